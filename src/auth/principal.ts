@@ -1,0 +1,62 @@
+// Who is calling: what a verified key stands for (contract 2). Built by verify-key, read by the edge and the gateway.
+import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
+
+export type Role = "member" | "admin" | "operator";
+export const SCOPES = ["transcribe", "chat", "jobs", "routing:read"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Limits of a key or an app; each optional. The smaller of the two applies. */
+export interface Quota {
+  readonly requestsPerMinute: number | null;
+  readonly concurrent: number | null;
+  readonly audioSecondsPerHour: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+/** Routing settings as stored: of an app, or a key's own on top of it (null: inherited). */
+export interface RoutingSettings {
+  readonly route: string | null;
+  readonly audioInputOverride: string | null;
+  readonly defaultPurpose: string | null;
+  readonly audioPurposePolicy: "fallback" | "strict" | null;
+  readonly purposes: readonly PurposeBinding[];
+}
+
+export interface PurposeBinding {
+  readonly purpose: string;
+  readonly description: string;
+  readonly route: string;
+  readonly isEnabled: boolean;
+  readonly isPublished: boolean;
+  readonly defaults: Readonly<Record<string, unknown>>;
+}
+
+export interface KeyInfo {
+  readonly id: KeyId;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly quota: Quota;
+  readonly routing: RoutingSettings;
+}
+
+export interface AppInfo {
+  readonly id: AppId;
+  readonly name: string;
+  readonly quota: Quota;
+  readonly routing: RoutingSettings;
+}
+
+export interface Principal {
+  readonly key: KeyInfo;
+  readonly workspace: { readonly id: WorkspaceId; readonly slug: string };
+  /** null for administrators' and operators' keys, which belong to no app. */
+  readonly app: AppInfo | null;
+  readonly scopes: readonly Scope[];
+  /** `svc_test_…`: every target is replaced by the sandbox speaking that target's wire format. */
+  readonly testMode: boolean;
+}

@@ -1,0 +1,110 @@
+// Words and segments to caption cues: at most two lines of 42 characters and seven seconds, broken at punctuation and
+// speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
+import type { Segment, Word } from "../contract/transcription.ts";
+
+export interface Cue {
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: string | null;
+  /** One or two lines (more only when a single word is longer than a line). */
+  readonly lines: readonly string[];
+}
+
+/** A piece of text with its time: a word, or a slice of a segment. */
+interface Piece {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: string | null;
+  readonly channel: number | null;
+}
+
+export const LINE_CHARACTERS = 42;
+const CUE_CHARACTERS = LINE_CHARACTERS * 2;
+const CUE_SECONDS = 7;
+const MIN_CUE_SECONDS = 0.8;
+/** A pause this long starts a new cue even in the middle of a sentence. */
+const PAUSE_SECONDS = 1.2;
+const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
+
+/**
+ * Words give the best cues. Without them each segment is sliced at word boundaries and its time shared out by
+ * characters: every slice stays inside the segment the provider timed.
+ */
+export function buildCues(
+  segments: readonly Segment[],
+  words: readonly Word[],
+  durationSeconds: number,
+): readonly Cue[] {
+  const pieces = words.length > 0 ? words : segments.flatMap(slice);
+  const groups = group(
+    pieces.map((piece) => ({ ...piece, text: singleLine(piece.text) })).filter((piece) => piece.text !== ""),
+  );
+  return groups.map((pieces_, index) => toCue(pieces_, groups[index + 1], durationSeconds));
+}
+
+function slice(segment: Segment): readonly Piece[] {
+  const tokens = segment.text.split(/\s+/u).filter((token) => token !== "");
+  const total = tokens.reduce((sum, token) => sum + token.length, 0);
+  const secondsPerCharacter = (segment.end - segment.start) / Math.max(1, total);
+  let start = segment.start;
+  return tokens.map((text, index) => {
+    const end = index === tokens.length - 1 ? segment.end : start + text.length * secondsPerCharacter;
+    const piece = { text, start, end, speaker: segment.speaker, channel: segment.channel };
+    start = end;
+    return piece;
+  });
+}
+
+function group(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  const groups: Piece[][] = [];
+  let current: Piece[] = [];
+  for (const piece of pieces) {
+    if (current.length > 0 && breaksBefore(current, piece)) {
+      groups.push(current);
+      current = [];
+    }
+    current.push(piece);
+  }
+  if (current.length > 0) groups.push(current);
+  return groups;
+}
+
+function breaksBefore(current: readonly Piece[], next: Piece): boolean {
+  const first = current[0];
+  const last = current.at(-1);
+  if (first === undefined || last === undefined) return false;
+  const characters = current.reduce((sum, piece) => sum + piece.text.length + 1, 0) + next.text.length;
+  return (
+    next.speaker !== last.speaker ||
+    next.channel !== last.channel ||
+    characters > CUE_CHARACTERS ||
+    next.end - first.start > CUE_SECONDS ||
+    next.start - last.end > PAUSE_SECONDS ||
+    (SENTENCE_END.test(last.text) && characters > LINE_CHARACTERS)
+  );
+}
+
+function toCue(pieces: readonly Piece[], next: readonly Piece[] | undefined, durationSeconds: number): Cue {
+  const start = pieces[0]?.start ?? 0;
+  const spoken = Math.max(...pieces.map((piece) => piece.end), start);
+  // A flash of text cannot be read: lengthen it, but not over the next cue nor past the audio.
+  const room = Math.min(next?.[0]?.start ?? durationSeconds, durationSeconds);
+  const end = Math.max(spoken, Math.min(start + MIN_CUE_SECONDS, room));
+  return { start, end, speaker: pieces[0]?.speaker ?? null, lines: wrap(pieces.map((piece) => piece.text)) };
+}
+
+function wrap(texts: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const text of texts) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + text.length <= LINE_CHARACTERS)
+      lines[lines.length - 1] = `${last} ${text}`;
+    else lines.push(text);
+  }
+  return lines;
+}
+
+function singleLine(text: string): string {
+  return text.replace(/\s+/gu, " ").trim();
+}

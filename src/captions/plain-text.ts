@@ -1,0 +1,13 @@
+// The transcript as plain text: one line a turn with `S1: …` where speakers are known, else the text as it is (contract 3).
+import type { Segment } from "../contract/transcription.ts";
+
+export function toPlainText(content: string, segments: readonly Segment[]): string {
+  if (!segments.some((segment) => segment.speaker !== null)) return content;
+  const turns: { speaker: string | null; texts: string[] }[] = [];
+  for (const segment of segments) {
+    const last = turns.at(-1);
+    if (last !== undefined && last.speaker === segment.speaker) last.texts.push(segment.text.trim());
+    else turns.push({ speaker: segment.speaker, texts: [segment.text.trim()] });
+  }
+  return turns.map((turn) => `${turn.speaker === null ? "" : `${turn.speaker}: `}${turn.texts.join(" ")}`).join("\n");
+}

@@ -1,0 +1,264 @@
+// The one catalogue of public errors (contract 1; spec 7). Status, type and retryability live here and nowhere else;
+// docs/errors.md and /docs/errors are generated from it.
+
+export type ErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "permission_error"
+  | "not_found_error"
+  | "idempotency_error"
+  | "rate_limit_error"
+  | "billing_error"
+  | "provider_error"
+  | "api_error";
+
+interface ErrorEntry {
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly retryable: boolean;
+  /** One paragraph for the docs: when it comes and what to do. */
+  readonly doc: string;
+}
+
+function entry(status: number, type: ErrorType, retryable: boolean, doc: string): ErrorEntry {
+  return { status, type, retryable, doc };
+}
+
+export const ERRORS = {
+  INVALID_REQUEST: entry(
+    400,
+    "invalid_request_error",
+    false,
+    "A field, header or the body itself is malformed, unknown or of the wrong type. `param` names the first fault and `details.issues` lists all of them. Correct the request; sending it again unchanged gives the same answer.",
+  ),
+  ROUTE_CONTROL_FIELD_REJECTED: entry(
+    400,
+    "invalid_request_error",
+    false,
+    "The request names a provider or a model (`provider`, `model`, `audio.provider`, `audio.model`). The route of the API key chooses both. Remove the field; to choose among routes send a `purpose`.",
+  ),
+  AUDIO_URL_REJECTED: entry(
+    400,
+    "invalid_request_error",
+    false,
+    "The `audio.url` breaks a rule for remote audio; `details.reason` says which: `malformed`, `scheme`, `port`, `host_not_allowed`, `address_not_public`, `too_many_redirects`, `missing_content_length` or `unsupported_content_type`. This version does not fetch remote audio at all: upload the audio instead.",
+  ),
+  MODEL_NOT_SELECTABLE: entry(
+    400,
+    "invalid_request_error",
+    false,
+    "On the OpenAI-compatible endpoints `model` must be `auto` or `purpose/<label>`; the route of the key picks the model.",
+  ),
+  UNAUTHENTICATED: entry(
+    401,
+    "authentication_error",
+    false,
+    "There is no API key in `Authorization: Bearer …`, or it is malformed, unknown, revoked or expired. The answer is the same in all these cases.",
+  ),
+  BUDGET_EXCEEDED: entry(
+    402,
+    "billing_error",
+    false,
+    "Running this request could take the app above one of its budgets. `details` holds the limit, what is spent and reserved, what this request asked for and when the budget resets. Nothing was called or charged.",
+  ),
+  CREDITS_REQUIRED: entry(
+    402,
+    "billing_error",
+    false,
+    "The request needs a metered model and the workspace's plan lacks the credits for it.",
+  ),
+  FORBIDDEN: entry(
+    403,
+    "permission_error",
+    false,
+    "The key is valid, but its role or scopes do not allow this endpoint. `details.required` names what is missing.",
+  ),
+  JOB_NOT_FOUND: entry(404, "not_found_error", false, "No job of this app has this id."),
+  NOT_FOUND: entry(404, "not_found_error", false, "There is nothing at this path, or it belongs to another tenant."),
+  METHOD_NOT_ALLOWED: entry(
+    405,
+    "invalid_request_error",
+    false,
+    "The path exists but does not take this method. The `Allow` header lists those it takes.",
+  ),
+  NOT_ACCEPTABLE: entry(
+    406,
+    "invalid_request_error",
+    false,
+    "None of the media types in `Accept` can be produced for this request. Ask for `application/json`.",
+  ),
+  REQUEST_TIMEOUT: entry(
+    408,
+    "invalid_request_error",
+    true,
+    "The request's headers or body arrived too slowly and the connection was closed. Nothing was called or charged.",
+  ),
+  URI_TOO_LONG: entry(414, "invalid_request_error", false, "The request target is longer than 8 KiB."),
+  EXPECTATION_FAILED: entry(417, "invalid_request_error", false, "Only `Expect: 100-continue` is supported."),
+  HEADERS_TOO_LARGE: entry(431, "invalid_request_error", false, "The request's headers exceed 16 KiB or 100 fields."),
+  IDEMPOTENCY_KEY_REUSED: entry(
+    409,
+    "idempotency_error",
+    false,
+    "This `Idempotency-Key` was used before with another payload or on another endpoint. Use a new key for a new request.",
+  ),
+  IDEMPOTENCY_REPLAY_IN_PROGRESS: entry(
+    409,
+    "idempotency_error",
+    true,
+    "The first request with this `Idempotency-Key` is still running. Retry after a few seconds with the same key to get its answer.",
+  ),
+  IDEMPOTENT_RESULT_UNAVAILABLE: entry(
+    409,
+    "idempotency_error",
+    false,
+    "The first request with this `Idempotency-Key` ended without a known outcome (a timeout or a lost connection after it was sent). It will not be run again under this key; send a new key to run it anew, knowing that the provider may have done the work once.",
+  ),
+  MANAGED_BY_FILE: entry(
+    409,
+    "invalid_request_error",
+    false,
+    "The object comes from the configuration file and is read-only here. Change it in the file.",
+  ),
+  AUDIO_TOO_LARGE: entry(
+    413,
+    "invalid_request_error",
+    false,
+    "The audio is larger than the size cap (`max_audio_bytes` in `/v1/melimits`). It was refused before any provider was called. JSON with base64 counts the whole body, about a third more than the file: use multipart for files near the cap.",
+  ),
+  BODY_TOO_LARGE: entry(413, "invalid_request_error", false, "The request body is larger than this endpoint takes."),
+  UNSUPPORTED_MEDIA_TYPE: entry(
+    415,
+    "invalid_request_error",
+    false,
+    "The request's content type or encoding is not taken here, or the audio is by its content not mp3, mp4, mpeg, mpga, m4a, wav or webm. File names and declared types are not evidence.",
+  ),
+  INVALID_AUDIO: entry(
+    422,
+    "invalid_request_error",
+    false,
+    "The audio is empty, shorter than 0.1 s, truncated beyond use, holds no audio track, or its length cannot be read.",
+  ),
+  AUDIO_TOO_LONG: entry(
+    422,
+    "invalid_request_error",
+    false,
+    "The audio lasts longer than `max_audio_duration_seconds` in `/v1/melimits`.",
+  ),
+  AUDIO_FETCH_FAILED: entry(
+    422,
+    "invalid_request_error",
+    false,
+    "The remote audio could not be fetched; `details.reason` says why.",
+  ),
+  REQUIRED_FEATURE_UNSUPPORTED: entry(
+    422,
+    "invalid_request_error",
+    false,
+    "The route has models for this kind of request, but none of them can do everything asked. `details.missing` lists what no single target could satisfy, and `details.candidates` what each target lacks. Nothing was called: drop the feature, or route the key to a model that has it.",
+  ),
+  RATE_LIMITED: entry(
+    429,
+    "rate_limit_error",
+    true,
+    "The quota of the key or its app is used up. Retry after `Retry-After` seconds.",
+  ),
+  CONCURRENCY_LIMITED: entry(
+    429,
+    "rate_limit_error",
+    true,
+    "The key or its app has as many requests running as its quota allows.",
+  ),
+  FEATURE_NOT_DELIVERED: entry(
+    502,
+    "provider_error",
+    false,
+    "A provider answered, but without a feature that was asked for (for example speakers), and no other target could serve. The incomplete transcript is withheld and not charged.",
+  ),
+  PROVIDER_REJECTED: entry(
+    502,
+    "provider_error",
+    false,
+    "Every eligible target answered that it cannot process this input. Not charged.",
+  ),
+  PROVIDER_RESULT_UNKNOWN: entry(
+    502,
+    "provider_error",
+    false,
+    "The connection to the provider broke after the request was sent, so its outcome is unknown. Not charged. No other provider was tried, because that could pay twice.",
+  ),
+  audio_purpose_unavailable: entry(
+    503,
+    "invalid_request_error",
+    false,
+    "The purpose is unknown, disabled or has no audio model, and the strict policy forbids running elsewhere. See `purposes` in `GET /v1/me`.",
+  ),
+  NO_HEALTHY_PROVIDER: entry(
+    503,
+    "provider_error",
+    false,
+    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or those it has are failing (`unhealthy`, `exhausted`; only these two are worth a retry).",
+  ),
+  all_providers_exhausted: entry(
+    503,
+    "provider_error",
+    true,
+    "Every eligible chat target was tried and failed, or is resting after repeated failures.",
+  ),
+  OVERLOADED: entry(
+    503,
+    "api_error",
+    true,
+    "The gateway holds as much work as it can. Retry after `Retry-After` seconds.",
+  ),
+  SHUTTING_DOWN: entry(503, "api_error", true, "This process is shutting down. Retry: another one will answer."),
+  PROVIDER_TIMEOUT: entry(
+    504,
+    "provider_error",
+    false,
+    "The deadline passed after the request was sent to a provider, so its outcome is unknown. Not charged, and not tried elsewhere. For long recordings use a job.",
+  ),
+  INTERNAL: entry(500, "api_error", false, "A fault in the gateway. Report it with the request id."),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Machine-readable facts beside the message; JSON values only. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+interface GatewayErrorOptions {
+  readonly message: string;
+  readonly param?: string | undefined;
+  readonly details?: ErrorDetails | undefined;
+  /** Overrides the catalogue where the contract makes it depend on the case (for example `NO_HEALTHY_PROVIDER`). */
+  readonly retryable?: boolean | undefined;
+  /** Seconds for `Retry-After`; only with a retryable error. */
+  readonly retryAfterSeconds?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** A refusal or failure as the caller sees it. `message` goes out: no secret, transcript, stack or provider text in it. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | null;
+  readonly details: ErrorDetails | null;
+  readonly retryable: boolean;
+  readonly retryAfterSeconds: number | null;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: GatewayErrorOptions) {
+    super(options.message, { cause: options.cause });
+    this.name = "GatewayError";
+    this.code = code;
+    this.param = options.param ?? null;
+    this.details = options.details ?? null;
+    this.retryable = options.retryable ?? ERRORS[code].retryable;
+    this.retryAfterSeconds = this.retryable ? (options.retryAfterSeconds ?? 2) : null;
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

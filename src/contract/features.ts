@@ -1,0 +1,50 @@
+// The vocabulary of features: what a caller can require of a transcript (contract 3, "Required features").
+// Everything that compares a request with a model speaks in these names.
+
+export const REDACTION_GROUPS = ["pii", "pci", "phi", "numbers"] as const;
+export type RedactionGroup = (typeof REDACTION_GROUPS)[number];
+
+/** Features a model declares support for, one by one. */
+export const FEATURES = [
+  "diarization",
+  "timestamps.word",
+  "timestamps.segment",
+  "redaction.pii",
+  "redaction.pci",
+  "redaction.phi",
+  "redaction.numbers",
+  "keyterms",
+  "multichannel",
+  "profanity_filter",
+  "streaming",
+  "translation",
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** Preferences: dropped with a warning where a model lacks them (contract 3). */
+export const PREFERENCES = ["detect_language", "speaker_count_hint", "smart_formatting", "prompt", "language"] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
+/**
+ * How a delivered feature can be seen (contract 3, "Receipts").
+ * `shown`: visible in the answer whenever there is speech. `echoed`: the provider repeats the option.
+ * `sent`: nothing to see; the recorded request carries the parameter and its condition is met.
+ */
+export type ReceiptGrade = "shown" | "echoed" | "sent";
+
+/**
+ * Why a target cannot take a request: a feature, or one of the conditions that are not features of a model
+ * but of its limits: `size`, `duration`, `format`, `channels`, `language`, `keyterms_limit`, `response_format`.
+ */
+export type Lack =
+  | Feature
+  | "size"
+  | "duration"
+  | "format"
+  | "language"
+  | "keyterms_limit"
+  | "channels"
+  | "response_format";
+
+export const PROFILES = ["fast", "balanced", "deep"] as const;
+export type Profile = (typeof PROFILES)[number];

@@ -1,0 +1,178 @@
+// Transcription as callers see it: request fields (spec 2.1) and the routed envelope (spec 2.2), with the decisions of contract 3.
+import { z } from "zod";
+import { PROFILES, REDACTION_GROUPS } from "./features.ts";
+
+export const RESPONSE_FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;
+export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
+
+const KEYTERM = z.string().min(1).max(100);
+const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
+/** The caller's text is checked for shape here; whether the label exists is routing's question, never a 400 (contract 4). */
+const PURPOSE_LABEL = z.string().regex(/^[\x20-\x7e\u00a0-\uffff]{1,200}$/u, "1 to 200 visible characters");
+
+/** BCP-47 as far as callers use it: language, script, region, variants. */
+export const LANGUAGE_TAG = z
+  .string()
+  .max(35)
+  .regex(
+    /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*$/,
+    "a BCP-47 language tag such as en or pt-BR",
+  );
+
+/**
+ * Every field but the audio itself. Sent as `null` counts as not sent; unknown fields are refused by the parser in
+ * `http/`, which must tell route-control fields from merely unknown ones.
+ */
+export const transcriptionFields = z.strictObject({
+  mode: z
+    .enum(["batch", "async", "realtime"])
+    .describe("How the answer comes: at once, as a job, or as a live stream.")
+    .optional(),
+  stream: z.boolean().describe("Server-sent events while the transcript is made.").optional(),
+  dry_run: z
+    .boolean()
+    .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
+    .optional(),
+  language: LANGUAGE_TAG.describe("BCP-47 tag of the spoken language.").optional(),
+  diarization: z.boolean().describe("Separate and label speakers.").optional(),
+  speaker_count_hint: z.int().min(1).max(32).describe("How many speakers to expect; a preference.").optional(),
+  timestamps: z.enum(["word", "segment", "both"]).describe("Which times to return.").optional(),
+  custom_vocabulary: KEYTERMS.describe("Terms to recognise; merged with `keyterms`.").optional(),
+  keyterms: KEYTERMS.describe("Terms to recognise; merged with `custom_vocabulary`.").optional(),
+  smart_formatting: z
+    .boolean()
+    .describe("Punctuation, numbers and dates as people write them; a preference.")
+    .optional(),
+  detect_language: z.boolean().describe("Detect and report the language; a preference.").optional(),
+  profanity_filter: z.boolean().describe("Mask profanity.").optional(),
+  redaction: z
+    .union([z.boolean(), z.array(z.enum(REDACTION_GROUPS)).min(1).max(REDACTION_GROUPS.length)])
+    .describe('Remove personal data: `true` means `["pii"]`.')
+    .optional(),
+  multichannel: z.boolean().describe("Transcribe each channel on its own.").optional(),
+  prompt: z.string().min(1).max(4000).describe("Context text; a preference, for models that take one.").optional(),
+  response_format: z.enum(RESPONSE_FORMATS).describe("What `content` and the lists hold.").optional(),
+  purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
+  purpose_policy: z
+    .enum(["fallback", "strict"])
+    .describe("What happens when the purpose cannot be used; the stricter of this and the key's wins.")
+    .optional(),
+  response_profile: z.enum(PROFILES).describe("How much effort the route spends.").optional(),
+});
+export type TranscriptionFields = z.infer<typeof transcriptionFields>;
+
+/** Members of `audio` (spec 2.1). Exactly one of `base64`, `data`, `url` or a multipart `file` carries the audio. */
+export const audioFields = z.strictObject({
+  base64: z
+    .string()
+    .describe("Base64 audio: standard or URL-safe, padding optional, line breaks and a data: prefix allowed.")
+    .optional(),
+  data: z.string().describe("The same as `base64`.").optional(),
+  url: z.string().max(8192).describe("HTTPS URL the gateway fetches.").optional(),
+  media_type: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
+  filename: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
+});
+export type AudioFields = z.infer<typeof audioFields>;
+
+/** The JSON body, as documented in OpenAPI. */
+export const transcriptionRequest = transcriptionFields.extend({
+  audio: z.union([z.string().describe("Base64 audio."), audioFields]),
+});
+
+export const WARNING_CODES = [
+  "PREFERENCE_DROPPED",
+  "MEDIA_TYPE_MISMATCH",
+  "FEATURE_EMULATED",
+  "TIMES_CLAMPED",
+  "PURPOSE_NOT_APPLIED",
+  "PROFILE_NOT_APPLIED",
+  "SIMULATED_PROVIDER",
+  "TRANSLATED_BY_CHAT",
+  "MULTIPLE_AUDIO_TRACKS",
+] as const;
+
+export const warning = z.strictObject({
+  code: z.enum(WARNING_CODES),
+  message: z.string(),
+  param: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+export type Warning = z.infer<typeof warning>;
+
+const seconds = z.number().min(0);
+const confidence = z.number().min(0).max(1).nullable();
+
+export const segment = z.strictObject({
+  id: z.int().min(0),
+  start: seconds.describe("Seconds from the beginning of the audio."),
+  end: seconds,
+  text: z.string(),
+  speaker: z.string().nullable().describe("`S1`, `S2`… in order of first appearance."),
+  channel: z.int().min(0).nullable(),
+  confidence,
+});
+export type Segment = z.infer<typeof segment>;
+
+export const word = z.strictObject({
+  text: z.string(),
+  start: seconds,
+  end: seconds,
+  confidence,
+  speaker: z.string().nullable(),
+  channel: z.int().min(0).nullable(),
+});
+export type Word = z.infer<typeof word>;
+
+export const PURPOSE_SOURCES = ["body", "header", "app_default", "fallback", "none"] as const;
+
+/** The three purpose fields of every routed answer (spec 2.2, contract 4). */
+export const purposeFields = z.strictObject({
+  svc_requested_purpose: z.string().nullable(),
+  svc_applied_purpose: z.string().nullable(),
+  svc_purpose_source: z.enum(PURPOSE_SOURCES),
+});
+export type PurposeFields = z.infer<typeof purposeFields>;
+
+/** The answer of `POST /v1/transcription` for every `response_format` (spec 4.1). */
+export const transcriptionEnvelope = z.strictObject({
+  id: z.string(),
+  object: z.enum(["transcription", "translation"]),
+  created_at: z.string(),
+  status: z.literal("completed"),
+  content: z.string().describe("The text, or the caption file for `srt` and `vtt`."),
+  language: z.string().nullable(),
+  language_confidence: confidence,
+  duration_seconds: seconds,
+  segments: z.array(segment),
+  words: z.array(word),
+  warnings: z.array(warning),
+  usage: z.strictObject({
+    audio_seconds: seconds.describe("Seconds of submitted audio, as the gateway measured them."),
+    billable_audio_seconds: seconds,
+    total_tokens: z.literal(0),
+  }),
+  ...purposeFields.shape,
+});
+export type TranscriptionEnvelope = z.infer<typeof transcriptionEnvelope>;
+
+/** The answer to `dry_run: true` (contract 3). */
+export const routingDecision = z.strictObject({
+  object: z.literal("routing.decision"),
+  outcome: z.strictObject({ status: z.int(), code: z.string().nullable(), position: z.int().nullable() }),
+  candidates: z.array(
+    z.strictObject({
+      position: z.int(),
+      eligible: z.boolean(),
+      missing: z.array(z.string()),
+      health: z.enum(["healthy", "resting"]),
+      connection: z.string().optional(),
+      provider: z.string().optional(),
+      model: z.string().optional(),
+    }),
+  ),
+  purpose: purposeFields,
+  warnings: z.array(warning),
+  estimated_cost_usd: z.string().nullable(),
+  audio_seconds: seconds,
+});
+export type RoutingDecision = z.infer<typeof routingDecision>;

@@ -1,0 +1,44 @@
+// What makes two requests the same payload under one idempotency key (contract 3, "Idempotency"). Pure.
+import { createHash } from "node:crypto";
+import type { TranscriptionFields } from "../contract/transcription.ts";
+
+export interface FingerprintInput {
+  readonly endpoint: string;
+  readonly fields: TranscriptionFields;
+  /** Body beats header. */
+  readonly requestedPurpose: string | null;
+  readonly requestedPolicy: string | null;
+  readonly audio: { readonly kind: "bytes"; readonly sha256: string; readonly sizeBytes: number } | { readonly kind: "url"; readonly url: string };
+}
+
+/**
+ * SHA-256 over canonical JSON. Hints (file name, declared type), the carrier (multipart or base64), the order of fields
+ * and the API key do not enter; defaults are not filled in, so a later change of a default breaks no replay.
+ */
+export function fingerprint(input: FingerprintInput): Buffer {
+  const { custom_vocabulary, keyterms, redaction, purpose: _body, purpose_policy: _policy, ...rest } = input.fields;
+  const terms = [...new Set([...(custom_vocabulary ?? []), ...(keyterms ?? [])])];
+  const canonical = canonicalJson({
+    ...rest,
+    endpoint: input.endpoint,
+    purpose: input.requestedPurpose,
+    purpose_policy: input.requestedPolicy,
+    keyterms: terms.length > 0 ? terms : undefined,
+    redaction: redaction === true ? ["pii"] : redaction,
+    audio: input.audio,
+  });
+  return createHash("sha256").update(canonical).digest();
+}
+
+/** Keys sorted, `undefined` and `null` members left out (a `null` field counts as not sent), as RFC 8785 for our value types. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.entries(value)
+      .filter(([, member]) => member !== undefined && member !== null)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,179 @@
+// From a provider's normalised words and segments to the transcript the caller gets, with the invariants of contract 3
+// ("Envelope"): speakers S1, S2… by first appearance, times inside the audio, starts in order, texts that add up. Pure.
+import { buildCues } from "../captions/cues.ts";
+import { toPlainText } from "../captions/plain-text.ts";
+import { toSrt } from "../captions/srt.ts";
+import { toVtt } from "../captions/vtt.ts";
+import type { ResponseFormat, Segment, Warning, Word } from "../contract/transcription.ts";
+import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
+import type { Requirements } from "../routing/required-features.ts";
+
+export interface FinishedTranscript {
+  readonly content: string;
+  readonly segments: readonly Segment[];
+  readonly words: readonly Word[];
+  readonly warnings: readonly Warning[];
+}
+
+export function finishTranscript(
+  provider: ProviderTranscript,
+  wanted: Requirements,
+  durationSeconds: number,
+): FinishedTranscript {
+  const clamp = clamper(durationSeconds);
+  const words = inOrder(provider.words.map(clamp.times));
+  const given = provider.segments.length > 0 ? inOrder(provider.segments.map(clamp.times)) : segmentsFromWords(words);
+  const label = labeller([...given, ...words], wanted);
+  const segments: readonly Segment[] = given.map((piece, id) => ({
+    id,
+    ...wireTimes(piece),
+    text: piece.text.trim(),
+    ...label(piece),
+  }));
+  const wireWords: readonly Word[] = words.map((piece) => ({
+    text: piece.text.trim(),
+    ...wireTimes(piece),
+    ...label(piece),
+  }));
+  const content = contentOf(provider.text, segments);
+  return {
+    content: render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
+    segments: wanted.wantsSegments ? segments : [],
+    words: wanted.wantsWords ? wireWords : [],
+    warnings: clamp.clamped() ? [TIMES_CLAMPED] : [],
+  };
+}
+
+const TIMES_CLAMPED: Warning = {
+  code: "TIMES_CLAMPED",
+  message: "The provider gave times outside the audio; they were moved to its bounds.",
+  param: null,
+  details: null,
+};
+
+/** A few milliseconds beyond the end are rounding, not news. */
+const CLAMP_TOLERANCE_SECONDS = 0.05;
+
+function clamper(durationSeconds: number): { times: <P extends ProviderWord>(piece: P) => P; clamped: () => boolean } {
+  let clamped = false;
+  return {
+    times: (piece) => {
+      const start = Math.min(Math.max(0, piece.start), durationSeconds);
+      const end = Math.min(Math.max(start, piece.end), durationSeconds);
+      if (piece.start < 0 || Math.max(piece.start, piece.end) > durationSeconds + CLAMP_TOLERANCE_SECONDS)
+        clamped = true;
+      return { ...piece, start, end };
+    },
+    clamped: () => clamped,
+  };
+}
+
+/** By start, then channel; equal ones keep the provider's order. */
+function inOrder<P extends ProviderWord>(pieces: readonly P[]): readonly P[] {
+  return pieces.toSorted((one, other) => one.start - other.start || (one.channel ?? 0) - (other.channel ?? 0));
+}
+
+const MAX_BUILT_SEGMENT_SECONDS = 30;
+const SEGMENT_PAUSE_SECONDS = 1.0;
+
+/** Words that carry times hold their segments: cut where the speaker, the channel or the sentence ends, or a pause comes. */
+function segmentsFromWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {
+  const channels = new Map<number | null, ProviderWord[][]>();
+  for (const word of words) {
+    const groups = channels.get(word.channel) ?? [];
+    channels.set(word.channel, groups);
+    const current = groups.at(-1);
+    if (current === undefined || endsBefore(current, word)) groups.push([word]);
+    else current.push(word);
+  }
+  return inOrder([...channels.values()].flat().flatMap(joinWords));
+}
+
+function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boolean {
+  const first = current[0];
+  const last = current.at(-1);
+  if (first === undefined || last === undefined) return false;
+  return (
+    last.speaker !== next.speaker ||
+    /[.!?…。！？]$/u.test(last.text.trim()) ||
+    next.start - last.end > SEGMENT_PAUSE_SECONDS ||
+    next.end - first.start > MAX_BUILT_SEGMENT_SECONDS
+  );
+}
+
+function joinWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {
+  const first = words[0];
+  if (first === undefined) return [];
+  const confidences = words.flatMap((word) => (word.confidence === null ? [] : [word.confidence]));
+  return [
+    {
+      text: words.map((word) => word.text.trim()).join(" "),
+      start: first.start,
+      end: Math.max(...words.map((word) => word.end)),
+      confidence:
+        confidences.length === words.length ? confidences.reduce((sum, value) => sum + value, 0) / words.length : null,
+      speaker: first.speaker,
+      channel: first.channel,
+    },
+  ];
+}
+
+function labeller(
+  pieces: readonly ProviderWord[],
+  wanted: Requirements,
+): (piece: ProviderWord) => Pick<Word, "speaker" | "channel" | "confidence"> {
+  const multichannel = wanted.features.includes("multichannel");
+  // Providers number speakers per channel: speaker 0 left and speaker 0 right are two people.
+  const keyOf = (piece: ProviderWord) => (multichannel ? `${piece.channel}/${piece.speaker}` : `${piece.speaker}`);
+  const labels = new Map<string, string>();
+  if (wanted.features.includes("diarization")) {
+    for (const piece of inOrder(pieces)) {
+      if (piece.speaker !== null && !labels.has(keyOf(piece))) labels.set(keyOf(piece), `S${labels.size + 1}`);
+    }
+  }
+  return (piece) => ({
+    confidence: piece.confidence === null ? null : round3(Math.min(1, Math.max(0, piece.confidence))),
+    speaker: piece.speaker === null ? null : (labels.get(keyOf(piece)) ?? null),
+    channel: piece.channel,
+  });
+}
+
+function wireTimes(piece: ProviderWord): { readonly start: number; readonly end: number } {
+  return { start: round3(piece.start), end: round3(piece.end) };
+}
+
+/** Segment texts always add up to the content; where a provider's own text differs, or channels interleave, theirs win. */
+function contentOf(text: string, segments: readonly Segment[]): string {
+  const joined = segments.map((segment) => segment.text).join(" ");
+  if (segments.length === 0 || withoutSpace(joined) === withoutSpace(text)) return text.trim();
+  return joined;
+}
+
+function render(
+  format: ResponseFormat,
+  content: string,
+  segments: readonly Segment[],
+  words: readonly Word[],
+  durationSeconds: number,
+): string {
+  switch (format) {
+    case "json":
+    case "verbose_json":
+    case "diarized_json":
+      return content;
+    case "text":
+      return toPlainText(content, segments);
+    case "srt":
+      return toSrt(buildCues(segments, words, durationSeconds));
+    case "vtt":
+      return toVtt(buildCues(segments, words, durationSeconds));
+  }
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/gu, "");
+}
+
+function round3(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

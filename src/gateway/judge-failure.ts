@@ -1,0 +1,67 @@
+// What a failed attempt means for the rest of the request (contract 1, "Definite and unknown outcomes"). Pure.
+import { GatewayError } from "../contract/errors.ts";
+import type { FailureKind } from "../providers/io.ts";
+
+/** `definite`: the next target may be tried. `unknown`: it may have been done and paid. `aborted`: the caller is gone. */
+export type Certainty = "definite" | "unknown" | "aborted";
+
+export function certaintyOf(kind: FailureKind): Certainty {
+  switch (kind) {
+    case "unknown":
+    case "timeout":
+      return "unknown";
+    case "aborted":
+      return "aborted";
+    case "connect":
+    case "rejected":
+    case "unauthorized":
+    case "payment":
+    case "not_found":
+    case "rate_limited":
+    case "server_error":
+    case "bad_reply":
+    case "feature_dropped":
+      return "definite";
+  }
+}
+
+export interface FailedAttempt {
+  readonly position: number;
+  readonly kind: FailureKind;
+  readonly retryAfterSeconds: number | null;
+}
+
+/** The answer when every eligible target failed definitely. */
+export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
+  const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
+  if (failures.some((failure) => failure.kind === "feature_dropped")) {
+    return new GatewayError("FEATURE_NOT_DELIVERED", {
+      message: "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete transcript was withheld.",
+      details: { attempts },
+    });
+  }
+  if (failures.length > 0 && failures.every((failure) => failure.kind === "rejected")) {
+    return new GatewayError("PROVIDER_REJECTED", {
+      message: "Every eligible target answered that it cannot process this audio with these options.",
+      details: { attempts },
+    });
+  }
+  const waits = failures.flatMap((failure) => (failure.retryAfterSeconds === null ? [] : [failure.retryAfterSeconds]));
+  return new GatewayError("NO_HEALTHY_PROVIDER", {
+    message: "Every eligible target of the route was tried and failed. Nothing was charged; retry in a while.",
+    details: { reason: "exhausted", attempts },
+    retryable: true,
+    retryAfterSeconds: Math.min(60, Math.max(2, ...waits)),
+  });
+}
+
+/** The answer after an unknown outcome; `burned` when an idempotency key can no longer be used. */
+export function outcomeUnknown(kind: "unknown" | "timeout"): GatewayError {
+  return kind === "timeout"
+    ? new GatewayError("PROVIDER_TIMEOUT", {
+        message: "The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried. For long recordings use POST /v1/transcription/jobs.",
+      })
+    : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
+        message: "The connection to the provider broke after the request was sent. Whether it did the work is unknown; nothing was charged and no other provider was tried.",
+      });
+}

@@ -1,0 +1,47 @@
+// A routing refusal as the error a caller gets (contract 1, step 5). Names of providers only with `routing:read`.
+import { GatewayError } from "../contract/errors.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import type { RouteRefusal } from "../routing/decide-route.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+
+export function refusalError(refusal: RouteRefusal, considered: readonly Candidate[], showNames: boolean): GatewayError {
+  switch (refusal.kind) {
+    case "purpose_unavailable":
+      return new GatewayError("audio_purpose_unavailable", {
+        message: `The purpose cannot be used for audio (${refusal.reason}) and the strict policy forbids another route. See purposes in GET /v1/me.`,
+        param: "purpose",
+        details: { reason: refusal.reason },
+      });
+    case "profile_not_allowed":
+      return new GatewayError("INVALID_REQUEST", {
+        message: "The route does not allow response_profile to be chosen by the request. Leave the field out.",
+        param: "response_profile",
+      });
+    case "no_audio_model":
+      return new GatewayError("NO_HEALTHY_PROVIDER", {
+        message: "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
+        details: { reason: "no_audio_model" },
+        retryable: false,
+      });
+    case "unsupported":
+      return new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
+        message: `No target of the route can do all that was asked; lacking: ${refusal.missing.join(", ")}. Nothing was called. Drop the feature or use a route that has it.`,
+        details: { missing: refusal.missing, candidates: considered.map((candidate) => lacksOf(candidate, showNames)) },
+      });
+    case "unhealthy":
+      return new GatewayError("NO_HEALTHY_PROVIDER", {
+        message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
+        details: { reason: "unhealthy" },
+        retryable: true,
+        retryAfterSeconds: 10,
+      });
+    default:
+      return assertNever(refusal);
+  }
+}
+
+function lacksOf(candidate: Candidate, showNames: boolean): Record<string, unknown> {
+  const { target, verdict } = candidate;
+  const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
+  return { position: target.position, missing: verdict.missing, ...names };
+}

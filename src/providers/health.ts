@@ -1,0 +1,112 @@
+// Circuits: a (account, model) pair that keeps failing rests for a while, so that callers do not queue behind it
+// (reliability figures: 5 in a row, or half of at least 20 in 10 s; 30 s times the number of openings, at most 300 s).
+import type { FailureKind } from "./io.ts";
+
+const CONSECUTIVE_FAILURES = 5;
+const WINDOW_MS = 10_000;
+const WINDOW_MIN_CALLS = 20;
+const WINDOW_FAILURE_RATIO = 0.5;
+const REST_STEP_MS = 30_000;
+const MAX_REST_MS = 300_000;
+
+/** Refusals of one request (4xx but 408 and 429, a missing feature, a hang-up) say nothing about the provider's health. */
+const COUNTS_AS_FAILURE: Readonly<Record<FailureKind, boolean>> = {
+  connect: true,
+  rejected: false,
+  unauthorized: false,
+  payment: false,
+  not_found: false,
+  rate_limited: true,
+  server_error: true,
+  bad_reply: true,
+  feature_dropped: false,
+  unknown: true,
+  timeout: true,
+  aborted: false,
+};
+
+export interface Circuits {
+  /** May a request go there now? Pure look: takes no probe. */
+  isHealthy(key: string): boolean;
+  /** Called as an attempt begins; a resting circuit whose time is up lets exactly one probe pass. */
+  begin(key: string): void;
+  /** null: the attempt succeeded. */
+  end(key: string, failure: FailureKind | null): void;
+}
+
+export function createCircuits(nowMs: () => number): Circuits {
+  const circuits = new Map<string, Circuit>();
+  const of = (key: string): Circuit => {
+    const existing = circuits.get(key);
+    if (existing !== undefined) return existing;
+    const created = new Circuit();
+    circuits.set(key, created);
+    return created;
+  };
+  return {
+    isHealthy: (key) => circuits.get(key)?.isHealthy(nowMs()) ?? true,
+    begin: (key) => of(key).begin(nowMs()),
+    end: (key, failure) => of(key).end(nowMs(), failure),
+  };
+}
+
+class Circuit {
+  #consecutive = 0;
+  #openings = 0;
+  #restUntilMs = 0;
+  #probing = false;
+  #recent: { readonly atMs: number; readonly failed: boolean }[] = [];
+
+  isHealthy(nowMs: number): boolean {
+    if (this.#restUntilMs === 0) return true;
+    return nowMs >= this.#restUntilMs && !this.#probing;
+  }
+
+  begin(nowMs: number): void {
+    if (this.#restUntilMs !== 0 && nowMs >= this.#restUntilMs) this.#probing = true;
+  }
+
+  end(nowMs: number, failure: FailureKind | null): void {
+    const probed = this.#probing;
+    this.#probing = false;
+    if (failure !== null && !COUNTS_AS_FAILURE[failure]) return;
+    if (failure === null) {
+      this.#consecutive = 0;
+      if (probed || this.#restUntilMs === 0) this.#close(probed);
+      this.#record(nowMs, false);
+      return;
+    }
+    this.#consecutive += 1;
+    this.#record(nowMs, true);
+    if (probed || this.#tripped()) this.#open(nowMs);
+  }
+
+  #close(probed: boolean): void {
+    this.#restUntilMs = 0;
+    if (probed) {
+      this.#openings = 0;
+      this.#recent = [];
+    }
+  }
+
+  #open(nowMs: number): void {
+    this.#openings += 1;
+    this.#restUntilMs = nowMs + Math.min(MAX_REST_MS, REST_STEP_MS * this.#openings);
+    this.#consecutive = 0;
+  }
+
+  #tripped(): boolean {
+    if (this.#consecutive >= CONSECUTIVE_FAILURES) return true;
+    const failed = this.#recent.filter((call) => call.failed).length;
+    return this.#recent.length >= WINDOW_MIN_CALLS && failed >= this.#recent.length * WINDOW_FAILURE_RATIO;
+  }
+
+  #record(nowMs: number, failed: boolean): void {
+    this.#recent.push({ atMs: nowMs, failed });
+    const oldest = nowMs - WINDOW_MS;
+    const firstKept = this.#recent.findIndex((call) => call.atMs >= oldest);
+    if (firstKept > 0) this.#recent.splice(0, firstKept);
+    // A busy window needs no more than its last hundred calls to be judged; this bounds the cost of a look.
+    if (this.#recent.length > 100) this.#recent.splice(0, this.#recent.length - 100);
+  }
+}

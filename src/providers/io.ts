@@ -1,0 +1,81 @@
+// What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
+
+/** Why an attempt failed. Policy (next, stop, burn) is decided from the kind in `gateway/attempt.ts` alone. */
+export type FailureKind =
+  /** No byte of the request left: DNS, TCP, TLS, connect timeout. */
+  | "connect"
+  /** 400, 411, 413, 415, 422: this input is not acceptable there. */
+  | "rejected"
+  /** 401, 403. */
+  | "unauthorized"
+  /** 402, or 429 that says the account is out of credit. */
+  | "payment"
+  | "not_found"
+  | "rate_limited"
+  /** 5xx but 502 and 504; any other status of 400 and above. */
+  | "server_error"
+  /** A success that is no success: an error body, unparseable JSON, a body without the fields of the protocol. */
+  | "bad_reply"
+  /** A required feature is missing from the answer. */
+  | "feature_dropped"
+  /** 408, 499, 502, 504; reset or end of stream after the first request byte. */
+  | "unknown"
+  /** The deadline passed after the first request byte. */
+  | "timeout"
+  /** The caller hung up and the work was stopped. */
+  | "aborted";
+
+interface ProviderErrorOptions {
+  readonly status?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** For operators: a provider's error code or a system error code. Never the provider's free text, never a credential. */
+  readonly reason?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The only error an adapter throws. Its message names the kind and status and nothing the provider wrote. */
+export class ProviderError extends Error {
+  readonly kind: FailureKind;
+  readonly status: number | null;
+  readonly retryAfterSeconds: number | null;
+  readonly reason: string | null;
+
+  constructor(kind: FailureKind, options: ProviderErrorOptions = {}) {
+    super(`provider failure: ${kind}${options.status === undefined ? "" : ` (HTTP ${options.status})`}`, {
+      cause: options.cause,
+    });
+    this.name = "ProviderError";
+    this.kind = kind;
+    this.status = options.status ?? null;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.reason = options.reason ?? null;
+  }
+}
+
+export interface WireRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Appended to the connection's base URL; begins with a slash. */
+  readonly path: string;
+  readonly query?: readonly (readonly [string, string])[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: WireBody;
+}
+/** `sizeBytes` is exact: it becomes the Content-Length. */
+export interface WireBody {
+  readonly sizeBytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export interface WireReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The whole body, at most `maxReplyBytes` (64 MiB); a larger one is a `bad_reply`. */
+  readonly text: string;
+}
+
+export interface Io {
+  /** The account's secret, for the adapter to put where its protocol wants it; null for servers without one. */
+  readonly credential: string | null;
+  /** Sends one request. Throws `ProviderError` `connect`, `unknown`, `timeout` or `aborted`; any status is a reply. */
+  readonly send: (request: WireRequest) => Promise<WireReply>;
+}

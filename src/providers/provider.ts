@@ -1,0 +1,164 @@
+// The provider interface: what one file per wire protocol supplies (ARCHITECTURE.md, "A provider is one file").
+// `plan` and `normalise` are pure; everything impure comes in through `Io`.
+import type { z } from "zod";
+import type { AudioFormat } from "../audio/media-types.ts";
+import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
+import type { Io } from "./io.ts";
+
+export const PROVIDER_KINDS = [
+  "openai",
+  "openai-compatible",
+  "deepgram",
+  "assemblyai",
+  "elevenlabs",
+  "google-speech",
+  "anthropic",
+  "gemini",
+  "sandbox",
+] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+
+/** How well a model does one feature. `weak` counts only where the route lists the feature in `accept_weak`. */
+export interface FeatureSupport {
+  readonly support: "native" | "exact" | "weak";
+  readonly grade: ReceiptGrade;
+  /** Primary language subtags under which the feature works; absent: all. Judged against the language in force. */
+  readonly languages?: readonly string[];
+}
+
+/** What a speech model declares as data. A declaration in the configuration file replaces it field by field. */
+export interface SpeechModel {
+  readonly features: { readonly [F in Feature]?: FeatureSupport };
+  readonly preferences: readonly Preference[];
+  readonly limits: SpeechLimits;
+  /** Primary subtags the model covers; `any` when the provider publishes no closed list. */
+  readonly languages: "any" | readonly string[];
+  /**
+   * Documented language when none is sent: a tag (then sent explicitly), or `auto` when the model detects by itself
+   * and cannot be told a default: then the language in force is unknown.
+   */
+  readonly defaultLanguage: string | "auto";
+  /** Features that cannot be asked together; the target lacks the second when the first is asked. */
+  readonly excludes?: readonly (readonly [Feature, Feature])[];
+}
+
+export interface SpeechLimits {
+  readonly maxBytes?: number;
+  readonly maxSeconds?: number;
+  readonly maxChannels?: number;
+  readonly formats?: readonly AudioFormat[];
+  readonly keyterms?: {
+    readonly maxTerms?: number;
+    readonly maxTermCharacters?: number;
+    readonly maxTotalTokens?: number;
+    readonly singleWords?: boolean;
+  };
+}
+
+/**
+ * Language in force (contract 3): the one asked; with detection, unknown; else the target's documented default.
+ * `asked`: a caller's tag. `detect`: detection asked. `default`: the target's tag, sent explicitly. `auto`: nothing known.
+ */
+export type LanguageInForce =
+  | { readonly kind: "asked"; readonly tag: string }
+  | { readonly kind: "detect" }
+  | { readonly kind: "default"; readonly tag: string }
+  | { readonly kind: "auto" };
+
+/** What the gateway asks of one target: already judged, so every required feature is declared by the model. */
+export interface SpeechRequest {
+  readonly task: "transcribe" | "translate";
+  readonly language: LanguageInForce;
+  readonly diarization: boolean;
+  /** Word times must come back. */
+  readonly words: boolean;
+  /** Segment times must come back; a model whose segments are `exact` may deliver words instead. */
+  readonly segments: boolean;
+  readonly keyterms: readonly string[];
+  readonly redaction: readonly RedactionGroup[];
+  readonly multichannel: boolean;
+  readonly profanityFilter: boolean;
+  readonly speakerCountHint: number | null;
+  readonly smartFormatting: boolean | null;
+  readonly prompt: string | null;
+}
+
+/** The audio as it was spooled and measured; sent under a name made from its content, never the caller's. */
+export interface SpeechAudio {
+  readonly format: AudioFormat;
+  readonly mediaType: string;
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  readonly durationSeconds: number;
+  readonly channels: number;
+  /** A fresh reader from the beginning; each attempt opens its own. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+/** One model on one account, as an adapter needs it. `settings` is the merged target and profile settings. */
+export interface SpeechTarget {
+  readonly model: string;
+  readonly speech: SpeechModel;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** A wire request, complete but for the base URL, the credential and the audio bytes. */
+export type SpeechPlan =
+  | { readonly kind: "raw"; readonly path: string; readonly query: readonly (readonly [string, string])[] }
+  | { readonly kind: "multipart"; readonly path: string; readonly fields: readonly (readonly [string, string])[] };
+
+export type PlanResult =
+  | { readonly ok: true; readonly plan: SpeechPlan; readonly dropped: readonly Preference[] }
+  | { readonly ok: false; readonly missing: readonly Lack[] };
+
+/** A provider's success body, parsed but not trusted. */
+export interface RawTranscript {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ProviderWord {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly confidence: number | null;
+  readonly speaker: string | null;
+  readonly channel: number | null;
+}
+export interface ProviderSegment extends ProviderWord {}
+
+/** A normalised reply before the gateway's own finishing (speaker labels `S1…`, clamping, building what is missing). */
+export interface ProviderTranscript {
+  /** Whole text; for several channels the texts in channel order joined by newlines. */
+  readonly text: string;
+  /** BCP-47, or null when the provider does not say. */
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly segments: readonly ProviderSegment[];
+  readonly words: readonly ProviderWord[];
+  /** The provider's own figure; kept for the usage record only. */
+  readonly providerSeconds: number | null;
+  readonly providerRequestId: string | null;
+  readonly receipts: readonly Receipt[];
+}
+
+/** Proof, per required feature, that it came back (contract 3). `delivered: false` fails the target. */
+export interface Receipt {
+  readonly feature: Feature | "model" | "language";
+  readonly grade: ReceiptGrade;
+  readonly delivered: boolean;
+}
+
+export interface SpeechProvider {
+  readonly kind: ProviderKind;
+  /** Models known from the start, by name. */
+  readonly models: Readonly<Record<string, SpeechModel>>;
+  /** What a model absent from the catalogue is assumed to do before its declaration adds to it. */
+  readonly unknownModel?: SpeechModel;
+  readonly defaultBaseUrl: string | null;
+  /** What a target's `settings` may hold; unknown keys are refused when the configuration is read. */
+  readonly settings: z.ZodType;
+  plan(request: SpeechRequest, target: SpeechTarget): PlanResult;
+  transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript>;
+  normalise(raw: RawTranscript, request: SpeechRequest, target: SpeechTarget, audio: SpeechAudio): ProviderTranscript;
+}

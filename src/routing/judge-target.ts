@@ -1,0 +1,101 @@
+// Can this model do all of it? The static verdict on one target, from data alone (contract 3). Pure.
+import type { Feature, Lack } from "../contract/features.ts";
+import type { AudioFormat } from "../audio/media-types.ts";
+import type { FeatureSupport, LanguageInForce, SpeechModel } from "../providers/provider.ts";
+import type { Requirements } from "./required-features.ts";
+
+/** What is known of the audio before a provider is chosen. */
+export interface AudioFacts {
+  readonly format: AudioFormat;
+  readonly sizeBytes: number;
+  readonly durationSeconds: number;
+  readonly channels: number;
+}
+
+export interface Verdict {
+  /** Empty: the target is eligible. */
+  readonly missing: readonly Lack[];
+  readonly language: LanguageInForce;
+  /** Features met only by weak emulation that the route accepts. */
+  readonly emulated: readonly Feature[];
+}
+
+export function judgeTarget(
+  model: SpeechModel,
+  wanted: Requirements,
+  audio: AudioFacts,
+  acceptWeak: readonly Feature[],
+): Verdict {
+  const language = languageInForce(model, wanted);
+  const missing: Lack[] = [];
+  const emulated: Feature[] = [];
+  for (const feature of wanted.features) {
+    const support = model.features[feature];
+    if (support === undefined || !languageConditionMet(support, language, wanted)) missing.push(feature);
+    else if (support.support === "weak") {
+      if (acceptWeak.includes(feature)) emulated.push(feature);
+      else missing.push(feature);
+    }
+  }
+  for (const [first, second] of model.excludes ?? []) {
+    if (wanted.features.includes(first) && wanted.features.includes(second) && !missing.includes(second))
+      missing.push(second);
+  }
+  missing.push(...limitLacks(model, wanted, audio));
+  return { missing, language, emulated };
+}
+
+/** Contract 3: the language asked; else, with detection, unknown; else the target's documented default. */
+function languageInForce(model: SpeechModel, wanted: Requirements): LanguageInForce {
+  if (wanted.language !== null) return { kind: "asked", tag: wanted.language };
+  if (wanted.detectLanguage && model.preferences.includes("detect_language")) return { kind: "detect" };
+  return model.defaultLanguage === "auto" ? { kind: "auto" } : { kind: "default", tag: model.defaultLanguage };
+}
+
+/** An unknown language meets no condition; so does a default that stands in for a detection the model cannot do. */
+function languageConditionMet(support: FeatureSupport, language: LanguageInForce, wanted: Requirements): boolean {
+  if (support.languages === undefined) return true;
+  if (language.kind === "asked") return support.languages.includes(primarySubtag(language.tag));
+  return (
+    language.kind === "default" && !wanted.detectLanguage && support.languages.includes(primarySubtag(language.tag))
+  );
+}
+
+function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts): readonly Lack[] {
+  const { limits } = model;
+  const lacks: Lack[] = [];
+  if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
+  if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");
+  if (limits.maxSeconds !== undefined && audio.durationSeconds > limits.maxSeconds) lacks.push("duration");
+  if (wanted.features.includes("multichannel") && audio.channels > (limits.maxChannels ?? Number.POSITIVE_INFINITY))
+    lacks.push("channels");
+  if (
+    wanted.language !== null &&
+    model.languages !== "any" &&
+    !model.languages.includes(primarySubtag(wanted.language))
+  )
+    lacks.push("language");
+  if (wanted.keyterms.length > 0 && model.features.keyterms !== undefined && exceedsKeyterms(model, wanted.keyterms))
+    lacks.push("keyterms_limit");
+  return lacks;
+}
+
+function exceedsKeyterms(model: SpeechModel, keyterms: readonly string[]): boolean {
+  const limit = model.limits.keyterms;
+  if (limit === undefined) return false;
+  return (
+    keyterms.length > (limit.maxTerms ?? Number.POSITIVE_INFINITY) ||
+    keyterms.some((term) => term.length > (limit.maxTermCharacters ?? Number.POSITIVE_INFINITY)) ||
+    (limit.singleWords === true && keyterms.some((term) => /\s/u.test(term.trim()))) ||
+    estimatedTokens(keyterms) > (limit.maxTotalTokens ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/** Providers count tokens of their own; two characters a token overestimates, so a request that passes here fits there. */
+function estimatedTokens(keyterms: readonly string[]): number {
+  return keyterms.reduce((sum, term) => sum + Math.max(1, Math.ceil(term.length / 2)), 0);
+}
+
+export function primarySubtag(tag: string): string {
+  return (tag.split("-")[0] ?? tag).toLowerCase();
+}

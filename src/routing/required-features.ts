@@ -1,0 +1,86 @@
+// What a request requires of a model and what it merely prefers (spec 1.6, contract 3 "Required features"). Pure.
+import type { Feature, Preference, RedactionGroup } from "../contract/features.ts";
+import type { ResponseFormat, TranscriptionFields } from "../contract/transcription.ts";
+
+/** The request's wishes after purpose defaults, merged lists and implied features. */
+export interface Requirements {
+  readonly task: "transcribe" | "translate";
+  /** In the order of `FEATURES`; never dropped. */
+  readonly features: readonly Feature[];
+  readonly keyterms: readonly string[];
+  readonly redaction: readonly RedactionGroup[];
+  /** The tag the caller asked for; null when silent. */
+  readonly language: string | null;
+  readonly detectLanguage: boolean;
+  readonly speakerCountHint: number | null;
+  /** null when silent: then the model's own default stands. */
+  readonly smartFormatting: boolean | null;
+  readonly prompt: string | null;
+  readonly preferences: readonly Preference[];
+  readonly responseFormat: ResponseFormat;
+  /** What the answer's lists hold (contract 3, "Envelope"). */
+  readonly wantsSegments: boolean;
+  readonly wantsWords: boolean;
+}
+
+const NEEDS_SEGMENT_TIMES: ReadonlySet<ResponseFormat> = new Set(["verbose_json", "srt", "vtt"]);
+
+/** `fields` already hold the purpose's defaults (see `withDefaults`). */
+export function requiredFeatures(fields: TranscriptionFields, task: Requirements["task"]): Requirements {
+  const responseFormat = fields.response_format ?? "json";
+  const keyterms = [...new Set([...(fields.custom_vocabulary ?? []), ...(fields.keyterms ?? [])])];
+  const redaction = redactionGroups(fields.redaction);
+  const diarization = fields.diarization === true || responseFormat === "diarized_json";
+  const wordTimes = fields.timestamps === "word" || fields.timestamps === "both";
+  const segmentTimes =
+    fields.timestamps === "segment" || fields.timestamps === "both" || NEEDS_SEGMENT_TIMES.has(responseFormat);
+  const features: Feature[] = [];
+  if (diarization) features.push("diarization");
+  if (wordTimes) features.push("timestamps.word");
+  if (segmentTimes) features.push("timestamps.segment");
+  features.push(...redaction.map((group) => `redaction.${group}` as const));
+  if (keyterms.length > 0) features.push("keyterms");
+  if (fields.multichannel === true) features.push("multichannel");
+  if (fields.profanity_filter === true) features.push("profanity_filter");
+  if (fields.stream === true || fields.mode === "realtime") features.push("streaming");
+  if (task === "translate") features.push("translation");
+  return {
+    task,
+    features,
+    keyterms,
+    redaction,
+    language: fields.language ?? null,
+    detectLanguage: fields.detect_language === true,
+    speakerCountHint: fields.speaker_count_hint ?? null,
+    smartFormatting: fields.smart_formatting ?? null,
+    prompt: fields.prompt ?? null,
+    preferences: askedPreferences(fields),
+    responseFormat,
+    wantsSegments: segmentTimes || diarization || fields.multichannel === true,
+    wantsWords: wordTimes,
+  };
+}
+
+/** A purpose's defaults apply where the request is silent (contract 4). */
+export function withDefaults(
+  fields: TranscriptionFields,
+  defaults: Readonly<Record<string, unknown>>,
+): TranscriptionFields {
+  return { ...defaults, ...fields };
+}
+
+function redactionGroups(redaction: TranscriptionFields["redaction"]): readonly RedactionGroup[] {
+  if (redaction === undefined || redaction === false) return [];
+  return redaction === true ? ["pii"] : [...new Set(redaction)];
+}
+
+/** `language` counts only towards models that cover it without taking a hint; judged per target. */
+function askedPreferences(fields: TranscriptionFields): readonly Preference[] {
+  const asked: Preference[] = [];
+  if (fields.detect_language === true) asked.push("detect_language");
+  if (fields.speaker_count_hint !== undefined) asked.push("speaker_count_hint");
+  if (fields.smart_formatting === true) asked.push("smart_formatting");
+  if (fields.prompt !== undefined) asked.push("prompt");
+  if (fields.language !== undefined) asked.push("language");
+  return asked;
+}

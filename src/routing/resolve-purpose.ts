@@ -1,0 +1,96 @@
+// Which route a request's purpose selects (spec 4.7, contract 4). Pure.
+import type { PurposeFields, Warning } from "../contract/transcription.ts";
+import type { Purpose, PurposePolicy, Route, RoutingContext } from "./types.ts";
+
+/** What the caller sent. A label of any visible characters is a label; outside the grammar it is merely unknown. */
+export interface PurposeRequest {
+  readonly body: string | null;
+  readonly header: string | null;
+  readonly policy: PurposePolicy | null;
+}
+
+export type PurposeRefusalReason = "unknown" | "disabled" | "unpublished" | "no_audio_model";
+
+export type PurposeOutcome =
+  | {
+      readonly ok: true;
+      readonly route: Route;
+      readonly purpose: Purpose | null;
+      readonly fields: PurposeFields;
+      readonly warnings: readonly Warning[];
+    }
+  | { readonly ok: false; readonly reason: PurposeRefusalReason; readonly fields: PurposeFields };
+
+/** Resolves in the context of the `audio_input` override when there is one, else of the route (spec 4.7.6). */
+export function resolveAudioPurpose(context: RoutingContext, request: PurposeRequest): PurposeOutcome {
+  const contextRoute = context.audioInputOverride ?? context.route;
+  const requested = request.body ?? request.header;
+  const label = requested ?? context.defaultPurpose;
+  if (label === null) {
+    return { ok: true, route: contextRoute, purpose: null, fields: fields(null, null, "none"), warnings: [] };
+  }
+  const found = usablePurpose(context, contextRoute, label);
+  if (found.ok) {
+    const source = request.body !== null ? "body" : request.header !== null ? "header" : "app_default";
+    return {
+      ok: true,
+      route: found.route,
+      purpose: found.purpose,
+      fields: fields(requested, label, source),
+      warnings: [],
+    };
+  }
+  const unapplied = fields(requested, null, "fallback");
+  // A defaulted purpose is not explicit: it falls back under both policies.
+  if (requested !== null && strictest(context.audioPurposePolicy, request.policy) === "strict") {
+    return { ok: false, reason: found.reason, fields: unapplied };
+  }
+  return { ok: true, route: contextRoute, purpose: null, fields: unapplied, warnings: [notApplied(found.reason)] };
+}
+
+/** Purposes that count in a context, by label: key beats app beats route. */
+export function purposesOf(context: RoutingContext, contextRoute: Route): ReadonlyMap<string, Purpose> {
+  const byLabel = new Map<string, Purpose>();
+  for (const purpose of [...context.boundPurposes, ...contextRoute.purposes]) {
+    if (!byLabel.has(purpose.label)) byLabel.set(purpose.label, purpose);
+  }
+  return byLabel;
+}
+
+function usablePurpose(
+  context: RoutingContext,
+  contextRoute: Route,
+  label: string,
+):
+  | { readonly ok: true; readonly purpose: Purpose; readonly route: Route }
+  | { readonly ok: false; readonly reason: PurposeRefusalReason } {
+  const purpose = purposesOf(context, contextRoute).get(label);
+  if (purpose === undefined) return { ok: false, reason: "unknown" };
+  if (!purpose.isEnabled) return { ok: false, reason: "disabled" };
+  if (!purpose.isPublished) return { ok: false, reason: "unpublished" };
+  const route = context.routes.get(purpose.route);
+  if (route === undefined || !route.targets.some((target) => target.speech !== null))
+    return { ok: false, reason: "no_audio_model" };
+  return { ok: true, purpose, route };
+}
+
+function strictest(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy {
+  return one === "strict" || other === "strict" ? "strict" : "fallback";
+}
+
+function fields(
+  requested: string | null,
+  applied: string | null,
+  source: PurposeFields["svc_purpose_source"],
+): PurposeFields {
+  return { svc_requested_purpose: requested, svc_applied_purpose: applied, svc_purpose_source: source };
+}
+
+function notApplied(reason: PurposeRefusalReason): Warning {
+  return {
+    code: "PURPOSE_NOT_APPLIED",
+    message: `The purpose was not applied (${reason}); the request ran on the key's already resolved routing.`,
+    param: "purpose",
+    details: { reason },
+  };
+}

@@ -1,0 +1,63 @@
+// The plain data that routing judges: routes, targets, purposes, keys. Built from configuration and storage, never changed in place.
+import type { Feature, Profile } from "../contract/features.ts";
+import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
+
+/** `<scope>/<connection id>`; scope is `platform` or a workspace id. */
+export type AccountKey = string;
+
+/** Whose account pays: the platform's, the workspace's own (BYOK), or nobody (sandbox). */
+export type Ownership = "platform" | "byok" | "simulated";
+
+export interface Target {
+  /** 1-based place in the route: what callers without `routing:read` see. */
+  readonly position: number;
+  readonly connection: string;
+  /** The stored account behind the connection, for this workspace: circuits and credentials hang on it. */
+  readonly account: AccountKey;
+  readonly ownership: Ownership;
+  readonly provider: ProviderKind;
+  readonly model: string;
+  /** null: the model takes no audio. */
+  readonly speech: SpeechModel | null;
+  readonly chat: boolean;
+  /** Empty: serves every profile. */
+  readonly profiles: readonly Profile[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly profileSettings: { readonly [P in Profile]?: Readonly<Record<string, unknown>> };
+}
+
+export interface Route {
+  readonly id: string;
+  readonly targets: readonly Target[];
+  readonly purposes: readonly Purpose[];
+  readonly profileOverrideAllowed: boolean;
+  readonly mayPayTwice: boolean;
+  readonly acceptWeak: readonly Feature[];
+}
+
+/** Fields a purpose may fill in where the request is silent (contract 4). */
+export type PurposeDefaults = Readonly<Record<string, unknown>>;
+
+export interface Purpose {
+  readonly label: string;
+  readonly description: string;
+  readonly isEnabled: boolean;
+  readonly isPublished: boolean;
+  /** Route id the purpose selects. */
+  readonly route: string;
+  readonly defaults: PurposeDefaults;
+}
+
+export type PurposePolicy = "fallback" | "strict";
+
+/** What a key resolves to: its app's settings with its own on top (contract 2). */
+export interface RoutingContext {
+  readonly route: Route;
+  readonly audioInputOverride: Route | null;
+  /** Bound by key and app, in that order; the context's route adds its published ones behind them. */
+  readonly boundPurposes: readonly Purpose[];
+  readonly defaultPurpose: string | null;
+  readonly audioPurposePolicy: PurposePolicy;
+  /** Every route the workspace can name, for purposes that point elsewhere. */
+  readonly routes: ReadonlyMap<string, Route>;
+}

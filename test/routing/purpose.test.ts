@@ -1,0 +1,142 @@
+// The purpose table (spec 4.1, 4.7; contract 4) at the level of the pure rule; test/http/transcription repeats it over HTTP.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resolveAudioPurpose } from "../../src/routing/resolve-purpose.ts";
+import { audioContext, purpose, route, textTarget, speechTarget } from "./routing-fixtures.ts";
+
+const speech = route("speech", [speechTarget(1)], {
+  purposes: [
+    purpose("meetings", "meetings-route"),
+    purpose("off", "speech", { isEnabled: false }),
+    purpose("draft", "speech", { isPublished: false }),
+    purpose("typing", "text"),
+  ],
+});
+const meetings = route("meetings-route", [speechTarget(1)]);
+const text = route("text", [textTarget(1)]);
+const other = route("other", [speechTarget(1)], { purposes: [purpose("calls", "other")] });
+const routes = [speech, meetings, text, other];
+
+const UNUSABLE = [
+  ["misspelled", "meetngs", "unknown"],
+  ["outside the grammar", "Meetings & more", "unknown"],
+  ["disabled", "off", "disabled"],
+  ["unpublished", "draft", "unpublished"],
+  ["bound to a text-only route", "typing", "no_audio_model"],
+] as const;
+
+test("§4.7.1 no purpose: the key's route, all three fields say so", () => {
+  const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: null, header: null, policy: null });
+  assert(outcome.ok);
+  assert.equal(outcome.route.id, "speech");
+  assert.deepEqual(outcome.fields, {
+    svc_requested_purpose: null,
+    svc_applied_purpose: null,
+    svc_purpose_source: "none",
+  });
+});
+
+for (const [name, body, header, source, requested] of [
+  ["body", "meetings", null, "body", "meetings"],
+  ["header", null, "meetings", "header", "meetings"],
+  ["both, the body wins", "meetings", "off", "body", "meetings"],
+] as const) {
+  test(`§2.1 a good purpose by ${name} selects its route under both policies`, () => {
+    for (const policy of [null, "fallback", "strict"] as const) {
+      const outcome = resolveAudioPurpose(audioContext(speech, routes), { body, header, policy });
+      assert(outcome.ok);
+      assert.equal(outcome.route.id, "meetings-route");
+      assert.deepEqual(outcome.fields, {
+        svc_requested_purpose: requested,
+        svc_applied_purpose: "meetings",
+        svc_purpose_source: source,
+      });
+    }
+  });
+}
+
+for (const [name, label, reason] of UNUSABLE) {
+  test(`§4.7.3 a ${name} purpose falls back with a warning`, () => {
+    const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: label, header: null, policy: null });
+    assert(outcome.ok);
+    assert.equal(outcome.route.id, "speech");
+    assert.deepEqual(outcome.fields, {
+      svc_requested_purpose: label,
+      svc_applied_purpose: null,
+      svc_purpose_source: "fallback",
+    });
+    assert.deepEqual(
+      outcome.warnings.map((warning) => [warning.code, warning.details]),
+      [["PURPOSE_NOT_APPLIED", { reason }]],
+    );
+  });
+  test(`§4.1 a ${name} purpose is refused by the strict policy of key or request`, () => {
+    for (const [keyPolicy, requestPolicy] of [
+      ["strict", null],
+      ["fallback", "strict"],
+      ["strict", "fallback"],
+    ] as const) {
+      const outcome = resolveAudioPurpose(audioContext(speech, routes, { audioPurposePolicy: keyPolicy }), {
+        body: label,
+        header: null,
+        policy: requestPolicy,
+      });
+      assert(!outcome.ok);
+      assert.equal(outcome.reason, reason);
+      assert.equal(outcome.fields.svc_applied_purpose, null);
+    }
+  });
+}
+
+test("§4.7.6 with an audio_input override only that route's purposes count", () => {
+  const context = audioContext(speech, routes, { audioInputOverride: other });
+  const foreign = resolveAudioPurpose(context, { body: "meetings", header: null, policy: null });
+  assert(foreign.ok);
+  assert.equal(foreign.route.id, "other");
+  assert.equal(foreign.fields.svc_applied_purpose, null);
+  const own = resolveAudioPurpose(context, { body: "calls", header: null, policy: null });
+  assert(own.ok);
+  assert.equal(own.fields.svc_applied_purpose, "calls");
+});
+
+test("contract 4: on equal labels the key's binding beats the app's, and that beats the route's", () => {
+  const app = purpose("meetings", "other");
+  const key = purpose("meetings", "speech");
+  const viaApp = resolveAudioPurpose(audioContext(speech, routes, { boundPurposes: [app] }), {
+    body: "meetings",
+    header: null,
+    policy: null,
+  });
+  const viaKey = resolveAudioPurpose(audioContext(speech, routes, { boundPurposes: [key, app] }), {
+    body: "meetings",
+    header: null,
+    policy: null,
+  });
+  assert(viaApp.ok && viaKey.ok);
+  assert.equal(viaApp.route.id, "other");
+  assert.equal(viaKey.route.id, "speech");
+});
+
+test("contract 4: a default purpose applies where the caller is silent, and falls back under strict too", () => {
+  const applied = resolveAudioPurpose(audioContext(speech, routes, { defaultPurpose: "meetings" }), {
+    body: null,
+    header: null,
+    policy: null,
+  });
+  assert(applied.ok);
+  assert.deepEqual(applied.fields, {
+    svc_requested_purpose: null,
+    svc_applied_purpose: "meetings",
+    svc_purpose_source: "app_default",
+  });
+  const unusable = resolveAudioPurpose(
+    audioContext(speech, routes, { defaultPurpose: "off", audioPurposePolicy: "strict" }),
+    { body: null, header: null, policy: "strict" },
+  );
+  assert(unusable.ok);
+  assert.deepEqual(unusable.fields, {
+    svc_requested_purpose: null,
+    svc_applied_purpose: null,
+    svc_purpose_source: "fallback",
+  });
+});
