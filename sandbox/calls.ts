@@ -1,0 +1,104 @@
+// The record of what was asked of the sandbox: what tests look at to know that a provider was, or was not, called.
+import type { IncomingMessage } from "node:http";
+import type { ReceivedFile } from "./multipart-reader.ts";
+import type { Pairs, WireName } from "./wire.ts";
+
+export interface SandboxCall {
+  readonly wire: WireName;
+  readonly model: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Pairs;
+  /** The authorization is replaced by its scheme and the credential's last four characters. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of a multipart body, without the file. */
+  readonly fields: Pairs;
+  /** The file part, or the raw body. */
+  readonly file: {
+    readonly name: string;
+    readonly contentType: string;
+    readonly sizeBytes: number;
+    readonly sha256: string;
+  } | null;
+  /** The status sent; `pending` while there is none. */
+  readonly outcome: number | "reset" | "stalled" | "pending";
+  /** The caller hung up before the whole answer was sent. */
+  readonly aborted: boolean;
+}
+
+export type CallRecord = { -readonly [Key in keyof SandboxCall]: SandboxCall[Key] };
+
+export interface CallLog {
+  readonly calls: readonly SandboxCall[];
+  /** Every call since the last clearing, kept or not. */
+  readonly count: () => number;
+  readonly begin: (call: CallRecord) => void;
+  /** To be called after a record changed. */
+  readonly changed: () => void;
+  readonly clear: () => void;
+  readonly waitFor: (predicate: (call: SandboxCall) => boolean, timeoutMs: number) => Promise<SandboxCall>;
+}
+
+export function createCallLog(keep: number): CallLog {
+  const calls: CallRecord[] = [];
+  let watchers: (() => void)[] = [];
+  let count = 0;
+
+  function changed(): void {
+    for (const watcher of watchers) watcher();
+  }
+  return {
+    calls,
+    count: () => count,
+    changed,
+    begin: (call) => {
+      count += 1;
+      calls.push(call);
+      if (calls.length > keep) calls.shift();
+      changed();
+    },
+    clear: () => {
+      calls.length = 0;
+      count = 0;
+    },
+    waitFor: (predicate, timeoutMs) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(
+          () => settle(() => reject(new Error(`no such call within ${timeoutMs} ms`))),
+          timeoutMs,
+        );
+        const settle = (finish: () => void): void => {
+          clearTimeout(timer);
+          watchers = watchers.filter((each) => each !== look);
+          finish();
+        };
+        const look = (): void => {
+          const found = calls.find(predicate);
+          if (found !== undefined) settle(() => resolve(found));
+        };
+        watchers.push(look);
+        look();
+      }),
+  };
+}
+
+export function describeHeaders(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers))
+    headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
+  const authorization = headers["authorization"];
+  if (authorization !== undefined) headers["authorization"] = maskCredential(authorization);
+  return headers;
+}
+
+function maskCredential(authorization: string): string {
+  const [scheme = "", ...rest] = authorization.split(" ");
+  return `${scheme} …${rest.join(" ").slice(-4)}`;
+}
+
+export const describeFile = ({ name, contentType, spooled }: ReceivedFile): NonNullable<SandboxCall["file"]> => ({
+  name,
+  contentType,
+  sizeBytes: spooled.sizeBytes,
+  sha256: spooled.sha256,
+});

@@ -1,0 +1,16 @@
+// srt and vtt as the providers print them; the product's own renderer is not used, for this file is what it is compared with.
+import type { SimulatedSegment } from "./simulate.ts";
+
+export const toSrt = (segments: readonly SimulatedSegment[]): string =>
+  segments
+    .map(({ start, end, text }, index) => `${index + 1}\n${stamp(start, ",")} --> ${stamp(end, ",")}\n${text}\n\n`)
+    .join("");
+
+export const toVtt = (segments: readonly SimulatedSegment[]): string =>
+  `WEBVTT\n\n${segments.map(({ start, end, text }) => `${stamp(start, ".")} --> ${stamp(end, ".")}\n${text}\n\n`).join("")}`;
+
+function stamp(seconds: number, mark: string): string {
+  const total = Math.round(seconds * 1000);
+  const pad = (value: number, width = 2): string => String(Math.floor(value)).padStart(width, "0");
+  return `${pad(total / 3_600_000)}:${pad((total / 60_000) % 60)}:${pad((total / 1000) % 60)}${mark}${pad(total % 1000, 3)}`;
+}

@@ -1,0 +1,45 @@
+// OpenAI-compatible speech servers and how each differs (openai-compatible-stt.md): whisper.cpp, speaches, vLLM, or plain OpenAI.
+import { OPENAI_BODY_BYTES, findWrongKey, openAiWire } from "./openai-audio.ts";
+import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import { speachesAnswer, speachesError } from "./speaches.ts";
+import { vllmAnswer, vllmError } from "./vllm.ts";
+import { whisperCppAnswer, whisperCppError } from "./whisper-cpp.ts";
+
+export const DIALECTS = ["openai", "whisper-cpp", "speaches", "vllm"] as const;
+export type Dialect = (typeof DIALECTS)[number];
+type Task = "transcribe" | "translate";
+
+const SELF_HOSTED_BODY_BYTES = 524_288_000;
+
+/** Null where the server has no such endpoint. */
+export function compatibleWire(dialect: Dialect, task: Task): Wire | null {
+  const shared = { name: "compatible", body: "multipart" } as const;
+  switch (dialect) {
+    case "openai":
+      return openAiWire({ name: "compatible", task });
+    case "whisper-cpp":
+      // It has no keys: an Authorization header goes unread.
+      if (task === "translate") return null;
+      return { ...shared, maxBodyBytes: SELF_HOSTED_BODY_BYTES, errorFor: whisperCppError, answer: whisperCppAnswer };
+    case "speaches":
+      return {
+        ...shared,
+        maxBodyBytes: SELF_HOSTED_BODY_BYTES,
+        errorFor: speachesError,
+        answer: (input, alteration) =>
+          withKey(input, jsonAnswer(401, { detail: "Invalid API key" }), () => speachesAnswer(input, alteration, task)),
+      };
+    case "vllm":
+      return {
+        ...shared,
+        maxBodyBytes: OPENAI_BODY_BYTES,
+        errorFor: vllmError,
+        answer: (input, alteration) =>
+          withKey(input, jsonAnswer(401, { error: "Unauthorized" }), () => vllmAnswer(input, alteration, task)),
+      };
+  }
+}
+
+function withKey(input: WireInput, refusal: WireAnswer, answer: () => Promise<WireAnswer>): Promise<WireAnswer> {
+  return findWrongKey(input.headers.authorization, true) === null ? answer() : Promise.resolve(refusal);
+}

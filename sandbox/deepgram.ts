@@ -1,0 +1,47 @@
+// Deepgram's pre-recorded `POST /v1/listen` (providers' wire contract, deepgram.md sections 1, 2 and 5).
+import { deepgramReply } from "./deepgram-reply.ts";
+import { deepgramError, errorForStatus } from "./deepgram-errors.ts";
+import { judgeDeepgramQuery } from "./deepgram-rules.ts";
+import type { Alteration, Wire, WireAnswer, WireInput } from "./wire.ts";
+
+const MAX_CHANNELS = 20;
+
+export const deepgramWire: Wire = {
+  name: "deepgram",
+  body: "raw",
+  maxBodyBytes: 2_000_000_000,
+  errorFor: errorForStatus,
+  answer,
+};
+
+async function answer(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
+  const { requestId, file } = input;
+  const refuse = (message: string): WireAnswer => deepgramError(400, "Bad Request", message, requestId);
+  if (!isAuthorized(input.headers.authorization))
+    return deepgramError(401, "INVALID_AUTH", "Invalid credentials.", requestId);
+  if (input.defect === "too_large")
+    return deepgramError(413, "PAYLOAD_TOO_LARGE", "Request body exceeds the 2 GB limit.", requestId);
+  const judged = judgeDeepgramQuery(input.query);
+  if (!judged.ok) return deepgramError(400, judged.code, judged.message, requestId);
+  if (/^application\/json\b/i.test(input.headers["content-type"] ?? "")) {
+    return deepgramError(
+      400,
+      "REMOTE_CONTENT_ERROR",
+      "The sandbox fetches nothing: send the audio as the body.",
+      requestId,
+    );
+  }
+  const facts = await input.measure();
+  if (!facts.ok || file === null) return refuse("Bad Request: failed to process audio: corrupt or unsupported data");
+  if (judged.asked.isMultichannel && facts.channels > MAX_CHANNELS)
+    return refuse(`Bad Request: multichannel is limited to ${MAX_CHANNELS} channels`);
+  return deepgramReply({ asked: judged.asked, facts, requestId, sha256: file.spooled.sha256, alteration });
+}
+
+/** `Token <key>`; `Bearer` is for temporary tokens, which are JWTs, and refused with an ordinary key. */
+function isAuthorized(header: string | undefined): boolean {
+  const [scheme, credential, ...rest] = (header ?? "").split(" ");
+  if (credential === undefined || credential === "" || credential === "invalid" || rest.length > 0) return false;
+  if (scheme?.toLowerCase() === "token") return true;
+  return scheme?.toLowerCase() === "bearer" && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential);
+}

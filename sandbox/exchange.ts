@@ -1,0 +1,161 @@
+// One request to a simulated provider: read, recorded, troubled by faults, judged by its wire, answered.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
+import { type CallLog, type CallRecord, describeFile, describeHeaders } from "./calls.ts";
+import type { FaultBook, ReplacingFault, Trouble } from "./faults.ts";
+import type { AudioMeter } from "./measure-audio.ts";
+import { type ReadBody, readBody } from "./read-body.ts";
+import { valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+
+interface ExchangeParts {
+  readonly log: CallLog;
+  readonly faults: FaultBook;
+  readonly meter: AudioMeter;
+}
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  readonly wire: Wire;
+  readonly signal: AbortSignal;
+}
+
+const GARBAGE = "<html><head><title>502</title></head><body><h1>It works!</h1></body></html>\n";
+
+export function createExchange(parts: ExchangeParts): (exchange: Exchange) => Promise<void> {
+  return async (exchange) => {
+    const { request, response, wire } = exchange;
+    const { log, faults } = parts;
+    const call = describe(exchange);
+    const gone = new AbortController();
+    log.begin(call);
+    const ending = { isOurs: false };
+    response.once("close", () => {
+      gone.abort();
+      call.aborted = !(response.writableFinished || ending.isOurs || exchange.signal.aborted);
+      log.changed();
+    });
+    const reset = (): void => {
+      ending.isOurs = true;
+      call.outcome = "reset";
+      request.socket.resetAndDestroy();
+      log.changed();
+    };
+    // Rules about one model wait for its name, which a multipart body brings later than the head.
+    if (faults.takeEarlyReset(wire.name, wire.body === "raw" ? call.model : null)) return reset();
+    const read = await readBody(request, wire, (name, value) => {
+      if (name !== "model") return;
+      call.model = value;
+      if (faults.takeEarlyReset(wire.name, value)) reset();
+    }).catch(() => null);
+    // The connection broke while the body was coming in; the close above has taken note.
+    if (read === null) return void response.destroy();
+    try {
+      call.fields = read.fields;
+      call.file = read.file === null ? null : describeFile(read.file);
+      log.changed();
+      const signal = AbortSignal.any([exchange.signal, gone.signal]);
+      if (call.outcome === "pending") await respond(exchange, { ...parts, call, read, reset, ending, signal });
+    } finally {
+      await read.file?.spooled.remove();
+    }
+  };
+}
+
+interface Reading extends ExchangeParts {
+  readonly call: CallRecord;
+  readonly read: ReadBody;
+  readonly reset: () => void;
+  /** Whether the connection's end is our own doing. */
+  readonly ending: { isOurs: boolean };
+  readonly signal: AbortSignal;
+}
+
+async function respond(
+  exchange: Exchange,
+  { log, faults, meter, call, read, reset, ending, signal }: Reading,
+): Promise<void> {
+  const { wire, response } = exchange;
+  const trouble = faults.take(wire.name, call.model);
+  const { replacement } = trouble;
+  if (trouble.delayMs > 0) await wait(trouble.delayMs, undefined, { signal }).catch(() => undefined);
+  if (signal.aborted) return;
+  if (replacement?.kind === "reset_before_body" || replacement?.kind === "reset_after_body") return reset();
+  if (replacement?.kind === "stall") {
+    call.outcome = "stalled";
+    return log.changed();
+  }
+  const answer = replacement === null ? await judge(exchange, read, trouble, meter) : replace(wire, replacement);
+  if (signal.aborted) return;
+  call.outcome = answer.status;
+  ending.isOurs = trouble.isCut;
+  send(response, answer, trouble.isCut);
+  log.changed();
+}
+
+function describe({ request, url, wire }: Exchange): CallRecord {
+  const query = [...url.searchParams];
+  return {
+    wire: wire.name,
+    model: wire.body === "raw" ? (valueOf(query, "model") ?? "") : "",
+    method: request.method ?? "",
+    path: url.pathname,
+    query,
+    headers: describeHeaders(request),
+    fields: [],
+    file: null,
+    outcome: "pending",
+    aborted: false,
+  };
+}
+
+function judge(
+  { request, url, wire }: Exchange,
+  read: ReadBody,
+  trouble: Trouble,
+  meter: AudioMeter,
+): Promise<WireAnswer> {
+  const input: WireInput = {
+    requestId: randomUUID(),
+    headers: request.headers,
+    query: [...url.searchParams],
+    ...read,
+    measure: async () => (read.file === null ? { ok: false, isTooShort: false } : meter.measure(read.file.spooled)),
+  };
+  return wire.answer(input, trouble.alteration);
+}
+
+type AnsweringFault = Exclude<ReplacingFault, { kind: "reset_before_body" | "reset_after_body" | "stall" }>;
+
+function replace(wire: Wire, fault: AnsweringFault): WireAnswer {
+  const requestId = randomUUID();
+  switch (fault.kind) {
+    case "status": {
+      const answer = wire.errorFor(fault.status, requestId);
+      const headers =
+        fault.retryAfterSeconds === undefined
+          ? answer.headers
+          : { ...answer.headers, "retry-after": String(fault.retryAfterSeconds) };
+      return { status: fault.status, headers, body: fault.body ?? answer.body };
+    }
+    case "garbage":
+      return { status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: GARBAGE };
+    case "error_body":
+      return { ...wire.errorFor(500, requestId), status: 200 };
+  }
+}
+
+function send(response: ServerResponse, { status, headers, body }: WireAnswer, isCut: boolean): void {
+  const pieces = typeof body === "string" ? [body] : body;
+  const length: Record<string, string> =
+    typeof body === "string" ? { "content-length": String(Buffer.byteLength(body)) } : {};
+  response.writeHead(status, { ...headers, ...length });
+  if (!isCut) {
+    for (const piece of pieces) response.write(piece);
+    response.end();
+    return;
+  }
+  const whole = Buffer.from(pieces.join(""));
+  response.write(whole.subarray(0, Math.floor(whole.length / 2)), () => response.destroy());
+}

@@ -1,0 +1,155 @@
+// The levers: what the sandbox can be told to do wrong, which requests it concerns and how often.
+import { z } from "zod";
+import { type Alteration, DROPPABLE, type Droppable, WIRE_NAMES, type WireName } from "./wire.ts";
+
+const faultSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("status"),
+    status: z.int().min(200).max(599),
+    retryAfterSeconds: z.number().min(0).optional(),
+    /** Replaces the provider's own error body for that status. */
+    body: z.string().optional(),
+  }),
+  z.strictObject({ kind: z.literal("delay"), ms: z.int().min(0).max(3_600_000) }),
+  z.strictObject({ kind: z.literal("reset_before_body") }),
+  z.strictObject({ kind: z.literal("reset_after_body") }),
+  z.strictObject({ kind: z.literal("cut_reply") }),
+  z.strictObject({ kind: z.literal("stall") }),
+  z.strictObject({ kind: z.literal("garbage") }),
+  z.strictObject({ kind: z.literal("error_body") }),
+  z.strictObject({ kind: z.literal("empty") }),
+  z.strictObject({ kind: z.literal("drop"), feature: z.enum(DROPPABLE) }),
+  z.strictObject({ kind: z.literal("duration"), seconds: z.union([z.number(), z.literal("NaN")]) }),
+]);
+
+export const faultRuleSchema = z.strictObject({
+  wire: z.enum(WIRE_NAMES).optional(),
+  model: z.string().min(1).optional(),
+  /** How many requests it concerns; absent: all. */
+  times: z.int().min(1).optional(),
+  fault: faultSchema,
+});
+
+export type Fault = Readonly<z.infer<typeof faultSchema>>;
+export interface FaultRule {
+  readonly wire?: WireName | undefined;
+  readonly model?: string | undefined;
+  readonly times?: number | undefined;
+  readonly fault: Fault;
+}
+
+/** What one request suffers: its alterations, and at most one fault that replaces the answer. */
+export interface Trouble {
+  readonly alteration: Alteration;
+  readonly delayMs: number;
+  readonly isCut: boolean;
+  readonly replacement: ReplacingFault | null;
+}
+export type ReplacingFault = Extract<
+  Fault,
+  { kind: "status" | "reset_before_body" | "reset_after_body" | "stall" | "garbage" | "error_body" }
+>;
+
+export interface FaultBook {
+  readonly add: (rule: FaultRule) => void;
+  readonly replaceAll: (rules: readonly FaultRule[]) => void;
+  readonly list: () => readonly FaultRule[];
+  /** `model` is null while it is not yet known; rules about one model then wait. */
+  readonly takeEarlyReset: (wire: WireName, model: string | null) => boolean;
+  readonly take: (wire: WireName, model: string) => Trouble;
+}
+
+interface Entry {
+  readonly rule: FaultRule;
+  left: number;
+}
+
+export function createFaultBook(): FaultBook {
+  let entries: Entry[] = [];
+
+  function matching(wire: WireName, model: string | null): Entry[] {
+    return entries.filter(
+      ({ rule, left }) =>
+        left > 0 &&
+        (rule.wire === undefined || rule.wire === wire) &&
+        (rule.model === undefined || rule.model === model),
+    );
+  }
+  function use(entry: Entry): Fault {
+    entry.left -= 1;
+    if (entry.left <= 0) entries = entries.filter((each) => each !== entry);
+    return entry.rule.fault;
+  }
+  return {
+    add: (rule) => {
+      entries.push(toEntry(rule));
+    },
+    replaceAll: (rules) => {
+      entries = rules.map(toEntry);
+    },
+    list: () => entries.map(({ rule, left }) => (rule.times === undefined ? rule : { ...rule, times: left })),
+    takeEarlyReset: (wire, model) => {
+      const entry = matching(wire, model).find(({ rule }) => rule.fault.kind === "reset_before_body");
+      if (entry === undefined) return false;
+      use(entry);
+      return true;
+    },
+    take: (wire, model) => {
+      const trouble = {
+        drops: new Set<Droppable>(),
+        isEmpty: false,
+        duration: null as number | "NaN" | null,
+        delayMs: 0,
+        isCut: false,
+      };
+      let replacement: ReplacingFault | null = null;
+      for (const entry of matching(wire, model)) {
+        const { fault } = entry.rule;
+        if (isReplacing(fault)) {
+          if (replacement !== null) continue;
+          replacement = fault;
+        } else apply(fault, trouble);
+        use(entry);
+      }
+      const { drops, isEmpty, duration, delayMs, isCut } = trouble;
+      return { alteration: { drops, isEmpty, duration }, delayMs, isCut, replacement };
+    },
+  };
+}
+
+const toEntry = (rule: FaultRule): Entry => ({
+  rule: faultRuleSchema.parse(rule),
+  left: rule.times ?? Number.POSITIVE_INFINITY,
+});
+
+function isReplacing(fault: Fault): fault is ReplacingFault {
+  return !["delay", "cut_reply", "empty", "drop", "duration"].includes(fault.kind);
+}
+
+interface Accumulator {
+  readonly drops: Set<Droppable>;
+  isEmpty: boolean;
+  duration: number | "NaN" | null;
+  delayMs: number;
+  isCut: boolean;
+}
+
+function apply(fault: Exclude<Fault, ReplacingFault>, trouble: Accumulator): void {
+  switch (fault.kind) {
+    case "delay":
+      trouble.delayMs += fault.ms;
+      break;
+    case "cut_reply":
+      trouble.isCut = true;
+      break;
+    case "empty":
+      trouble.isEmpty = true;
+      break;
+    case "drop":
+      trouble.drops.add(fault.feature);
+      break;
+    case "duration":
+      trouble.duration = fault.seconds;
+      break;
+  }
+}

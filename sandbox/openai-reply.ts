@@ -1,0 +1,177 @@
+// OpenAI's success bodies and stream events (openai-audio.md sections 4 and 5).
+import { toSrt, toVtt } from "./captions.ts";
+import { languageName } from "./languages.ts";
+import { openAiHeaders } from "./openai-errors.ts";
+import type { OpenAiAsked } from "./openai-rules.ts";
+import {
+  bareWord,
+  type SimulatedChannel,
+  type SimulatedSegment,
+  segmentsOf,
+  silentChannel,
+  simulateChannels,
+} from "./simulate.ts";
+import { type Alteration, jsonAnswer, type WireAnswer } from "./wire.ts";
+
+interface ReplyFacts {
+  readonly asked: OpenAiAsked;
+  readonly facts: { readonly durationSeconds: number; readonly channels: number };
+  readonly requestId: string;
+  readonly alteration: Alteration;
+}
+interface Told extends ReplyFacts {
+  readonly channel: SimulatedChannel;
+  readonly segments: readonly SimulatedSegment[];
+}
+
+export function openAiReply(reply: ReplyFacts): WireAnswer {
+  const { asked, facts, requestId, alteration } = reply;
+  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
+  const channel = alteration.isEmpty ? silentChannel : heard;
+  const told: Told = {
+    ...reply,
+    channel,
+    segments: alteration.drops.has("timestamps.segment") ? [] : segmentsOf(channel),
+  };
+  const headers = openAiHeaders(requestId);
+  if (asked.isStream)
+    return {
+      status: 200,
+      headers: { ...headers, "content-type": "text/event-stream; charset=utf-8" },
+      body: streamEvents(told),
+    };
+  const text = (body: string): WireAnswer => ({
+    status: 200,
+    headers: { ...headers, "content-type": "text/plain; charset=utf-8" },
+    body,
+  });
+  switch (asked.format) {
+    case "text":
+      return text(`${channel.text}\n`);
+    case "srt":
+      return text(toSrt(told.segments));
+    case "vtt":
+      return text(toVtt(told.segments));
+    case "verbose_json":
+      return jsonAnswer(200, verboseBody(told), headers);
+    case "diarized_json":
+      return jsonAnswer(200, diarizedBody(told), headers);
+    case "json":
+      return jsonAnswer(200, plainBody(told), headers);
+  }
+}
+
+function plainBody(told: Told): Record<string, unknown> {
+  const { asked, channel } = told;
+  if (asked.task === "translate") return { text: channel.text };
+  return {
+    text: channel.text,
+    ...languagesOf(told),
+    ...(asked.hasLogprobs ? { logprobs: logprobsOf(channel) } : {}),
+    usage: usageOf(told),
+  };
+}
+
+function verboseBody(told: Told): Record<string, unknown> {
+  const { asked, facts, channel, segments, alteration } = told;
+  const language = asked.task === "translate" ? "english" : languageName(asked.languages[0] ?? "en");
+  const words = channel.words.map(({ text, start, end }) => ({ word: bareWord(text), start, end }));
+  return {
+    task: asked.task,
+    ...(alteration.drops.has("language") ? {} : { language }),
+    duration: alteration.duration ?? facts.durationSeconds,
+    text: channel.text,
+    ...(asked.hasWords && !alteration.drops.has("timestamps.word") ? { words } : {}),
+    ...(asked.hasSegments && !alteration.drops.has("timestamps.segment")
+      ? { segments: segments.map(verboseSegment) }
+      : {}),
+    ...(asked.task === "translate" ? {} : { usage: usageOf(told) }),
+  };
+}
+
+const verboseSegment = ({ text, start, end, words }: SimulatedSegment, id: number): Record<string, unknown> => ({
+  id,
+  seek: 0,
+  start,
+  end,
+  // The real ones begin with a space.
+  text: ` ${text}`,
+  tokens: words.map((_, index) => 50_364 + index),
+  temperature: 0,
+  avg_logprob: -0.25,
+  compression_ratio: 1,
+  no_speech_prob: 0.01,
+});
+
+function diarizedBody(told: Told): Record<string, unknown> {
+  const { facts, channel, alteration } = told;
+  return {
+    task: "transcribe",
+    duration: alteration.duration ?? facts.durationSeconds,
+    text: channel.text,
+    segments: diarizedSegments(told).map((segment) => ({ type: "transcript.text.segment", ...segment })),
+    usage: usageOf(told),
+  };
+}
+
+function diarizedSegments({ asked, segments, alteration }: Told): Record<string, unknown>[] {
+  const nameOf = (speaker: number): string => asked.speakerNames[speaker] ?? String.fromCharCode(65 + speaker);
+  return segments.map(({ text, start, end, speaker }, index) => ({
+    id: `seg_${String(index + 1).padStart(3, "0")}`,
+    start,
+    end,
+    text,
+    ...(alteration.drops.has("diarization") ? {} : { speaker: nameOf(speaker) }),
+  }));
+}
+
+/** Two models report seconds rounded up, the others tokens; only seconds can be checked against the audio. */
+function usageOf({ asked, facts, channel, alteration }: Told): Record<string, unknown> {
+  const seconds = alteration.duration ?? Math.ceil(facts.durationSeconds);
+  if (asked.model.usage === "duration") return { type: "duration", seconds };
+  return { type: "tokens", ...tokensOf(facts.durationSeconds, channel) };
+}
+
+function tokensOf(durationSeconds: number, channel: SimulatedChannel): Record<string, unknown> {
+  const audio = Math.ceil(durationSeconds * 10);
+  const output = channel.words.length;
+  return {
+    input_tokens: audio,
+    input_token_details: { text_tokens: 0, audio_tokens: audio },
+    output_tokens: output,
+    total_tokens: audio + output,
+  };
+}
+
+function languagesOf({ asked, alteration }: Told): Record<string, unknown> {
+  if (asked.model.family !== "gpt-transcribe") return {};
+  return { languages: alteration.drops.has("language") ? [] : [{ code: asked.languages[0] ?? "en" }] };
+}
+
+const logprobsOf = (channel: SimulatedChannel): Record<string, unknown>[] =>
+  channel.words.map(({ text }, index) => {
+    const token = index === 0 ? text : ` ${text}`;
+    return { token, logprob: -0.01, bytes: [...Buffer.from(token)] };
+  });
+
+/** The done event's usage has no `type` in the documentation; nor here. */
+function streamEvents(told: Told): string[] {
+  const { asked, facts, channel } = told;
+  const logprobs = asked.hasLogprobs ? logprobsOf(channel) : null;
+  const isDiarized = asked.format === "diarized_json";
+  const pieces = isDiarized
+    ? diarizedSegments(told).map((segment) => ({ type: "transcript.text.segment", ...segment }))
+    : channel.words.map(({ text }, index) => ({
+        type: "transcript.text.delta",
+        delta: index === 0 ? text : ` ${text}`,
+        ...(logprobs === null ? {} : { logprobs: [logprobs[index]] }),
+      }));
+  const done = {
+    type: "transcript.text.done",
+    text: channel.text,
+    ...languagesOf(told),
+    ...(logprobs === null ? {} : { logprobs }),
+    usage: tokensOf(facts.durationSeconds, channel),
+  };
+  return [...pieces, done].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+}

@@ -1,0 +1,77 @@
+// Reads one request body, spooling its audio, and says what was wrong with it instead of throwing.
+import type { IncomingMessage } from "node:http";
+import { boundaryOf, MalformedMultipart, type ReceivedFile, readMultipart } from "./multipart-reader.ts";
+import { createSpool } from "./spool.ts";
+import type { BodyDefect, Pairs, Wire } from "./wire.ts";
+
+export interface ReadBody {
+  readonly fields: Pairs;
+  readonly file: ReceivedFile | null;
+  readonly bodyBytes: number;
+  readonly defect: BodyDefect | null;
+}
+
+class BodyTooLarge extends Error {}
+
+export async function readBody(
+  request: IncomingMessage,
+  wire: Wire,
+  onField: (name: string, value: string) => void,
+): Promise<ReadBody> {
+  const counter = { bytes: 0 };
+  const chunks = limit(request, wire.maxBodyBytes, counter);
+  const defective = (defect: BodyDefect): ReadBody => ({ fields: [], file: null, bodyBytes: counter.bytes, defect });
+  try {
+    const read =
+      wire.body === "raw"
+        ? { fields: [], file: await readRaw(chunks, request.headers["content-type"] ?? "") }
+        : await readForm(chunks, request, onField);
+    if (read !== null) return { ...read, bodyBytes: counter.bytes, defect: null };
+    await drain(chunks);
+    return defective("not_multipart");
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return defective("too_large");
+    if (!(error instanceof MalformedMultipart)) throw error;
+    // The provider reads on; an answer into an unread body could be lost in a reset.
+    await drain(chunks).catch(() => undefined);
+    return defective("malformed_multipart");
+  }
+}
+
+async function readForm(
+  chunks: AsyncIterable<Uint8Array>,
+  request: IncomingMessage,
+  onField: (name: string, value: string) => void,
+) {
+  const boundary = boundaryOf(request.headers["content-type"]);
+  return boundary === null ? null : readMultipart(chunks, boundary, onField);
+}
+
+async function readRaw(chunks: AsyncIterable<Uint8Array>, contentType: string): Promise<ReceivedFile> {
+  const spool = createSpool();
+  try {
+    for await (const chunk of chunks) await spool.write(chunk);
+    return { fieldName: "", name: "", contentType, spooled: await spool.finish() };
+  } catch (error) {
+    await spool.remove();
+    throw error;
+  }
+}
+
+/** Past the limit it reads on and keeps nothing, for the provider's message counts what it read. */
+async function* limit(
+  request: IncomingMessage,
+  maxBytes: number,
+  counter: { bytes: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    if (!(chunk instanceof Uint8Array)) continue;
+    counter.bytes += chunk.length;
+    if (counter.bytes <= maxBytes) yield chunk;
+  }
+  if (counter.bytes > maxBytes) throw new BodyTooLarge();
+}
+
+async function drain(chunks: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of chunks) continue;
+}

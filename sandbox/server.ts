@@ -1,0 +1,107 @@
+// The sandbox: a loopback HTTP server that speaks the providers' wire formats (contract.md section 10). It is what the tests
+// talk to, and what the product uses while no provider account is configured.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createCallLog, type SandboxCall } from "./calls.ts";
+import { answerControl, CONTROL_PATH } from "./control.ts";
+import { createExchange } from "./exchange.ts";
+import { createFaultBook, type FaultRule } from "./faults.ts";
+import { createAudioMeter } from "./measure-audio.ts";
+import type { Dialect } from "./compatible.ts";
+import { findEndpoint } from "./endpoints.ts";
+
+export type { SandboxCall } from "./calls.ts";
+export type { Dialect } from "./compatible.ts";
+export type { Fault, FaultRule } from "./faults.ts";
+
+const KEPT_CALLS = 1000;
+const WAIT_MS = 5000;
+
+export interface SandboxOptions {
+  readonly host?: string;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  readonly keepCalls?: number;
+}
+
+export interface Sandbox {
+  readonly origin: string;
+  /** What precedes `/v1/listen`. */
+  readonly deepgramUrl: string;
+  /** Ends in `/v1`, as does the next. */
+  readonly openaiUrl: string;
+  readonly compatibleUrl: (dialect: Dialect) => string;
+  /** Oldest first; a call is listed as soon as its request head arrived and filled in as it goes on. */
+  readonly calls: readonly SandboxCall[];
+  readonly callCount: number;
+  clearCalls(): void;
+  /** The first call, past or coming, that satisfies the predicate. */
+  waitForCall(predicate: (call: SandboxCall) => boolean, timeoutMs?: number): Promise<SandboxCall>;
+  addFault(rule: FaultRule): void;
+  clearFaults(): void;
+  close(): Promise<void>;
+}
+
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { host = "127.0.0.1", port = 0, keepCalls = KEPT_CALLS } = options;
+  const log = createCallLog(keepCalls);
+  const faults = createFaultBook();
+  const meter = createAudioMeter();
+  const runExchange = createExchange({ log, faults, meter });
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", "http://sandbox");
+    if (url.pathname.startsWith(CONTROL_PATH))
+      return answerControl(request, response, { log, faults, path: url.pathname });
+    const endpoint = findEndpoint(url.pathname);
+    if (endpoint === null || request.method !== "POST") {
+      request.resume();
+      response
+        .writeHead(endpoint === null ? 404 : 405, { "content-type": "application/json" })
+        .end('{"error":"no such endpoint in the sandbox"}');
+      return;
+    }
+    await runExchange({ request, response, url, wire: endpoint, signal: closing.signal });
+  }
+  // Long uploads and stalls are the tests' own business, and an idle connection must not vanish under a client.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
+    const run = handle(request, response)
+      .catch(() => void response.destroy())
+      .finally(() => running.delete(run));
+    running.add(run);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const origin = originOf(server.address());
+  return {
+    origin,
+    deepgramUrl: `${origin}/deepgram`,
+    openaiUrl: `${origin}/openai/v1`,
+    compatibleUrl: (dialect) => `${origin}/compatible/${dialect}/v1`,
+    calls: log.calls,
+    get callCount() {
+      return log.count();
+    },
+    clearCalls: log.clear,
+    waitForCall: (predicate, timeoutMs = WAIT_MS) => log.waitFor(predicate, timeoutMs),
+    addFault: faults.add,
+    clearFaults: () => faults.replaceAll([]),
+    close: async () => {
+      closing.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      // Nothing is left behind: every exchange has removed what it spooled.
+      await Promise.all([closed, meter.close(), ...running]);
+    },
+  };
+}
+
+function originOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === "string") throw new Error("the sandbox has no TCP address");
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

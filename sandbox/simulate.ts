@@ -1,0 +1,66 @@
+// The text the sandbox "hears": measured facts and nothing else, never invented speech ("What is honest with no account").
+// Every wire format takes its words, segments and channels from here.
+
+export interface SimulatedWord {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: number;
+}
+export interface SimulatedSegment {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly speaker: number;
+  readonly words: readonly SimulatedWord[];
+}
+export interface SimulatedChannel {
+  readonly text: string;
+  readonly words: readonly SimulatedWord[];
+}
+
+export function simulateChannels(
+  durationSeconds: number,
+  channels: number,
+  isMultichannel: boolean,
+): SimulatedChannel[] {
+  if (!isMultichannel) return [simulateChannel(durationSeconds, layoutName(channels))];
+  return Array.from({ length: channels }, (_, index) =>
+    simulateChannel(durationSeconds, `channel ${index + 1} of ${channels}`),
+  );
+}
+
+export const silentChannel: SimulatedChannel = { text: "", words: [] };
+
+function simulateChannel(durationSeconds: number, layout: string): SimulatedChannel {
+  const text = `[simulated transcript, ${durationSeconds.toFixed(1)} s, ${layout}]`;
+  const tokens = text.split(" ");
+  const each = durationSeconds / tokens.length;
+  const words = tokens.map((token, index) => ({
+    text: token,
+    start: milliseconds(index * each),
+    end: milliseconds((index + 1) * each),
+    speaker: index < tokens.length / 2 ? 0 : 1,
+  }));
+  return { text, words };
+}
+
+/** Two halves, one per speaker; their texts joined by spaces are the channel's text. */
+export function segmentsOf(channel: SimulatedChannel): SimulatedSegment[] {
+  return [0, 1].flatMap((speaker) => {
+    const words = channel.words.filter((word) => word.speaker === speaker);
+    const [first, last] = [words[0], words.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    return [{ text: words.map((word) => word.text).join(" "), start: first.start, end: last.end, speaker, words }];
+  });
+}
+
+/** A word as models report it beside its punctuated form. */
+export const bareWord = (text: string): string => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
+
+export const milliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+
+function layoutName(channels: number): string {
+  if (channels === 1) return "mono";
+  return channels === 2 ? "stereo" : `${channels} channels`;
+}

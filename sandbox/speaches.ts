@@ -1,0 +1,96 @@
+// speaches (faster-whisper behind FastAPI; openai-compatible-stt.md, column three).
+import { toSrt, toVtt } from "./captions.ts";
+import { isLanguageCode } from "./languages.ts";
+import { type SimulatedSegment, segmentsOf, silentChannel, simulateChannels } from "./simulate.ts";
+import { type Alteration, jsonAnswer, valueOf, valuesOf, type WireAnswer, type WireInput } from "./wire.ts";
+
+const FORMATS = ["text", "json", "verbose_json", "srt", "vtt"];
+/** The one name it says it has not downloaded; every other model is there. */
+const NOT_INSTALLED = "not-installed";
+
+export const speachesError = (status: number): WireAnswer =>
+  jsonAnswer(status, { detail: status >= 500 ? "Internal Server Error" : "The request could not be processed." });
+
+export async function speachesAnswer(
+  input: WireInput,
+  alteration: Alteration,
+  task: "transcribe" | "translate",
+): Promise<WireAnswer> {
+  const { fields, file } = input;
+  const model = valueOf(fields, "model");
+  if (input.defect !== null || file === null || file.fieldName !== "file")
+    return invalidField("file", "Field required");
+  if (model === null) return invalidField("model", "Field required");
+  const language = valueOf(fields, "language");
+  if (language !== null && !isLanguageCode(language))
+    return invalidField("language", "Input should be a known language");
+  const format = valueOf(fields, "response_format") ?? "json";
+  if (!FORMATS.includes(format)) return invalidField("response_format", `Input should be one of ${FORMATS.join(", ")}`);
+  if (model === NOT_INSTALLED) return jsonAnswer(404, { detail: `Model '${model}' is not installed locally.` });
+  const granularities = valuesOf(fields, "timestamp_granularities[]");
+  // An assertion, not a validation: the server answers 500.
+  if (granularities.length > 0 && format !== "verbose_json") return speachesError(500);
+  const facts = await input.measure();
+  if (!facts.ok) return jsonAnswer(415, { detail: "Failed to decode audio." });
+  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
+  const channel = alteration.isEmpty ? silentChannel : heard;
+  const { drops } = alteration;
+  const segments = drops.has("timestamps.segment") ? [] : segmentsOf(channel);
+  const isDiarized = valueOf(fields, "diarization") === "true" && !drops.has("diarization");
+  if (valueOf(fields, "stream") === "true") return stream(segments, format);
+  const plain = (contentType: string, body: string): WireAnswer => ({
+    status: 200,
+    headers: { "content-type": contentType },
+    body,
+  });
+  if (format === "text") return plain("text/plain; charset=utf-8", channel.text);
+  if (format === "srt") return plain("text/plain; charset=utf-8", toSrt(segments));
+  if (format === "vtt") return plain("text/vtt; charset=utf-8", toVtt(segments));
+  if (format === "json") return jsonAnswer(200, { text: channel.text });
+  const words = channel.words.map(({ text, start, end }) => ({ start, end, word: ` ${text}`, probability: 0.99 }));
+  return jsonAnswer(200, {
+    task,
+    // The code, where OpenAI gives the English name.
+    ...(drops.has("language") ? {} : { language: task === "translate" ? "en" : (language ?? "en") }),
+    duration: alteration.duration ?? facts.durationSeconds,
+    text: channel.text,
+    words: granularities.includes("word") && !drops.has("timestamps.word") ? words : null,
+    segments: segments.map((segment, id) => segmentBody(segment, id, isDiarized)),
+  });
+}
+
+const segmentBody = (
+  { text, start, end, speaker, words }: SimulatedSegment,
+  id: number,
+  isDiarized: boolean,
+): Record<string, unknown> => ({
+  id: id + 1,
+  seek: 0,
+  start,
+  end,
+  text: ` ${text}`,
+  tokens: words.map((_, index) => 50_364 + index),
+  temperature: 0,
+  avg_logprob: -0.25,
+  compression_ratio: 1,
+  no_speech_prob: 0.01,
+  ...(isDiarized ? { speaker: `SPEAKER_0${speaker}` } : {}),
+});
+
+/** One line per segment, in the shape of the format asked; no end mark. */
+function stream(segments: readonly SimulatedSegment[], format: string): WireAnswer {
+  const lines = segments.map((segment, index) => {
+    if (format === "text") return segment.text;
+    return JSON.stringify(
+      format === "verbose_json" ? { ...segmentBody(segment, index, false) } : { text: segment.text },
+    );
+  });
+  return {
+    status: 200,
+    headers: { "content-type": "text/event-stream; charset=utf-8" },
+    body: lines.map((line) => `data: ${line}\n\n`),
+  };
+}
+
+const invalidField = (name: string, message: string): WireAnswer =>
+  jsonAnswer(422, { detail: [{ type: "value_error", loc: ["body", name], msg: message }] });

@@ -1,0 +1,135 @@
+// Captions keep every word, in order, within the audio (contract 3 "Formats"); srt and vtt are read back by parsers of their own here.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { buildCues, LINE_CHARACTERS } from "../../src/captions/cues.ts";
+import { toPlainText } from "../../src/captions/plain-text.ts";
+import { toSrt } from "../../src/captions/srt.ts";
+import { captionTimestamp } from "../../src/captions/timestamp.ts";
+import { toVtt } from "../../src/captions/vtt.ts";
+import type { Segment, Word } from "../../src/contract/transcription.ts";
+
+const DURATION = 600;
+
+const token = fc.oneof(
+  fc.stringMatching(/^[a-zA-Z0-9,.!?'é漢字<>&-]{1,14}$/),
+  fc.constantFrom("-->", "<b>", "&amp;", "</v>", "00:00:01,000", "NOTE"),
+);
+const spokenWords = fc
+  .array(
+    fc.record({
+      text: token,
+      gap: fc.integer({ min: 0, max: 2000 }),
+      length: fc.integer({ min: 0, max: 900 }),
+      speaker: fc.constantFrom("S1", "S2"),
+    }),
+    { maxLength: 60 },
+  )
+  .map((items): readonly Word[] => {
+    let atMs = 0;
+    return items.map(({ text, gap, length, speaker }) => {
+      const start = atMs + gap;
+      atMs = start + length;
+      return { text, start: start / 1000, end: atMs / 1000, speaker, confidence: null, channel: 0 };
+    });
+  });
+
+function asSegments(words: readonly Word[]): readonly Segment[] {
+  return words.map((word, id) => ({
+    id,
+    start: word.start,
+    end: word.end,
+    text: `${word.text} ${word.text}`,
+    speaker: word.speaker,
+    channel: word.channel,
+    confidence: null,
+  }));
+}
+
+function readSrt(text: string): { start: string; end: string; text: string }[] {
+  return text
+    .split(/\n\n/)
+    .filter((block) => block.trim() !== "")
+    .map((block, index) => {
+      const [number, times, ...lines] = block.trimEnd().split("\n");
+      assert.equal(number, String(index + 1), "numbers begin at 1 and have no hole");
+      const match = /^(\d\d:\d\d:\d\d,\d{3}) --> (\d\d:\d\d:\d\d,\d{3})$/.exec(times ?? "");
+      assert(match?.[1] !== undefined && match[2] !== undefined, times);
+      return { start: match[1], end: match[2], text: lines.join(" ") };
+    });
+}
+
+function readVtt(text: string): { start: string; end: string; text: string }[] {
+  const [header, ...blocks] = text.split(/\n\n/).filter((block) => block.trim() !== "");
+  assert.equal(header?.trim(), "WEBVTT");
+  return blocks.map((block) => {
+    const [times, ...lines] = block.trimEnd().split("\n");
+    const match = /^(\d\d:\d\d:\d\d\.\d{3}) --> (\d\d:\d\d:\d\d\.\d{3})$/.exec(times ?? "");
+    assert(match?.[1] !== undefined && match[2] !== undefined, times);
+    const body = lines.join(" ");
+    assert(!body.includes("-->"), "no arrow in cue text");
+    const unescaped = body
+      .replace(/^<v S\d+>/, "")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&amp;", "&");
+    return { start: match[1], end: match[2], text: unescaped };
+  });
+}
+
+test("contract 3: srt and vtt read back with every word, in order, starts never decreasing", () => {
+  fc.assert(
+    fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
+      const cues = fromSegments ? buildCues(asSegments(words), [], DURATION) : buildCues([], words, DURATION);
+      const expected = (
+        fromSegments ? words.flatMap((word) => [word.text, word.text]) : words.map((word) => word.text)
+      ).join(" ");
+      const srt = readSrt(toSrt(cues));
+      const vtt = readVtt(toVtt(cues));
+      assert.equal(srt.map((cue) => cue.text.replace(/^S\d+: /, "")).join(" "), expected.replaceAll("-->", "→"));
+      assert.equal(vtt.map((cue) => cue.text).join(" "), expected);
+      for (const parsed of [srt, vtt]) {
+        for (const [index, cue] of parsed.entries()) {
+          assert(cue.start <= cue.end, `${cue.start} ${cue.end}`);
+          assert(index === 0 || (parsed[index - 1]?.start ?? "") <= cue.start);
+        }
+      }
+      for (const cue of cues) {
+        for (const line of cue.lines) assert(line.length <= LINE_CHARACTERS || !line.includes(" "), line);
+        assert(cue.end <= DURATION);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("contract 3: a speaker change always begins a new cue", () => {
+  fc.assert(
+    fc.property(spokenWords, (words) => {
+      const changes = words.filter((word, index) => index > 0 && word.speaker !== words[index - 1]?.speaker).length;
+      assert(buildCues([], words, DURATION).length >= (words.length === 0 ? 0 : changes + 1));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("captions of silence are empty but valid", () => {
+  assert.equal(toSrt(buildCues([], [], 3)), "");
+  assert.equal(toVtt(buildCues([], [], 3)), "WEBVTT\n");
+});
+
+test("caption clock: hours, rounding to the millisecond, both separators", () => {
+  assert.equal(captionTimestamp(3661.0005, ","), "01:01:01,001");
+  assert.equal(captionTimestamp(59.9996, "."), "00:01:00.000");
+});
+
+test("contract 3: text has one line a turn where speakers are known, else the content as it is", () => {
+  const [one, two, three] = asSegments([
+    { text: "a", start: 0, end: 1, speaker: "S1", confidence: null, channel: 0 },
+    { text: "b", start: 1, end: 2, speaker: "S1", confidence: null, channel: 0 },
+    { text: "c", start: 2, end: 3, speaker: "S2", confidence: null, channel: 0 },
+  ]);
+  assert(one && two && three);
+  assert.equal(toPlainText("ignored", [one, two, three]), "S1: a a b b\nS2: c c");
+  assert.equal(toPlainText("as it is", [{ ...one, speaker: null }]), "as it is");
+});

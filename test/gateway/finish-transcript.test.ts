@@ -1,0 +1,132 @@
+// Invariants of a finished transcript over arbitrary provider replies (contract 3, "Envelope").
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
+import { finishTranscript } from "../../src/gateway/finish-transcript.ts";
+import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
+import { requiredFeatures } from "../../src/routing/required-features.ts";
+
+const DURATION = 30;
+const time = fc.double({ min: -5, max: 40, noNaN: true });
+const piece: fc.Arbitrary<ProviderWord> = fc.record({
+  text: fc.stringMatching(/^ ?[a-zA-Z.,!?é]{1,8}$/),
+  start: time,
+  end: time,
+  confidence: fc.option(fc.double({ min: -0.1, max: 1.1, noNaN: true })),
+  speaker: fc.option(fc.constantFrom("0", "1", "A", "speaker_2")),
+  channel: fc.constantFrom(0, 1),
+});
+const reply: fc.Arbitrary<ProviderTranscript> = fc.record({
+  text: fc.string({ maxLength: 40 }),
+  language: fc.constant(null),
+  languageConfidence: fc.constant(null),
+  segments: fc.array(piece, { maxLength: 12 }),
+  words: fc.array(piece, { maxLength: 30 }),
+  providerSeconds: fc.constant(null),
+  providerRequestId: fc.constant(null),
+  receipts: fc.constant([]),
+});
+const fields: fc.Arbitrary<TranscriptionFields> = fc.record(
+  {
+    diarization: fc.boolean(),
+    multichannel: fc.boolean(),
+    timestamps: fc.constantFrom("word", "segment", "both"),
+    response_format: fc.constantFrom(...RESPONSE_FORMATS),
+  },
+  { requiredKeys: [] },
+);
+
+const compact = (text: string) => text.replace(/\s+/gu, "");
+
+test("contract 3: times inside the audio, starts in order, speakers S1… by first appearance, segments add up to the content", () => {
+  fc.assert(
+    fc.property(reply, fields, (provider, asked) => {
+      const wanted = requiredFeatures(asked, "transcribe");
+      const finished = finishTranscript(provider, wanted, DURATION);
+      for (const list of [finished.segments, finished.words]) {
+        for (const [index, item] of list.entries()) {
+          assert(item.start >= 0 && item.start <= item.end && item.end <= DURATION, JSON.stringify(item));
+          assert(index === 0 || (list[index - 1]?.start ?? 0) <= item.start);
+          assert(item.confidence === null || (item.confidence >= 0 && item.confidence <= 1));
+          assert(item.speaker === null || /^S[1-9]\d*$/.test(item.speaker));
+          if (!wanted.features.includes("diarization")) assert.equal(item.speaker, null);
+        }
+      }
+      for (const item of finished.segments) segment.parse(item);
+      for (const item of finished.words) word.parse(item);
+      assert.deepEqual(
+        finished.segments.map((item) => item.id),
+        finished.segments.map((_, index) => index),
+      );
+      if (!wanted.wantsSegments) assert.equal(finished.segments.length, 0);
+      if (!wanted.wantsWords) assert.equal(finished.words.length, 0);
+      if (finished.segments.length > 0 && ["json", "verbose_json", "diarized_json"].includes(wanted.responseFormat)) {
+        assert.equal(compact(finished.segments.map((item) => item.text).join("")), compact(finished.content));
+      }
+      const outside = [...provider.segments, ...provider.words].some(
+        (item) => item.start < 0 || Math.max(item.start, item.end) > DURATION + 0.05,
+      );
+      assert.equal(finished.warnings.length > 0, outside);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("contract 3: speaker labels are stable between segments and words of one transcript", () => {
+  const spoken = (text: string, start: number, speaker: string): ProviderWord => ({
+    text,
+    start,
+    end: start + 1,
+    confidence: null,
+    speaker,
+    channel: 0,
+  });
+  const words = [spoken("hi", 0, "7"), spoken("ho", 1, "3"), spoken("hi", 2, "7")];
+  const provider = {
+    text: "hi ho hi",
+    language: null,
+    languageConfidence: null,
+    segments: words,
+    words,
+    providerSeconds: null,
+    providerRequestId: null,
+    receipts: [],
+  };
+  const finished = finishTranscript(
+    provider,
+    requiredFeatures({ diarization: true, timestamps: "both" }, "transcribe"),
+    10,
+  );
+  assert.deepEqual(
+    finished.segments.map((item) => item.speaker),
+    ["S1", "S2", "S1"],
+  );
+  assert.deepEqual(
+    finished.words.map((item) => item.speaker),
+    ["S1", "S2", "S1"],
+  );
+});
+
+test("contract 3: with several channels content is all segments by start, then channel", () => {
+  const on = (text: string, start: number, channel: number): ProviderWord => ({
+    text,
+    start,
+    end: start + 1,
+    confidence: null,
+    speaker: null,
+    channel,
+  });
+  const provider = {
+    text: "a c\nb d",
+    language: null,
+    languageConfidence: null,
+    segments: [on("a", 0, 0), on("c", 2, 0), on("b", 0, 1), on("d", 2, 1)],
+    words: [],
+    providerSeconds: null,
+    providerRequestId: null,
+    receipts: [],
+  };
+  const finished = finishTranscript(provider, requiredFeatures({ multichannel: true }, "transcribe"), 10);
+  assert.equal(finished.content, "a b c d");
+});
