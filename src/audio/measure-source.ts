@@ -1,0 +1,61 @@
+// Content to reader to verdict, synchronously; runs inside the worker of measure.ts (errors 415 and 422 of contract.md section 1).
+import { type AudioFormat, SNIFF_BYTES, sniffAudio } from "./media-types.ts";
+import type { ByteReader } from "./readers/byte-reader.ts";
+import { InvalidAudio, type Reading } from "./readers/invalid-audio.ts";
+import { readMp4 } from "./readers/mp4.ts";
+import { readMpegAudio } from "./readers/mpeg-audio.ts";
+import { readProgramStream } from "./readers/program-stream.ts";
+import { readWav } from "./readers/wav.ts";
+import { readWebm } from "./readers/webm.ts";
+
+export type Measurement =
+  | {
+      readonly ok: true;
+      readonly format: AudioFormat;
+      readonly durationSeconds: number;
+      readonly channels: number;
+      readonly sampleRate: number;
+      readonly codec: string;
+      readonly audioTracks: number;
+    }
+  | { readonly ok: false; readonly code: "UNSUPPORTED_MEDIA_TYPE" | "INVALID_AUDIO"; readonly reason: string };
+
+export const MINIMUM_SECONDS = 0.1;
+
+const READERS: Record<AudioFormat, (reader: ByteReader) => Reading> = {
+  mp3: readMpegAudio,
+  mp4: readMp4,
+  m4a: readMp4,
+  mpeg: readProgramStream,
+  wav: readWav,
+  webm: readWebm,
+};
+
+export function measureBytes(reader: ByteReader): Measurement {
+  if (reader.size === 0) return invalid("is empty");
+  const format = sniffAudio(reader.read(0, SNIFF_BYTES));
+  if (!format)
+    return {
+      ok: false,
+      code: "UNSUPPORTED_MEDIA_TYPE",
+      reason: "is not mp3, mp4, mpeg, mpga, m4a, wav or webm by its content",
+    };
+  try {
+    return judge(format, READERS[format](reader));
+  } catch (error) {
+    if (error instanceof InvalidAudio) return invalid(error.reason);
+    // A reader's own range error is its answer to bytes no rule foresaw; a failed read of the file is a fault and goes up.
+    if (error instanceof RangeError || error instanceof TypeError) return invalid("could not be read");
+    throw error;
+  }
+}
+
+function judge(format: AudioFormat, reading: Reading): Measurement {
+  const durationSeconds = Math.round(reading.durationSeconds * 1000) / 1000;
+  if (!Number.isFinite(durationSeconds)) return invalid("has no readable length");
+  if (durationSeconds < MINIMUM_SECONDS) return invalid(`is shorter than ${MINIMUM_SECONDS} s`);
+  if (reading.channels < 1 || reading.sampleRate < 1) return invalid("has no readable channels or sample rate");
+  return { ok: true, format, ...reading, durationSeconds };
+}
+
+const invalid = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });

@@ -1,0 +1,75 @@
+// mp4 and m4a: the length is the sum of the audio packets whose bytes are in the file, by the codec's own frame lengths.
+import type { ByteReader } from "./byte-reader.ts";
+import { InvalidAudio, type Reading } from "./invalid-audio.ts";
+import { type Box, type BoxTree, findBox, readBox, readTree } from "./mp4-boxes.ts";
+import { addFragment, readDefaults } from "./mp4-fragments.ts";
+import { emptySum, type PacketSum } from "./mp4-packets.ts";
+import { addTableSamples } from "./mp4-samples.ts";
+import { readTrack, type Track } from "./mp4-track.ts";
+
+type Counted = { readonly track: Track; readonly sum: PacketSum };
+
+const LONGEST_PRIMING_SECONDS = 0.5;
+/** Eight channels of 192 kHz lossless stay below; above, a clock was wound back to make a long recording cheap. */
+const MOST_BYTES_PER_SECOND = 5_000_000;
+
+export function readMp4(reader: ByteReader): Reading {
+  const { moov, fragments } = readTopLevel(reader);
+  if (!moov) throw new InvalidAudio("is cut off before its index");
+  const counted = readTracks(reader, moov);
+  if (counted.length === 0) throw new InvalidAudio("has no audio track");
+  for (const { track, sum } of counted) {
+    if (fragments.length === 0 || findBox(track.table, "stco") || findBox(track.table, "co64"))
+      addTableSamples(reader, track, sum);
+  }
+  if (fragments.length > 0) {
+    const byId = new Map(counted.map((entry) => [entry.track.id, entry]));
+    const defaults = readDefaults(reader, moov);
+    for (const moof of fragments) addFragment(reader, moof, byId, defaults);
+  }
+  const longest = counted
+    .map((entry) => ({ ...entry, seconds: playedSeconds(entry) }))
+    .reduce((a, b) => (b.seconds > a.seconds ? b : a));
+  if (longest.sum.packets === 0) throw new InvalidAudio("holds no sound");
+  const { codec, channels, sampleRate } = longest.track;
+  return { codec, channels, sampleRate, durationSeconds: longest.seconds, audioTracks: counted.length };
+}
+
+/** Fragments are pairs of boxes without end in a long recording, so they are not counted; each box advances by 8 bytes at least. */
+function readTopLevel(reader: ByteReader): { moov: BoxTree | null; fragments: readonly Box[] } {
+  const fragments: Box[] = [];
+  let moov: BoxTree | null = null;
+  for (let at = 0; at + 8 <= reader.size; ) {
+    const box = readBox(reader, at, reader.size, true);
+    const isCut = box.end > reader.size;
+    if (box.type === "moov" && isCut) throw new InvalidAudio("is cut off inside its index");
+    if (box.type === "moov" && !moov) moov = readTree(reader, box);
+    if (box.type === "moof" && !isCut) fragments.push(box);
+    at = box.end;
+  }
+  return { moov, fragments };
+}
+
+function readTracks(reader: ByteReader, moov: BoxTree): readonly Counted[] {
+  const header = findBox(moov, "mvhd");
+  const timescale = header ? reader.u32(header.start + (reader.u8(header.start) === 1 ? 20 : 12)) : 0;
+  const counted: Counted[] = [];
+  for (const trak of moov.children) {
+    const track = trak.type === "trak" ? readTrack(reader, trak, timescale) : null;
+    if (track) counted.push({ track, sum: emptySum() });
+  }
+  return counted;
+}
+
+/** Takes off what the encoder added: priming at the start, filling in the last packet. A larger edit is a claim and changes nothing. */
+function playedSeconds({ track, sum }: Counted): number {
+  if (track.packet.kind === "clock" && sum.bytes > 0 && sum.bytes / MOST_BYTES_PER_SECOND > sum.seconds) {
+    throw new InvalidAudio("has a length that its size contradicts");
+  }
+  const { edit } = track;
+  if (!edit) return sum.seconds;
+  const skip = edit.skipSeconds <= LONGEST_PRIMING_SECONDS ? edit.skipSeconds : 0;
+  const played = Math.max(0, sum.seconds - skip);
+  const filling = played - edit.playSeconds;
+  return sum.missing === 0 && filling > 0 && filling <= sum.lastSeconds * 1.05 ? edit.playSeconds : played;
+}

@@ -1,0 +1,114 @@
+// Adds up the packets of one WebM track: Opus by its own packet lengths, anything else by the clock between packets.
+import type { ByteReader } from "./byte-reader.ts";
+import { readVint } from "./ebml.ts";
+import { opusPacketSeconds } from "./opus.ts";
+import type { WebmTrack } from "./webm-track.ts";
+
+export type WebmSum = {
+  seconds: number;
+  packets: number;
+  bytes: number;
+  lastSeconds: number;
+  lastPaddingSeconds: number;
+  /** A packet whose length the next packet's time will tell, and the most it may be. */
+  waiting: { time: number; mostSeconds: number } | null;
+};
+
+export const emptyWebmSum = (): WebmSum => ({
+  seconds: 0,
+  packets: 0,
+  bytes: 0,
+  lastSeconds: 0,
+  lastPaddingSeconds: 0,
+  waiting: null,
+});
+
+/** One block: `start` is behind its track number, time and flags. */
+export function addBlock(
+  reader: ByteReader,
+  track: WebmTrack,
+  sum: WebmSum,
+  block: { start: number; end: number; flags: number; time: number },
+): void {
+  const { start, end, time } = block;
+  if (sum.waiting) settle(sum, time - sum.waiting.time);
+  const lacing = (block.flags >> 1) & 3;
+  const frames = lacing === 0 ? 1 : start < end ? reader.u8(start) + 1 : 0;
+  if (frames === 0 || start >= end) return;
+  sum.packets += frames;
+  sum.bytes += end - start;
+  sum.lastPaddingSeconds = 0;
+  const starts = lacing === 0 ? [start] : frameStarts(reader, start, end, lacing);
+  if (!track.isOpus || !starts) {
+    // A frame has one byte at least, whatever the lacing claims.
+    sum.waiting = { time, mostSeconds: Math.min(frames, end - start) * track.longestPacketSeconds };
+    return;
+  }
+  sum.lastSeconds = 0;
+  for (const at of starts) {
+    if (at < end) sum.lastSeconds += opusPacketSeconds(reader.u8(at), at + 1 < end ? reader.u8(at + 1) : 0);
+  }
+  sum.seconds += sum.lastSeconds;
+}
+
+/** Gives the waiting packet its length, once the next packet's time or the end of the file is known. */
+export function settle(sum: WebmSum, elapsed: number): void {
+  if (!sum.waiting) return;
+  sum.lastSeconds = Math.max(0, Math.min(elapsed, sum.waiting.mostSeconds));
+  sum.seconds += sum.lastSeconds;
+  sum.waiting = null;
+}
+
+/** Where each frame of a laced block begins, or `null` when the sizes do not fit the block. */
+function frameStarts(reader: ByteReader, start: number, end: number, lacing: number): readonly number[] | null {
+  const count = reader.u8(start) + 1;
+  const read = lacing === 1 ? readXiphSizes : lacing === 3 ? readEbmlSizes : readEqualSizes;
+  const sizes = read(reader, start + 1, end, count);
+  if (!sizes) return null;
+  let at = sizes.next;
+  const starts = [at];
+  for (const size of sizes.sizes) {
+    if (size < 0) return null;
+    at += size;
+    starts.push(at);
+  }
+  return at <= end ? starts : null;
+}
+
+/** The sizes of all frames but the last, which takes what is left. */
+type Sizes = { readonly sizes: readonly number[]; readonly next: number } | null;
+
+function readEqualSizes(_reader: ByteReader, at: number, end: number, count: number): Sizes {
+  const size = (end - at) / count;
+  return Number.isInteger(size) ? { sizes: Array.from({ length: count - 1 }, () => size), next: at } : null;
+}
+
+function readXiphSizes(reader: ByteReader, from: number, end: number, count: number): Sizes {
+  let at = from;
+  const sizes: number[] = [];
+  while (sizes.length < count - 1) {
+    let size = 0;
+    for (let byte = 255; byte === 255; at++) {
+      if (at >= end) return null;
+      byte = reader.u8(at);
+      size += byte;
+    }
+    sizes.push(size);
+  }
+  return { sizes, next: at };
+}
+
+function readEbmlSizes(reader: ByteReader, from: number, end: number, count: number): Sizes {
+  let at = from;
+  const sizes: number[] = [];
+  while (sizes.length < count - 1) {
+    if (at >= end || reader.u8(at) === 0) return null;
+    const number = readVint(reader, at, end);
+    if (!number) return null;
+    at = number.next;
+    const previous = sizes.at(-1);
+    // The first size is plain, the others are differences around the middle of their range.
+    sizes.push(previous === undefined ? number.value : previous + number.value - (2 ** (7 * number.length - 1) - 1));
+  }
+  return { sizes, next: at };
+}

@@ -1,0 +1,137 @@
+// Lengths against an independent tool's, and what damage can never do to them (contract.md section 3, "Seconds").
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import {
+  type Arbitrary,
+  array,
+  assert as check,
+  asyncProperty,
+  constant,
+  constantFrom,
+  nat,
+  oneof,
+  record,
+  tuple,
+} from "fast-check";
+import { createMeasurer, type Measurement } from "../../src/audio/measure.ts";
+import type { AudioFormat } from "../../src/audio/media-types.ts";
+import { fixture } from "./build-audio.ts";
+
+const measurer = createMeasurer();
+after(() => measurer.close());
+const measure = (bytes: Uint8Array): Promise<Measurement> => measurer.measure({ kind: "bytes", bytes });
+
+type Truth = { readonly seconds: number; readonly tool: string; readonly format: AudioFormat };
+const truth: Readonly<Record<string, Truth>> = JSON.parse(
+  readFileSync(new URL("../fixtures/audio/truth.json", import.meta.url), "utf8"),
+);
+const names = Object.keys(truth);
+
+test("every recording among the fixtures has a true length", () => {
+  const recordings = readdirSync(new URL("../fixtures/audio/", import.meta.url)).filter(
+    (name) => !/^(truth\.json|video-only\..*)$/.test(name),
+  );
+  assert.deepEqual(recordings.toSorted(), names.toSorted());
+  assert.ok(names.length >= 25);
+});
+
+for (const [name, { seconds, tool, format }] of Object.entries(truth)) {
+  test(`§3 ${name} is ${format} and ${seconds} s long (${tool})`, async () => {
+    const measurement = await measure(fixture(name));
+    assert.ok(measurement.ok, JSON.stringify(measurement));
+    assert.equal(measurement.format, format);
+    const tolerance = format === "mpeg" ? seconds / 100 : 0.05;
+    assert.ok(
+      Math.abs(measurement.durationSeconds - seconds) <= tolerance,
+      `measured ${measurement.durationSeconds} s`,
+    );
+    assert.equal(measurement.channels, name.includes("stereo") ? 2 : 1);
+    assert.equal(measurement.audioTracks, 1);
+  });
+}
+
+test("§3 the recording is found behind the picture, and its codec is named", async () => {
+  const codecs = await Promise.all(
+    ["video-faststart.mp4", "video-opus.webm", "video.mpeg", "speech-vorbis.webm", "speech-alac.m4a"].map(
+      async (name) => measure(fixture(name)),
+    ),
+  );
+  assert.deepEqual(
+    codecs.map((measurement) => measurement.ok && measurement.codec),
+    ["aac", "opus", "mp2", "vorbis", "alac"],
+  );
+});
+
+test("§3 an mp4 cut off in its sound is as long as the sound that is there; cut off before its index it is refused", async () => {
+  const whole = fixture("speech.m4a");
+  const cut = await measure(whole.slice(0, whole.length * 0.8));
+  assert.ok(cut.ok && cut.durationSeconds > 5 && cut.durationSeconds < 6.2, JSON.stringify(cut));
+  const unindexed = await measure(fixture("speech-moov-at-end.m4a").slice(0, 20_000));
+  assert.deepEqual(unindexed, { ok: false, code: "INVALID_AUDIO", reason: "is cut off before its index" });
+});
+
+/** The most a byte can hold: 8 kbit/s for MPEG audio, one packet of the longest kind elsewhere. */
+const MOST_SECONDS_PER_BYTE: Record<AudioFormat, number> = {
+  wav: 1 / 40,
+  mp3: 0.001,
+  mpeg: 0.001,
+  webm: 1,
+  mp4: 1.024,
+  m4a: 1.024,
+};
+
+function assertSane(measurement: Measurement, bytes: Uint8Array): void {
+  if (!measurement.ok) {
+    // These two verdicts would mean a hang, or an error no rule foresaw.
+    assert.ok(!["could not be read in time", "could not be read"].includes(measurement.reason), measurement.reason);
+    return;
+  }
+  const { durationSeconds, format } = measurement;
+  assert.ok(Number.isFinite(durationSeconds) && durationSeconds >= 0.1, String(durationSeconds));
+  assert.ok(
+    durationSeconds <= bytes.length * MOST_SECONDS_PER_BYTE[format],
+    `${durationSeconds} s in ${bytes.length} bytes`,
+  );
+}
+
+const recordings = names.map((name) => ({ name, bytes: fixture(name) }));
+const anyRecording = constantFrom(...recordings);
+/** Positions crowd at the start, where the structure is. */
+const position = (length: number): Arbitrary<number> => oneof(nat(Math.min(length, 2000) - 1), nat(length - 1));
+const LIMITS = { numRuns: 300, interruptAfterTimeLimit: 8000, markInterruptAsFailure: false } as const;
+
+test("§5 cutting any recording anywhere never throws, hangs or lengthens it", async () => {
+  const cut = anyRecording.chain(({ name, bytes }) => record({ name: constant(name), length: position(bytes.length) }));
+  await check(
+    asyncProperty(cut, async ({ name, length }) => {
+      const bytes = fixture(name).slice(0, length);
+      const measurement = await measure(bytes);
+      assertSane(measurement, bytes);
+      // 0.1 s: an encoder's padding is taken off only while the end is there.
+      if (measurement.ok)
+        assert.ok(measurement.durationSeconds <= (truth[name]?.seconds ?? 0) + 0.1, `${measurement.durationSeconds} s`);
+    }),
+    LIMITS,
+  );
+});
+
+test("§5 changing bytes of any recording never throws, hangs or gives an impossible length", async () => {
+  const damage = anyRecording.chain(({ name, bytes }) =>
+    record({
+      name: constant(name),
+      changes: array(tuple(position(bytes.length), oneof(constantFrom(0, 1, 127, 128, 255), nat(255))), {
+        minLength: 1,
+        maxLength: 12,
+      }),
+    }),
+  );
+  await check(
+    asyncProperty(damage, async ({ name, changes }) => {
+      const bytes = fixture(name);
+      for (const [offset, value] of changes) bytes[offset] = value;
+      assertSane(await measure(bytes), bytes);
+    }),
+    LIMITS,
+  );
+});

@@ -1,0 +1,132 @@
+// The measurer as a machine: kill, crash, order, abort, close, memory (architecture.md "audio/"; reliability.md section 5).
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createMeasurer, type Measurement, type Measurer } from "../../src/audio/measure.ts";
+import { fixture, mp3, wav } from "./build-audio.ts";
+
+const faulty = (): Measurer =>
+  createMeasurer({ workerUrl: new URL("./faulty-worker.ts", import.meta.url), killAfterMs: () => 1500 });
+const send = (measurer: Measurer, ...bytes: number[]): Promise<Measurement> =>
+  measurer.measure({ kind: "bytes", bytes: Uint8Array.from(bytes) });
+const invalid = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });
+
+test("§5 a job that outlives its limit is killed, answered, and the next one gets a new worker", async () => {
+  const measurer = faulty();
+  const answers = await Promise.all([send(measurer, 1, 0), send(measurer, 0, 7)]);
+  assert.deepEqual(answers, [invalid("could not be read in time"), invalid("answered 7")]);
+  await measurer.close();
+});
+
+for (const [fault, what] of [
+  [2, "throws"],
+  [3, "exits"],
+  [4, "eats all its memory"],
+] as const) {
+  test(`§5 a worker that ${what} gives INVALID_AUDIO and is replaced`, async () => {
+    const measurer = createMeasurer({
+      workerUrl: new URL("./faulty-worker.ts", import.meta.url),
+      killAfterMs: () => 20_000,
+    });
+    const answers = await Promise.all([send(measurer, fault), send(measurer, 0, 8)]);
+    assert.deepEqual(answers, [invalid("could not be read"), invalid("answered 8")]);
+    await measurer.close();
+  });
+}
+
+test("§5 jobs are answered first in, first out", async () => {
+  const measurer = faulty();
+  const order: number[] = [];
+  await Promise.all([1, 2, 3, 4].map(async (number) => order.push(await send(measurer, 0, number).then(() => number))));
+  assert.deepEqual(order, [1, 2, 3, 4]);
+  await measurer.close();
+});
+
+test("§5 two workers: a job that hangs does not hold up the next one", async () => {
+  const measurer = createMeasurer({
+    workers: 2,
+    workerUrl: new URL("./faulty-worker.ts", import.meta.url),
+    killAfterMs: () => 60_000,
+  });
+  const hanging = send(measurer, 1).catch((error: unknown) => error);
+  assert.deepEqual(await send(measurer, 0, 9), invalid("answered 9"));
+  await measurer.close();
+  assert.match(String(await hanging), /closed/);
+});
+
+test("§5 an abort ends a running job and a waiting one with the caller's reason, and the queue goes on", async () => {
+  const measurer = createMeasurer({
+    workerUrl: new URL("./faulty-worker.ts", import.meta.url),
+    killAfterMs: () => 60_000,
+  });
+  const controllers = [new AbortController(), new AbortController()];
+  const outcomes = controllers.map((controller) =>
+    measurer.measure({ kind: "bytes", bytes: Uint8Array.of(1) }, controller.signal).catch((error: unknown) => error),
+  );
+  const last = send(measurer, 0, 5);
+  const reason = new Error("the caller hung up");
+  controllers[1]?.abort(reason);
+  controllers[0]?.abort(reason);
+  assert.deepEqual(await Promise.all(outcomes), [reason, reason]);
+  assert.deepEqual(await last, invalid("answered 5"));
+  await assert.rejects(measurer.measure({ kind: "bytes", bytes: wav() }, AbortSignal.abort(reason)), reason);
+  await measurer.close();
+});
+
+test("§5 a closed measurer refuses, and closing twice is harmless", async () => {
+  const measurer = createMeasurer();
+  await measurer.close();
+  await measurer.close();
+  await assert.rejects(measurer.measure({ kind: "bytes", bytes: wav() }), /closed/);
+});
+
+test("§5 the caller's bytes stay the caller's: a small view of a pool is measured alone and not moved away", async () => {
+  const measurer = createMeasurer();
+  const pool = new Uint8Array(1_000_000);
+  const sound = wav(1);
+  pool.set(sound, 500_000);
+  const view = pool.subarray(500_000, 500_000 + sound.length);
+  const measurement = await measurer.measure({ kind: "bytes", bytes: view });
+  assert.ok(measurement.ok && measurement.durationSeconds === 1);
+  assert.equal(view.length, sound.length);
+  assert.equal(pool.length, 1_000_000);
+  await measurer.close();
+});
+
+test("a spooled file gives the same answer as its bytes; sizeBytes limits it; a missing one is a fault, not a verdict", async (context) => {
+  const directory = await mkdtemp(join(tmpdir(), "measure-"));
+  context.after(() => rm(directory, { recursive: true }));
+  const measurer = createMeasurer();
+  context.after(() => measurer.close());
+  const inputs = [
+    wav(),
+    mp3(30_000),
+    fixture("speech-moov-at-end.m4a"),
+    fixture("speech-live.webm"),
+    fixture("video.mpeg"),
+    new Uint8Array(0),
+  ];
+  for (const [index, bytes] of inputs.entries()) {
+    const path = join(directory, String(index));
+    await writeFile(path, bytes);
+    const fromFile = await measurer.measure({ kind: "file", path, sizeBytes: bytes.length });
+    assert.deepEqual(fromFile, await measurer.measure({ kind: "bytes", bytes }));
+  }
+  const half = await measurer.measure({ kind: "file", path: join(directory, "0"), sizeBytes: 44 + 8000 });
+  assert.ok(half.ok && half.durationSeconds === 1);
+  await assert.rejects(
+    measurer.measure({ kind: "file", path: join(directory, "missing"), sizeBytes: 10 }),
+    /could not be read/,
+  );
+});
+
+test("an idle worker does not keep the process alive", async () => {
+  const script = fileURLToPath(new URL("./idle-process.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 15_000 });
+  assert.equal(stdout, "2");
+});
