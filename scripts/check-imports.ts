@@ -1,0 +1,80 @@
+// The import table of ARCHITECTURE.md, checked: who may import whom, which files may open sockets or read the environment.
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+/** Folder → folders of ours it may import. `*` is everything. A single file may have a row of its own. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
+  contract: [],
+  lib: [],
+  outbound: ["lib", "contract", "providers/io.ts"],
+  providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
+  routing: ["contract", "lib", "audio/media-types.ts", "providers/provider.ts"],
+  captions: ["contract", "lib"],
+  audio: ["contract", "lib", "outbound"],
+  storage: ["contract", "lib"],
+  metering: ["contract", "lib", "storage"],
+  auth: ["contract", "lib", "storage"],
+  directory: ["contract", "lib", "config", "storage", "metering", "auth", "providers", "routing"],
+  gateway: ["contract", "lib", "outbound", "providers", "routing", "captions", "audio", "metering", "storage", "auth", "directory", "config/configuration.ts"],
+  http: ["contract", "lib", "auth", "audio/spool.ts", "audio/base64.ts", "gateway"],
+  config: [
+    "contract",
+    "lib",
+    "audio/media-types.ts",
+    "auth/key-format.ts",
+    "providers/provider.ts",
+    "providers/registry.ts",
+    "providers/catalog.ts",
+  ],
+  cli: ["contract", "lib", "config", "audio/media-types.ts"],
+  "app.ts": "*",
+  "main.ts": "*",
+  "up.ts": "*",
+  "first-start.ts": "*",
+};
+
+/** Modules that open sockets or read the environment, and the only files that may. */
+const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; readonly allowed: RegExp }[] = [
+  {
+    pattern: /from "(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*|undici)"/u,
+    what: "opens sockets",
+    allowed: /^src\/(outbound\/|http\/)/u,
+  },
+  { pattern: /\bfetch\(/u, what: "calls fetch", allowed: /^src\/cli\// },
+  { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|config\.ts|main\.ts)/u },
+];
+
+const faults: string[] = [];
+for (const file of globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"))) {
+  const text = readFileSync(file, "utf8");
+  const from = roomOf(file);
+  const allowed = MAY_IMPORT[from];
+  if (allowed === undefined) faults.push(`${file}: the folder src/${from} has no row in the import table`);
+  for (const [, specifier] of text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/gu)) {
+    if (specifier === undefined || allowed === "*" || allowed === undefined) continue;
+    const target = normalize(join(dirname(file), specifier)).replaceAll("\\", "/");
+    if (!target.startsWith("src/")) {
+      faults.push(`${file}: imports ${target}, outside src`);
+    } else if (
+      roomOf(target) !== from &&
+      !allowed.some((entry) => target.slice(4) === entry || target.slice(4).startsWith(`${entry}/`))
+    ) {
+      faults.push(`${file}: ${from} may not import ${target.slice(4)}`);
+    }
+  }
+  for (const rule of RESTRICTED) {
+    const runtimeLines = text
+      .split("\n")
+      .filter((line) => !line.trimStart().startsWith("import type") && !/^\s*(\/\/|\*)/u.test(line));
+    if (!rule.allowed.test(file) && runtimeLines.some((line) => rule.pattern.test(line)))
+      faults.push(`${file}: ${rule.what}, which is not its place`);
+  }
+}
+
+for (const fault of faults) console.error(fault);
+console.log(faults.length === 0 ? "imports: every file keeps to the table" : `imports: ${faults.length} faults`);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+function roomOf(file: string): string {
+  return file.split("/")[1] ?? "";
+}

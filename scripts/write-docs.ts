@@ -1,0 +1,27 @@
+// Writes the files generated from code: `npm run docs`. With --check it writes nothing and fails if any is out of date.
+// A new page is one line in PAGES.
+import { readFile, writeFile } from "node:fs/promises";
+import { ENDPOINTS } from "../src/contract/endpoints.ts";
+import { errorsMarkdown } from "../src/http/docs-errors.ts";
+import { openapiDocument } from "../src/http/openapi.ts";
+
+const PAGES: Readonly<Record<string, () => string>> = {
+  "openapi.json": () => `${JSON.stringify(openapiDocument(ENDPOINTS), null, 2)}\n`,
+  "docs/errors.md": errorsMarkdown,
+};
+
+const isCheck = process.argv.includes("--check");
+const root = new URL("../", import.meta.url);
+for (const [path, write] of Object.entries(PAGES)) {
+  const file = new URL(path, root);
+  const wanted = write();
+  const present = await readFile(file, "utf8").catch(() => null);
+  if (present === wanted) continue;
+  if (isCheck) {
+    console.error(`${path} is out of date: run npm run docs`);
+    process.exitCode = 1;
+  } else {
+    await writeFile(file, wanted);
+    console.log(`wrote ${path}`);
+  }
+}

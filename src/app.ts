@@ -1,0 +1,166 @@
+// The composition root: the only file that picks concrete parts and joins them. Nothing here decides anything about a request.
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { startSandbox } from "../sandbox/server.ts";
+import { createMeasurer } from "./audio/measure.ts";
+import { openSpool } from "./audio/spool.ts";
+import { createVerifyKey } from "./auth/verify-key.ts";
+import type { Principal } from "./auth/principal.ts";
+import type { Configuration } from "./config/configuration.ts";
+import { ENDPOINTS } from "./contract/endpoints.ts";
+import { findKey } from "./directory/find-key.ts";
+import { loadDirectory, loadPrices } from "./directory/load-directory.ts";
+import { createAdmission } from "./gateway/admission.ts";
+import { limitFigures } from "./gateway/describe-limits.ts";
+import { createIdempotency } from "./gateway/idempotency.ts";
+import { createQuotas } from "./gateway/quotas.ts";
+import type { GatewayServices } from "./gateway/services.ts";
+import type { Endpoint } from "./http/endpoint.ts";
+import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
+import { getHealth } from "./http/endpoints/get-health.ts";
+import { getLimits } from "./http/endpoints/get-limits.ts";
+import { getMe } from "./http/endpoints/get-me.ts";
+import { getOpenapi } from "./http/endpoints/get-openapi.ts";
+import { getReadiness } from "./http/endpoints/get-readiness.ts";
+import { postTranscription } from "./http/endpoints/post-transcription.ts";
+import { createServer } from "./http/server.ts";
+import { createLedger } from "./metering/ledger.ts";
+import { createOutbound } from "./outbound/dial.ts";
+import { createCircuits } from "./providers/health.ts";
+import { createIo } from "./providers/make-io.ts";
+import type { ProviderKind } from "./providers/provider.ts";
+import { providers } from "./providers/registry.ts";
+import type { Database } from "./storage/database.ts";
+import type { Seal } from "./storage/seal.ts";
+
+export interface AppOptions {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly pepper: Buffer;
+  readonly logger: Logger;
+  readonly now?: () => Date;
+  /** Tests look at, or kill the process at, the moments between the gateway's steps. */
+  readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
+}
+
+export interface App {
+  readonly server: FastifyInstance;
+  readonly gateway: GatewayServices;
+  /** Where the built-in sandbox listens. */
+  readonly sandboxOrigin: string;
+  /** From now on `/readyz` is 503, new work is refused, replies close their connection. */
+  startDraining(): void;
+  /** Stops everything but the database, which was handed in. */
+  close(): Promise<void>;
+}
+
+/** How stale the directory may be on this process; a change is seen within it (contract 2). */
+const DIRECTORY_REFRESH_MS = 4_000;
+const SWEEP_MS = 10_000;
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { configuration, database, seal, pepper, logger } = options;
+  const now = options.now ?? (() => new Date());
+  const nowMs = () => now().getTime();
+  let draining = false;
+  const isDraining = () => draining;
+
+  const sandbox = await startSandbox();
+  const sandboxUrls: { readonly [K in ProviderKind]?: string } = {
+    sandbox: sandbox.deepgramUrl,
+    deepgram: sandbox.deepgramUrl,
+    openai: sandbox.openaiUrl,
+    "openai-compatible": sandbox.compatibleUrl("openai"),
+  };
+  const outbound = createOutbound();
+  const measurer = createMeasurer();
+  const spool = await openSpool({ directory: join(configuration.storage.dataDir, "spool") });
+  const ledger = createLedger({ database, seal });
+  const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
+  let directory = await loadDirectory({ database, seal });
+  let prices = await loadPrices(database);
+
+  const plain: GatewayServices = {
+    limits: configuration.limits,
+    providers,
+    directory: () => directory,
+    prices: () => prices,
+    measurer,
+    circuits: createCircuits(nowMs),
+    ledger,
+    idempotency,
+    quotas: createQuotas(nowMs),
+    openIo: ({ timeoutMs, ...request }) => createIo({ outbound, deadlineMs: timeoutMs, ...request }),
+    sandboxUrl: (kind) => sandboxUrls[kind] ?? null,
+    now,
+    logger,
+  };
+  const gateway = options.wrapGateway?.(plain) ?? plain;
+  const figures = limitFigures(configuration.limits);
+  const endpoints: readonly Endpoint<Principal>[] = [
+    getHealth,
+    getReadiness({ draining: isDraining, checks: { database: () => database.ping().then(() => true) } }),
+    getOpenapi(ENDPOINTS),
+    getErrorDocs(),
+    getMe(gateway),
+    ...getLimits({ figures, ledger }),
+    postTranscription({ gateway, admission: createAdmission(isDraining), spool, maxAudioBytes: configuration.limits.maxAudioBytes }),
+  ];
+  const server = createServer({
+    endpoints,
+    authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
+    publicUrl: () => configuration.server.publicUrl,
+    logger,
+    draining: isDraining,
+    now: nowMs,
+  });
+
+  const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", async () => {
+    directory = await loadDirectory({ database, seal });
+    prices = await loadPrices(database);
+  });
+  const sweep = every(SWEEP_MS, logger, "sweep", async () => {
+    await idempotency.sweep();
+    await ledger.sweepReservations();
+  });
+
+  return {
+    server,
+    gateway,
+    sandboxOrigin: sandbox.origin,
+    startDraining: () => {
+      draining = true;
+    },
+    close: async () => {
+      draining = true;
+      await Promise.all([refresh.stop(), sweep.stop()]);
+      await server.close();
+      await outbound.close();
+      await Promise.all([idempotency.close(), measurer.close(), spool.close(), sandbox.close()]);
+    },
+  };
+}
+
+/** Runs `work` every so often, never twice at once; a failure is logged and tried again at the next turn. */
+function every(periodMs: number, logger: Logger, what: string, work: () => Promise<void>): { stop(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve();
+  let busy = false;
+  const timer = setInterval(() => {
+    if (busy) return;
+    busy = true;
+    running = work()
+      .catch((error: unknown) => logger.error({ task: what, err: error }, `could not ${what}`))
+      .finally(() => {
+        busy = false;
+      });
+  }, periodMs);
+  timer.unref();
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,277 @@
+// Where submitted audio rests while it is judged and sent: in memory up to 1 MiB, above that in a file that only this
+// process knows; hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
+import { createHash, type Hash } from "node:crypto";
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { GatewayError } from "../contract/errors.ts";
+import type { AudioSource } from "./measure.ts";
+import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
+
+export interface SpooledAudio {
+  readonly sizeBytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** The first 64 KiB at most. */
+  readonly head: Uint8Array;
+  readonly source: AudioSource;
+  /** Reads from the beginning; each call anew. */
+  open(): AsyncIterable<Uint8Array>;
+  /** Removes the file; may be called again. */
+  dispose(): Promise<void>;
+}
+
+export interface SpoolWriter {
+  /** A promise asks the caller to wait before the next write, and to leave the chunk alone until then. */
+  write(chunk: Uint8Array): Promise<void> | void;
+  finish(): Promise<SpooledAudio>;
+  abort(): Promise<void>;
+}
+
+export interface Spool {
+  begin(limit: { readonly maxBytes: number; readonly param: string }): SpoolWriter;
+  /** Bytes held for requests that have not let go of them, on disk and in memory. */
+  readonly bytesInFlight: number;
+  close(): Promise<void>;
+}
+
+const HEAD_BYTES = 65_536;
+const FIRST_BLOCK_BYTES = 65_536;
+const READ_BYTES = 131_072;
+const WRITE_BYTES = 262_144;
+
+export async function openSpool(options: {
+  readonly directory: string;
+  readonly memoryLimitBytes?: number;
+}): Promise<Spool> {
+  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  await removeLeftovers(options.directory);
+  const memoryLimitBytes = options.memoryLimitBytes ?? 1_048_576;
+  const holders = new Set<() => Promise<void>>();
+  let bytesInFlight = 0;
+  let closed = false;
+
+  return {
+    begin(limit) {
+      if (closed) throw new Error("the spool is closed");
+      const account: Account = {
+        add(bytes) {
+          bytesInFlight += bytes;
+        },
+        release() {
+          holders.delete(holder);
+        },
+      };
+      const writer = beginWriting({ ...limit, memoryLimitBytes, directory: options.directory, account });
+      const holder = () => writer.abort();
+      holders.add(holder);
+      return writer;
+    },
+    get bytesInFlight() {
+      return bytesInFlight;
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...holders].map((release) => release()));
+    },
+  };
+}
+
+interface Account {
+  add(bytes: number): void;
+  release(): void;
+}
+
+interface WriterOptions {
+  readonly maxBytes: number;
+  readonly param: string;
+  readonly memoryLimitBytes: number;
+  readonly directory: string;
+  readonly account: Account;
+}
+
+function beginWriting(options: WriterOptions): SpoolWriter {
+  const hash: Hash = createHash("sha256");
+  let memory = Buffer.allocUnsafeSlow(Math.min(FIRST_BLOCK_BYTES, Math.max(1, options.memoryLimitBytes)));
+  let file: FileWriter | null = null;
+  let head: Uint8Array | null = null;
+  let sizeBytes = 0;
+  let ended = false;
+  let disposed: Promise<void> | null = null;
+
+  async function release(): Promise<void> {
+    ended = true;
+    disposed ??= (async () => {
+      try {
+        await file?.remove();
+      } finally {
+        options.account.add(-sizeBytes);
+        options.account.release();
+        memory = Buffer.alloc(0);
+      }
+    })();
+    await disposed;
+  }
+
+  async function spill(chunk: Uint8Array): Promise<void> {
+    const kept = memory.subarray(0, sizeBytes - chunk.length);
+    head = Uint8Array.from(
+      Buffer.concat([kept.subarray(0, HEAD_BYTES), chunk.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES),
+    );
+    file = createFileWriter(join(options.directory, spoolFileName()));
+    await file.write(kept);
+    await file.write(chunk);
+    memory = Buffer.alloc(0);
+  }
+
+  return {
+    write(chunk) {
+      if (ended) throw new Error("the spool writer has ended");
+      if (sizeBytes + chunk.length > options.maxBytes) throw audioTooLarge(options, sizeBytes + chunk.length);
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      options.account.add(chunk.length);
+      if (file !== null) return file.write(chunk);
+      if (sizeBytes > options.memoryLimitBytes) return spill(chunk);
+      if (sizeBytes > memory.length) {
+        const larger = Buffer.allocUnsafeSlow(
+          Math.min(options.memoryLimitBytes, Math.max(sizeBytes, memory.length * 2)),
+        );
+        memory.copy(larger, 0, 0, sizeBytes - chunk.length);
+        memory = larger;
+      }
+      memory.set(chunk, sizeBytes - chunk.length);
+    },
+    async finish() {
+      if (ended) throw new Error("the spool writer has ended");
+      ended = true;
+      try {
+        await file?.finish();
+      } catch (error) {
+        await release();
+        throw error;
+      }
+      const bytes = memory.subarray(0, sizeBytes);
+      const source: AudioSource =
+        file === null ? { kind: "bytes", bytes } : { kind: "file", path: file.path, sizeBytes };
+      return {
+        sizeBytes,
+        sha256: hash.digest("hex"),
+        head: head ?? bytes.subarray(0, HEAD_BYTES),
+        source,
+        open() {
+          if (disposed !== null) throw new Error("the spooled audio is gone");
+          return source.kind === "file" ? readFile(source.path) : readBytes(bytes);
+        },
+        dispose: release,
+      };
+    },
+    abort: release,
+  };
+}
+
+export function audioTooLarge(
+  limit: { readonly maxBytes: number; readonly param: string },
+  receivedBytes: number,
+): GatewayError {
+  return new GatewayError("AUDIO_TOO_LARGE", {
+    message: `The audio is larger than ${limit.maxBytes} bytes, the most this gateway takes; ${receivedBytes} bytes were announced or received.`,
+    param: limit.param,
+    details: { max_audio_bytes: limit.maxBytes, received_bytes: receivedBytes },
+  });
+}
+
+interface FileWriter {
+  readonly path: string;
+  write(chunk: Uint8Array): Promise<void> | void;
+  finish(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Fills one block while the other is on its way to the disk: two blocks are all the memory a large upload takes. */
+function createFileWriter(path: string): FileWriter {
+  let handle: FileHandle | null = null;
+  let filling = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  let spare = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  let used = 0;
+  let inFlight: Promise<unknown> = Promise.resolve();
+  let failure: { readonly error: unknown } | null = null;
+  let removed = false;
+
+  function flush(): void {
+    const block = filling.subarray(0, used);
+    [filling, spare] = [spare, filling];
+    used = 0;
+    inFlight = writeBlock(block).catch((error: unknown) => {
+      failure ??= { error };
+    });
+  }
+
+  async function writeBlock(block: Uint8Array): Promise<void> {
+    handle ??= await open(path, "wx", 0o600);
+    for (let written = 0; written < block.length; ) {
+      written += (await handle.write(block, written, block.length - written)).bytesWritten;
+    }
+  }
+
+  async function writeRest(chunk: Uint8Array): Promise<void> {
+    for (let rest = chunk; rest.length > 0; ) {
+      await inFlight;
+      if (removed) throw new Error("the spool was closed");
+      if (failure !== null) throw noRoom(failure.error);
+      if (used === WRITE_BYTES) flush();
+      const taken = Math.min(WRITE_BYTES - used, rest.length);
+      filling.set(rest.subarray(0, taken), used);
+      used += taken;
+      rest = rest.subarray(taken);
+    }
+  }
+
+  return {
+    path,
+    write(chunk) {
+      if (chunk.length > WRITE_BYTES - used) return writeRest(chunk);
+      filling.set(chunk, used);
+      used += chunk.length;
+      return undefined;
+    },
+    async finish() {
+      await inFlight;
+      if (removed) throw new Error("the spool was closed");
+      if (used > 0) flush();
+      await inFlight;
+      await handle?.close();
+      handle = null;
+      if (failure !== null) throw noRoom(failure.error);
+    },
+    async remove() {
+      removed = true;
+      await inFlight;
+      await handle?.close();
+      handle = null;
+      await rm(path, { force: true });
+    },
+  };
+}
+
+function noRoom(cause: unknown): Error {
+  const code = cause instanceof Error && "code" in cause ? cause.code : null;
+  if (code !== "ENOSPC" && code !== "EDQUOT") return new Error("the spool file could not be written", { cause });
+  return new GatewayError("OVERLOADED", { message: "The gateway has no room for more audio at the moment.", cause });
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(path, "r");
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* readBytes(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += READ_BYTES) yield bytes.subarray(at, at + READ_BYTES);
+}

@@ -1,0 +1,47 @@
+// `patchbay config validate|print|schema`: the file judged, shown as it counts, and described for editors.
+import { stringify } from "yaml";
+import { loadConfiguration } from "../config/load-configuration.ts";
+import { formatFault } from "../config/fault.ts";
+import { configSchemaJson } from "../config/json-schema.ts";
+import { printableConfiguration } from "../config/print-configuration.ts";
+import { EXIT } from "./exit-codes.ts";
+import { CliError, say, type Terminal, write } from "./terminal.ts";
+
+export interface ConfigOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+export async function validateConfiguration(options: ConfigOptions, terminal: Terminal): Promise<void> {
+  const loaded = await load(options, terminal);
+  const name = loaded.file ?? "the environment (there is no patchbay.yaml)";
+  if (options.json === true)
+    await write(terminal.stdout, `${JSON.stringify({ ok: true, file: loaded.file, warnings: loaded.warnings })}\n`);
+  else await write(terminal.stdout, `OK: ${name} has no faults\n`);
+}
+
+export async function printConfiguration(options: ConfigOptions, terminal: Terminal): Promise<void> {
+  const { configuration } = await load(options, terminal);
+  const printable = printableConfiguration(configuration);
+  await write(
+    terminal.stdout,
+    options.json === true ? `${JSON.stringify(printable, null, 2)}\n` : stringify(printable),
+  );
+}
+
+export async function printSchema(terminal: Terminal): Promise<void> {
+  await write(terminal.stdout, `${JSON.stringify(configSchemaJson(), null, 2)}\n`);
+}
+
+async function load(options: ConfigOptions, terminal: Terminal) {
+  const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
+  if (loaded.ok) {
+    for (const warning of loaded.warnings) await say(terminal, `${formatFault(warning)} (warning)`);
+    return loaded;
+  }
+  const count = loaded.faults.length === 1 ? "1 fault" : `${loaded.faults.length} faults`;
+  for (const fault of loaded.faults) await say(terminal, formatFault(fault));
+  throw new CliError(EXIT.config, `The configuration has ${count}.`, {
+    document: { ok: false, faults: loaded.faults },
+  });
+}

@@ -1,0 +1,133 @@
+// One request to a gateway: sent again under the same Idempotency-Key while the gateway says that this is worth it (contract 1, 3).
+import { setTimeout as wait } from "node:timers/promises";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { CliError } from "./terminal.ts";
+
+export interface GatewayRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A fresh body for every try. */
+  readonly makeBody: () => {
+    readonly body: ReadableStream<Uint8Array> | string;
+    readonly headers: Readonly<Record<string, string>>;
+  };
+  readonly signal: AbortSignal;
+  readonly onRetry: (message: string, delaySeconds: number) => void;
+}
+
+const MAX_TRIES = 4;
+const MAX_DELAY_SECONDS = 60;
+
+/** The first answer that is no error worth a retry; errors are thrown as `CliError`. */
+export async function callGateway(request: GatewayRequest): Promise<Response> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await send(request);
+    if (outcome.ok) return outcome.response;
+    const delaySeconds = outcome.retryAfterSeconds ?? 2 ** (attempt - 1) / 2;
+    if (!outcome.isRetryable || attempt === MAX_TRIES || delaySeconds > MAX_DELAY_SECONDS) throw outcome.error;
+    request.onRetry(outcome.error.message, delaySeconds);
+    await wait(delaySeconds * 1000, undefined, { signal: request.signal });
+  }
+}
+
+type Outcome =
+  | { readonly ok: true; readonly response: Response }
+  | {
+      readonly ok: false;
+      readonly error: CliError;
+      readonly isRetryable: boolean;
+      readonly retryAfterSeconds: number | null;
+    };
+
+async function send(request: GatewayRequest): Promise<Outcome> {
+  const { body, headers } = request.makeBody();
+  let response: Response;
+  try {
+    const init = {
+      method: "POST",
+      headers: { ...request.headers, ...headers },
+      signal: request.signal,
+      redirect: "error" as const,
+    };
+    // A streamed body needs `duplex`.
+    response = await fetch(request.url, { ...init, body, duplex: "half" });
+  } catch (error) {
+    request.signal.throwIfAborted();
+    return connectionFailure(request.url, error);
+  }
+  return response.ok ? { ok: true, response } : refusal(request.url, response);
+}
+
+function connectionFailure(url: string, error: unknown): Outcome {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const nobodyThere = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
+  const origin = new URL(url).origin;
+  const reason = code !== "" ? code : cause instanceof Error ? cause.message : "no reason given";
+  const message = nobodyThere
+    ? `There is no gateway at ${origin} (${code}).`
+    : `The connection to ${origin} broke: ${reason}.`;
+  const hints = nobodyThere ? ["start one: patchbay up", "or name another: --url URL, PATCHBAY_URL"] : [];
+  // Under one Idempotency-Key the work cannot be done twice, so a connection that a socket error broke may be tried again.
+  return {
+    ok: false,
+    error: new CliError(EXIT.upstream, message, { hints }),
+    isRetryable: code !== "" && !nobodyThere,
+    retryAfterSeconds: null,
+  };
+}
+
+async function refusal(url: string, response: Response): Promise<Outcome> {
+  const document = await readJson(response);
+  const error = recordOf(recordOf(document)["error"]);
+  const code = textOf(error["code"]);
+  const requestId = textOf(error["request_id"]) ?? response.headers.get("x-request-id");
+  const docUrl = textOf(error["doc_url"]);
+  const message =
+    code === null
+      ? `The answer was ${response.status} without an error of a gateway; is ${new URL(url).origin} one?`
+      : `${code}: ${textOf(error["message"]) ?? "no message"}`;
+  const hints = [
+    ...issueLines(error),
+    ...(docUrl === null ? [] : [`what to do: ${docUrl}`]),
+    ...(requestId === null ? [] : [`request ${requestId}`]),
+  ];
+  const header = response.headers.get("x-should-retry");
+  return {
+    ok: false,
+    error: new CliError(exitCodeOf(code, response.status), message, { hints, ...(code === null ? {} : { document }) }),
+    isRetryable: header === null ? error["retryable"] === true : header === "true",
+    retryAfterSeconds: retryAfter(response.headers.get("retry-after")),
+  };
+}
+
+/** All faults of a refused request, not the first alone. */
+function issueLines(error: Readonly<Record<string, unknown>>): readonly string[] {
+  const issues = recordOf(error["details"])["issues"];
+  if (!Array.isArray(issues) || issues.length < 2) return [];
+  return issues
+    .map(recordOf)
+    .map(
+      (issue) => `${textOf(issue["param"]) ?? textOf(issue["path"]) ?? "request"}: ${textOf(issue["message"]) ?? ""}`,
+    );
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return JSON.parse(await response.text());
+  } catch {
+    return null;
+  }
+}
+
+function retryAfter(header: string | null): number | null {
+  return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) : null;
+}
+
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,19 @@
+// The directory of the installed package, found from this file: two levels up in a checkout, three in a build.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+
+export function packageRoot(): string {
+  let directory = import.meta.dirname;
+  while (!existsSync(join(directory, "package.json"))) {
+    const parent = dirname(directory);
+    if (parent === directory) throw new Error("package.json is missing from the installation");
+    directory = parent;
+  }
+  return directory;
+}
+
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+  return z.object({ version: z.string() }).parse(manifest).version;
+}

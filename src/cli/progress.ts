@@ -1,0 +1,40 @@
+// The upload bar, by bytes, on a terminal's stderr only; nothing at all elsewhere.
+import type { Terminal } from "./terminal.ts";
+
+export interface Progress {
+  readonly onBytes: (sentBytes: number) => void;
+  /** Wipes the line: what follows starts on a clean one. */
+  readonly clear: () => void;
+}
+
+const WIDTH = 24;
+const REDRAW_MS = 100;
+
+export function uploadProgress(terminal: Terminal, totalBytes: number): Progress {
+  if (terminal.stderr.isTTY !== true) return { onBytes: () => undefined, clear: () => undefined };
+  let drawnAt = 0;
+  let isDrawn = false;
+  return {
+    onBytes(sentBytes) {
+      const now = performance.now();
+      const isDone = sentBytes >= totalBytes;
+      if (!isDone && now - drawnAt < REDRAW_MS) return;
+      drawnAt = now;
+      isDrawn = true;
+      terminal.stderr.write(`\r\u001b[K${isDone ? "transcribing…" : bar(sentBytes, totalBytes)}`);
+    },
+    clear() {
+      if (isDrawn) terminal.stderr.write("\r\u001b[K");
+      isDrawn = false;
+    },
+  };
+}
+
+function bar(sentBytes: number, totalBytes: number): string {
+  const filled = Math.round((sentBytes / totalBytes) * WIDTH);
+  return `uploading [${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}] ${megabytes(sentBytes)} of ${megabytes(totalBytes)} MB`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}

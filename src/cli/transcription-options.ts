@@ -1,0 +1,106 @@
+// One option per field of a transcription request (contract 3). A test compares this list with the schema.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { z } from "zod";
+import { PROFILES } from "../contract/features.ts";
+import { audioFields, RESPONSE_FORMATS, transcriptionFields } from "../contract/transcription.ts";
+
+type Field = keyof typeof transcriptionFields.shape;
+type AudioField = keyof typeof audioFields.shape;
+
+interface FieldOption {
+  /** Long name without dashes; `camelCase` of it is commander's key. */
+  readonly name: string;
+  readonly kind: "flag" | "text" | "number" | "list" | "choice" | "redaction";
+  readonly choices?: readonly string[];
+}
+
+export const FIELD_OPTIONS: Readonly<Record<Field, FieldOption>> = {
+  mode: { name: "mode", kind: "choice", choices: ["batch", "async", "realtime"] },
+  stream: { name: "stream", kind: "flag" },
+  dry_run: { name: "dry-run", kind: "flag" },
+  language: { name: "language", kind: "text" },
+  diarization: { name: "diarization", kind: "flag" },
+  speaker_count_hint: { name: "speaker-count-hint", kind: "number" },
+  timestamps: { name: "timestamps", kind: "choice", choices: ["word", "segment", "both"] },
+  custom_vocabulary: { name: "custom-vocabulary", kind: "list" },
+  keyterms: { name: "keyterm", kind: "list" },
+  smart_formatting: { name: "smart-formatting", kind: "flag" },
+  detect_language: { name: "detect-language", kind: "flag" },
+  profanity_filter: { name: "profanity-filter", kind: "flag" },
+  redaction: { name: "redaction", kind: "redaction" },
+  multichannel: { name: "multichannel", kind: "flag" },
+  prompt: { name: "prompt", kind: "text" },
+  response_format: { name: "response-format", kind: "choice", choices: RESPONSE_FORMATS },
+  purpose: { name: "purpose", kind: "text" },
+  purpose_policy: { name: "purpose-policy", kind: "choice", choices: ["fallback", "strict"] },
+  response_profile: { name: "response-profile", kind: "choice", choices: PROFILES },
+};
+
+/** How each member of `audio` is given: the audio itself is the argument, a path, `-` or an https:// URL. */
+export const AUDIO_OPTIONS: Readonly<Record<AudioField, string>> = {
+  base64: "<file>",
+  data: "<file>",
+  url: "<file>",
+  media_type: "--media-type",
+  filename: "--filename",
+};
+
+/** Adds every field's options to a command; `--no-…` sends an explicit false, which beats a purpose's default. */
+export function addFieldOptions(command: Command): Command {
+  for (const [field, option] of Object.entries(FIELD_OPTIONS)) {
+    const doc = descriptionOf(transcriptionFields.shape[field as Field]);
+    if (option.kind === "flag") {
+      command.addOption(new Option(`--${option.name}`, doc));
+      command.addOption(new Option(`--no-${option.name}`, `Send \`${field}: false\`.`).hideHelp());
+    } else command.addOption(valueOption(option, doc));
+  }
+  return command
+    .addOption(new Option("--media-type <type>", descriptionOf(audioFields.shape.media_type)))
+    .addOption(new Option("--filename <name>", descriptionOf(audioFields.shape.filename)));
+}
+
+function valueOption(option: FieldOption, doc: string): Option {
+  switch (option.kind) {
+    case "choice":
+      return new Option(`--${option.name} <${option.name}>`, doc).choices(option.choices ?? []);
+    case "list":
+      return new Option(`--${option.name} <term>`, `${doc} Repeatable.`).argParser(
+        (term: string, terms: string[] | undefined) => [...(terms ?? []), term],
+      );
+    case "redaction":
+      return new Option(`--${option.name} <groups>`, `${doc} Or a list such as pii,numbers.`).argParser(parseRedaction);
+    case "number":
+      return new Option(`--${option.name} <n>`, doc).argParser(parseCount);
+    case "text":
+    case "flag":
+      return new Option(`--${option.name} <text>`, doc);
+  }
+}
+
+/** What was given, under the names of the API. */
+export function fieldsOf(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const pairs = Object.entries(FIELD_OPTIONS).flatMap(([field, option]) => {
+    const value = options[optionKey(option.name)];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function optionKey(name: string): string {
+  return name.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function parseRedaction(text: string): boolean | string[] {
+  if (text === "true" || text === "false") return text === "true";
+  return text.split(",").map((group) => group.trim());
+}
+
+function parseCount(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+/** The sentence stands on the schema that `.optional()` wraps. */
+function descriptionOf(schema: z.ZodOptional): string {
+  return schema.description ?? (schema.unwrap() as z.ZodType).description ?? "";
+}

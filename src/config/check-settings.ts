@@ -1,0 +1,27 @@
+// A speech target's settings, judged by the schema its provider declares: a mistyped one is a fault, not silence.
+import { PROFILES } from "../contract/features.ts";
+import { settingsSchema } from "./known-models.ts";
+import { type Entry, field, map } from "./raw-data.ts";
+import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
+
+/** `dialect` is the declared model's own, on which the target's settings stand. */
+export function checkSettings(target: Entry, kind: string, dialect: string | undefined): readonly SchemaFault[] {
+  const schema = settingsSchema(kind);
+  if (schema === undefined) return [];
+  const path = [...target.path, "settings"];
+  const written = Object.entries(map(field(target.value, "settings")));
+  const isProfile = (name: string) => PROFILES.some((profile) => profile === name);
+  const base = dialect === undefined || kind !== "openai-compatible" ? {} : { dialect };
+  const common = Object.fromEntries(written.filter(([name]) => !isProfile(name)));
+  const profiles = written
+    .filter(([name]) => isProfile(name))
+    .map(([name, own]) => ({ path: [...path, name], own: map(own) }));
+  return [{ path, own: common }, ...profiles].flatMap(({ path: place, own }) => {
+    const parsed = schema.safeParse({ ...base, ...own });
+    if (parsed.success) return [];
+    return schemaFaults(schema, { ...base, ...own }, parsed.error.issues, () => false).map((fault) => ({
+      ...fault,
+      path: [...place, ...fault.path],
+    }));
+  });
+}

@@ -1,0 +1,43 @@
+// The configuration as the program sees it: the parsed file with its paths and addresses resolved (contract 10).
+import type { ParsedConfiguration } from "./schema/file.ts";
+
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+type Parsed = DeepReadonly<ParsedConfiguration>;
+
+export type Configuration = Omit<Parsed, "server" | "storage"> & {
+  readonly server: Omit<Parsed["server"], "publicUrl"> & {
+    /** Without a trailing slash. */
+    readonly publicUrl: string;
+  };
+  readonly storage: Omit<Parsed["storage"], "dataDir" | "migrateUrl"> & {
+    /** Absolute. */
+    readonly dataDir: string;
+    /** The schema owner's URL; the database's own when none is set. */
+    readonly migrateUrl: string | null;
+  };
+  /** What an operator without a file should be told at start; empty when a file was read. */
+  readonly notes: readonly string[];
+};
+
+export type ServerConfiguration = Configuration["server"];
+export type StorageConfiguration = Configuration["storage"];
+export type LimitsConfiguration = Configuration["limits"];
+export type ConnectionConfiguration = Configuration["connections"][number];
+export type ModelDeclaration = ConnectionConfiguration["models"][string];
+export type RouteConfiguration = Configuration["routes"][number];
+export type TargetConfiguration = RouteConfiguration["targets"][number];
+export type PurposeConfiguration = RouteConfiguration["purposes"][number];
+export type WorkspaceConfiguration = Configuration["workspaces"][number];
+export type AppConfiguration = WorkspaceConfiguration["apps"][number];
+export type KeyConfiguration = AppConfiguration["keys"][number];
+export type AdminKeyConfiguration = WorkspaceConfiguration["adminKeys"][number];
+export type OperatorKeyConfiguration = Configuration["operatorKeys"][number];
+export type QuotaConfiguration = AppConfiguration["quota"];
+export type BudgetConfiguration = AppConfiguration["budgets"][number];
+export type PriceConfiguration = Configuration["prices"][number];
+export type PlanConfiguration = Configuration["plans"][number];

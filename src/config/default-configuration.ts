@@ -1,0 +1,119 @@
+// The configuration when there is no file: one app routed to whatever provider keys stand in the environment, else to the
+// sandbox (contract 10). Built as a file's data and parsed like one, so nothing here can differ from what a file could say.
+import type { ConfigurationFile } from "./schema/file.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Connection = NonNullable<ConfigurationFile["connections"]>[number];
+type Target = { connection: string; model: string };
+
+export interface DefaultFile {
+  readonly data: ConfigurationFile;
+  readonly notes: readonly string[];
+  /** Where each value came from, for faults: formatted path prefix → name of the variable. */
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+const NOT_ADAPTED = [
+  ["ASSEMBLYAI_API_KEY", "AssemblyAI"],
+  ["ELEVENLABS_API_KEY", "ElevenLabs"],
+] as const;
+const NOT_ADAPTED_CHAT = [
+  ["ANTHROPIC_API_KEY", "Anthropic"],
+  ["GEMINI_API_KEY", "Gemini"],
+] as const;
+
+export function defaultFile(env: Environment): DefaultFile {
+  const connections: Connection[] = [];
+  const speech: Target[] = [];
+  const chat: Target[] = [];
+  const origins = new Map<string, string>();
+  const connect = (variable: string, property: "api_key" | "base_url", connection: Connection) => {
+    origins.set(`connections[${connections.length}].${property}`, variable);
+    connections.push(connection);
+  };
+
+  const deepgram = given(env, "DEEPGRAM_API_KEY");
+  if (deepgram !== null) {
+    connect("DEEPGRAM_API_KEY", "api_key", { id: "deepgram", kind: "deepgram", api_key: deepgram });
+    speech.push({ connection: "deepgram", model: "nova-3" });
+  }
+  const openai = given(env, "OPENAI_API_KEY");
+  if (openai !== null) {
+    connect("OPENAI_API_KEY", "api_key", { id: "openai", kind: "openai", api_key: openai });
+    speech.push(
+      { connection: "openai", model: "gpt-4o-transcribe-diarize" },
+      { connection: "openai", model: "whisper-1" },
+    );
+    chat.push({ connection: "openai", model: "gpt-4o-mini" });
+  }
+  const local = given(env, "PATCHBAY_LOCAL_STT_URL");
+  if (local !== null) {
+    // Only times are assumed: a server that cannot give them fails its receipt instead of passing off plain text.
+    const whisper = { capabilities: ["audio_input" as const], features: { timestamps: ["segment" as const] } };
+    connect("PATCHBAY_LOCAL_STT_URL", "base_url", {
+      id: "local",
+      kind: "openai-compatible",
+      base_url: local,
+      models: { "whisper-1": whisper },
+    });
+    speech.push({ connection: "local", model: "whisper-1" });
+  }
+  const notes = unusedNotes(env);
+  if (speech.length === 0) {
+    connections.push({ id: "sandbox", kind: "sandbox" });
+    speech.push(
+      { connection: "sandbox", model: "simulated-speech" },
+      { connection: "sandbox", model: "openai/gpt-4o-transcribe-diarize" },
+    );
+    notes.push(
+      "No speech provider is connected. Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.",
+    );
+  }
+  return { data: assemble(env, connections, speech, chat, origins), notes, origins };
+}
+
+function assemble(
+  env: Environment,
+  connections: Connection[],
+  speech: Target[],
+  chat: Target[],
+  origins: Map<string, string>,
+): ConfigurationFile {
+  origins.set("storage.database_url", "DATABASE_URL");
+  origins.set("secrets.key_pepper", "PATCHBAY_KEY_PEPPER");
+  origins.set("secrets.encryption_keys", "PATCHBAY_ENCRYPTION_KEY");
+  const hasChat = chat.length > 0;
+  return {
+    storage: { database_url: given(env, "DATABASE_URL") },
+    secrets: {
+      key_pepper: given(env, "PATCHBAY_KEY_PEPPER"),
+      encryption_keys: [given(env, "PATCHBAY_ENCRYPTION_KEY") ?? ""],
+    },
+    connections,
+    routes: [{ id: "speech", targets: speech }, ...(hasChat ? [{ id: "chat", targets: chat }] : [])],
+    workspaces: [
+      {
+        id: "owner",
+        apps: [{ id: "default", route: hasChat ? "chat" : "speech", audio_input_override: hasChat ? "speech" : null }],
+      },
+    ],
+  };
+}
+
+function unusedNotes(env: Environment): string[] {
+  const speech = NOT_ADAPTED.filter(([variable]) => given(env, variable) !== null);
+  const chat = NOT_ADAPTED_CHAT.filter(([variable]) => given(env, variable) !== null);
+  return [
+    ...speech.map(
+      ([variable, name]) => `${variable} is set, but ${name} has no adapter in this version; nothing is routed to it.`,
+    ),
+    ...chat.map(
+      ([variable, name]) => `${variable} is set, but ${name} is not called in this version; nothing is routed to it.`,
+    ),
+  ];
+}
+
+function given(env: Environment, name: string): string | null {
+  const value = env[name]?.trim();
+  return value === undefined || value === "" ? null : value;
+}

@@ -1,0 +1,98 @@
+// `${env:NAME}`, `${env:NAME:-default}` and `${file:PATH}` inside values; `$${` stands for `${` (contract 10).
+// What was put in is not read again, so a variable cannot name another one.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Document, isScalar, visit } from "yaml";
+import { type FaultPath, formatPath } from "./fault.ts";
+import { pathOf } from "./read-yaml.ts";
+
+export interface InterpolationSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Directory that `${file:PATH}` starts from. */
+  readonly directory: string;
+}
+
+export interface Interpolation {
+  readonly faults: readonly { readonly path: FaultPath; readonly message: string }[];
+  /** Formatted paths whose value, or part of it, came from outside the file. */
+  readonly interpolatedPaths: ReadonlySet<string>;
+}
+
+const MAX_FILE_BYTES = 65_536;
+const REFERENCE = /\$\$\{|\$\{([^}]*)\}|\$\{/g;
+
+/** Changes the document's scalars in place: their positions stay. */
+export function interpolate(document: Document, sources: InterpolationSources): Interpolation {
+  const faults: { path: FaultPath; message: string }[] = [];
+  const interpolatedPaths = new Set<string>();
+  visit(document, {
+    Scalar(key, node, ancestors) {
+      if (key === "key" || !isScalar(node) || typeof node.value !== "string" || !node.value.includes("${")) return;
+      const path = pathOf([...ancestors, node]);
+      const result = interpolateText(node.value, sources);
+      node.value = result.text;
+      if (result.hasReference) interpolatedPaths.add(formatPath(path));
+      faults.push(...result.messages.map((message) => ({ path, message })));
+    },
+  });
+  return { faults, interpolatedPaths };
+}
+
+export function interpolateText(source: string, sources: InterpolationSources) {
+  const messages: string[] = [];
+  let hasReference = false;
+  const text = source.replaceAll(REFERENCE, (match, reference: string | undefined) => {
+    if (match === "$${") return "${";
+    hasReference = true;
+    const found =
+      reference === undefined
+        ? { ok: false as const, message: "`${` is not closed by `}`; write `$${` for the characters themselves" }
+        : resolveReference(reference, sources);
+    if (found.ok) return found.text;
+    messages.push(found.message);
+    return "";
+  });
+  return { text, hasReference, messages };
+}
+
+type Resolved = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+
+function resolveReference(reference: string, sources: InterpolationSources): Resolved {
+  const variable = /^env:([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(reference);
+  if (variable !== null) return resolveVariable(variable[1] ?? "", variable[2], sources.env);
+  const file = /^file:(.+)$/s.exec(reference);
+  if (file !== null) return resolveFile(file[1] ?? "", sources.directory);
+  return {
+    ok: false,
+    message:
+      "expected `${env:NAME}`, `${env:NAME:-default}` or `${file:PATH}`; write `$${` for the characters themselves",
+  };
+}
+
+/** An empty variable is one that is not set: process managers and compose files make them so. */
+function resolveVariable(name: string, fallback: string | undefined, env: InterpolationSources["env"]): Resolved {
+  const value = env[name];
+  if (value !== undefined && value !== "") return { ok: true, text: value };
+  if (fallback !== undefined) return { ok: true, text: fallback };
+  return {
+    ok: false,
+    message: `the environment variable ${name} is not set; set it, or give a default: \${env:${name}:-…}`,
+  };
+}
+
+function resolveFile(path: string, directory: string): Resolved {
+  try {
+    const bytes = readFileSync(resolve(directory, path));
+    if (bytes.length > MAX_FILE_BYTES)
+      return { ok: false, message: `the file ${path} is larger than ${MAX_FILE_BYTES} bytes` };
+    // Editors end a file with a line break that is no part of the secret.
+    return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "") };
+  } catch (error) {
+    return { ok: false, message: `the file ${path} cannot be read (${reasonOf(error)})` };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" ? "there is no such file" : typeof code === "string" ? code : "not UTF-8 text";
+}

@@ -1,0 +1,71 @@
+// JSON Schema of patchbay.yaml, for editors and `patchbay config schema`; the documentation page is made of it too.
+import { z } from "zod";
+import { configurationFile } from "./schema/file.ts";
+
+/** As much of JSON Schema as ours uses. */
+export interface JsonSchema {
+  readonly $schema?: string;
+  readonly title?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly writeOnly?: boolean;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+const INTERPOLATED: JsonSchema = { type: "string", pattern: "\\$\\{(env|file):" };
+
+/** Exactly the settings. */
+export function settingsSchema(): JsonSchema {
+  return z.toJSONSchema(configurationFile, { io: "input", unrepresentable: "any" }) as JsonSchema;
+}
+
+/** For editors: every value may also be written as `${env:…}` or `${file:…}`. */
+export function configSchemaJson(): JsonSchema {
+  return { ...openToInterpolation(settingsSchema()), title: "patchbay.yaml" };
+}
+
+function openToInterpolation(schema: JsonSchema): JsonSchema {
+  const inner: JsonSchema = {
+    ...schema,
+    ...(schema.properties === undefined ? {} : { properties: mapValues(schema.properties, openToInterpolation) }),
+    ...(typeof schema.additionalProperties === "object"
+      ? { additionalProperties: openToInterpolation(schema.additionalProperties) }
+      : {}),
+    ...(schema.items === undefined ? {} : { items: openToInterpolation(schema.items) }),
+    ...(schema.anyOf === undefined ? {} : { anyOf: schema.anyOf.map(openToInterpolation) }),
+    // A value in its own form and an interpolated one may both fit, which `oneOf` would refuse.
+    ...(schema.oneOf === undefined ? {} : { oneOf: schema.oneOf }),
+  };
+  if (!isScalar(schema)) return inner;
+  const { description, default: fallback, writeOnly, ...rest } = inner;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(writeOnly === undefined ? {} : { writeOnly }),
+    anyOf: [rest, INTERPOLATED],
+  };
+}
+
+function isScalar(schema: JsonSchema): boolean {
+  const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+  return types.some((type) => ["string", "integer", "number", "boolean"].includes(type));
+}
+
+function mapValues(
+  record: Readonly<Record<string, JsonSchema>>,
+  change: (schema: JsonSchema) => JsonSchema,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}

@@ -1,0 +1,33 @@
+// What the configuration may route to without declaring it, and which settings a target may carry: the providers' own words.
+import type { z } from "zod";
+import { CHAT_MODELS } from "../providers/catalog.ts";
+import type { ProviderKind } from "../providers/provider.ts";
+import { providers } from "../providers/registry.ts";
+
+export type Capability = "audio_input" | "chat";
+
+/** null: the catalogue does not have the model, so it must be declared under its connection. */
+export function knownCapabilities(kind: string, model: string): readonly Capability[] | null {
+  const isSpeech = Object.hasOwn(speechModels(kind), model);
+  const isChat = CHAT_MODELS[kind as ProviderKind]?.includes(model) === true;
+  if (!isSpeech && !isChat) return null;
+  return [...(isSpeech ? (["audio_input"] as const) : []), ...(isChat ? (["chat"] as const) : [])];
+}
+
+/** For "did you mean". */
+export function knownModelNames(kind: string): readonly string[] {
+  return [...Object.keys(speechModels(kind)), ...(CHAT_MODELS[kind as ProviderKind] ?? [])];
+}
+
+export function hasSpeechAdapter(kind: string): boolean {
+  return providers.has(kind as ProviderKind);
+}
+
+/** undefined: no adapter, so nothing is known of its settings. */
+export function settingsSchema(kind: string): z.ZodType | undefined {
+  return providers.get(kind as ProviderKind)?.settings;
+}
+
+function speechModels(kind: string): Readonly<Record<string, unknown>> {
+  return providers.get(kind as ProviderKind)?.models ?? {};
+}

@@ -1,0 +1,135 @@
+// Every setting, from `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml, else from the environment alone (contract 10).
+// All faults are reported together, before anything listens.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import type { Configuration } from "./configuration.ts";
+import { defaultFile } from "./default-configuration.ts";
+import { compareFaults, type Fault, formatPath } from "./fault.ts";
+import { interpolate } from "./interpolate.ts";
+import { type ListenerOverrides, parseConfiguration } from "./parse-configuration.ts";
+import { readYaml, toPlainData, type YamlFile } from "./read-yaml.ts";
+import type { SchemaFault } from "./schema-faults.ts";
+
+export interface LoadOptions {
+  /** What `--config` named; null: search. */
+  readonly file: string | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly overrides?: ListenerOverrides;
+}
+
+export type LoadResult =
+  | {
+      readonly ok: true;
+      readonly configuration: Configuration;
+      readonly file: string | null;
+      readonly warnings: readonly Fault[];
+    }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+const MAX_FILE_BYTES = 4_194_304;
+const DEFAULT_NAME = "patchbay.yaml";
+
+export function loadConfiguration(options: LoadOptions): LoadResult {
+  const file = findFile(options);
+  return file === null ? loadDefault(options) : loadFile(file, options);
+}
+
+/** The configuration without a file. Its app and workspace have no keys yet: making them is the start's business. */
+export function defaultConfiguration(env: LoadOptions["env"], cwd: string): LoadResult {
+  return loadDefault({ file: null, env, cwd });
+}
+
+/** Absolute path of the file to read; one that was named is taken even if it is missing, which is then the fault. */
+export function findFile(options: Pick<LoadOptions, "file" | "env" | "cwd">): string | null {
+  const named = options.file ?? options.env["PATCHBAY_CONFIG"];
+  if (named !== undefined && named !== "") return resolve(options.cwd, named);
+  const inPlace = resolve(options.cwd, DEFAULT_NAME);
+  return statSync(inPlace, { throwIfNoEntry: false }) === undefined ? null : inPlace;
+}
+
+function loadFile(path: string, options: LoadOptions): LoadResult {
+  const file = shownName(path, options.cwd);
+  const text = readText(path);
+  if (!text.ok) return { ok: false, faults: [{ file, line: 1, column: 1, path: "", message: text.message }] };
+  const yaml = readYaml(text.text);
+  const syntax: Fault[] = yaml.faults.map((fault) => ({
+    file,
+    ...fault.position,
+    path: formatPath(fault.path),
+    message: fault.message,
+  }));
+  if (!yaml.isUsable) return { ok: false, faults: syntax.toSorted(compareFaults) };
+
+  const interpolation = interpolate(yaml.document, { env: options.env, directory: dirname(path) });
+  const place = (fault: SchemaFault) => placed(file, yaml, fault);
+  const plain = toPlainData(yaml.document);
+  if (plain === null)
+    return {
+      ok: false,
+      faults: [{ file, line: 1, column: 1, path: "", message: "the aliases of this file multiply beyond the bound" }],
+    };
+  const parsed = parseConfiguration(plain.data ?? {}, {
+    overrides: options.overrides ?? {},
+    directory: dirname(path),
+    interpolatedPaths: interpolation.interpolatedPaths,
+    notes: [],
+  });
+  // A value whose variable is missing is empty now; what the schema says about that is no news.
+  const missing = new Set(interpolation.faults.map((fault) => formatPath(fault.path)));
+  const judged = parsed.faults.filter((fault) => !missing.has(formatPath(fault.path)));
+  const faults = [...syntax, ...interpolation.faults.map(place), ...judged.map(place)].toSorted(compareFaults);
+  if (faults.length > 0 || parsed.configuration === null) return { ok: false, faults };
+  return {
+    ok: true,
+    configuration: parsed.configuration,
+    file: path,
+    warnings: parsed.warnings.map(place).toSorted(compareFaults),
+  };
+}
+
+function loadDefault(options: LoadOptions): LoadResult {
+  const { data, notes, origins } = defaultFile(options.env);
+  const parsed = parseConfiguration(data, {
+    overrides: options.overrides ?? {},
+    directory: options.cwd,
+    interpolatedPaths: new Set(origins.keys()),
+    notes,
+  });
+  if (parsed.configuration !== null) return { ok: true, configuration: parsed.configuration, file: null, warnings: [] };
+  const faults = parsed.faults.map((fault) => {
+    const path = formatPath(fault.path);
+    const origin = [...origins].find(([prefix]) => path.startsWith(prefix))?.[1];
+    return { file: "environment", line: 1, column: 1, path: origin ?? path, message: fault.message };
+  });
+  return { ok: false, faults };
+}
+
+function placed(file: string, yaml: YamlFile, fault: SchemaFault): Fault {
+  const position = fault.key === undefined ? yaml.locate(fault.path) : yaml.locate(fault.path.slice(0, -1), fault.key);
+  const suggestion = fault.suggestion === undefined ? {} : { suggestion: fault.suggestion };
+  return { file, ...position, path: formatPath(fault.path), message: fault.message, ...suggestion };
+}
+
+type Read = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly message: string };
+
+function readText(path: string): Read {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length > MAX_FILE_BYTES) return { ok: false, message: `the file is larger than ${MAX_FILE_BYTES} bytes` };
+    return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return { ok: false, message: "the file is not UTF-8 text" };
+    return {
+      ok: false,
+      message: code === "ENOENT" ? "there is no such file" : `the file cannot be read (${String(code)})`,
+    };
+  }
+}
+
+/** As the operator would write it. */
+function shownName(path: string, cwd: string): string {
+  const fromHere = relative(cwd, path);
+  return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
+}

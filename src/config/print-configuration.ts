@@ -1,0 +1,88 @@
+// The configuration in force in the file's own words, defaults filled in and secrets masked (`patchbay config print`).
+import { z } from "zod";
+import type { Configuration } from "./configuration.ts";
+import { configurationFile } from "./schema/file.ts";
+import { camelCase } from "./schema/kit.ts";
+
+const LOOKS_SECRET = /(^|[_-])(api_?key|secret|token|password|authorization|credentials?)$/i;
+
+export function printableConfiguration(configuration: Configuration): unknown {
+  return inFileForm(configurationFile, configuration);
+}
+
+/** Enough to tell two secrets apart, too little to use one. */
+export function maskSecret(secret: string): string {
+  return secret.length >= 16 ? `****${secret.slice(-4)}` : "****";
+}
+
+/** Follows the schema back: each section's keys were camelCased by it and nothing else was. */
+function inFileForm(schema: unknown, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (!(schema instanceof z.ZodType)) return value;
+  if (schema.meta()?.["writeOnly"] === true) return masked(value);
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodOptional
+  )
+    return inFileForm(schema.def.innerType, value);
+  if (schema instanceof z.ZodPipe) return inFileForm(schema.def.in, value);
+  if (schema instanceof z.ZodArray)
+    return Array.isArray(value) ? value.map((member: unknown) => inFileForm(schema.element, member)) : value;
+  if (schema instanceof z.ZodRecord) return recordInFileForm(schema, value);
+  if (schema instanceof z.ZodDiscriminatedUnion)
+    return inFileForm(
+      schema.options.find((option) => isOfKind(option, value)),
+      value,
+    );
+  return schema instanceof z.ZodObject ? objectInFileForm(schema, value) : value;
+}
+
+function objectInFileForm(schema: z.ZodObject, value: unknown): unknown {
+  const members = value as Readonly<Record<string, unknown>>;
+  const pairs = Object.entries(schema.shape).flatMap(([key, member]) => {
+    const found = Object.hasOwn(members, camelCase(key)) ? members[camelCase(key)] : members[key];
+    // A target's settings per profile stand among its settings in the file.
+    if (key === "settings")
+      return [[key, maskLoosely({ ...(found as object), ...(members["profileSettings"] as object) })] as const];
+    return found === undefined ? [] : [[key, inFileForm(member, found)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function recordInFileForm(schema: z.ZodRecord, value: unknown): unknown {
+  const pairs = Object.entries(value as object).map(
+    ([key, member]) => [key, inFileForm(schema.valueType, member)] as const,
+  );
+  return maskLoosely(Object.fromEntries(pairs));
+}
+
+function isOfKind(option: unknown, value: unknown): boolean {
+  const schema = option instanceof z.ZodPipe ? option.def.in : option;
+  const kind: unknown = schema instanceof z.ZodObject ? schema.shape["kind"] : undefined;
+  return kind instanceof z.ZodType && kind.safeParse((value as { kind?: unknown }).kind).success;
+}
+
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== "string") return value;
+  if (!/^postgres(ql)?:\/\//.test(value)) return maskSecret(value);
+  if (!URL.canParse(value)) return "****";
+  const url = new URL(value);
+  if (url.password !== "") url.password = "****";
+  for (const name of new Set(url.searchParams.keys())) if (LOOKS_SECRET.test(name)) url.searchParams.set(name, "****");
+  return url.href;
+}
+
+/** In maps of free form no schema says what is secret; the name has to. */
+function maskLoosely(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskLoosely);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      typeof member === "string" && LOOKS_SECRET.test(key) ? maskSecret(member) : maskLoosely(member),
+    ]),
+  );
+}

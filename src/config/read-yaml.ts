@@ -1,0 +1,191 @@
+// YAML to plain data with a position for every value: syntax faults, duplicate keys, bounded aliases, no tags (contract 10).
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from "yaml";
+import type { FaultPath } from "./fault.ts";
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlFault {
+  readonly path: FaultPath;
+  readonly position: Position;
+  readonly message: string;
+}
+
+export interface YamlFile {
+  readonly document: Document;
+  readonly faults: readonly YamlFault[];
+  /** Whether the data behind the faults can still be judged. */
+  readonly isUsable: boolean;
+  /** Place of the value at a path, or of its nearest parent that exists; of the key itself with `key`. */
+  readonly locate: (path: FaultPath, key?: string) => Position;
+}
+
+const MAX_ALIASES = 100;
+
+export function readYaml(text: string): YamlFile {
+  const lineCounter = new LineCounter();
+  // `core` reads no dates, no `yes`, no merge keys: what is not a number, true, false or null is text.
+  const document: Document = parseDocument(text, {
+    lineCounter,
+    prettyErrors: false,
+    schema: "core",
+    uniqueKeys: false,
+    stringKeys: false,
+  });
+  const at = (offset: number): Position => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const lines = text.split("\n");
+  const syntax = uncascaded([...document.errors, ...document.warnings]).map((error) => {
+    const position = at(error.pos[0]);
+    return { path: [], position, message: describe(error, lines[position.line - 1] ?? "") };
+  });
+  const structure = document.errors.length > 0 ? [] : structureFaults(document, at);
+  return {
+    document,
+    faults: distinct([...syntax, ...structure]),
+    isUsable: syntax.length === 0 && structure.every((fault) => fault.isHarmless),
+    locate: (path, key) => at(offsetOf(document, path, key)),
+  };
+}
+
+/** The document as plain data; call only when it is usable. null: its aliases multiply beyond the bound. */
+export function toPlainData(document: Document): { readonly data: unknown } | null {
+  try {
+    return { data: document.toJS({ maxAliasCount: MAX_ALIASES }) };
+  } catch (error) {
+    if (error instanceof ReferenceError) return null;
+    throw error;
+  }
+}
+
+/** One broken line makes the parser complain several times. */
+function distinct(faults: readonly YamlFault[]): readonly YamlFault[] {
+  const seen = new Set<string>();
+  return faults.filter(({ position, message }) => {
+    const text = `${position.line}:${position.column} ${message}`;
+    return !seen.has(text) && seen.add(text);
+  });
+}
+
+/** Behind the first token out of place everything is. */
+function uncascaded(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const first = errors.findIndex((error) => error.code === "UNEXPECTED_TOKEN");
+  return first < 0 ? errors : errors.slice(0, first + 1);
+}
+
+/** The library's own messages quote the source, which may hold a secret. */
+function describe(error: YAMLError, line: string): string {
+  // `{ port: ${env:PORT} }` ends at the first brace.
+  if (/[{[,].*[^"']\$\{/.test(line)) return "this is not YAML; inside `{ }` and `[ ]` a value with `${…}` needs quotes";
+  return MEANINGS[error.code] ?? `this is not YAML (${error.code.toLowerCase().replaceAll("_", " ")})`;
+}
+
+const MEANINGS: { readonly [C in YAMLError["code"]]?: string } = {
+  BAD_INDENT: "the indentation does not fit the lines before it",
+  TAB_AS_INDENT: "a tab is used for indentation; use blanks",
+  MISSING_CHAR: "something is not closed here: a quote, a bracket, a brace, or a blank is missing after `:` or `,`",
+  TAG_RESOLVE_FAILED: "tags are not taken here",
+  MULTIPLE_DOCS: "the file holds more than one document (`---`)",
+  BAD_DQ_ESCAPE: "this escape is not known in double quotes; use single quotes",
+  BLOCK_AS_IMPLICIT_KEY:
+    "a key and its value are not told apart here; is a blank after `:` missing, or the value in need of quotes?",
+  MULTILINE_IMPLICIT_KEY:
+    "a key and its value are not told apart here; is a blank after `:` missing, or the value in need of quotes?",
+};
+
+function structureFaults(document: Document, at: (offset: number) => Position) {
+  const faults: (YamlFault & { isHarmless: boolean })[] = [];
+  const add = (path: FaultPath, offset: number, message: string, isHarmless = false) =>
+    faults.push({ path, position: at(offset), message, isHarmless });
+  let aliases = 0;
+  visit(document, {
+    Node(_key, node, ancestors) {
+      const path = pathOf([...ancestors, node]);
+      if (!isAlias(node) && node.tag !== undefined && !isPlainTag(node.tag))
+        add(path, startOf(node), "tags are not taken here");
+    },
+    Alias(_key, node, ancestors) {
+      aliases += 1;
+      if (aliases === MAX_ALIASES + 1) add([], startOf(node), `more than ${MAX_ALIASES} aliases`);
+      const anchored = node.resolve(document);
+      if (anchored === undefined) add([], startOf(node), "this alias names no anchor before it");
+      else if (ancestors.includes(anchored)) add([], startOf(node), "this alias stands inside what it names");
+    },
+    Map(_key, node, ancestors) {
+      const seen = new Set<string>();
+      for (const { key } of node.items) {
+        const offset = startOf(key);
+        const path = pathOf([...ancestors, node]);
+        if (!isScalar(key)) add(path, offset, "a key must be a plain word");
+        else if (key.value === "__proto__") add(path, offset, "`__proto__` cannot be a key");
+        else if (seen.has(String(key.value)))
+          add([...path, String(key.value)], offset, "this key stands twice in the same map", true);
+        else seen.add(String(key.value));
+      }
+    },
+  });
+  return faults;
+}
+
+function isPlainTag(tag: string): boolean {
+  return /^tag:yaml\.org,2002:(str|int|float|bool|null|map|seq)$/.test(tag);
+}
+
+/** Keys and indexes that lead through these nested nodes. */
+export function pathOf(nodes: readonly unknown[]): FaultPath {
+  const path: (string | number)[] = [];
+  nodes.forEach((node, depth) => {
+    const next = nodes[depth + 1];
+    if (isSeq(node)) {
+      const index = node.items.indexOf(next);
+      if (index >= 0) path.push(index);
+    } else if (isPair(node) && isScalar(node.key) && next !== undefined && next !== node.key)
+      path.push(String(node.key.value));
+  });
+  return path;
+}
+
+function offsetOf(document: Document, path: FaultPath, key: string | undefined): number {
+  let node: unknown = document.contents;
+  for (const step of path) {
+    const next = child(document, node, step);
+    if (next === undefined) return startOf(node);
+    node = next;
+  }
+  if (key === undefined) return startOf(node);
+  const map = dereference(document, node);
+  const pair = isMap(map) ? map.items.find((item) => isScalar(item.key) && String(item.key.value) === key) : undefined;
+  return startOf(pair?.key ?? node);
+}
+
+function child(document: Document, node: unknown, step: string | number): unknown {
+  const parent = dereference(document, node);
+  if (isSeq(parent)) return typeof step === "number" ? parent.items[step] : undefined;
+  if (!isMap(parent)) return undefined;
+  const pair = parent.items.findLast((item) => isScalar(item.key) && String(item.key.value) === String(step));
+  return pair === undefined ? undefined : (pair.value ?? pair.key);
+}
+
+function dereference(document: Document, node: unknown): unknown {
+  return isAlias(node) ? node.resolve(document) : node;
+}
+
+function startOf(node: unknown): number {
+  return (node as Partial<Node> | null | undefined)?.range?.[0] ?? 0;
+}

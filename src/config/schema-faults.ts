@@ -1,0 +1,210 @@
+// From the schema's issues to faults a reader can act on: every unknown key by itself, names of what was meant, no secret values.
+import { z } from "zod";
+import type { FaultPath } from "./fault.ts";
+import { suggest } from "./suggest.ts";
+
+export interface SchemaFault {
+  readonly path: FaultPath;
+  /** The unknown key, when the fault is about a key rather than a value. */
+  readonly key?: string;
+  readonly message: string;
+  readonly suggestion?: string;
+}
+
+/** `mayShow` says whether the value at a path was written in the file itself, so that it may be repeated. */
+export function schemaFaults(
+  schema: z.ZodType,
+  data: unknown,
+  issues: readonly z.core.$ZodIssue[],
+  mayShow: (path: FaultPath) => boolean,
+): readonly SchemaFault[] {
+  return issues.flatMap((issue) => issueFaults(schema, data, issue, mayShow));
+}
+
+function issueFaults(
+  schema: z.ZodType,
+  data: unknown,
+  issue: z.core.$ZodIssue,
+  mayShow: (path: FaultPath) => boolean,
+): readonly SchemaFault[] {
+  const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
+  const value = valueAt(data, path);
+  switch (issue.code) {
+    case "unrecognized_keys": {
+      const known = knownKeys(schema, path, data);
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        key,
+        message: "there is no such setting",
+        ...suggestion(suggest(key, known)),
+      }));
+    }
+    case "invalid_value":
+      return [{ path, ...choiceFault(value, issue.values.map(String), mayShow(path)) }];
+    case "invalid_union":
+      return unionFaults(schema, data, issue, mayShow);
+    case "invalid_type":
+      return [{ path, message: value === undefined ? "is required" : typeMessage(issue, value) }];
+    case "too_small":
+    case "too_big":
+      return [{ path, message: sizeMessage(issue) }];
+    case "invalid_format":
+    case "not_multiple_of":
+    case "invalid_key":
+    case "invalid_element":
+    case "custom":
+      return [{ path, message: issue.message }];
+  }
+}
+
+function unionFaults(
+  schema: z.ZodType,
+  data: unknown,
+  issue: z.core.$ZodIssueInvalidUnion,
+  mayShow: (path: FaultPath) => boolean,
+): readonly SchemaFault[] {
+  const path = issue.path.map((step) => (typeof step === "symbol" ? String(step) : step));
+  const value = valueAt(data, path);
+  if (issue.discriminator !== undefined) {
+    return [{ path, ...choiceFault(value, discriminators(schema, path.slice(0, -1), data), mayShow(path)) }];
+  }
+  // Of the alternatives, the one that got furthest into the value says best what is wrong.
+  const depthOf = (branch: readonly z.core.$ZodIssue[]) => Math.max(0, ...branch.map((inner) => inner.path.length));
+  const deepest = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  if (deepest === undefined || depthOf(deepest) === 0) {
+    return [{ path, message: value === undefined ? "is required" : `must be ${unionNames(issue.errors)}` }];
+  }
+  return deepest.flatMap((inner) =>
+    issueFaults(schema, data, { ...inner, path: [...issue.path, ...inner.path] }, mayShow),
+  );
+}
+
+/** A message of the schema's own wins over the general one. */
+function sizeMessage(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  if (!issue.message.startsWith("Too ")) return issue.message;
+  if (issue.code === "too_big")
+    return `must be ${issue.inclusive === true ? "at most" : "less than"} ${issue.maximum}${unit(issue.origin)}`;
+  if (issue.origin === "string" && issue.minimum === 1) return "must not be empty";
+  return `must be ${issue.inclusive === true ? "at least" : "more than"} ${issue.minimum}${unit(issue.origin)}`;
+}
+
+function choiceFault(value: unknown, choices: readonly string[], isShown: boolean) {
+  if (value === undefined) return { message: `is required: one of ${choices.join(", ")}` };
+  const nearest = isShown && typeof value === "string" ? suggest(value, choices) : undefined;
+  const written =
+    isShown && typeof value === "string" && value.length <= 64 ? `\`${value}\` is not one of` : "must be one of";
+  return { message: `${written} ${choices.join(", ")}`, ...suggestion(nearest) };
+}
+
+export function suggestion(name: string | undefined): { suggestion?: string } {
+  return name === undefined ? {} : { suggestion: name };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: "a map",
+  record: "a map",
+  array: "a list",
+  string: "a text",
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+};
+
+function typeMessage(issue: z.core.$ZodIssueInvalidType, value: unknown): string {
+  if (!issue.message.startsWith("Invalid input")) return issue.message;
+  const isBare = issue.expected === "string" && (typeof value === "number" || typeof value === "boolean");
+  return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}${isBare ? "; put it in quotes" : ""}`;
+}
+
+function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
+  const names = branches.flatMap((issues) =>
+    issues.map((issue) =>
+      issue.code === "invalid_type"
+        ? (TYPE_NAMES[issue.expected] ?? issue.expected)
+        : issue.code === "invalid_value"
+          ? issue.values.join(", ")
+          : issue.message,
+    ),
+  );
+  return [...new Set(names)].join(", or ");
+}
+
+function unit(origin: string): string {
+  return origin === "string" ? " characters long" : origin === "array" || origin === "set" ? " entries long" : "";
+}
+
+export function valueAt(data: unknown, path: FaultPath): unknown {
+  let value = data;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+/** Keys the schema knows at a path; of a choice between objects those of the one the data names. */
+function knownKeys(schema: z.ZodType, path: FaultPath, data: unknown): readonly string[] {
+  return schemasAt(schema, path, data).flatMap((found) =>
+    found instanceof z.ZodObject ? Object.keys(found.shape) : [],
+  );
+}
+
+function discriminators(schema: z.ZodType, path: FaultPath, data: unknown): readonly string[] {
+  return schemasAt(schema, path, data, false).flatMap((found) => {
+    const kind: unknown = found instanceof z.ZodObject ? found.shape["kind"] : undefined;
+    return kind instanceof z.ZodLiteral ? [...kind.values].map(String) : [];
+  });
+}
+
+function schemasAt(schema: z.ZodType, path: FaultPath, data: unknown, narrow = true): readonly z.ZodType[] {
+  let found = unwrap(schema, data, narrow);
+  path.forEach((step, depth) => {
+    const isLast = depth === path.length - 1;
+    const value = valueAt(data, path.slice(0, depth + 1));
+    found = found.flatMap((parent) => {
+      const child = childSchema(parent, step);
+      return child === undefined ? [] : unwrap(child, value, narrow || !isLast);
+    });
+  });
+  return found;
+}
+
+function childSchema(parent: z.ZodType, step: string | number): z.ZodType | undefined {
+  if (parent instanceof z.ZodObject) return asType(parent.shape[step]);
+  if (parent instanceof z.ZodArray) return asType(parent.element);
+  if (parent instanceof z.ZodRecord) return asType(parent.valueType);
+  return undefined;
+}
+
+/** Through defaults, nulls and transforms to the schemas that say what the value is. */
+function unwrap(schema: z.ZodType, value: unknown, narrow: boolean): readonly z.ZodType[] {
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodOptional
+  ) {
+    return unwrapInner(schema.def.innerType, value, narrow);
+  }
+  if (schema instanceof z.ZodPipe) return unwrapInner(schema.def.in, value, narrow);
+  if (schema instanceof z.ZodUnion) {
+    const options = schema.options.flatMap((option) => unwrapInner(option, value, narrow));
+    const chosen = options.filter(
+      (option) =>
+        narrow &&
+        option instanceof z.ZodObject &&
+        asType(option.shape["kind"])?.safeParse(valueAt(value, ["kind"])).success === true,
+    );
+    return chosen.length > 0 ? chosen : options;
+  }
+  return [schema];
+}
+
+function unwrapInner(inner: unknown, value: unknown, narrow: boolean): readonly z.ZodType[] {
+  const type = asType(inner);
+  return type === undefined ? [] : unwrap(type, value, narrow);
+}
+
+function asType(value: unknown): z.ZodType | undefined {
+  return value instanceof z.ZodType ? value : undefined;
+}

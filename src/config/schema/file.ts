@@ -1,0 +1,126 @@
+// The whole of patchbay.yaml: the one source of every setting's name, type, default and sentence (contract 10).
+import { z } from "zod";
+import { PROVIDER_KINDS } from "../../providers/provider.ts";
+import { connectionSection } from "./connection.ts";
+import { CIDR, DOMAIN, HTTP_URL, ID, maybe, MONEY, PORT, SECRET_MARK, section, textOrNull } from "./kit.ts";
+import { limitsSection } from "./limits.ts";
+import { routeSection } from "./route.ts";
+import { operatorKeySection, workspaceSection } from "./workspace.ts";
+
+const HOST = z.string().min(1).max(253);
+
+const adminListener = section({
+  host: HOST.default("127.0.0.1").describe("Address of the admin listener."),
+  port: PORT.default(8081).describe("Port of the admin listener."),
+});
+
+const serverSection = section({
+  host: HOST.default("127.0.0.1").describe("Address the gateway listens on; `0.0.0.0` for all."),
+  port: PORT.default(8080).describe("Port the gateway listens on; 0 picks a free one."),
+  public_url: maybe(HTTP_URL).describe("How callers reach the gateway; not set: made of host and port."),
+  admin: adminListener.nullable().prefault({}).describe("Listener for metrics and administration; `null` for none."),
+});
+
+const objectsSection = z.discriminatedUnion("kind", [
+  section({ kind: z.literal("file").describe("Large objects in a directory below `data_dir`.") }),
+  section({
+    kind: z.literal("s3").describe("Large objects in an S3-compatible store."),
+    bucket: z.string().min(1).describe("Bucket."),
+    region: maybe(z.string().min(1)).describe("Region."),
+    endpoint: maybe(HTTP_URL).describe("Address of the store; not set: Amazon's."),
+    prefix: z.string().default("").describe("Put before every object's name."),
+    access_key_id: textOrNull().describe("Access key; not set: the driver's own search."),
+    secret_access_key: textOrNull().meta(SECRET_MARK).describe("Secret of the access key."),
+    force_path_style: z.boolean().default(false).describe("Bucket in the path instead of the host name."),
+  }),
+]);
+
+const POSTGRES_URL = textOrNull()
+  .refine(
+    (text) => text === null || /^postgres(ql)?:\/\/\S+$/.test(text),
+    "must be a postgres:// URL, or empty for the embedded database",
+  )
+  .meta(SECRET_MARK);
+
+const storageSection = section({
+  database_url: POSTGRES_URL.describe("PostgreSQL to use; empty: the embedded database in `data_dir`."),
+  migrate_url: POSTGRES_URL.describe("The same database as the owner of the schema; not set: `database_url`."),
+  data_dir: z.string().min(1).default("./data").describe("Where files are kept, relative to the configuration file."),
+  objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
+});
+
+const secretsSection = section({
+  key_pepper: textOrNull()
+    .meta(SECRET_MARK)
+    .describe("Secret that API keys are hashed with; made in `data_dir` when absent on the embedded database."),
+  encryption_keys: z
+    .array(z.string())
+    .default([])
+    .transform((keys) => keys.filter((key) => key !== ""))
+    .meta(SECRET_MARK)
+    .describe(
+      "Keys that seal stored secrets: the first encrypts, all decrypt; made in `data_dir` when absent on the embedded database.",
+    ),
+});
+
+const priceSection = section({
+  provider: z.enum(PROVIDER_KINDS).describe("Provider kind."),
+  model: z.string().min(1).max(200).describe("Model."),
+  usd_per_audio_hour: maybe(MONEY).describe("Price of an hour of audio."),
+  per_channel: z.boolean().default(false).describe("Whether each channel counts."),
+  usd_per_million_input_tokens: maybe(MONEY).describe("Price of a million input tokens."),
+  usd_per_million_output_tokens: maybe(MONEY).describe("Price of a million output tokens."),
+  source: z.string().min(1).describe("Where the price was read."),
+  as_of: z.iso.date({ error: "must be a date such as 2026-11-01" }).describe("When it was read."),
+});
+
+const planSection = section({
+  id: ID.describe("Name of the plan."),
+  monthly_chat_tokens: z.int().min(0).default(0).describe("Chat tokens included each month."),
+  credits_usd: MONEY.default("0").describe("Credits for metered models."),
+});
+
+export const configurationFile = section({
+  server: serverSection.prefault({}).describe("Listeners."),
+  storage: storageSection.prefault({}).describe("Where things are kept."),
+  secrets: secretsSection.prefault({}).describe("Secrets of the installation."),
+  limits: limitsSection.prefault({}).describe("Limits, as `GET /v1/melimits` shows them."),
+  retention: section({
+    request_days: z.int().min(1).max(3_650).default(30).describe("Days the request log is kept."),
+    usage_days: z.int().min(1).max(3_650).default(400).describe("Days usage records are kept."),
+  })
+    .prefault({})
+    .describe("How long records are kept."),
+  audio_url: section({
+    global_domains: z.array(DOMAIN).default([]).describe("Hosts allowed to every workspace."),
+    allowed_ports: z.array(z.int().min(1).max(65_535)).default([443]).describe("Ports a URL may name."),
+  })
+    .prefault({})
+    .describe("Remote audio."),
+  webhooks: section({
+    allow_http: z.boolean().default(false).describe("Deliver to http:// receivers too."),
+    allowed_private_cidrs: z.array(CIDR).default([]).describe("Private ranges receivers may be in."),
+  })
+    .prefault({})
+    .describe("Completion webhooks."),
+  byok: section({
+    allowed_private_cidrs: z
+      .array(CIDR)
+      .default([])
+      .describe("Private ranges a workspace's own connections may be in."),
+  })
+    .prefault({})
+    .describe("Workspaces' own provider accounts."),
+  operator_keys: z.array(operatorKeySection).default([]).describe("Keys of the operator."),
+  prices: z
+    .array(priceSection)
+    .default([])
+    .describe("What the gateway charges; a model without a price is provider-billed."),
+  plans: z.array(planSection).default([]).describe("Plans workspaces may have."),
+  connections: z.array(connectionSection).default([]).describe("The platform's provider accounts."),
+  routes: z.array(routeSection).default([]).describe("The platform's routes."),
+  workspaces: z.array(workspaceSection).default([]).describe("Workspaces with their apps and keys."),
+});
+
+export type ConfigurationFile = z.input<typeof configurationFile>;
+export type ParsedConfiguration = z.output<typeof configurationFile>;

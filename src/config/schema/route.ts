@@ -1,0 +1,94 @@
+// Routes: targets in order, purposes they publish, and the route's switches (contract 4, 10).
+import { z } from "zod";
+import { FEATURES, PROFILES } from "../../contract/features.ts";
+import { transcriptionFields } from "../../contract/transcription.ts";
+import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
+
+const settingsMap = z.record(z.string(), z.unknown());
+
+/** Fields that say how a request is routed or answered are the caller's own; a purpose may fill in the others. */
+const purposeDefaults = transcriptionFields
+  .omit({ mode: true, stream: true, dry_run: true, purpose: true, purpose_policy: true, response_profile: true })
+  .describe("Request fields that apply where the request is silent.");
+
+export const purposeSection = section({
+  purpose: PURPOSE_LABEL.describe("The label callers send."),
+  description: z.string().max(500).default("").describe("Shown in `GET /v1/me`."),
+  route: ID.describe("The route this purpose selects."),
+  is_enabled: z.boolean().default(true).describe("A disabled purpose is not applied."),
+  is_published: z.boolean().default(true).describe("An unpublished purpose is not listed and not applied."),
+  defaults: purposeDefaults.prefault({}),
+});
+
+const targetSection = z
+  .strictObject({
+    connection: ID.describe("Id of the connection to call."),
+    model: z.string().min(1).max(200).describe("Model on that connection."),
+    profiles: z.array(z.enum(PROFILES)).default([]).describe("Response profiles it serves; none listed: all."),
+    settings: settingsMap
+      .default({})
+      .describe("Settings for the provider; under `fast`, `balanced` or `deep` those of one profile."),
+    first_content_timeout_seconds: z
+      .int()
+      .min(1)
+      .max(3_600)
+      .default(300)
+      .describe("Chat streams: longest wait for the first content."),
+  })
+  .transform((target, context) => {
+    const profileSettings: { [P in (typeof PROFILES)[number]]?: Record<string, unknown> } = {};
+    const settings: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(target.settings)) {
+      const profile = PROFILES.find((name) => name === key);
+      if (profile === undefined) {
+        settings[key] = value;
+        continue;
+      }
+      const parsed = settingsMap.safeParse(value);
+      if (parsed.success) profileSettings[profile] = parsed.data;
+      else
+        context.addIssue({
+          code: "custom",
+          path: ["settings", key],
+          message: "must be a map: the settings of this profile",
+        });
+    }
+    return {
+      connection: target.connection,
+      model: target.model,
+      profiles: target.profiles,
+      settings,
+      profileSettings,
+      firstContentTimeoutSeconds: target.first_content_timeout_seconds,
+    };
+  });
+
+export const routeSection = section({
+  id: ID.describe("Name by which apps, keys and purposes refer to the route."),
+  targets: z
+    .array(targetSection)
+    .min(1, "must list at least one target")
+    .describe("Models in the order in which they are tried."),
+  purposes: z
+    .array(purposeSection)
+    .default([])
+    .describe("Purposes this route publishes to every app it is assigned to."),
+  profile_override_allowed: z.boolean().default(true).describe("Whether a request may send `response_profile`."),
+  may_pay_twice: z
+    .boolean()
+    .default(false)
+    .describe("After an unknown outcome of an audio call try the next target, which may pay twice."),
+  fallback_after_unknown: z
+    .boolean()
+    .default(true)
+    .describe("Chat: try the next target after an unknown outcome with no content received."),
+  accept_weak: z.array(z.enum(FEATURES)).default([]).describe("Features for which a weak emulation counts."),
+  split_long_audio: z.boolean().default(false).describe("Split audio that is longer than a model takes."),
+  translate_via_chat: z
+    .boolean()
+    .default(false)
+    .describe("Translate by a chat target when no audio target translates."),
+});
+
+/** The name a reader of the file gives an optional route. */
+export const routeReference = maybe(ID);

@@ -1,0 +1,83 @@
+// What a key can see of itself: GET /v1/me and GET /v1/melimits (spec 2.4, 4.6; contract 4).
+import { z } from "zod";
+
+const purposeEntry = z.strictObject({
+  purpose: z.string().describe("The label to send."),
+  description: z.string(),
+  is_enabled: z.boolean(),
+});
+
+const featureSummary = z.record(z.string(), z.boolean()).describe("What can be asked: true when at least one target of the route can do it.");
+
+const routingEntry = z.strictObject({
+  context: z.enum(["default", "audio_input"]),
+  source: z.enum(["route", "capability_override"]).optional(),
+  capabilities: z.array(z.enum(["audio_input", "chat"])),
+  features: featureSummary,
+  purposes: z.array(purposeEntry),
+  targets: z
+    .array(z.strictObject({ position: z.int(), connection: z.string(), provider: z.string(), model: z.string() }))
+    .describe("Only with scope `routing:read`.")
+    .optional(),
+});
+
+export const keyDescription = z.strictObject({
+  object: z.literal("key"),
+  key: z.strictObject({
+    id: z.string(),
+    prefix: z.string(),
+    last4: z.string(),
+    name: z.string(),
+    role: z.enum(["member", "admin", "operator"]),
+    scopes: z.array(z.string()),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+  }),
+  app: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
+  workspace: z.strictObject({ id: z.string(), slug: z.string() }),
+  audio_purpose_policy: z.enum(["fallback", "strict"]),
+  purposes: z.array(purposeEntry).describe("Published purposes of every context, one per label."),
+  routing_contexts: z.array(routingEntry),
+});
+export type KeyDescription = z.infer<typeof keyDescription>;
+
+const bytes = z.int().min(0);
+const seconds = z.number().min(0);
+const quota = z.strictObject({
+  requests_per_minute: z.int().nullable(),
+  concurrent: z.int().nullable(),
+  audio_seconds_per_hour: z.int().nullable(),
+  tokens_per_minute: z.int().nullable(),
+});
+
+export const limitsReport = z.strictObject({
+  object: z.literal("limits"),
+  max_audio_bytes: bytes.describe("Multipart: bytes of the file part. JSON: bytes of the whole body."),
+  max_audio_url_bytes: bytes,
+  max_job_audio_bytes: bytes,
+  max_job_audio_url_bytes: bytes,
+  max_audio_duration_seconds: seconds,
+  sync_idempotency_ttl_seconds: seconds,
+  stt_job_result_ttl_seconds: seconds,
+  stt_job_inline_result_bytes: bytes,
+  result_url_ttl_seconds: seconds,
+  sync_timeout_seconds: seconds,
+  max_audio_url_redirects: z.int(),
+  max_audio_url_domains: z.int(),
+  max_chat_body_bytes: bytes,
+  max_keyterms: z.int(),
+  webhook_max_attempts: z.int(),
+  webhook_timeout_seconds: seconds,
+  quotas: z.strictObject({ key: quota, app: quota.nullable() }),
+  budgets: z.array(
+    z.strictObject({
+      period: z.enum(["day", "month", "total"]),
+      limit_usd: z.string().nullable(),
+      remaining_usd: z.string().nullable(),
+      limit_audio_seconds: z.number().nullable(),
+      remaining_audio_seconds: z.number().nullable(),
+      resets_at: z.string().nullable(),
+    }),
+  ),
+});
+export type LimitsReport = z.infer<typeof limitsReport>;

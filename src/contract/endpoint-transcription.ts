@@ -1,0 +1,77 @@
+// POST /v1/transcription as callers see it (spec 4.1).
+import { z } from "zod";
+import type { EndpointContract } from "./endpoint.ts";
+import { audioFields, routingDecision, transcriptionEnvelope, transcriptionFields, transcriptionRequest } from "./transcription.ts";
+
+const binary = z.string().meta({ format: "binary" });
+
+/** The multipart form: the file, or a dotted member of `audio`, and the fields as text. */
+const transcriptionForm = transcriptionFields.extend({
+  file: binary.describe("The audio.").optional(),
+  "audio.base64": audioFields.shape.base64,
+  "audio.data": audioFields.shape.data,
+  "audio.url": audioFields.shape.url,
+  "audio.media_type": audioFields.shape.media_type,
+  "audio.filename": audioFields.shape.filename,
+});
+
+export const routedHeaders = z.object({
+  "X-SVC-Purpose": z.string().max(200).describe("Routing label; the body field wins when both are sent.").optional(),
+  "X-SVC-Purpose-Policy": z.enum(["fallback", "strict"]).describe("What happens when the purpose cannot be used.").optional(),
+  "Idempotency-Key": z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/)
+    .describe("Makes retries safe: the same key and payload give the stored answer, with no second provider call and no second charge. 24 hours.")
+    .optional(),
+});
+
+export const postTranscriptionContract: EndpointContract = {
+  method: "POST",
+  path: "/v1/transcription",
+  operationId: "createTranscription",
+  summary: "Turn audio into text",
+  description:
+    "Routes the audio to a model of the key's route that can do everything asked, or refuses. The answer is the JSON envelope for every `response_format`; `Accept: text/plain`, `application/x-subrip` or `text/vtt` gives the bare body instead.",
+  auth: "key",
+  scope: "transcribe",
+  requestBody: { json: transcriptionRequest, multipart: transcriptionForm },
+  headers: routedHeaders,
+  responses: {
+    200: {
+      description: "The transcript, or with `dry_run` the routing decision.",
+      content: {
+        "application/json": z.union([transcriptionEnvelope, routingDecision]),
+        "text/plain": z.string(),
+        "application/x-subrip": z.string(),
+        "text/vtt": z.string(),
+      },
+      headers: {
+        "X-SVC-Idempotent-Replay": "`true` on a replayed answer.",
+        "X-SVC-Simulated": "`true` when the sandbox answered.",
+      },
+    },
+  },
+  errors: [
+    "ROUTE_CONTROL_FIELD_REJECTED",
+    "AUDIO_URL_REJECTED",
+    "BUDGET_EXCEEDED",
+    "NOT_ACCEPTABLE",
+    "IDEMPOTENCY_KEY_REUSED",
+    "IDEMPOTENCY_REPLAY_IN_PROGRESS",
+    "IDEMPOTENT_RESULT_UNAVAILABLE",
+    "AUDIO_TOO_LARGE",
+    "INVALID_AUDIO",
+    "AUDIO_TOO_LONG",
+    "REQUIRED_FEATURE_UNSUPPORTED",
+    "RATE_LIMITED",
+    "CONCURRENCY_LIMITED",
+    "FEATURE_NOT_DELIVERED",
+    "PROVIDER_REJECTED",
+    "PROVIDER_RESULT_UNKNOWN",
+    "audio_purpose_unavailable",
+    "NO_HEALTHY_PROVIDER",
+    "OVERLOADED",
+    "SHUTTING_DOWN",
+    "PROVIDER_TIMEOUT",
+  ],
+};

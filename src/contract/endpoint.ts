@@ -1,0 +1,49 @@
+// One endpoint as callers see it (spec 4, contract 10), without its handler: the server, OpenAPI, console and CLI read this.
+import type { z } from "zod";
+import type { ErrorCode } from "./errors.ts";
+
+export type EndpointMethod = "GET" | "POST" | "PUT" | "DELETE";
+export type Scope = "transcribe" | "chat" | "jobs";
+
+export interface ResponseContract {
+  readonly description: string;
+  /** Schema by media type. */
+  readonly content: Readonly<Record<string, z.ZodType>>;
+  /** Headers worth documenting beside `X-Request-Id`, with one sentence each. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface EndpointContract {
+  readonly method: EndpointMethod;
+  /** With `:name` for a parameter: `/v1/transcription/jobs/:job_id`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly auth: "none" | "key";
+  readonly scope?: Scope;
+  readonly requestBody?: { readonly json?: z.ZodType; readonly multipart?: z.ZodType };
+  readonly query?: z.ZodObject;
+  /** Request headers by their exact spelling; what each means goes into `describe`. */
+  readonly headers?: z.ZodObject;
+  readonly responses: Readonly<Record<number, ResponseContract>>;
+  /** Beyond those that every endpoint can answer (`COMMON_ERRORS`, and 401 and 403 by `auth` and `scope`). */
+  readonly errors: readonly ErrorCode[];
+}
+
+const COMMON_ERRORS = [
+  "INVALID_REQUEST",
+  "REQUEST_TIMEOUT",
+  "URI_TOO_LONG",
+  "EXPECTATION_FAILED",
+  "HEADERS_TOO_LARGE",
+  "INTERNAL",
+] as const satisfies readonly ErrorCode[];
+
+/** Every error an endpoint can answer: its own, those of its guards, and those of HTTP itself. */
+export function errorsOf(contract: EndpointContract): readonly ErrorCode[] {
+  const guards: ErrorCode[] = contract.auth === "key" ? ["UNAUTHENTICATED"] : [];
+  if (contract.scope !== undefined) guards.push("FORBIDDEN");
+  if (contract.requestBody !== undefined) guards.push("UNSUPPORTED_MEDIA_TYPE");
+  return [...new Set([...COMMON_ERRORS, ...guards, ...contract.errors])];
+}

@@ -1,0 +1,60 @@
+// The one body of every error of every endpoint (contract 1), and its RFC 9457 form.
+import { z } from "zod";
+import { ERRORS, type ErrorCode } from "./errors.ts";
+
+const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
+const TYPES = [
+  "invalid_request_error",
+  "authentication_error",
+  "permission_error",
+  "not_found_error",
+  "idempotency_error",
+  "rate_limit_error",
+  "billing_error",
+  "provider_error",
+  "api_error",
+] as const;
+
+const code = z.enum(CODES).describe("Stable, for programs; each is explained at `doc_url`.");
+const errorType = z.enum(TYPES).describe("The family of the code.");
+const message = z.string().min(1).describe("For people: what is wrong, the limit, and what to do.");
+const param = z.string().nullable().describe("The field, header or part at fault.");
+const retryable = z.boolean().describe("Whether the same request may succeed later; equals `X-Should-Retry`.");
+const requestId = z
+  .string()
+  .regex(/^req_[0-9a-z]{26}$/)
+  .describe("Equals `X-Request-Id`.");
+const details = z.record(z.string(), z.unknown()).nullable().describe("Facts for programs, by code.");
+
+export const errorBody = z
+  .strictObject({
+    error: z.strictObject({
+      code,
+      type: errorType,
+      message,
+      param,
+      retryable,
+      request_id: requestId,
+      doc_url: z.url(),
+      details,
+    }),
+  })
+  .describe("An error.");
+export type ErrorBody = z.infer<typeof errorBody>;
+
+/** Sent when `Accept` asks for `application/problem+json`. */
+export const problemBody = z
+  .strictObject({
+    type: z.url().describe("Where the code is explained."),
+    title: z.string().describe("The code's HTTP status in words."),
+    status: z.int(),
+    detail: message,
+    code,
+    error_type: errorType,
+    param,
+    retryable,
+    request_id: requestId,
+    details,
+  })
+  .describe("An error in the form of RFC 9457.");
+export type ProblemBody = z.infer<typeof problemBody>;

@@ -1,0 +1,66 @@
+// Endpoints about the gateway itself (contract 10): health, readiness, and its own documentation. None needs a key.
+import { z } from "zod";
+import type { EndpointContract } from "./endpoint.ts";
+
+export const health = z.strictObject({ status: z.literal("ok") }).describe("The process runs and answers.");
+
+export const readiness = z
+  .strictObject({
+    status: z.enum(["ready", "not_ready"]),
+    checks: z
+      .record(z.string(), z.enum(["ok", "failed"]))
+      .describe("Each thing the process needs before it can serve, by name. Providers are never among them."),
+  })
+  .describe("Whether this process should be sent requests.");
+export type Readiness = z.infer<typeof readiness>;
+
+export const getHealthContract: EndpointContract = {
+  method: "GET",
+  path: "/healthz",
+  operationId: "getHealth",
+  summary: "Is the process alive?",
+  description: "Answers without any I/O. For liveness probes.",
+  auth: "none",
+  responses: { 200: { description: "Alive.", content: { "application/json": health } } },
+  errors: [],
+};
+
+export const getReadinessContract: EndpointContract = {
+  method: "GET",
+  path: "/readyz",
+  operationId: "getReadiness",
+  summary: "Should this process be sent requests?",
+  description: "503 while the database or its schema is not ready, and from the first moment of a shutdown.",
+  auth: "none",
+  responses: {
+    200: { description: "Ready.", content: { "application/json": readiness } },
+    503: { description: "Not ready.", content: { "application/json": readiness } },
+  },
+  errors: [],
+};
+
+export const getOpenapiContract: EndpointContract = {
+  method: "GET",
+  path: "/openapi.json",
+  operationId: "getOpenapi",
+  summary: "This API as an OpenAPI 3.1 document",
+  auth: "none",
+  responses: {
+    200: {
+      description: "The document.",
+      content: { "application/json": z.looseObject({ openapi: z.literal("3.1.0") }) },
+    },
+  },
+  errors: [],
+};
+
+export const getErrorDocsContract: EndpointContract = {
+  method: "GET",
+  path: "/docs/errors",
+  operationId: "getErrorDocs",
+  summary: "Every error code, for people",
+  description: "`doc_url` of every error points into this page.",
+  auth: "none",
+  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  errors: [],
+};

@@ -1,0 +1,183 @@
+// Writes the configuration file's objects to storage (contract 10: "upserted at start and by `patchbay apply`"). Idempotent;
+// one transaction. Keys that a file once brought and no longer lists stop working: a key taken out of the file is revoked.
+import { sql } from "kysely";
+import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
+import type {
+  AdminKeyConfiguration,
+  AppConfiguration,
+  Configuration,
+  ConnectionConfiguration,
+  RouteConfiguration,
+  WorkspaceConfiguration,
+} from "../config/configuration.ts";
+import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
+import type { Role, Scope } from "../auth/principal.ts";
+import { parseUsd } from "../metering/money.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import type { Seal } from "../storage/seal.ts";
+import { credentialPlace } from "./load-directory.ts";
+import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
+
+export interface ApplyServices {
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly pepper: Buffer;
+}
+
+/** The workspace that operator keys hang on. */
+export const OPERATOR_WORKSPACE = "operator";
+
+export interface ApplyOptions {
+  /** True for a file: it says which keys there are. False for a start without one. */
+  readonly revokeMissingKeys: boolean;
+}
+
+export async function applyConfiguration(services: ApplyServices, configuration: Configuration, options: ApplyOptions): Promise<void> {
+  await services.database.transaction(async (tx) => {
+    const apply = { ...services, tx, keptKeys: [] as Buffer[] };
+    await putScope(apply, PLATFORM, configuration.connections, configuration.routes);
+    await putPrices(tx, configuration);
+    for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
+    if (configuration.operatorKeys.length > 0) {
+      const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
+      for (const key of configuration.operatorKeys) await putKey(apply, { workspaceId, appId: null, key, role: "operator", scopes: ["routing:read"], settings: {} });
+    }
+    if (options.revokeMissingKeys) await revokeMissingKeys(tx, apply.keptKeys);
+  });
+}
+
+interface Apply extends ApplyServices {
+  readonly tx: Transacting;
+  readonly keptKeys: Buffer[];
+}
+
+async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Promise<void> {
+  const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
+  await putScope(apply, workspaceId, workspace.connections, workspace.routes);
+  for (const app of workspace.apps) await putApp(apply, workspaceId, app);
+  for (const key of workspace.adminKeys) await putKey(apply, { workspaceId, appId: null, key, role: "admin", scopes: [], settings: {} });
+}
+
+async function putWorkspaceRow(tx: Transacting, slug: string, plan: string | null): Promise<WorkspaceId> {
+  const row = await tx
+    .insertInto("workspaces")
+    .values({ id: newId("workspace"), slug, plan, managed_by: "file" })
+    .onConflict((conflict) => conflict.column("slug").doUpdateSet({ plan, managed_by: "file" }))
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return brand("workspace", row.id);
+}
+
+async function putApp(apply: Apply, workspaceId: WorkspaceId, app: AppConfiguration): Promise<void> {
+  const { id: slug, name, keys, budgets, ...rest } = app;
+  const settings = JSON.stringify(rest);
+  const row = await apply.tx
+    .insertInto("apps")
+    .values({ id: newId("app"), workspace_id: workspaceId, slug, name: name ?? slug, settings, managed_by: "file" })
+    .onConflict((conflict) => conflict.columns(["workspace_id", "slug"]).doUpdateSet({ name: name ?? slug, settings, managed_by: "file" }))
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const appId = brand("app", row.id);
+  await putBudgets(apply.tx, workspaceId, appId, budgets);
+  for (const key of keys) {
+    const { id: _id, secret: _secret, name: _name, role, scopes, expiresAt: _expires, ...own } = key;
+    await putKey(apply, { workspaceId, appId, key, role, scopes, settings: own });
+  }
+}
+
+interface KeyRow {
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId | null;
+  readonly key: AdminKeyConfiguration;
+  readonly role: Role;
+  readonly scopes: readonly Scope[];
+  readonly settings: object;
+}
+
+async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, settings }: KeyRow): Promise<void> {
+  if (!checkFormat(key.secret).ok) throw new Error(`the secret of key ${key.id} is not a key`);
+  const hash = hashKey(apply.pepper, key.secret);
+  apply.keptKeys.push(hash);
+  const facts = {
+    workspace_id: workspaceId,
+    app_id: appId,
+    name: key.name ?? key.id,
+    role,
+    scopes: [...scopes],
+    settings: JSON.stringify(settings),
+    expires_at: key.expiresAt === null ? null : new Date(key.expiresAt),
+    revoked_at: null,
+    managed_by: "file",
+  };
+  await apply.tx
+    .insertInto("api_keys")
+    .values({ id: newId("key"), secret_hash: hash, ...visibleParts(key.secret), ...facts })
+    .onConflict((conflict) => conflict.column("secret_hash").doUpdateSet(facts))
+    .execute();
+}
+
+/** A key whose `managed_by` is `file` and which the file did not bring this time. */
+async function revokeMissingKeys(tx: Transacting, kept: readonly Buffer[]): Promise<void> {
+  const stale = tx.updateTable("api_keys").set({ revoked_at: sql`patchbay_now()` }).where("managed_by", "=", "file").where("revoked_at", "is", null);
+  await (kept.length === 0 ? stale : stale.where("secret_hash", "not in", [...kept])).execute();
+}
+
+async function putScope(
+  apply: Apply,
+  scope: DirectoryScope,
+  connections: readonly ConnectionConfiguration[],
+  routes: readonly RouteConfiguration[],
+): Promise<void> {
+  for (const { id, kind, apiKey, baseUrl, ...settings } of connections) {
+    const facts = {
+      kind,
+      base_url: baseUrl,
+      credential: apiKey === null ? null : apply.seal.seal(Buffer.from(apiKey), credentialPlace(scope, id)),
+      settings: JSON.stringify(settings),
+      managed_by: "file",
+    };
+    await apply.tx
+      .insertInto("connections")
+      .values({ scope, id, ...facts })
+      .onConflict((conflict) => conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }))
+      .execute();
+  }
+  for (const { id, ...definition } of routes) {
+    const facts = { definition: JSON.stringify(definition), managed_by: "file" };
+    await apply.tx
+      .insertInto("routes")
+      .values({ scope, id, ...facts })
+      .onConflict((conflict) => conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }))
+      .execute();
+  }
+}
+
+async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
+  await tx.deleteFrom("prices").execute();
+  for (const { provider, model, ...definition } of configuration.prices) {
+    await tx.insertInto("prices").values({ provider, model, definition: JSON.stringify(definition) }).execute();
+  }
+}
+
+/** A budget is the same one as long as its app and period are: what it has spent stays spent when its limit changes. */
+async function putBudgets(tx: Transacting, workspaceId: WorkspaceId, appId: AppId, budgets: AppConfiguration["budgets"]): Promise<void> {
+  const kept: string[] = [];
+  for (const budget of budgets) {
+    const id = `${appId}/${budget.period}`;
+    kept.push(id);
+    const facts = {
+      limit_nano_usd: budget.limitUsd === null ? null : parseUsd(budget.limitUsd),
+      limit_audio_seconds: budget.limitAudioSeconds,
+      limit_tokens: budget.limitTokens,
+      soft_limit: budget.softLimit,
+      managed_by: "file",
+    };
+    await tx
+      .insertInto("budgets")
+      .values({ id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...facts })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
+      .execute();
+  }
+  const stale = tx.deleteFrom("budgets").where("app_id", "=", appId).where("managed_by", "=", "file");
+  await (kept.length === 0 ? stale : stale.where("id", "not in", kept)).execute();
+}

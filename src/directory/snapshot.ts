@@ -1,0 +1,127 @@
+// Everything the operator set up, as plain data of one moment: accounts, routes as each workspace sees them, and the
+// routing context of a key (contract 2, 4). Built from storage by `load-directory.ts`; never changed in place.
+import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import { CHAT_MODELS } from "../providers/catalog.ts";
+import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
+import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
+import { speechModel } from "./speech-model.ts";
+import type { StoredModel, StoredRoute } from "./stored.ts";
+
+/** A stored provider account, its credential opened. */
+export interface Account {
+  readonly key: AccountKey;
+  readonly connection: string;
+  readonly kind: ProviderKind;
+  readonly baseUrl: string | null;
+  readonly credential: string | null;
+  readonly timeoutMs: number;
+  readonly models: Readonly<Record<string, StoredModel>>;
+}
+
+export const PLATFORM = "platform";
+/** `platform` or a workspace id. */
+export type DirectoryScope = string;
+
+export interface DirectoryRows {
+  readonly accounts: readonly { readonly scope: DirectoryScope; readonly account: Account }[];
+  readonly routes: readonly { readonly scope: DirectoryScope; readonly id: string; readonly definition: StoredRoute }[];
+}
+
+export interface Directory {
+  readonly account: (key: AccountKey) => Account | undefined;
+  readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
+  /** `own` is the key's settings; what it leaves null comes from its app. */
+  readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
+}
+
+export function createDirectory(rows: DirectoryRows, providers: ReadonlyMap<ProviderKind, SpeechProvider>): Directory {
+  const accounts = new Map(rows.accounts.map(({ account }) => [account.key, account]));
+  const routesByWorkspace = new Map<WorkspaceId, ReadonlyMap<string, Route>>();
+
+  const routesOf = (workspace: WorkspaceId): ReadonlyMap<string, Route> => {
+    const known = routesByWorkspace.get(workspace);
+    if (known !== undefined) return known;
+    const built = new Map<string, Route>();
+    // The workspace's own route of an id replaces the platform's, as its connections do.
+    for (const scope of [PLATFORM, workspace]) {
+      for (const row of rows.routes) {
+        if (row.scope === scope) built.set(row.id, buildRoute(row.id, row.definition, accountsOf(accounts, workspace), providers));
+      }
+    }
+    routesByWorkspace.set(workspace, built);
+    return built;
+  };
+
+  return {
+    account: (key) => accounts.get(key),
+    routesOf,
+    contextOf: (workspace, app, own) => {
+      const routes = routesOf(workspace);
+      const route = (id: string | null): Route => (id === null ? undefined : routes.get(id)) ?? emptyRoute(id ?? "");
+      const override = own.audioInputOverride ?? app.routing.audioInputOverride;
+      return {
+        route: route(own.route ?? app.routing.route),
+        audioInputOverride: override === null ? null : route(override),
+        boundPurposes: [...own.purposes, ...app.routing.purposes].map(toPurpose),
+        defaultPurpose: own.defaultPurpose ?? app.routing.defaultPurpose,
+        audioPurposePolicy: own.audioPurposePolicy ?? app.routing.audioPurposePolicy ?? "fallback",
+        routes,
+      };
+    },
+  };
+}
+
+type AccountOf = (connection: string) => { readonly account: Account; readonly ownership: Ownership } | undefined;
+
+function accountsOf(accounts: ReadonlyMap<AccountKey, Account>, workspace: WorkspaceId): AccountOf {
+  return (connection) => {
+    const own = accounts.get(`${workspace}/${connection}`);
+    const account = own ?? accounts.get(`${PLATFORM}/${connection}`);
+    if (account === undefined) return undefined;
+    const ownership = account.kind === "sandbox" ? "simulated" : own === undefined ? "platform" : "byok";
+    return { account, ownership };
+  };
+}
+
+function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, providers: ReadonlyMap<ProviderKind, SpeechProvider>): Route {
+  const targets = stored.targets.flatMap((target, index): readonly Target[] => {
+    const found = accountOf(target.connection);
+    if (found === undefined) return [];
+    const { account, ownership } = found;
+    const declared = account.models[target.model];
+    return [
+      {
+        position: index + 1,
+        connection: target.connection,
+        account: account.key,
+        ownership,
+        provider: account.kind,
+        model: target.model,
+        speech: speechModel(providers.get(account.kind), target.model, declared),
+        chat: declared?.capabilities.includes("chat") ?? CHAT_MODELS[account.kind]?.includes(target.model) ?? false,
+        profiles: target.profiles,
+        settings: { ...declared?.dialect, ...target.settings },
+        profileSettings: target.profileSettings,
+      },
+    ];
+  });
+  return {
+    id,
+    targets,
+    purposes: stored.purposes.map(toPurpose),
+    profileOverrideAllowed: stored.profileOverrideAllowed,
+    mayPayTwice: stored.mayPayTwice,
+    acceptWeak: stored.acceptWeak,
+  };
+}
+
+function toPurpose(binding: PurposeBinding): Purpose {
+  const { purpose, description, isEnabled, isPublished, route, defaults } = binding;
+  return { label: purpose, description, isEnabled, isPublished, route, defaults };
+}
+
+/** A key whose route is gone has no model, and says so; it does not borrow another route. */
+function emptyRoute(id: string): Route {
+  return { id, targets: [], purposes: [], profileOverrideAllowed: true, mayPayTwice: false, acceptWeak: [] };
+}

@@ -1,0 +1,43 @@
+// One call to one target: reserve, call, receipts. What a failure means for the request is `judge-failure.ts`'s.
+import type { AttemptId } from "../contract/ids.ts";
+import type { Preference } from "../contract/features.ts";
+import { type Io, ProviderError } from "../providers/io.ts";
+import type { ProviderTranscript, SpeechAudio, SpeechProvider, SpeechRequest } from "../providers/provider.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+
+export interface CallTarget {
+  readonly provider: SpeechProvider;
+  readonly candidate: Candidate;
+  readonly request: SpeechRequest;
+  readonly audio: SpeechAudio;
+}
+
+export interface AttemptRecord {
+  readonly id: AttemptId;
+  readonly startedAt: Date;
+}
+
+export type CallResult =
+  | { readonly ok: true; readonly transcript: ProviderTranscript; readonly dropped: readonly Preference[] }
+  | { readonly ok: false; readonly error: ProviderError };
+
+/** Never throws for what a provider does: a failure is a result. A bug still throws. */
+export async function callTarget(call: CallTarget, io: Io): Promise<CallResult> {
+  const { provider, candidate, request, audio } = call;
+  const { target } = candidate;
+  if (target.speech === null) throw new Error("a target without audio was called");
+  const speechTarget = { model: target.model, speech: target.speech, settings: candidate.settings };
+  const planned = provider.plan(request, speechTarget);
+  // The model's data said yes and the adapter says no: a bug of ours, and not one that may cost a feature.
+  if (!planned.ok) throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
+  try {
+    const raw = await provider.transcribe(planned.plan, audio, io);
+    const transcript = provider.normalise(raw, request, speechTarget, audio);
+    const missing = transcript.receipts.filter((receipt) => !receipt.delivered).map((receipt) => receipt.feature);
+    if (missing.length > 0) return { ok: false, error: new ProviderError("feature_dropped", { reason: missing.join(",") }) };
+    return { ok: true, transcript, dropped: planned.dropped };
+  } catch (error) {
+    if (error instanceof ProviderError) return { ok: false, error };
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+// GET /v1/me: what this key is, which purposes count where, and what can be asked (spec 2.4, 4.6; contract 4). Pure.
+import type { Principal, RoutingSettings } from "../auth/principal.ts";
+import type { KeyDescription } from "../contract/account.ts";
+import { FEATURES } from "../contract/features.ts";
+import { purposesOf } from "../routing/resolve-purpose.ts";
+import type { Purpose, Route, RoutingContext } from "../routing/types.ts";
+
+type RoutingEntry = KeyDescription["routing_contexts"][number];
+type PurposeEntry = KeyDescription["purposes"][number];
+
+/** `context` is null for keys without an app (administrators, operators): they route nothing. */
+export function describeKey(principal: Principal, context: RoutingContext | null): KeyDescription {
+  const { key, workspace, app } = principal;
+  const showTargets = principal.scopes.includes("routing:read");
+  const contexts = context === null ? [] : routingContexts(context, showTargets);
+  return {
+    object: "key",
+    key: {
+      id: key.id,
+      prefix: key.prefix,
+      last4: key.last4,
+      name: key.name,
+      role: key.role,
+      scopes: [...key.scopes],
+      created_at: key.createdAt.toISOString(),
+      expires_at: key.expiresAt?.toISOString() ?? null,
+    },
+    app: app === null ? null : { id: app.id, name: app.name },
+    workspace: { id: workspace.id, slug: workspace.slug },
+    audio_purpose_policy: context?.audioPurposePolicy ?? "fallback",
+    purposes: unionByLabel(contexts.flatMap((entry) => entry.purposes)),
+    routing_contexts: contexts,
+  };
+}
+
+/** Settings of keys that belong to no app. */
+export const NO_ROUTING: RoutingSettings = { route: null, audioInputOverride: null, defaultPurpose: null, audioPurposePolicy: null, purposes: [] };
+
+function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
+  const audioRoute = context.audioInputOverride ?? context.route;
+  return [
+    { context: "default", ...describeRoute(context, context.route, showTargets) },
+    { context: "audio_input", source: context.audioInputOverride === null ? "route" : "capability_override", ...describeRoute(context, audioRoute, showTargets) },
+  ];
+}
+
+function describeRoute(context: RoutingContext, route: Route, showTargets: boolean): Omit<RoutingEntry, "context" | "source"> {
+  const capabilities: ("audio_input" | "chat")[] = [];
+  if (route.targets.some((target) => target.speech !== null)) capabilities.push("audio_input");
+  if (route.targets.some((target) => target.chat)) capabilities.push("chat");
+  const purposes = [...purposesOf(context, route).values()].filter((purpose) => purpose.isPublished).map(toEntry);
+  const targets = route.targets.map(({ position, connection, provider, model }) => ({ position, connection, provider, model }));
+  return { capabilities, features: featuresOf(route), purposes, ...(showTargets ? { targets } : {}) };
+}
+
+function featuresOf(route: Route): Record<string, boolean> {
+  return Object.fromEntries(
+    FEATURES.map((feature) => [
+      feature,
+      route.targets.some((target) => {
+        const support = target.speech?.features[feature]?.support;
+        return support !== undefined && (support !== "weak" || route.acceptWeak.includes(feature));
+      }),
+    ]),
+  );
+}
+
+function toEntry(purpose: Purpose): PurposeEntry {
+  return { purpose: purpose.label, description: purpose.description, is_enabled: purpose.isEnabled };
+}
+
+/** The first of a label stands: the default context comes before the audio one. */
+function unionByLabel(entries: readonly PurposeEntry[]): PurposeEntry[] {
+  const byLabel = new Map<string, PurposeEntry>();
+  for (const entry of entries) if (!byLabel.has(entry.purpose)) byLabel.set(entry.purpose, entry);
+  return [...byLabel.values()];
+}

@@ -1,0 +1,69 @@
+// The routed envelope of a transcript and its bare-body forms (spec 2.2, contract 3 "Envelope" and "Formats"). Pure.
+import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
+import type { FinishedTranscript } from "./finish-transcript.ts";
+import { type GatewayReply, jsonReply, textReply } from "./reply.ts";
+
+export interface EnvelopeInput {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly object: TranscriptionEnvelope["object"];
+  readonly transcript: FinishedTranscript;
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly audioSeconds: number;
+  readonly billableAudioSeconds: number;
+  readonly warnings: readonly Warning[];
+  readonly purpose: PurposeFields;
+}
+
+export function buildEnvelope(input: EnvelopeInput): TranscriptionEnvelope {
+  const { transcript } = input;
+  return {
+    id: input.id,
+    object: input.object,
+    created_at: input.createdAt.toISOString(),
+    status: "completed",
+    content: transcript.content,
+    language: input.language,
+    language_confidence: input.languageConfidence,
+    duration_seconds: input.audioSeconds,
+    segments: [...transcript.segments],
+    words: [...transcript.words],
+    warnings: [...input.warnings],
+    usage: { audio_seconds: input.audioSeconds, billable_audio_seconds: input.billableAudioSeconds, total_tokens: 0 },
+    ...input.purpose,
+  };
+}
+
+/** How the caller wants the answer delivered, by `Accept`: the JSON envelope, or the bare body of `content`. */
+export const DELIVERY_TYPES = {
+  json: "application/json",
+  text: "text/plain",
+  srt: "application/x-subrip",
+  vtt: "text/vtt",
+} as const;
+export type Delivery = keyof typeof DELIVERY_TYPES;
+
+/** A bare body must be what its media type says; `text/plain` fits every content. */
+export function deliverable(delivery: Delivery, format: ResponseFormat): boolean {
+  return delivery === "json" || delivery === "text" || delivery === format;
+}
+
+export function deliver(envelope: TranscriptionEnvelope, delivery: Delivery, simulated: boolean): GatewayReply {
+  const mark = simulated ? { "x-svc-simulated": "true" } : {};
+  if (delivery === "json") return jsonReply(200, envelope, mark);
+  return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
+}
+
+/** With a bare body the facts of the envelope travel in headers; absent when null. */
+function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
+  const warnings = envelope.warnings.map((warning) => warning.code).join(", ");
+  return {
+    // Labels outside ASCII cannot stand in a header as they are.
+    ...(envelope.svc_requested_purpose === null ? {} : { "x-svc-requested-purpose": encodeURI(envelope.svc_requested_purpose) }),
+    ...(envelope.svc_applied_purpose === null ? {} : { "x-svc-applied-purpose": envelope.svc_applied_purpose }),
+    "x-svc-purpose-source": envelope.svc_purpose_source,
+    "x-svc-audio-seconds": String(envelope.usage.audio_seconds),
+    ...(warnings === "" ? {} : { "x-svc-warnings": warnings }),
+  };
+}

@@ -1,0 +1,139 @@
+// Idempotency keys of synchronous requests (spec 4.1.2, contract 3): at most one paid execution per key, and an answer that
+// never changes. Completing a slot is the ledger's, in the transaction that settles the charge.
+import { createHash, randomUUID } from "node:crypto";
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import type { Database } from "../storage/database.ts";
+import {
+  burnLapsedSlot,
+  burnSlots,
+  insertSlot,
+  openStoredBody,
+  readSlot,
+  releaseSlots,
+  renewSlots,
+  type SlotClaim,
+  type SlotRef,
+  type SlotRow,
+  type SlotSweep,
+  type StoredReply,
+  sweepSlots,
+} from "../storage/idempotency-slots.ts";
+import type { Seal } from "../storage/seal.ts";
+
+export type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
+
+export interface ClaimRequest {
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  /** As the caller sent it; only its hash is stored. */
+  readonly key: string;
+  readonly endpoint: string;
+  readonly fingerprint: Buffer;
+}
+
+export type Claim =
+  | { readonly kind: "owned"; readonly slot: SlotRef }
+  | { readonly kind: "replay"; readonly reply: StoredReply }
+  | { readonly kind: "reused" }
+  | { readonly kind: "in_progress" }
+  | { readonly kind: "unavailable" };
+
+export interface Idempotency {
+  claim(request: ClaimRequest): Promise<Claim>;
+  /** Frees the key: nothing was dispatched, or everything that was failed definitely. */
+  release(slot: SlotRef): Promise<void>;
+  /** The outcome is unknown: the key never runs again. */
+  burn(slot: SlotRef): Promise<void>;
+  /** Renews the leases of all slots held here; the timer calls it. Slots that are no longer ours are forgotten. */
+  renew(): Promise<void>;
+  sweep(): Promise<SlotSweep>;
+  close(): void;
+}
+
+export interface IdempotencyOptions {
+  readonly database: Pick<Database, "db">;
+  readonly seal: Seal;
+  /** `sync_idempotency_ttl_seconds`. */
+  readonly ttlSeconds: number;
+  readonly renewEveryMs?: number;
+  /** A renewal that failed; the next one may succeed before the lease ends. */
+  readonly onRenewalError?: (error: unknown) => void;
+}
+
+/** A third of the lease: two renewals may fail before it lapses. */
+const RENEW_EVERY_MS = 10_000;
+
+export function createIdempotency(options: IdempotencyOptions): Idempotency {
+  const { seal, ttlSeconds } = options;
+  const { db } = options.database;
+  const held = new Map<string, SlotRef>();
+
+  const renew = async (): Promise<void> => {
+    const asked = [...held.values()];
+    const stillHeld = await renewSlots(db, asked);
+    // Completed, burned, released or taken over: nothing left to renew.
+    for (const { owner } of asked) if (!stillHeld.has(owner)) held.delete(owner);
+  };
+  const timer = setInterval(() => {
+    if (held.size > 0) renew().catch((error: unknown) => options.onRenewalError?.(error));
+  }, options.renewEveryMs ?? RENEW_EVERY_MS);
+  timer.unref();
+
+  const claim = async (request: ClaimRequest): Promise<Claim> => {
+    const { workspaceId, appId, key, endpoint, fingerprint } = request;
+    const keySha256 = createHash("sha256").update(key).digest();
+    const attempt: SlotClaim = {
+      ref: { workspaceId, appId, keySha256, owner: randomUUID() },
+      endpoint,
+      fingerprint,
+      ttlSeconds,
+    };
+    // A slot may be released between losing the insert and reading it: then the key is free again, so try again.
+    for (let tries = 0; tries < 5; tries += 1) {
+      if (await insertSlot(db, attempt)) {
+        held.set(attempt.ref.owner, attempt.ref);
+        return { kind: "owned", slot: attempt.ref };
+      }
+      const row = await readSlot(db, attempt);
+      if (row === null) continue;
+      if (row.sameRequest && row.state === "dispatched" && row.lapsed) {
+        await burnLapsedSlot(db, attempt.ref);
+        continue;
+      }
+      return judge(seal, attempt.ref, row);
+    }
+    return { kind: "in_progress" };
+  };
+
+  return {
+    claim,
+    release: async (slot) => {
+      held.delete(slot.owner);
+      await releaseSlots(db, [slot]);
+    },
+    burn: async (slot) => {
+      held.delete(slot.owner);
+      await burnSlots(db, [slot]);
+    },
+    renew,
+    sweep: () => sweepSlots(db),
+    close: () => clearInterval(timer),
+  };
+}
+
+/** A mismatch comes first: telling a caller to wait for an answer that is not theirs would be wrong. */
+function judge(seal: Seal, ref: SlotRef, row: SlotRow): Claim {
+  if (!row.sameRequest) return { kind: "reused" };
+  switch (row.state) {
+    case "reserved":
+    case "dispatched":
+      return { kind: "in_progress" };
+    case "burned":
+      return { kind: "unavailable" };
+    case "completed": {
+      if (row.status === null || row.body === null) throw new Error("a completed slot without its answer");
+      const headers = row.headers as Readonly<Record<string, string>>;
+      return { kind: "replay", reply: { status: row.status, headers, body: openStoredBody(seal, ref, row.body) } };
+    }
+  }
+}

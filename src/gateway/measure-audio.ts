@@ -1,0 +1,64 @@
+// What is it, and how long (contract 1 step 4; contract 3 "Seconds"): by content, from packets, before any provider is called.
+import type { AudioInput } from "../audio/audio-input.ts";
+import { MEDIA, mediaTypeMatches } from "../audio/media-types.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { Warning } from "../contract/transcription.ts";
+import type { SpeechAudio } from "../providers/provider.ts";
+import type { GatewayServices } from "./services.ts";
+
+export interface MeasuredAudio {
+  readonly speech: SpeechAudio;
+  readonly warnings: readonly Warning[];
+}
+
+export async function measureAudio(services: Pick<GatewayServices, "measurer" | "limits">, call: { readonly audio: AudioInput }): Promise<MeasuredAudio> {
+  const { audio } = call;
+  if (audio.kind === "url") throw new Error("remote audio is fetched before it is measured");
+  const { spooled, param } = audio;
+  const measured = await services.measurer.measure(spooled.source);
+  if (!measured.ok) throw new GatewayError(measured.code, { message: `The audio ${measured.reason}.`, param });
+  const { format, durationSeconds, channels, audioTracks } = measured;
+  const limit = services.limits.maxAudioDurationSeconds;
+  if (durationSeconds > limit) {
+    throw new GatewayError("AUDIO_TOO_LONG", {
+      message: `The audio lasts ${durationSeconds} s; this gateway takes at most ${limit} s.`,
+      param,
+      details: { max_audio_duration_seconds: limit, audio_seconds: durationSeconds },
+    });
+  }
+  const { mediaType, extension } = MEDIA[format];
+  const warnings: Warning[] = [];
+  if (!mediaTypeMatches(format, audio.mediaTypeHint, audio.fileNameHint)) warnings.push(mismatch(mediaType));
+  if (audioTracks > 1) warnings.push(severalTracks(audioTracks));
+  return {
+    speech: {
+      format,
+      mediaType,
+      // Providers that trust names get one made from the content, never the caller's.
+      fileName: `audio${extension}`,
+      sizeBytes: spooled.sizeBytes,
+      durationSeconds,
+      channels,
+      open: () => spooled.open(),
+    },
+    warnings,
+  };
+}
+
+function mismatch(mediaType: string): Warning {
+  return {
+    code: "MEDIA_TYPE_MISMATCH",
+    message: `The declared type or file name does not match the content, which is ${mediaType}; the content decided.`,
+    param: "audio.media_type",
+    details: { media_type: mediaType },
+  };
+}
+
+function severalTracks(count: number): Warning {
+  return {
+    code: "MULTIPLE_AUDIO_TRACKS",
+    message: `The file holds ${count} audio tracks; which of them is transcribed is the provider's choice.`,
+    param: null,
+    details: { audio_tracks: count },
+  };
+}

@@ -1,0 +1,43 @@
+// What one attempt would cost, and who pays it (contract 9): the billing class, the charge, and the list price kept beside it.
+import type { Principal } from "../auth/principal.ts";
+import type { AudioPrice } from "../metering/price.ts";
+import { audioCharge } from "../metering/price.ts";
+import type { Target } from "../routing/types.ts";
+import type { GatewayServices } from "./services.ts";
+
+export type BillingClass = "metered" | "provider_billed" | "simulated";
+
+export interface Billing {
+  readonly billingClass: BillingClass;
+  /** Milliseconds of submitted audio. */
+  readonly audioMs: number;
+  /** Milliseconds that are charged: times the channels where the price is per channel; 0 unless metered. */
+  readonly billableMs: number;
+  /** What the app is charged when this attempt serves; 0 unless metered. */
+  readonly chargeNanoUsd: bigint;
+  /** The list price, kept as an estimate where the provider bills somebody else; null: unknown, which is not 0. */
+  readonly listNanoUsd: bigint | null;
+  readonly price: AudioPrice | null;
+}
+
+export function quoteFor(
+  services: Pick<GatewayServices, "prices">,
+  principal: Pick<Principal, "testMode">,
+  target: Target,
+  audio: { readonly audioMs: number; readonly channels: number },
+): Billing {
+  const price = services.prices().audio(target.provider, target.model);
+  const simulated = principal.testMode || target.ownership === "simulated";
+  const billingClass = simulated ? "simulated" : target.ownership === "platform" && price !== null ? "metered" : "provider_billed";
+  const pricedMs = audio.audioMs * (price?.perChannel === true ? audio.channels : 1);
+  const listNanoUsd = price === null ? null : audioCharge(price, pricedMs);
+  const metered = billingClass === "metered";
+  return {
+    billingClass,
+    audioMs: audio.audioMs,
+    billableMs: metered ? pricedMs : 0,
+    chargeNanoUsd: metered ? (listNanoUsd ?? 0n) : 0n,
+    listNanoUsd: simulated ? 0n : listNanoUsd,
+    price,
+  };
+}

@@ -1,0 +1,25 @@
+// Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
+import type { Target } from "../routing/types.ts";
+import type { GatewayServices } from "./services.ts";
+
+export interface ResolvedAccount {
+  readonly baseUrl: string;
+  readonly credential: string | null;
+  readonly timeoutMs: number;
+}
+
+const SANDBOX_TIMEOUT_MS = 60_000;
+
+export function resolveAccount(services: Pick<GatewayServices, "directory" | "providers" | "sandboxUrl">, target: Target, testMode: boolean): ResolvedAccount {
+  const account = services.directory().account(target.account);
+  if (account === undefined) throw new Error("a target names an account that is not in the directory");
+  const ownUrl = account.baseUrl ?? services.providers.get(account.kind)?.defaultBaseUrl ?? null;
+  if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
+    const baseUrl = services.sandboxUrl(account.kind);
+    if (baseUrl === null) throw new Error(`the sandbox does not speak ${account.kind}`);
+    // Any non-empty credential is accepted there; the real one stays at home.
+    return { baseUrl, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
+  }
+  if (ownUrl === null) throw new Error(`connection ${account.connection} has no base URL`);
+  return { baseUrl: ownUrl, credential: account.credential, timeoutMs: account.timeoutMs };
+}

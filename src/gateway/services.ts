@@ -1,0 +1,38 @@
+// What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
+import type { Logger } from "pino";
+import type { Measurer } from "../audio/measure.ts";
+import type { Directory } from "../directory/snapshot.ts";
+import type { Ledger } from "../metering/ledger.ts";
+import type { PriceBook } from "../metering/price.ts";
+import type { Circuits } from "../providers/health.ts";
+import type { Io } from "../providers/io.ts";
+import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { Quotas } from "./quotas.ts";
+
+export interface IoRequest {
+  readonly baseUrl: string;
+  readonly credential: string | null;
+  /** Aborted when the work should stop: nobody is left to answer. */
+  readonly signal: AbortSignal;
+  /** Milliseconds from now until the call is given up. */
+  readonly timeoutMs: number;
+}
+
+export interface GatewayServices {
+  readonly limits: { readonly maxAudioDurationSeconds: number; readonly maxKeyterms: number; readonly syncTimeoutSeconds: number };
+  readonly providers: ReadonlyMap<ProviderKind, SpeechProvider>;
+  /** The operator's set-up as it is now; a request reads it once. */
+  readonly directory: () => Directory;
+  readonly prices: () => PriceBook;
+  readonly measurer: Measurer;
+  readonly circuits: Circuits;
+  readonly ledger: Ledger;
+  readonly idempotency: Idempotency;
+  readonly quotas: Quotas;
+  readonly openIo: (request: IoRequest) => Io;
+  /** Where the sandbox speaks this provider's wire format; null when it does not. Targets of test keys go there. */
+  readonly sandboxUrl: (kind: ProviderKind) => string | null;
+  readonly now: () => Date;
+  readonly logger: Logger;
+}

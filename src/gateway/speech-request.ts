@@ -1,0 +1,51 @@
+// What is asked of one target, and which preferences it will not honour (contract 3). Pure.
+import type { Preference } from "../contract/features.ts";
+import type { Warning } from "../contract/transcription.ts";
+import type { SpeechRequest } from "../providers/provider.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+import type { Requirements } from "../routing/required-features.ts";
+
+export function speechRequest(candidate: Candidate, wanted: Requirements): SpeechRequest {
+  const takes = (preference: Preference) => candidate.target.speech?.preferences.includes(preference) === true;
+  return {
+    task: wanted.task,
+    language: candidate.verdict.language,
+    diarization: wanted.features.includes("diarization"),
+    words: wanted.features.includes("timestamps.word"),
+    segments: wanted.wantsSegments,
+    keyterms: wanted.keyterms,
+    redaction: wanted.redaction,
+    multichannel: wanted.features.includes("multichannel"),
+    profanityFilter: wanted.features.includes("profanity_filter"),
+    speakerCountHint: takes("speaker_count_hint") ? wanted.speakerCountHint : null,
+    smartFormatting: takes("smart_formatting") ? wanted.smartFormatting : null,
+    prompt: takes("prompt") ? wanted.prompt : null,
+  };
+}
+
+/** Preferences asked that this target cannot honour, those its plan dropped included. */
+export function droppedPreferences(candidate: Candidate, wanted: Requirements, droppedByPlan: readonly Preference[]): readonly Warning[] {
+  const { speech } = candidate.target;
+  const dropped = wanted.preferences.filter(
+    (preference) =>
+      speech?.preferences.includes(preference) !== true ||
+      droppedByPlan.includes(preference) ||
+      // Asked for one language, the model is told that one: there is nothing left to detect.
+      (preference === "detect_language" && wanted.language !== null),
+  );
+  return dropped.map((preference) => ({
+    code: "PREFERENCE_DROPPED",
+    message: `The model that served this request does not take ${preference}; it was left out.`,
+    param: preference,
+    details: null,
+  }));
+}
+
+export function emulatedFeatures(candidate: Candidate): readonly Warning[] {
+  return candidate.verdict.emulated.map((feature) => ({
+    code: "FEATURE_EMULATED",
+    message: `${feature} was emulated in a weaker way, as the route allows.`,
+    param: feature,
+    details: null,
+  }));
+}

@@ -1,0 +1,75 @@
+// Runs a request under its idempotency key (spec 4.1.2, contract 3): replays what is known, refuses what is not, and leaves
+// the slot as the outcome demands whatever happens in between.
+import { GatewayError } from "../contract/errors.ts";
+import type { ClaimRequest, SlotRef } from "./idempotency.ts";
+import type { GatewayReply } from "./reply.ts";
+import type { GatewayServices } from "./services.ts";
+
+export interface HeldSlot {
+  readonly ref: SlotRef;
+  /** The reservation that marked it dispatched is committed: from here on a crash of ours burns it. */
+  markDispatched(): void;
+  /** An outcome is unknown: the key must never run again. */
+  burn(): Promise<void>;
+}
+
+/** `work` completes the slot itself, in the transaction that settles the charge. */
+export async function withSlot(
+  services: Pick<GatewayServices, "idempotency">,
+  request: ClaimRequest | null,
+  work: (slot: HeldSlot | null) => Promise<GatewayReply>,
+): Promise<GatewayReply> {
+  if (request === null) return work(null);
+  const claim = await services.idempotency.claim(request);
+  switch (claim.kind) {
+    case "replay":
+      return { ...claim.reply, headers: { ...claim.reply.headers, "x-svc-idempotent-replay": "true" } };
+    case "reused":
+      throw new GatewayError("IDEMPOTENCY_KEY_REUSED", {
+        message: "This Idempotency-Key was used before with another payload or on another endpoint. Use a new key for a new request.",
+        param: "idempotency-key",
+      });
+    case "in_progress":
+      throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
+        message: "The first request with this Idempotency-Key is still running. Retry after a few seconds with the same key.",
+        retryAfterSeconds: 2,
+      });
+    case "unavailable":
+      throw new GatewayError("IDEMPOTENT_RESULT_UNAVAILABLE", {
+        message: "The first request with this Idempotency-Key ended without a known outcome and will not run again. Send a new key to run it anew.",
+      });
+    case "owned":
+      return runOwned(services, claim.slot, work);
+  }
+}
+
+async function runOwned(
+  services: Pick<GatewayServices, "idempotency">,
+  ref: SlotRef,
+  work: (slot: HeldSlot) => Promise<GatewayReply>,
+): Promise<GatewayReply> {
+  let dispatched = false;
+  let burned = false;
+  const slot: HeldSlot = {
+    ref,
+    markDispatched: () => {
+      dispatched = true;
+    },
+    burn: async () => {
+      burned = true;
+      await services.idempotency.burn(ref);
+    },
+  };
+  try {
+    return await work(slot);
+  } catch (error) {
+    if (!burned) await leave(services, ref, dispatched && !(error instanceof GatewayError));
+    throw error;
+  }
+}
+
+/** A refusal, or definite failures everywhere, free the key. A fault of ours after dispatch leaves the outcome unknown. */
+async function leave(services: Pick<GatewayServices, "idempotency">, ref: SlotRef, isUnknown: boolean): Promise<void> {
+  if (isUnknown) await services.idempotency.burn(ref);
+  else await services.idempotency.release(ref);
+}

@@ -1,0 +1,58 @@
+// Watches how fast a request body arrives and says when it is too slow (bad-input case 101), without blaming the caller
+// for a gateway that does not read, or that has not yet said 100 Continue.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { GatewayError } from "../contract/errors.ts";
+import type { EdgeLimits } from "./limits.ts";
+import { hasUnreadBody } from "./linger.ts";
+
+/** Runs `run` after `ms`; the answer cancels it. Tests pass their own. */
+export type Schedule = (run: () => void, ms: number) => () => void;
+
+export const schedule: Schedule = (run, ms) => {
+  const timer = setTimeout(run, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
+/** Calls `run` when somebody first asks the stream for its body, if a body was announced. */
+export function onFirstRead(raw: IncomingMessage, run: () => void): void {
+  if (!hasUnreadBody(raw)) return;
+  const read = raw.read.bind(raw);
+  raw.read = (size) => {
+    raw.read = read;
+    run();
+    return read(size);
+  };
+}
+
+export interface BodyRateOptions {
+  readonly socket: Socket;
+  readonly limits: EdgeLimits;
+  readonly schedule: Schedule;
+  readonly tooSlow: (error: GatewayError) => void;
+}
+
+/** After the grace time, every window must bring its share of bytes until the body is complete. */
+export function watchBodyRate(raw: IncomingMessage, response: ServerResponse, options: BodyRateOptions): void {
+  const { socket } = options;
+  const { bodyGraceMs, bodyWindowMs, minBodyBytesPerSecond } = options.limits;
+  const expectedBytes = (minBodyBytesPerSecond * bodyWindowMs) / 1000;
+  let cancel = options.schedule(openWindow, bodyGraceMs);
+  response.once("close", () => cancel());
+
+  function openWindow(): void {
+    const before = socket.bytesRead;
+    cancel = options.schedule(() => {
+      if (raw.complete || response.writableEnded || raw.destroyed) return;
+      const gatewayHoldsBack = raw.readableLength >= raw.readableHighWaterMark;
+      if (gatewayHoldsBack || socket.bytesRead - before >= expectedBytes) return openWindow();
+      options.tooSlow(
+        new GatewayError("REQUEST_TIMEOUT", {
+          message: `The request body arrived at less than ${minBodyBytesPerSecond} bytes per second. Nothing was called or charged.`,
+          details: { min_body_bytes_per_second: minBodyBytesPerSecond },
+        }),
+      );
+    }, bodyWindowMs);
+  }
+}

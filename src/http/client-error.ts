@@ -1,0 +1,97 @@
+// Answers what never became a request: bad request lines, oversized or slow heads, broken framing, CONNECT. Node's own
+// answers to these are bare text; ours are the error body of contract 1, after any earlier pipelined answer.
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { GatewayError } from "../contract/errors.ts";
+import { newId } from "../contract/ids.ts";
+import { type AllowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
+import type { Edge } from "./edge.ts";
+import { errorReply } from "./error-reply.ts";
+import { headersTooLarge } from "./head.ts";
+import { linger } from "./linger.ts";
+
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+  /** How far into the packet the parser came. */
+  readonly bytesParsed?: number;
+}
+
+interface Latest {
+  readonly raw: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+const REQUEST_LINE = /^([A-Z][A-Z-]{0,31}) (\/[^\s]{0,8191}) HTTP\/1\.[01]\r?\n/;
+const EVERY_METHOD = ["GET", "HEAD", "POST", "PUT", "DELETE"];
+
+export function answerClientErrors(server: Server, edge: Edge, allowed: AllowedMethods): void {
+  const latest = new WeakMap<Socket, Latest>();
+  const failed = new WeakSet<Socket>();
+  server.on("request", (raw, response) => latest.set(raw.socket, { raw, response }));
+  server.on("clientError", (error: ParserError, stream) => {
+    const socket = stream as Socket;
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    // Every further packet would raise the same error again.
+    if (failed.has(socket)) return;
+    failed.add(socket);
+    const refusal = judge(error, edge, allowed);
+    const before = latest.get(socket);
+    if (before === undefined || before.response.writableFinished) return refuse(socket, refusal, edge);
+    const exchange = edge.exchanges.get(before.raw);
+    if (!before.raw.complete && exchange !== undefined) return exchange.cut(refusal);
+    before.response.once("close", () => refuse(socket, refusal, edge));
+  });
+  server.on("connect", (raw, stream) => {
+    const known = allowed(raw.url ?? "");
+    refuse(stream as Socket, noSuchEndpoint(known.length === 0 ? EVERY_METHOD : known), edge);
+  });
+}
+
+function judge(error: ParserError, edge: Edge, allowed: AllowedMethods): GatewayError {
+  const packet = error.rawPacket?.toString("latin1") ?? "";
+  switch (error.code ?? "") {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new GatewayError("REQUEST_TIMEOUT", {
+        message: `The request's head was not complete within ${edge.limits.headersTimeoutMs} ms.`,
+      });
+    case "HPE_HEADER_OVERFLOW":
+      return packet.slice(0, edge.limits.maxTargetBytes).includes("\n") || packet.length < edge.limits.maxTargetBytes
+        ? headersTooLarge(edge.limits)
+        : new GatewayError("URI_TOO_LONG", {
+            message: `The request target is longer than ${edge.limits.maxTargetBytes} bytes.`,
+          });
+    case "HPE_INVALID_METHOD": {
+      // Earlier requests may stand before the faulty line in the same packet.
+      const line = packet.slice(packet.lastIndexOf("\n", Math.max(0, (error.bytesParsed ?? 0) - 1)) + 1);
+      const target = REQUEST_LINE.exec(line)?.[2];
+      return target === undefined ? malformed() : noSuchEndpoint(allowed(target));
+    }
+    default:
+      return malformed();
+  }
+}
+
+function malformed(): GatewayError {
+  const message = "This is not well-formed HTTP/1.1.";
+  return new GatewayError("INVALID_REQUEST", { message, details: { issues: [{ param: null, message }] } });
+}
+
+function refuse(socket: Socket, error: GatewayError, edge: Edge): void {
+  if (!socket.writable) return;
+  const requestId = newId("request");
+  const reply = errorReply(error, { requestId, publicUrl: edge.publicUrl(), accept: undefined });
+  const headers = {
+    ...reply.headers,
+    date: new Date(edge.now()).toUTCString(),
+    "content-length": String(Buffer.byteLength(reply.body)),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ""}\r\n${lines.join("")}\r\n${reply.body}`);
+  linger(socket, edge.limits.lingerBytes, edge.limits.lingerMs);
+  edge.logger.info({ request_id: requestId, method: null, route: null, status: reply.status, code: reply.code, ms: 0 });
+}

@@ -1,0 +1,70 @@
+// What the head says about the body: its type, its encoding, its length. No guessing: whatever is not exactly understood
+// is 415 (contract 1; bad-input cases 105, 108, 109, 150, 160, 194-196).
+import type { IncomingHttpHeaders } from "node:http";
+import { GatewayError } from "../contract/errors.ts";
+
+export type BodyType = { readonly kind: "json" } | { readonly kind: "multipart"; readonly boundary: string };
+
+const TYPE = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*/;
+const PARAMETER =
+  /^;[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[\t\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*)"|([^\s;"]*))[ \t]*/;
+/** RFC 2046, section 5.1.1. */
+const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
+
+export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly multipart: boolean }): BodyType {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity") throw unsupported("Send the body without Content-Encoding: it is not decompressed.");
+  const wanted = accepted.multipart ? "application/json or multipart/form-data" : "application/json";
+  const parsed = parseContentType(headers["content-type"]);
+  if (parsed === null) throw unsupported(`The Content-Type is missing or malformed; send ${wanted}.`);
+  const { type, parameters } = parsed;
+  const charset = parameters.get("charset");
+  if (charset !== undefined && charset.toLowerCase() !== "utf-8")
+    throw unsupported("The body's charset must be utf-8.");
+  parameters.delete("charset");
+  if (type === "application/json") {
+    if (parameters.size > 0)
+      throw unsupported("The Content-Type application/json takes no parameter but charset=utf-8.");
+    return { kind: "json" };
+  }
+  if (type !== "multipart/form-data" || !accepted.multipart)
+    throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
+  const boundary = parameters.get("boundary") ?? "";
+  parameters.delete("boundary");
+  if (boundary === "") {
+    const message = "The Content-Type multipart/form-data needs a boundary; let the HTTP client set this header.";
+    throw new GatewayError("INVALID_REQUEST", {
+      message,
+      param: "Content-Type",
+      details: { issues: [{ param: "Content-Type", message }] },
+    });
+  }
+  if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
+  if (!BOUNDARY.test(boundary)) throw unsupported("The multipart boundary must be 1 to 70 characters of RFC 2046.");
+  return { kind: "multipart", boundary };
+}
+
+/** Null when malformed or when a parameter is repeated. */
+export function parseContentType(header: string | undefined): { type: string; parameters: Map<string, string> } | null {
+  const head = TYPE.exec(header ?? "");
+  if (header === undefined || head?.[1] === undefined) return null;
+  const parameters = new Map<string, string>();
+  for (let rest = header.slice(head[0].length); rest !== ""; ) {
+    const match = PARAMETER.exec(rest);
+    const name = match?.[1]?.toLowerCase();
+    if (match === null || name === undefined || parameters.has(name)) return null;
+    parameters.set(name, match[2]?.replace(/\\(.)/g, "$1") ?? match[3] ?? "");
+    rest = rest.slice(match[0].length);
+  }
+  return { type: head[1].toLowerCase(), parameters };
+}
+
+/** Null when the length is not announced (`Transfer-Encoding: chunked`). */
+export function declaredLength(headers: IncomingHttpHeaders): number | null {
+  const value = headers["content-length"];
+  return value === undefined ? null : Number(value);
+}
+
+function unsupported(message: string): GatewayError {
+  return new GatewayError("UNSUPPORTED_MEDIA_TYPE", { message, param: "Content-Type" });
+}

@@ -1,0 +1,43 @@
+// What a handler is given and what it answers. The frame around it (key, scope, limits, errors) is `serve.ts`.
+import type { FastifyRequest } from "fastify";
+import type { EndpointContract } from "../contract/endpoint.ts";
+import type { RequestId } from "../contract/ids.ts";
+
+/** The least that the edge must know of whoever calls. */
+export interface EdgePrincipal {
+  readonly scopes: readonly string[];
+}
+
+export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
+  readonly requestId: RequestId;
+  /** `request.raw` is the unread body. */
+  readonly request: FastifyRequest;
+  /** Null exactly where the contract says `auth: "none"`. */
+  readonly principal: P | null;
+  /** Aborts when nobody is left to answer: the caller hung up, or the exchange was cut (slow or broken body). */
+  readonly clientGone: AbortSignal;
+  /** Milliseconds since the epoch, when the head was complete. */
+  readonly receivedAt: number;
+}
+
+export type ReplyBody =
+  | { readonly json: unknown }
+  | { readonly text: string; readonly contentType: string }
+  | { readonly bytes: Uint8Array; readonly contentType: string };
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: ReplyBody;
+}
+
+export interface Endpoint<P extends EdgePrincipal = EdgePrincipal> {
+  readonly contract: EndpointContract;
+  readonly handle: (context: HandlerContext<P>) => Promise<Reply>;
+}
+
+/** The caller of an endpoint with `auth: "key"`, which the frame has authenticated before the handler runs. */
+export function principalOf<P extends EdgePrincipal>(context: HandlerContext<P>): P {
+  if (context.principal === null) throw new Error("a handler without a key asked for its principal");
+  return context.principal;
+}

@@ -1,0 +1,12 @@
+// GET /v1/melimits and its alias GET /v1/me/limits (spec 4.6, contract 4).
+import type { Principal } from "../../auth/principal.ts";
+import { getLimitsContract, getMyLimitsContract } from "../../contract/endpoint-account.ts";
+import { describeLimits, type LimitServices } from "../../gateway/describe-limits.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+
+export function getLimits(services: LimitServices): readonly Endpoint<Principal>[] {
+  return [getLimitsContract, getMyLimitsContract].map((contract) => ({
+    contract,
+    handle: async (context) => ({ status: 200, body: { json: await describeLimits(services, principalOf(context)) } }),
+  }));
+}

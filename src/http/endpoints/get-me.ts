@@ -1,0 +1,18 @@
+// GET /v1/me (spec 4.6).
+import type { Principal } from "../../auth/principal.ts";
+import { getMeContract } from "../../contract/endpoint-account.ts";
+import { describeKey } from "../../gateway/describe-key.ts";
+import type { GatewayServices } from "../../gateway/services.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+
+export function getMe(gateway: Pick<GatewayServices, "directory">): Endpoint<Principal> {
+  return {
+    contract: getMeContract,
+    handle: async (context) => {
+      const principal = principalOf(context);
+      const { workspace, app, key } = principal;
+      const routing = app === null ? null : gateway.directory().contextOf(workspace.id, app, key.routing);
+      return { status: 200, body: { json: describeKey(principal, routing) } };
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// GET /openapi.json (contract 10): the document generated from the very contracts the server runs on.
+import type { EndpointContract } from "../../contract/endpoint.ts";
+import { getOpenapiContract } from "../../contract/operations.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { openapiDocument } from "../openapi.ts";
+
+export function getOpenapi(contracts: readonly EndpointContract[]): Endpoint {
+  const text = JSON.stringify(openapiDocument(contracts));
+  return {
+    contract: getOpenapiContract,
+    handle: async () => ({
+      status: 200,
+      headers: { "cache-control": "public, max-age=300" },
+      body: { text, contentType: "application/json; charset=utf-8" },
+    }),
+  };
+}

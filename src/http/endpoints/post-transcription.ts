@@ -1,0 +1,55 @@
+// POST /v1/transcription (spec 4.1): admits, reads the body into the spool, hands over to the gateway, cleans up.
+import type { Principal } from "../../auth/principal.ts";
+import type { Spool } from "../../audio/spool.ts";
+import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
+import type { Admission } from "../../gateway/admission.ts";
+import type { GatewayServices } from "../../gateway/services.ts";
+import { transcribe } from "../../gateway/transcribe.ts";
+import { chooseFormat } from "../choose-format.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+import { readSubmission } from "../read-audio.ts";
+import { routedHeaders } from "../routed-headers.ts";
+
+export interface TranscriptionEdge {
+  readonly gateway: GatewayServices;
+  readonly admission: Admission;
+  readonly spool: Spool;
+  readonly maxAudioBytes: number;
+}
+
+export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> {
+  const contract = postTranscriptionContract;
+  return {
+    contract,
+    handle: async (context) => {
+      const principal = principalOf(context);
+      const { headers, raw, query } = context.request;
+      const routed = routedHeaders(headers);
+      const delivery = chooseFormat(headers.accept);
+      await using held = new AsyncDisposableStack();
+      held.defer(edge.gateway.quotas.enter(principal));
+      held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
+      const { fields, audio } = await readSubmission(
+        { headers, body: raw, query: query as Record<string, unknown> },
+        { spool: edge.spool, maxAudioBytes: edge.maxAudioBytes },
+      );
+      held.defer(async () => (audio.kind === "spooled" ? audio.spooled.dispose() : undefined));
+      const reply = await transcribe(edge.gateway, {
+        requestId: context.requestId,
+        endpoint: `${contract.method} ${contract.path}`,
+        task: "transcribe",
+        principal,
+        fields,
+        audio,
+        purposeHeader: routed.purpose,
+        policyHeader: routed.policy,
+        idempotencyKey: routed.idempotencyKey,
+        delivery,
+        receivedAtMs: context.receivedAt,
+        clientGone: context.clientGone,
+      });
+      const { "content-type": contentType = "application/json", ...rest } = reply.headers;
+      return { status: reply.status, headers: rest, body: { bytes: reply.body, contentType } };
+    },
+  };
+}

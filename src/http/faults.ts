@@ -1,0 +1,72 @@
+// Gathers what is wrong with a request, so that all of it is told at once and a route-control field wins over every
+// other fault, wherever it stands (contract 1 "Order of judgement"; spec 2.1).
+import { GatewayError } from "../contract/errors.ts";
+
+export interface Issue {
+  readonly param: string | null;
+  readonly message: string;
+}
+
+export interface Faults {
+  add(param: string | null, message: string): void;
+  /** A field of this name was sent. True when the name is one of route control, which is then noted. */
+  isRouteControl(name: string): boolean;
+  /** For a fault that makes the rest unreadable. */
+  fatal(param: string | null, message: string): GatewayError;
+  /** The error that must win over `error`, which ended the reading. */
+  outrank(error: unknown): unknown;
+  /** Whether a fault so far is about the audio itself. */
+  readonly concernAudio: boolean;
+  throwIfAny(): void;
+}
+
+const ROUTE_CONTROL = ["provider", "model", "audio.provider", "audio.model"];
+const MAX_ISSUES = 50;
+
+/** `known`: the endpoint's own fields; a compatible endpoint may have a `model` of its own. */
+export function createFaults(known: ReadonlySet<string> = new Set()): Faults {
+  const routeControl = new Set(ROUTE_CONTROL.filter((name) => !known.has(name)));
+  const issues: Issue[] = [];
+  let refusedName: string | null = null;
+
+  function error(): GatewayError {
+    if (refusedName !== null) {
+      return new GatewayError("ROUTE_CONTROL_FIELD_REJECTED", {
+        message: `\`${refusedName}\` must not be sent: the route of the API key chooses provider and model. Remove it; to choose among routes send a \`purpose\`.`,
+        param: refusedName,
+      });
+    }
+    const [first] = issues;
+    const more = issues.length > 1 ? ` (and ${issues.length - 1} more, see details.issues)` : "";
+    const message = first === undefined ? "The request is malformed." : `${first.message}${more}`;
+    return new GatewayError("INVALID_REQUEST", {
+      message,
+      param: first?.param ?? undefined,
+      details: { issues: issues.slice(0, MAX_ISSUES) },
+    });
+  }
+
+  return {
+    add(param, message) {
+      issues.push({ param, message });
+    },
+    isRouteControl(name) {
+      if (!routeControl.has(name)) return false;
+      refusedName ??= name;
+      return true;
+    },
+    fatal(param, message) {
+      issues.push({ param, message });
+      return error();
+    },
+    outrank(cause) {
+      return refusedName !== null && cause instanceof GatewayError ? error() : cause;
+    },
+    get concernAudio() {
+      return issues.some(({ param }) => param === "file" || param === "audio" || param?.startsWith("audio."));
+    },
+    throwIfAny() {
+      if (refusedName !== null || issues.length > 0) throw error();
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// Form fields to typed values, and values to what the schema says (contract 3 "Fields"). The schema is the only list of
+// fields: what text a form field may hold follows from its type there.
+import type { z } from "zod";
+import type { Faults } from "./faults.ts";
+import { parseStrictJson } from "./strict-json.ts";
+
+export type FieldSchema = z.ZodObject;
+
+type TextKind = "text" | "boolean" | "number" | "list" | "boolean or list" | "object";
+
+export const VALUE_LIMITS = { maxDepth: 64, maxKeys: 1_000, maxElements: 10_000 };
+
+/** One form field as sent: `keyterms[]` has its brackets cut off and noted. */
+export interface TextField {
+  readonly name: string;
+  readonly isBracketed: boolean;
+  readonly values: string[];
+}
+
+type KnownType =
+  | z.ZodOptional
+  | z.ZodNullable
+  | z.ZodDefault
+  | z.ZodBoolean
+  | z.ZodNumber
+  | z.ZodArray
+  | z.ZodRecord
+  | z.ZodObject
+  | z.ZodUnion
+  | z.ZodString;
+
+export function textKind(type: z.core.$ZodType): TextKind {
+  // Types beyond these fall into the default: they are text.
+  const { def } = type as KnownType;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+    case "default":
+      return textKind(def.innerType);
+    case "boolean":
+      return "boolean";
+    case "number":
+      return "number";
+    case "array":
+      return "list";
+    case "record":
+    case "object":
+      return "object";
+    case "union":
+      return def.options.some((option) => textKind(option) === "list") ? "boolean or list" : "text";
+    case "string":
+    default:
+      return "text";
+  }
+}
+
+/** What a JSON body would hold in this field's place; undefined when the text was refused. */
+export function valueOfText(field: TextField, kind: TextKind, faults: Faults): unknown {
+  const [first = "", ...others] = field.values;
+  if (kind === "list") return listOf(field, faults);
+  if (kind === "boolean or list") {
+    const value = others.length === 0 && !field.isBracketed ? booleanOf(first) : null;
+    return value ?? listOf(field, faults);
+  }
+  if (field.isBracketed) return refuse(`\`${field.name}\` is not a list.`);
+  if (others.length > 0) return refuse(`\`${field.name}\` was sent ${field.values.length} times.`);
+  switch (kind) {
+    case "boolean":
+      return booleanOf(first) ?? refuse(`\`${field.name}\` must be true, false, 1 or 0.`);
+    case "number":
+      return /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,9})?$/.test(first)
+        ? Number(first)
+        : refuse(`\`${field.name}\` must be a number.`);
+    case "object": {
+      const parsed = parseStrictJson(Buffer.from(first), VALUE_LIMITS);
+      return parsed.ok ? parsed.value : refuse(`\`${field.name}\` must be a JSON object.`);
+    }
+    case "text":
+      return first;
+  }
+
+  function refuse(message: string): undefined {
+    faults.add(field.name, message);
+    return undefined;
+  }
+}
+
+function booleanOf(text: string): boolean | null {
+  if (text === "true" || text === "1") return true;
+  return text === "false" || text === "0" ? false : null;
+}
+
+function listOf(field: TextField, faults: Faults): unknown {
+  const [first = ""] = field.values;
+  if (field.isBracketed || !field.values.some((value) => value.trimStart().startsWith("["))) return field.values;
+  const parsed = field.values.length === 1 ? parseStrictJson(Buffer.from(first), VALUE_LIMITS) : null;
+  if (parsed?.ok && Array.isArray(parsed.value)) return parsed.value;
+  faults.add(
+    field.name,
+    `\`${field.name}\` begins with [ but is not one JSON array; send terms that begin with [ as \`${field.name}[]\`.`,
+  );
+  return undefined;
+}
+
+/** Judges all fields but the audio. Null counts as not sent. Undefined when anything was refused. */
+export function validateFields<S extends FieldSchema>(
+  schema: S,
+  values: ReadonlyMap<string, unknown>,
+  faults: Faults,
+  prefix = "",
+): z.infer<S> | undefined {
+  const known: Record<string, unknown> = {};
+  for (const [name, value] of values) {
+    if (faults.isRouteControl(prefix + name)) continue;
+    if (!Object.hasOwn(schema.shape, name))
+      faults.add(prefix + name, `\`${prefix}${name}\` is not a field of this endpoint.`);
+    else if (value !== null && value !== undefined) known[name] = value;
+  }
+  const result = schema.safeParse(known);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) {
+    const param = prefix + paramOf(issue.path);
+    faults.add(param, `\`${param}\`: ${issue.message}`);
+  }
+  return undefined;
+}
+
+function paramOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (param, key) =>
+      typeof key === "number" ? `${param}[${key}]` : param === "" ? String(key) : `${param}.${String(key)}`,
+    "",
+  );
+}

@@ -1,0 +1,104 @@
+// Judges a request's head before anything looks at key or body: contract 1, order of judgement (1), HTTP limits.
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "../contract/errors.ts";
+import type { EdgeLimits } from "./limits.ts";
+
+/** Node keeps the first of these, or joins them with commas; both let two parties on the way read different requests. */
+const SINGLE = new Set([
+  "host",
+  "authorization",
+  "content-type",
+  "content-length",
+  "idempotency-key",
+  "expect",
+  "transfer-encoding",
+]);
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+const SVC_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
+/** Exactly what the router compares: no escapes, empty or dot segments, so a path has one spelling only. */
+const PLAIN_PATH = /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)+)$/;
+
+type Head = Pick<IncomingMessage, "url" | "rawHeaders" | "httpVersionMajor" | "httpVersionMinor">;
+
+/** The refusal this head deserves, or null. */
+export function refuseHead(head: Head, limits: EdgeLimits): GatewayError | null {
+  return refuseTarget(head.url ?? "", limits) ?? refuseSize(head.rawHeaders, limits) ?? refuseFields(head);
+}
+
+/** The path without its query, or null if it is spelt in a way no endpoint is. */
+export function plainPath(target: string): string | null {
+  const end = target.indexOf("?");
+  const path = end === -1 ? target : target.slice(0, end);
+  return PLAIN_PATH.test(path) ? path : null;
+}
+
+function refuseTarget(target: string, limits: EdgeLimits): GatewayError | null {
+  if (Buffer.byteLength(target) > limits.maxTargetBytes) {
+    return new GatewayError("URI_TOO_LONG", {
+      message: `The request target is longer than ${limits.maxTargetBytes} bytes.`,
+      details: { max_target_bytes: limits.maxTargetBytes },
+    });
+  }
+  if (!target.startsWith("/")) return invalid("The request target must be a path that begins with /.", null);
+  return null;
+}
+
+function refuseSize(rawHeaders: readonly string[], limits: EdgeLimits): GatewayError | null {
+  let sizeBytes = 0;
+  // Each pair costs ": " and CR LF on the wire besides its two texts.
+  for (const text of rawHeaders) sizeBytes += text.length + 2;
+  if (sizeBytes <= limits.maxHeaderBytes && rawHeaders.length <= 2 * limits.maxHeaderFields) return null;
+  return headersTooLarge(limits);
+}
+
+export function headersTooLarge(limits: EdgeLimits): GatewayError {
+  return new GatewayError("HEADERS_TOO_LARGE", {
+    message: `The headers exceed ${limits.maxHeaderBytes} bytes or ${limits.maxHeaderFields} fields.`,
+    details: { max_header_bytes: limits.maxHeaderBytes, max_header_fields: limits.maxHeaderFields },
+  });
+}
+
+function refuseFields(head: Head): GatewayError | null {
+  const seen = new Set<string>();
+  for (let index = 0; index + 1 < head.rawHeaders.length; index += 2) {
+    const name = (head.rawHeaders[index] ?? "").toLowerCase();
+    const value = head.rawHeaders[index + 1] ?? "";
+    const own = name.startsWith("x-svc-");
+    if (seen.has(name) && (own || SINGLE.has(name))) return invalid("This header may be sent only once.", name);
+    seen.add(name);
+    const refusal = refuseValue(name, value, own);
+    if (refusal !== null) return refusal;
+  }
+  if (!seen.has("host") && head.httpVersionMajor === 1 && head.httpVersionMinor >= 1) {
+    return invalid("The Host header is missing.", "host");
+  }
+  return null;
+}
+
+function refuseValue(name: string, value: string, own: boolean): GatewayError | null {
+  if (name === "idempotency-key" && !IDEMPOTENCY_KEY.test(value)) {
+    return invalid("Idempotency-Key must be 1 to 255 visible ASCII characters.", name);
+  }
+  if (own && !SVC_VALUE.test(value)) {
+    return invalid("An X-SVC header must be 1 to 200 visible ASCII characters.", name);
+  }
+  if (name === "expect" && value.trim().toLowerCase() !== "100-continue") {
+    return new GatewayError("EXPECTATION_FAILED", {
+      message: "Only Expect: 100-continue is supported.",
+      param: "expect",
+    });
+  }
+  // Node takes "gzip, chunked" and hands over the bytes still compressed.
+  if (name === "transfer-encoding" && value.trim().toLowerCase() !== "chunked") {
+    return invalid("The only transfer encoding taken is chunked.", name);
+  }
+  return null;
+}
+
+function invalid(message: string, header: string | null): GatewayError {
+  return new GatewayError("INVALID_REQUEST", {
+    message,
+    param: header ?? undefined,
+    details: { issues: [{ param: header, message }] },
+  });
+}

@@ -1,0 +1,120 @@
+// Reads a request that carries audio: fields judged, bytes in the spool, hashed and counted, stopping at the cap while
+// reading (contract 1 "Order of judgement" step 2; contract 3 "Fields", "Size"; spec 2.1).
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import type { z } from "zod";
+import { audioTooLarge, type Spool, type SpooledAudio } from "../audio/spool.ts";
+import { audioFields, transcriptionFields, type TranscriptionFields } from "../contract/transcription.ts";
+import { type AudioParam, createAudioIntake } from "./audio-intake.ts";
+import { type BodyType, declaredLength, readBodyType } from "./content-type.ts";
+import { createFaults, type Faults } from "./faults.ts";
+import { type FieldSchema, validateFields } from "./fields.ts";
+import { safeFileName } from "./file-name.ts";
+import { readFormBody } from "./read-form-body.ts";
+import { type BodyReading, FORM_FRAMING_BYTES, type RawBody } from "./raw-body.ts";
+import { readJsonBody } from "./read-json-body.ts";
+
+export interface Submission<Fields = TranscriptionFields> {
+  /** Judged by the schema; null dropped; the `purpose` here is the body's own. */
+  readonly fields: Fields;
+  readonly audio: SubmittedAudio;
+}
+
+export type SubmittedAudio =
+  | {
+      readonly kind: "spooled";
+      /** The caller's to dispose. */
+      readonly spooled: SpooledAudio;
+      readonly param: AudioParam;
+      readonly mediaTypeHint: string | null;
+      readonly fileNameHint: string | null;
+    }
+  | { readonly kind: "url"; readonly url: string };
+
+export interface SubmissionRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** The unread request itself. */
+  readonly body: Readable;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+export interface SubmissionOptions {
+  readonly spool: Spool;
+  readonly maxAudioBytes: number;
+}
+
+export function readSubmission(request: SubmissionRequest, options: SubmissionOptions): Promise<Submission> {
+  return readSubmissionAs(transcriptionFields, request, options);
+}
+
+/** For the endpoints with more fields; a `model` of their own is then no route control. */
+export async function readSubmissionAs<S extends FieldSchema>(
+  schema: S,
+  request: SubmissionRequest,
+  options: SubmissionOptions,
+): Promise<Submission<z.infer<S>>> {
+  const type = readBodyType(request.headers, { multipart: true });
+  refuseDeclaredLength(request.headers, type, options.maxAudioBytes);
+  const faults = createFaults(new Set(Object.keys(schema.shape)));
+  refuseQuery(request.query, faults);
+  const intake = createAudioIntake({ spool: options.spool, maxBytes: options.maxAudioBytes, faults });
+  try {
+    const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes: options.maxAudioBytes };
+    const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type.boundary);
+    return await judge(schema, raw, type, reading);
+  } catch (error) {
+    await intake.abort();
+    throw faults.outrank(error);
+  }
+}
+
+function refuseDeclaredLength(headers: IncomingHttpHeaders, type: BodyType, maxAudioBytes: number): void {
+  const declared = declaredLength(headers);
+  const allowed = type.kind === "json" ? maxAudioBytes : maxAudioBytes + FORM_FRAMING_BYTES;
+  if (declared === null || declared <= allowed) return;
+  throw audioTooLarge({ maxBytes: maxAudioBytes, param: type.kind === "json" ? "audio" : "file" }, declared);
+}
+
+function refuseQuery(query: Readonly<Record<string, unknown>>, faults: Faults): void {
+  let controlled = false;
+  for (const name of Object.keys(query)) {
+    if (faults.isRouteControl(name)) controlled = true;
+    else faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
+  }
+  // Nothing in the body can outrank it.
+  if (controlled) faults.throwIfAny();
+}
+
+async function judge<S extends FieldSchema>(
+  schema: S,
+  raw: RawBody,
+  type: BodyType,
+  reading: BodyReading,
+): Promise<Submission<z.infer<S>>> {
+  const { faults, intake } = reading;
+  const fields = validateFields(schema, raw.fields, faults);
+  const audio = validateFields(audioFields, raw.audio, faults, "audio.");
+  const sources: string[] = [...intake.params];
+  if (raw.audio.has("url") && raw.audio.get("url") !== null) sources.push("audio.url");
+  if (sources.length === 0 && !faults.concernAudio) {
+    const param = type.kind === "json" ? "audio" : "file";
+    faults.add(param, "There is no audio: send a multipart `file`, `audio.base64`, `audio.data` or `audio.url`.");
+  }
+  if (new Set(sources).size > 1)
+    faults.add("audio", `Exactly one audio source is taken; the request has ${[...new Set(sources)].join(", ")}.`);
+  faults.throwIfAny();
+  if (fields === undefined || audio === undefined) throw new Error("fields were refused without a fault");
+  if (audio.url !== undefined) return { fields, audio: { kind: "url", url: audio.url } };
+  const taken = await intake.finish();
+  if (taken === null) throw new Error("a source was counted that took no audio");
+  return {
+    fields,
+    audio: {
+      kind: "spooled",
+      spooled: taken.spooled,
+      param: taken.param,
+      mediaTypeHint: audio.media_type ?? raw.mediaType ?? taken.mediaType,
+      fileNameHint: safeFileName(audio.filename ?? raw.fileName),
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// Sends replies and errors, and decides the fate of the connection: one place, so that no answer forgets its request id.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { GatewayError } from "../contract/errors.ts";
+import { brand } from "../contract/ids.ts";
+import type { Edge } from "./edge.ts";
+import type { Reply } from "./endpoint.ts";
+import { errorReply } from "./error-reply.ts";
+import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export function sendReply(edge: Edge, request: FastifyRequest, reply: FastifyReply, answer: Reply): FastifyReply {
+  const { body } = answer;
+  // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
+  const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : Buffer.from(body.bytes);
+  settleConnection(edge, request, reply);
+  return reply
+    .code(answer.status)
+    .headers({ "cache-control": "no-store", ...answer.headers })
+    .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
+    .header("x-request-id", request.id)
+    .send(payload);
+}
+
+export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const exchange = edge.exchanges.get(request.raw);
+  const answer = errorReply(error, {
+    requestId: brand("request", request.id),
+    publicUrl: edge.publicUrl(),
+    accept: request.headers.accept,
+  });
+  if (exchange !== undefined) exchange.code = answer.code;
+  if (answer.code === "INTERNAL" && exchange?.isGone() !== true) {
+    const err = error instanceof GatewayError ? (error.cause ?? error) : error;
+    const route = request.routeOptions.url ?? null;
+    edge.logger.error({ request_id: request.id, method: request.method, route, code: answer.code, err });
+  }
+  settleConnection(edge, request, reply);
+  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+}
+
+function settleConnection(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+  const exchange = edge.exchanges.get(request.raw);
+  if (exchange !== undefined && hasUnreadBody(request.raw)) {
+    reply.header("connection", "close");
+    lingerAfterReply(request.raw, reply.raw, exchange.socket, edge.limits);
+  } else if (edge.draining()) {
+    reply.header("connection", "close");
+  }
+}

@@ -1,0 +1,123 @@
+// The public HTTP server (contract 1, 10): Fastify routes, and nothing of Fastify's reads a body or words an error.
+import { createServer as createNodeServer, type RequestListener, type Server } from "node:http";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { GatewayError } from "../contract/errors.ts";
+import { newId } from "../contract/ids.ts";
+import { type AllowedMethods, allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
+import { type Schedule, schedule } from "./body-rate.ts";
+import { answerClientErrors } from "./client-error.ts";
+import type { Edge } from "./edge.ts";
+import type { EdgePrincipal, Endpoint } from "./endpoint.ts";
+import { openExchange } from "./exchange.ts";
+import { plainPath, refuseHead } from "./head.ts";
+import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
+import { sendError } from "./send.ts";
+import { type Authenticate, serve } from "./serve.ts";
+
+export interface ServerOptions<P extends EdgePrincipal> {
+  readonly endpoints: readonly Endpoint<P>[];
+  /** Resolves to the caller or throws `UNAUTHENTICATED`; never sees a body. */
+  readonly authenticate: Authenticate<P>;
+  readonly publicUrl: () => string;
+  readonly logger: Logger;
+  /** True from the first moment of a shutdown: replies then close their connection. */
+  readonly draining: () => boolean;
+  readonly limits?: Partial<EdgeLimits>;
+  readonly schedule?: Schedule;
+  readonly now?: () => number;
+}
+
+export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): FastifyInstance {
+  const edge: Edge = {
+    limits: { ...EDGE_LIMITS, ...options.limits },
+    schedule: options.schedule ?? schedule,
+    now: options.now ?? Date.now,
+    publicUrl: options.publicUrl,
+    draining: options.draining,
+    logger: options.logger,
+    exchanges: new WeakMap(),
+  };
+  const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
+  const app = fastify({
+    logger: false,
+    genReqId: () => newId("request"),
+    requestIdHeader: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
+    // Fastify's own would answer first; ours is `answerClientErrors`.
+    clientErrorHandler: () => undefined,
+    serverFactory: (handler) => nodeServer(handler, edge, allowed),
+    // Paths the router cannot decode, before any hook runs.
+    frameworkErrors: (_error, request, reply) => {
+      open(edge, request, reply);
+      sendError(edge, request, reply, refuseHead(request.raw, edge.limits) ?? noSuchEndpoint([]));
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, translate(error)));
+  app.setNotFoundHandler((request) => {
+    throw noSuchEndpoint(allowed(request.raw.url ?? ""));
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    open(edge, request, reply);
+    const refusal = refuseHead(request.raw, edge.limits);
+    if (refusal !== null) throw refusal;
+    // The router decodes what it compares; a path has one spelling only here.
+    const target = request.raw.url ?? "";
+    if (request.is404 || plainPath(target) === null) throw noSuchEndpoint(allowed(target));
+  });
+  for (const endpoint of options.endpoints) serve(app, endpoint, edge, options.authenticate);
+  return app;
+}
+
+function nodeServer(handler: RequestListener, edge: Edge, allowed: AllowedMethods): Server {
+  const { limits } = edge;
+  const server = createNodeServer({
+    // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
+    maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    // A body may take as long as it keeps its rate (`body-rate.ts`).
+    requestTimeout: 0,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    // `refuseHead` answers in JSON.
+    requireHostHeader: false,
+  });
+  // Beyond a limit Node would drop header fields without a word.
+  server.maxHeadersCount = 0;
+  answerClientErrors(server, edge, allowed);
+  server.on("request", handler);
+  // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
+  for (const event of ["checkContinue", "checkExpectation"]) {
+    server.on(event, (raw, response) => server.emit("request", raw, response));
+  }
+  return server;
+}
+
+function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+  const receivedAt = edge.now();
+  const exchange = openExchange(request.raw, reply.raw, receivedAt);
+  edge.exchanges.set(request.raw, exchange);
+  reply.raw.once("close", () => {
+    edge.logger.info({
+      request_id: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      // 499, as proxies write it, is never sent: nobody was left to read it.
+      status: exchange.isGone() ? 499 : reply.raw.statusCode,
+      code: exchange.code,
+      ms: edge.now() - receivedAt,
+    });
+  });
+}
+
+function translate(error: unknown): unknown {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  if (code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") return error;
+  return new GatewayError("UNSUPPORTED_MEDIA_TYPE", {
+    message: "The Content-Type header is not a media type.",
+    param: "content-type",
+  });
+}

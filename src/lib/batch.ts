@@ -1,0 +1,47 @@
+// Gathers calls made while one is under way into the next one: each batch is one transaction, however many callers wait.
+
+export interface BatchOptions {
+  readonly maxItems: number;
+  /** One bad item fails its whole batch: for such an error each is run alone, so that the others do not pay for it. */
+  readonly isOneItemsFault: (error: unknown) => boolean;
+}
+
+/** Calls `run` with the items in the order they came, one batch at a time; answers must come back in the same order. */
+export function createBatcher<Item, Answer>(
+  run: (items: readonly Item[]) => Promise<readonly Answer[]>,
+  { maxItems, isOneItemsFault }: BatchOptions,
+): (item: Item) => Promise<Answer> {
+  interface Waiting {
+    readonly item: Item;
+    readonly resolve: (answer: Answer) => void;
+    readonly reject: (error: unknown) => void;
+  }
+  const queue: Waiting[] = [];
+  let busy = false;
+
+  const drain = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    // One turn of the loop: calls made in the same tick share the first batch too.
+    await Promise.resolve();
+    while (queue.length > 0) await runBatch(queue.splice(0, maxItems));
+    busy = false;
+  };
+
+  const runBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const answers = await run(batch.map((waiting) => waiting.item));
+      if (answers.length !== batch.length) throw new Error(`${answers.length} answers to a batch of ${batch.length}`);
+      for (const [index, waiting] of batch.entries()) waiting.resolve(answers[index] as Answer);
+    } catch (error) {
+      if (batch.length > 1 && isOneItemsFault(error)) for (const waiting of batch) await runBatch([waiting]);
+      else for (const waiting of batch) waiting.reject(error);
+    }
+  };
+
+  return (item) =>
+    new Promise<Answer>((resolve, reject) => {
+      queue.push({ item, resolve, reject });
+      void drain();
+    });
+}

@@ -1,0 +1,135 @@
+// What every paid call leaves behind (contract 9): reserved before its first byte goes out, settled after, both durable and
+// both gathered over concurrent requests into few transactions. Locks are taken attempts, budgets, slots, each in id order.
+import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
+import { createBatcher } from "../lib/batch.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
+import type { Seal } from "../storage/seal.ts";
+import type { BudgetExceeded, BudgetState } from "./budget.ts";
+import type { AudioPrice } from "./price.ts";
+import { readBudgetStates } from "./read-budgets.ts";
+import { reserveBatch } from "./reserve-batch.ts";
+import { settleBatch } from "./settle-batch.ts";
+import { sweepAttempts } from "./sweep-attempts.ts";
+
+/** `aborted`: the caller hung up or cancelled, and is charged as run. */
+export type AttemptOutcome = "succeeded" | `failed:${string}` | "unknown" | "aborted";
+
+export interface Reservation {
+  readonly attemptId: AttemptId;
+  readonly requestId: RequestId;
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly keyId: KeyId | null;
+  readonly endpoint: string;
+  readonly connection: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly position: number;
+  readonly billingClass: "metered" | "provider_billed" | "simulated";
+  /** Whole milliseconds of submitted audio, however many channels. */
+  readonly audioMs: number;
+  /** The most that it can cost the app. */
+  readonly reserveNanoUsd: bigint;
+  /** The list price; null when unknown. */
+  readonly estimateNanoUsd: bigint | null;
+  readonly price: AudioPrice | null;
+  /** Still open after it: the sweeper settles it as unknown. */
+  readonly deadlineAt: Date;
+  /** Marked dispatched in the same transaction. */
+  readonly slot?: SlotRef;
+}
+
+export type Reserved =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly exceeded: BudgetExceeded }
+  | { readonly ok: false; readonly slotLost: true };
+
+export type SlotEnd =
+  | { readonly kind: "complete"; readonly ref: SlotRef; readonly reply: StoredReply }
+  | { readonly kind: "burn"; readonly ref: SlotRef }
+  | { readonly kind: "release"; readonly ref: SlotRef };
+
+export interface Settlement {
+  readonly attemptId: AttemptId;
+  readonly outcome: AttemptOutcome;
+  /** The provider's own figure: kept beside ours, never charged. */
+  readonly providerMs: number | null;
+  readonly billableAudioMs: number;
+  /** At most what was reserved. */
+  readonly chargeNanoUsd: bigint;
+  readonly providerRequestId: string | null;
+  /** Kept as JSON with the attempt. */
+  readonly receipts: readonly unknown[];
+  readonly slot?: SlotEnd;
+}
+
+export interface Settled {
+  /** False: it was settled before, or never reserved. Nothing changed, but that a slot still running is burned. */
+  readonly changed: boolean;
+  /** Whether the slot ended as asked; false when it had been lost, or the answer was too large to keep. */
+  readonly slotEnded: boolean;
+}
+
+export interface Ledger {
+  reserve(reservation: Reservation): Promise<Reserved>;
+  settle(settlement: Settlement): Promise<Settled>;
+  /** Settles what a crash left open, at no charge to the app, and marks it unresolved. Answers how many. */
+  sweepReservations(): Promise<number>;
+  budgetsOf(workspaceId: WorkspaceId, appId: AppId): Promise<readonly BudgetState[]>;
+}
+
+/** Larger ones hold budgets longer than they save commits. */
+const MAX_BATCH = 200;
+
+export interface LedgerOptions {
+  readonly database: Database;
+  readonly seal: Seal;
+  /** The clock that deadlines are given in; the database keeps them in its own. */
+  readonly nowMs?: () => number;
+}
+
+export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions): Ledger {
+  const options = { maxItems: MAX_BATCH, isOneItemsFault: isBadData };
+  return {
+    reserve: createBatcher(
+      (items: readonly Reservation[]) => together(database, items, (tx, batch) => reserveBatch(tx, batch, nowMs())),
+      options,
+    ),
+    settle: createBatcher(
+      (items: readonly Settlement[]) => together(database, items, (tx, batch) => settleBatch(tx, seal, batch)),
+      options,
+    ),
+    sweepReservations: () => database.transaction((tx) => sweepAttempts(tx)),
+    budgetsOf: (workspaceId, appId) => readBudgetStates(database.db, workspaceId, appId),
+  };
+}
+
+/** One transaction; chosen as a victim of a deadlock or serialisation, it runs again. */
+async function together<Item, Answer>(
+  database: Database,
+  items: readonly Item[],
+  work: (tx: Transacting, batch: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await database.transaction((tx) => work(tx, items));
+    } catch (error) {
+      if (tries >= 3 || !isTransient(error)) throw error;
+    }
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "40001" || state === "40P01";
+}
+
+/** A value out of range or a broken constraint; the transaction is certainly undone. */
+function isBadData(error: unknown): boolean {
+  return /^2[23]/u.test(sqlState(error));
+}
+
+function sqlState(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}

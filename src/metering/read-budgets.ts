@@ -1,0 +1,38 @@
+// An app's budgets with what their current windows hold, for showing and for judging.
+import type { Kysely } from "kysely";
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { type BudgetRow, readBudgets, readWindows } from "../storage/budget-windows.ts";
+import type { Tables } from "../storage/tables.ts";
+import { type BudgetState, limitMs, resetsAt, windowStart } from "./budget.ts";
+
+export async function readBudgetStates(
+  db: Kysely<Tables>,
+  workspaceId: WorkspaceId,
+  appId: AppId,
+): Promise<readonly BudgetState[]> {
+  return withWindows(db, await readBudgets(db, [{ workspaceId, appId }]));
+}
+
+/** In the order of the rows. The time is the database's, read with them. */
+export async function withWindows(db: Kysely<Tables>, budgets: readonly BudgetRow[]): Promise<readonly BudgetState[]> {
+  const windows = await readWindows(
+    db,
+    budgets.map((budget) => ({ budgetId: budget.id, windowStart: windowStart(budget.period, budget.now) })),
+  );
+  const byBudget = new Map(windows.map((window) => [window.budget_id, window]));
+  return budgets.map((budget) => {
+    const window = byBudget.get(budget.id);
+    return {
+      id: budget.id,
+      period: budget.period,
+      limitNanoUsd: budget.limit_nano_usd,
+      limitAudioMs: limitMs(budget.limit_audio_seconds),
+      spentNanoUsd: window?.spent_nano_usd ?? 0n,
+      reservedNanoUsd: window?.reserved_nano_usd ?? 0n,
+      spentAudioMs: window?.spent_audio_ms ?? 0n,
+      reservedAudioMs: window?.reserved_audio_ms ?? 0n,
+      windowStart: windowStart(budget.period, budget.now),
+      resetsAt: resetsAt(budget.period, budget.now),
+    };
+  });
+}

@@ -1,0 +1,142 @@
+// Reserves a batch of attempts in one transaction: judges each against its app's budgets in the order they came, marks the
+// slots of those that pass as dispatched, and writes their rows. Nothing is called before this is committed.
+import { sql } from "kysely";
+import type { Transacting } from "../storage/database.ts";
+import { changeWindows, lockBudgetsOf } from "../storage/budget-windows.ts";
+import { dispatchSlots } from "../storage/idempotency-slots.ts";
+import { addReserved, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
+import type { Reservation, Reserved } from "./ledger.ts";
+import { storeAudioPrice } from "./price.ts";
+import { withWindows } from "./read-budgets.ts";
+
+type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
+
+export async function reserveBatch(
+  tx: Transacting,
+  batch: readonly Reservation[],
+  nowMs: number,
+): Promise<readonly Reserved[]> {
+  const budgetsByApp = await lockedBudgets(tx, batch);
+  const lost = new Set<Reservation>();
+  let verdicts: ReadonlyMap<Reservation, Verdict>;
+  // A slot lost to another process gives its share of the budget back to those behind it, so they are judged again.
+  for (;;) {
+    const remaining = batch.filter((item) => !lost.has(item));
+    verdicts = judgeInTurn(remaining, budgetsByApp);
+    const wanted = remaining.filter((item) => passes(verdicts.get(item)) && item.slot !== undefined);
+    const held = await dispatchSlots(
+      tx,
+      wanted.flatMap((item) => item.slot ?? []).toSorted((a, b) => Buffer.compare(a.keySha256, b.keySha256)),
+    );
+    const newlyLost = wanted.filter((item) => item.slot !== undefined && !held.has(item.slot.owner));
+    if (newlyLost.length === 0) break;
+    for (const item of newlyLost) lost.add(item);
+  }
+
+  const admitted = batch.flatMap((item) => {
+    const verdict = verdicts.get(item);
+    return verdict !== undefined && "budgets" in verdict ? [{ item, budgets: verdict.budgets }] : [];
+  });
+  await changeWindows(
+    tx,
+    admitted.flatMap(({ item, budgets }) =>
+      budgets.map((budget) => ({
+        budgetId: budget.id,
+        windowStart: budget.windowStart,
+        spentNanoUsd: 0n,
+        spentAudioMs: 0n,
+        reservedNanoUsd: item.reserveNanoUsd,
+        reservedAudioMs: BigInt(item.audioMs),
+      })),
+    ),
+  );
+  await insertAttempts(tx, admitted, nowMs);
+  return batch.map((item) => {
+    const verdict = verdicts.get(item);
+    if (verdict === undefined) return { ok: false, slotLost: true };
+    return "exceeded" in verdict ? { ok: false, exceeded: verdict.exceeded } : { ok: true };
+  });
+}
+
+async function lockedBudgets(
+  tx: Transacting,
+  batch: readonly Reservation[],
+): Promise<ReadonlyMap<string, readonly BudgetState[]>> {
+  const rows = await lockBudgetsOf(tx, [...new Map(batch.map((item) => [item.appId, item])).values()]);
+  const states = await withWindows(tx, rows);
+  const owners = rows.map((row) => appName(row.workspace_id, row.app_id));
+  const byApp = new Map<string, BudgetState[]>();
+  for (const [index, state] of states.entries()) {
+    const owner = owners[index] ?? "";
+    byApp.set(owner, [...(byApp.get(owner) ?? []), state]);
+  }
+  return byApp;
+}
+
+function judgeInTurn(
+  batch: readonly Reservation[],
+  budgetsByApp: ReadonlyMap<string, readonly BudgetState[]>,
+): ReadonlyMap<Reservation, Verdict> {
+  const running = new Map(budgetsByApp);
+  const verdicts = new Map<Reservation, Verdict>();
+  for (const item of batch) {
+    const app = appName(item.workspaceId, item.appId);
+    const budgets = running.get(app) ?? [];
+    const amounts = { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs) };
+    const exceeded = budgets.map((budget) => judgeBudget(budget, amounts)).find((verdict) => verdict !== null);
+    if (exceeded !== undefined) {
+      verdicts.set(item, { exceeded });
+      continue;
+    }
+    verdicts.set(item, { budgets });
+    running.set(
+      app,
+      budgets.map((budget) => addReserved(budget, amounts)),
+    );
+  }
+  return verdicts;
+}
+
+async function insertAttempts(
+  tx: Transacting,
+  admitted: readonly { readonly item: Reservation; readonly budgets: readonly BudgetState[] }[],
+  nowMs: number,
+): Promise<void> {
+  if (admitted.length === 0) return;
+  const rows = admitted.map(({ item, budgets }) => ({
+    id: item.attemptId,
+    request_id: item.requestId,
+    workspace_id: item.workspaceId,
+    app_id: item.appId,
+    key_id: item.keyId,
+    endpoint: item.endpoint,
+    connection: item.connection,
+    provider: item.provider,
+    model: item.model,
+    position: item.position,
+    billing_class: item.billingClass,
+    audio_ms: item.audioMs,
+    reserved_nano_usd: item.reserveNanoUsd.toString(),
+    estimate_nano_usd: item.estimateNanoUsd?.toString() ?? null,
+    price: item.price === null ? null : storeAudioPrice(item.price),
+    windows: budgets.map((budget) => ({ budget_id: budget.id, window_start: budget.windowStart.toISOString() })),
+    // How long from now: clocks of machines differ, and only the database's decides when it is over.
+    deadline_ms: Math.max(0, item.deadlineAt.getTime() - nowMs),
+  }));
+  const columns = sql.raw(
+    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, audio_ms, reserved_nano_usd, estimate_nano_usd, price, windows",
+  );
+  await sql`insert into attempts (${columns}, deadline_at)
+    select ${columns}, patchbay_now() + deadline_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
+      id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
+      position int, billing_class text, audio_ms bigint, reserved_nano_usd bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
+      deadline_ms float8)`.execute(tx);
+}
+
+function passes(verdict: Verdict | undefined): boolean {
+  return verdict !== undefined && "budgets" in verdict;
+}
+
+function appName(workspaceId: string, appId: string): string {
+  return `${workspaceId}/${appId}`;
+}

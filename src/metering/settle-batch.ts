@@ -1,0 +1,136 @@
+// Settles a batch of attempts in one transaction: outcome and charge on the row, reservation to spent on the budgets, and the
+// end of the idempotency slot (spec 4.1.2). What is settled stays settled: a second time changes nothing.
+import { sql } from "kysely";
+import type { Transacting } from "../storage/database.ts";
+import { changeWindows, lockBudgets, type WindowChange } from "../storage/budget-windows.ts";
+import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
+import type { Seal } from "../storage/seal.ts";
+import type { Settled, Settlement, SlotEnd } from "./ledger.ts";
+
+interface OpenAttempt {
+  readonly id: string;
+  readonly audio_ms: bigint;
+  readonly reserved_nano_usd: bigint;
+  readonly windows: unknown;
+}
+
+export async function settleBatch(
+  tx: Transacting,
+  seal: Seal,
+  batch: readonly Settlement[],
+): Promise<readonly Settled[]> {
+  const open = await lockOpen(
+    tx,
+    batch.map((item) => item.attemptId),
+  );
+  // Twice in one batch: the first one counts.
+  const changed = new Set(
+    batch.filter(
+      (item, index) =>
+        open.has(item.attemptId) && batch.findIndex((other) => other.attemptId === item.attemptId) === index,
+    ),
+  );
+  await moveReservations(
+    tx,
+    [...changed].flatMap((item) => {
+      const attempt = open.get(item.attemptId);
+      return attempt === undefined ? [] : [{ attempt, ...spentBy(item, attempt) }];
+    }),
+  );
+  await writeOutcomes(tx, [...changed], open);
+  const ended = new Set<Settlement>();
+  for (const item of [...changed].toSorted(bySlot))
+    if (item.slot !== undefined && (await endSlot(tx, seal, item.slot))) ended.add(item);
+  // Too late, the sweeper called the outcome unknown: so does the key. A slot completed before stays as it is.
+  await burnSlots(
+    tx,
+    batch.flatMap((item) => (changed.has(item) || item.slot === undefined ? [] : [item.slot.ref])),
+  );
+  return batch.map((item) => ({ changed: changed.has(item), slotEnded: ended.has(item) }));
+}
+
+export async function lockOpen(tx: Transacting, ids: readonly string[]): Promise<ReadonlyMap<string, OpenAttempt>> {
+  const { rows } = await sql<OpenAttempt>`
+    select id, audio_ms, reserved_nano_usd, windows from attempts
+    where state = 'open' and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
+    tx,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface Move {
+  readonly attempt: OpenAttempt;
+  readonly nanoUsd: bigint;
+  readonly audioMs: bigint;
+}
+
+/** Gives the reservation back and spends what was used, in the windows where it was taken. */
+export async function moveReservations(tx: Transacting, moves: readonly Move[]): Promise<void> {
+  const changes: WindowChange[] = moves.flatMap(({ attempt, nanoUsd, audioMs }) =>
+    readWindowKeys(attempt.windows).map((key) => ({
+      ...key,
+      spentNanoUsd: nanoUsd,
+      spentAudioMs: audioMs,
+      reservedNanoUsd: -attempt.reserved_nano_usd,
+      reservedAudioMs: -attempt.audio_ms,
+    })),
+  );
+  await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
+  await changeWindows(tx, changes);
+}
+
+/** An audio budget counts what was delivered, or run for a caller who left; failed attempts are the operator's. */
+function spentBy(item: Settlement, attempt: OpenAttempt): { readonly nanoUsd: bigint; readonly audioMs: bigint } {
+  const counts = item.outcome === "succeeded" || item.outcome === "aborted";
+  return { nanoUsd: item.chargeNanoUsd, audioMs: counts ? attempt.audio_ms : 0n };
+}
+
+async function writeOutcomes(
+  tx: Transacting,
+  items: readonly Settlement[],
+  open: ReadonlyMap<string, OpenAttempt>,
+): Promise<void> {
+  if (items.length === 0) return;
+  const rows = items.map((item) => ({
+    id: item.attemptId,
+    outcome: item.outcome,
+    provider_ms: item.providerMs,
+    provider_seconds_flag: differs(item.providerMs, Number(open.get(item.attemptId)?.audio_ms ?? 0n)),
+    billable_audio_ms: item.billableAudioMs,
+    charge_nano_usd: item.chargeNanoUsd.toString(),
+    provider_request_id: item.providerRequestId,
+    receipts: item.receipts,
+  }));
+  await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome, provider_ms = given.provider_ms,
+      provider_seconds_flag = given.provider_seconds_flag, billable_audio_ms = given.billable_audio_ms,
+      charge_nano_usd = given.charge_nano_usd, provider_request_id = given.provider_request_id, receipts = given.receipts
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, outcome text, provider_ms bigint, provider_seconds_flag boolean,
+      billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb)
+    where attempts.id = given.id and attempts.state = 'open'`.execute(tx);
+}
+
+/** Contract 3 "Seconds": more than 2 % or 1 s apart. */
+function differs(providerMs: number | null, measuredMs: number): boolean {
+  if (providerMs === null) return false;
+  const apart = Math.abs(providerMs - measuredMs);
+  return apart > 1000 || apart * 50 > measuredMs;
+}
+
+async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<boolean> {
+  if (slot.kind === "complete") return completeSlot(tx, seal, slot.ref, slot.reply);
+  const held = await dispatchSlots(tx, [slot.ref]);
+  if (slot.kind === "burn") await burnSlots(tx, [slot.ref]);
+  else await releaseSlots(tx, [slot.ref]);
+  return held.size > 0;
+}
+
+function bySlot(left: Settlement, right: Settlement): number {
+  if (left.slot === undefined || right.slot === undefined) return 0;
+  return Buffer.compare(left.slot.ref.keySha256, right.slot.ref.keySha256);
+}
+
+/** Written by `reserveBatch`. */
+function readWindowKeys(windows: unknown): readonly { readonly budgetId: string; readonly windowStart: Date }[] {
+  const list = windows as readonly { readonly budget_id: string; readonly window_start: string }[];
+  return list.map((window) => ({ budgetId: window.budget_id, windowStart: new Date(window.window_start) }));
+}

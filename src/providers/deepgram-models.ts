@@ -1,0 +1,53 @@
+// What Deepgram's models can do, as data (developers.deepgram.com, checked 2026-11-20; providers/matrix.json).
+import type { SpeechModel } from "./provider.ts";
+
+/** Redaction of entities is English only; of numbers wider (changelog 2026-06-24, hosted API). */
+const NUMBER_REDACTION = ["da", "de", "en", "es", "fr", "it", "nl", "no", "pl", "pt", "sv"];
+/** docs/profanity-filter, the languages of its older and its newer edition. */
+const PROFANITY = "ar be bg bn bs ca cs da de en es et fi fr hr nl pl pt sv zh".split(" ");
+/** docs/models-languages-overview and the changelog up to 2026-08. */
+const NOVA_3_LANGUAGES =
+  "af ar be bg bn bs ca cs da de el en es et fa fi fr gu he hi hr hu hy id it ja ka kn ko lt lv mk mr ms ne nl no pa pl pt ro ru sk sl sr sv ta te th tl tr uk ur vi zh".split(
+    " ",
+  );
+const NOVA_2_LANGUAGES =
+  "bg ca cs da de el en es et fi fr hi hu id it ja ko lt lv ms nl no pl pt ro ru sk sv th tr uk vi zh".split(" ");
+
+export const NOVA_3: SpeechModel = {
+  features: {
+    diarization: { support: "native", grade: "shown" },
+    "timestamps.word": { support: "native", grade: "shown" },
+    "timestamps.segment": { support: "native", grade: "shown" },
+    "redaction.pii": { support: "native", grade: "sent", languages: ["en"] },
+    "redaction.pci": { support: "native", grade: "sent", languages: ["en"] },
+    "redaction.phi": { support: "native", grade: "sent", languages: ["en"] },
+    "redaction.numbers": { support: "native", grade: "sent", languages: NUMBER_REDACTION },
+    keyterms: { support: "native", grade: "sent" },
+    multichannel: { support: "native", grade: "shown" },
+    profanity_filter: { support: "native", grade: "sent", languages: PROFANITY },
+  },
+  preferences: ["detect_language", "smart_formatting", "language"],
+  limits: {
+    maxBytes: 2_000_000_000,
+    // "maximum number of tokens across all keyterms is 500"; more is a 400, so a wrong estimate costs a hop, no more.
+    keyterms: { maxTotalTokens: 500 },
+    maxChannels: 20,
+  },
+  languages: NOVA_3_LANGUAGES,
+  defaultLanguage: "en",
+};
+
+export const NOVA_2: SpeechModel = {
+  ...NOVA_3,
+  languages: NOVA_2_LANGUAGES,
+  limits: { ...NOVA_3.limits, keyterms: { maxTerms: 100, singleWords: true } },
+};
+
+export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {
+  "nova-3": NOVA_3,
+  "nova-3-general": NOVA_3,
+  // One language, so there is nothing to detect; asked to, Deepgram would leave the model.
+  "nova-3-medical": { ...NOVA_3, languages: ["en"], preferences: ["smart_formatting", "language"] },
+  "nova-2": NOVA_2,
+  "nova-2-general": NOVA_2,
+};

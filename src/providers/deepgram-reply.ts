@@ -1,0 +1,104 @@
+// Reading Deepgram's success body: lenient in what it does not need, strict in what every transcript has. Pure.
+import { z } from "zod";
+import { ProviderError } from "./io.ts";
+import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
+
+/** A number in every example body; read as text so that a string label would serve as well. */
+const speaker = z.union([z.number(), z.string()]).nullish();
+
+const word = z.object({
+  word: z.string(),
+  punctuated_word: z.string().nullish(),
+  start: z.number(),
+  end: z.number(),
+  confidence: z.unknown().optional(),
+  speaker,
+});
+
+const utterance = z.object({
+  transcript: z.string(),
+  start: z.number(),
+  end: z.number(),
+  confidence: z.unknown().optional(),
+  channel: z.number().nullish(),
+  speaker,
+});
+
+const channel = z.object({
+  alternatives: z
+    .array(
+      z.object({
+        transcript: z.string(),
+        words: z.array(word).nullish(),
+        languages: z.array(z.string()).nullish(),
+      }),
+    )
+    .min(1),
+  detected_language: z.string().nullish(),
+  language_confidence: z.unknown().optional(),
+});
+
+const body = z.object({
+  metadata: z.object({
+    request_id: z.string().nullish(),
+    duration: z.unknown().optional(),
+    model_info: z.record(z.string(), z.object({ name: z.string().nullish(), arch: z.string().nullish() })).nullish(),
+  }),
+  results: z.object({ channels: z.array(channel).min(1), utterances: z.array(utterance).nullish() }),
+});
+
+export interface DeepgramReply {
+  readonly text: string;
+  readonly words: readonly ProviderWord[];
+  readonly segments: readonly ProviderSegment[];
+  readonly channels: number;
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly seconds: number | null;
+  readonly requestId: string | null;
+  /** One entry per model that worked on it, name and architecture together. */
+  readonly models: readonly string[];
+}
+
+export function readDeepgramReply(raw: unknown, multichannel: boolean): DeepgramReply {
+  const parsed = body.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const { metadata, results } = parsed.data;
+  const first = results.channels[0];
+  const alternatives = results.channels.map((each) => each.alternatives[0]);
+  return {
+    text: alternatives
+      .map((alternative) => alternative?.transcript ?? "")
+      .join("\n")
+      .trim(),
+    words: alternatives.flatMap((alternative, index) =>
+      (alternative?.words ?? []).map((each) => ({
+        text: each.punctuated_word ?? each.word,
+        start: each.start,
+        end: each.end,
+        confidence: confidenceOrNull(each.confidence),
+        speaker: label(each.speaker),
+        channel: multichannel ? index : null,
+      })),
+    ),
+    segments: (results.utterances ?? []).map((each) => ({
+      text: each.transcript,
+      start: each.start,
+      end: each.end,
+      confidence: confidenceOrNull(each.confidence),
+      speaker: label(each.speaker),
+      channel: multichannel ? (each.channel ?? null) : null,
+    })),
+    channels: results.channels.length,
+    language: first?.detected_language ?? first?.alternatives[0]?.languages?.[0] ?? null,
+    languageConfidence: confidenceOrNull(first?.language_confidence),
+    seconds: secondsOrNull(metadata.duration),
+    requestId: metadata.request_id ?? null,
+    models: Object.values(metadata.model_info ?? {}).map((info) => `${info.name ?? ""} ${info.arch ?? ""}`),
+  };
+}
+
+function label(value: string | number | null | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

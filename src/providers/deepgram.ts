@@ -1,0 +1,151 @@
+// Deepgram, pre-recorded: POST /v1/listen with every option in the query (developers.deepgram.com, checked 2026-11-20).
+import { z } from "zod";
+import type { Feature, Preference } from "../contract/features.ts";
+import { unmetFeatures } from "./asked-features.ts";
+import { DEEPGRAM_MODELS } from "./deepgram-models.ts";
+import { type DeepgramReply, readDeepgramReply } from "./deepgram-reply.ts";
+import type { Io } from "./io.ts";
+import type {
+  PlanResult,
+  ProviderTranscript,
+  RawTranscript,
+  Receipt,
+  SpeechAudio,
+  SpeechPlan,
+  SpeechProvider,
+  SpeechRequest,
+  SpeechTarget,
+} from "./provider.ts";
+import { readJsonReply, requestIdOf } from "./read-reply.ts";
+import { receiptsFor } from "./receipts.ts";
+
+const deepgramSettings = z.strictObject({
+  mip_opt_out: z.boolean().describe("Keep the audio out of Deepgram's training; true unless set.").optional(),
+});
+
+export const deepgram: SpeechProvider = {
+  kind: "deepgram",
+  models: DEEPGRAM_MODELS,
+  settings: deepgramSettings,
+  defaultBaseUrl: "https://api.deepgram.com",
+  plan: planDeepgram,
+  transcribe: transcribeDeepgram,
+  normalise: normaliseDeepgram,
+};
+
+/** All but these two have a parameter; streaming is another endpoint, and nothing translates. */
+function canSend(feature: Feature): boolean {
+  return feature !== "translation" && feature !== "streaming";
+}
+
+export function planDeepgram(request: SpeechRequest, target: SpeechTarget): PlanResult {
+  const missing = unmetFeatures(request, target.speech, canSend);
+  const keyterms = keytermParameters(request.keyterms, target);
+  if (missing.length > 0) return { ok: false, missing };
+  if (keyterms === null) return { ok: false, missing: ["keyterms_limit"] };
+  const query: [string, string][] = [["model", target.model], languageParameter(request, target)];
+  // Silence about formatting gets punctuation, as every other provider gives it unasked; Deepgram's default is none.
+  if (request.smartFormatting === true) query.push(["smart_format", "true"]);
+  if (request.smartFormatting !== false) query.push(["punctuate", "true"]);
+  if (request.diarization) query.push(["diarize_model", "latest"]);
+  if (request.segments || request.diarization || request.multichannel) query.push(["utterances", "true"]);
+  for (const group of request.redaction) query.push(["redact", group]);
+  query.push(...keyterms);
+  if (request.multichannel) query.push(["multichannel", "true"]);
+  if (request.profanityFilter) query.push(["profanity_filter", "true"]);
+  if (target.settings["mip_opt_out"] !== false) query.push(["mip_opt_out", "true"]);
+  return { ok: true, plan: { kind: "raw", path: "/v1/listen", query }, dropped: droppedPreferences(request, target) };
+}
+
+/** Detection overrides `language`, and the default is said aloud: conditions on language were judged against it. */
+function languageParameter(request: SpeechRequest, target: SpeechTarget): [string, string] {
+  const { language } = request;
+  if (language.kind === "asked" || language.kind === "default") return ["language", language.tag];
+  if (language.kind === "detect" && detects(target)) return ["detect_language", "true"];
+  return ["language", "en"];
+}
+
+function detects(target: SpeechTarget): boolean {
+  return target.speech.preferences.includes("detect_language");
+}
+
+/** `keyterm` exists on nova-3 only, `keywords` on older models only, where a colon would be read as a boost. */
+function keytermParameters(terms: readonly string[], target: SpeechTarget): readonly [string, string][] | null {
+  if (!takesKeywords(target.model)) return terms.map((term) => ["keyterm", term]);
+  if (terms.some((term) => /[\s:]/u.test(term.trim()))) return null;
+  return terms.map((term) => ["keywords", term.trim()]);
+}
+
+function takesKeywords(model: string): boolean {
+  return /^(nova-2|nova|enhanced|base)(-(?!\d)|$)/u.test(model);
+}
+
+function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
+  const dropped: Preference[] = [];
+  if (request.language.kind === "detect" && !detects(target)) dropped.push("detect_language");
+  if (request.speakerCountHint !== null) dropped.push("speaker_count_hint");
+  if (request.prompt !== null) dropped.push("prompt");
+  return dropped;
+}
+
+async function transcribeDeepgram(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript> {
+  if (plan.kind !== "raw") throw new TypeError("deepgram takes raw audio");
+  const reply = await io.send({
+    method: "POST",
+    path: plan.path,
+    query: plan.query,
+    headers: {
+      "content-type": audio.mediaType,
+      ...(io.credential === null ? {} : { authorization: `Token ${io.credential}` }),
+    },
+    body: { sizeBytes: audio.sizeBytes, open: audio.open },
+  });
+  return readJsonReply(reply, io.credential);
+}
+
+export function normaliseDeepgram(
+  raw: RawTranscript,
+  request: SpeechRequest,
+  target: SpeechTarget,
+  audio: SpeechAudio,
+): ProviderTranscript {
+  const reply = readDeepgramReply(raw.body, request.multichannel);
+  // Planned anew, for planning is pure: a `sent` receipt is read off the parameters, never asserted.
+  const planned = planDeepgram(request, target);
+  const receipts = receiptsFor(
+    request,
+    audio,
+    { ...reply, wasSent: (feature) => planned.ok && wasSent(feature, planned.plan) },
+    detects(target),
+  );
+  return {
+    text: reply.text,
+    language: reply.language,
+    languageConfidence: reply.languageConfidence,
+    segments: reply.segments,
+    words: reply.words,
+    providerSeconds: reply.seconds,
+    providerRequestId: requestIdOf(raw.headers, "dg-request-id") ?? reply.requestId,
+    receipts: [...receipts, ...modelReceipt(target.model, reply)],
+  };
+}
+
+/** Detection may switch to an older generation without a word; only `model_info` tells. Custom names cannot be judged. */
+function modelReceipt(model: string, reply: DeepgramReply): readonly Receipt[] {
+  const generation = /^nova-\d+/u.exec(model)?.[0];
+  if (generation === undefined) return [];
+  const other = reply.models.some((name) => GENERATION.test(name) && !name.includes(generation));
+  const delivered = !other && reply.models.some((name) => name.includes(generation));
+  return [{ feature: "model", grade: "echoed", delivered }];
+}
+
+const GENERATION = /\b(nova|enhanced|base|whisper|flux)\b/u;
+
+function wasSent(feature: Feature, plan: SpeechPlan): boolean {
+  if (plan.kind !== "raw") return false;
+  const has = (name: string, value?: string): boolean =>
+    plan.query.some((parameter) => parameter[0] === name && (value === undefined || parameter[1] === value));
+  if (feature.startsWith("redaction.")) return has("redact", feature.slice("redaction.".length));
+  if (feature === "keyterms") return has("keyterm") || has("keywords");
+  return feature === "profanity_filter" && has("profanity_filter", "true");
+}

@@ -1,0 +1,29 @@
+// A multipart/form-data body with text fields and one file, streamed: memory stays flat and the length is known.
+import { randomUUID } from "node:crypto";
+import type { WireBody } from "./io.ts";
+import type { SpeechAudio } from "./provider.ts";
+
+export function multipartBody(
+  fields: readonly (readonly [string, string])[],
+  audio: SpeechAudio,
+): { readonly contentType: string; readonly body: WireBody } {
+  const boundary = `patchbay-${randomUUID()}`;
+  // Field and file names are ours, so they need no quoting; values may hold anything but the boundary, which is random.
+  const parts = fields.map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const file = `Content-Disposition: form-data; name="file"; filename="${audio.fileName}"\r\nContent-Type: ${audio.mediaType}`;
+  const head = Buffer.from(`${parts.join("")}--${boundary}\r\n${file}\r\n\r\n`);
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: {
+      sizeBytes: head.byteLength + audio.sizeBytes + tail.byteLength,
+      open: async function* () {
+        yield head;
+        yield* audio.open();
+        yield tail;
+      },
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// Reading the success bodies of the OpenAI audio wire: json, verbose_json and diarized_json of every known dialect. Pure.
+import { z } from "zod";
+import { ProviderError } from "./io.ts";
+import { languageTag } from "./language-names.ts";
+import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
+
+const word = z.object({ word: z.string(), start: z.number(), end: z.number(), probability: z.unknown().optional() });
+
+const segment = z.object({
+  text: z.string(),
+  start: z.number(),
+  end: z.number(),
+  speaker: z.union([z.string(), z.number()]).nullish(),
+  words: z.array(word).nullish(),
+});
+
+const body = z.object({
+  text: z.string(),
+  language: z.string().nullish(),
+  languages: z.array(z.object({ code: z.string() })).nullish(),
+  detected_language: z.string().nullish(),
+  detected_language_probability: z.unknown().optional(),
+  duration: z.unknown().optional(),
+  segments: z.array(segment).nullish(),
+  words: z.array(word).nullish(),
+  usage: z.object({ seconds: z.unknown().optional() }).nullish(),
+});
+
+export interface OpenAiReply {
+  readonly text: string;
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly segments: readonly ProviderSegment[];
+  readonly words: readonly ProviderWord[];
+  readonly seconds: number | null;
+}
+
+/** `asked` trims what a format brings along unasked; `tokens`: words lie inside segments and in pieces. */
+export function readOpenAiReply(
+  raw: unknown,
+  asked: { readonly words: boolean; readonly segments: boolean },
+  tokens: boolean,
+): OpenAiReply {
+  const parsed = body.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const reply = parsed.data;
+  const segments = reply.segments ?? [];
+  const words = tokens ? segments.flatMap((each) => joinTokens(each.words ?? [])) : (reply.words ?? []).map(wholeWord);
+  return {
+    text: reply.text.trim(),
+    language: languageTag(reply.detected_language ?? reply.language ?? reply.languages?.[0]?.code ?? null),
+    languageConfidence: confidenceOrNull(reply.detected_language_probability),
+    segments: asked.segments ? segments.map(wholeSegment).filter((each) => each.text !== "") : [],
+    words: asked.words ? words.filter((each) => each.text !== "") : [],
+    seconds: secondsOrNull(reply.duration) ?? secondsOrNull(reply.usage?.seconds),
+  };
+}
+
+function wholeWord(each: z.infer<typeof word>): ProviderWord {
+  return {
+    text: each.word.trim(),
+    start: each.start,
+    end: each.end,
+    confidence: confidenceOrNull(each.probability),
+    speaker: null,
+    channel: null,
+  };
+}
+
+function wholeSegment(each: z.infer<typeof segment>): ProviderSegment {
+  const { speaker } = each;
+  return {
+    text: each.text.trim(),
+    start: each.start,
+    end: each.end,
+    // `avg_logprob` is there, but it measures the decoder, not the text.
+    confidence: null,
+    speaker: speaker === null || speaker === undefined ? null : String(speaker),
+    channel: null,
+  };
+}
+
+/** whisper.cpp gives tokens: one that begins with a space begins a word; a word is as sure as its least sure token. */
+function joinTokens(tokens: readonly z.infer<typeof word>[]): readonly ProviderWord[] {
+  const words: ProviderWord[] = [];
+  for (const token of tokens) {
+    if (/^\[_.*\]$/u.test(token.word.trim())) continue;
+    const last = words.at(-1);
+    if (last === undefined || /^\s/u.test(token.word)) words.push(wholeWord(token));
+    else words[words.length - 1] = joined(last, wholeWord(token));
+  }
+  return words;
+}
+
+function joined(word: ProviderWord, token: ProviderWord): ProviderWord {
+  const sure = word.confidence !== null && token.confidence !== null;
+  return {
+    ...word,
+    text: word.text + token.text,
+    end: Math.max(word.end, token.end),
+    confidence: sure ? Math.min(word.confidence, token.confidence) : null,
+  };
+}

@@ -1,0 +1,205 @@
+// The OpenAI audio wire: multipart POST, spoken by OpenAI itself and, with differences, by self-hosted servers.
+// The differences are a `Dialect`, which is data; nothing below asks whom it talks to.
+import type { Feature, Lack, Preference } from "../contract/features.ts";
+import { primarySubtag, unmetFeatures } from "./asked-features.ts";
+import type { Io } from "./io.ts";
+import { multipartBody } from "./multipart.ts";
+import { readOpenAiReply } from "./openai-audio-reply.ts";
+import type {
+  PlanResult,
+  ProviderTranscript,
+  RawTranscript,
+  SpeechAudio,
+  SpeechPlan,
+  SpeechRequest,
+  SpeechTarget,
+} from "./provider.ts";
+import { readJsonReply, requestIdOf } from "./read-reply.ts";
+import { receiptsFor } from "./receipts.ts";
+
+export interface Dialect {
+  readonly transcribePath: string;
+  /** null: no translation. `translate`: the same path with `translate=true`. */
+  readonly translate: { readonly path: string } | { readonly field: "translate" } | null;
+  readonly languageField: "language" | "languages[]";
+  /** What asks for detection: silence, or a value of the language field. */
+  readonly detectValue: string | null;
+  /** Sent when nothing is known of the language, for servers whose silence means one language. */
+  readonly silentLanguage: string | null;
+  /** Where the language comes back: in any JSON, with the times only, or nowhere. */
+  readonly languageIn: "json" | "verbose_json" | null;
+  /** The format that carries times, and whether words are asked by name or always come along. */
+  readonly timedFormat: "verbose_json" | null;
+  readonly words: "granularity" | "tokens" | null;
+  /** Speakers by a format of its own, or by a field beside `verbose_json`. */
+  readonly diarization: { readonly format: "diarized_json" } | { readonly field: "diarization" } | null;
+  readonly keyterms: "prompt" | "keywords[]" | "hotwords" | null;
+  readonly takesPrompt: boolean;
+  readonly constantFields: readonly (readonly [string, string])[];
+}
+
+type Fields = (readonly [string, string])[];
+
+export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): PlanResult {
+  const missing: readonly Lack[] = unmetFeatures(request, target.speech, (feature) =>
+    canSend(feature, request, dialect),
+  );
+  if (missing.length > 0) return { ok: false, missing };
+  const translates = request.task === "translate";
+  const format = responseFormat(request, target, dialect);
+  const fields: Fields = [["model", target.model], ["response_format", format], ...dialect.constantFields];
+  const translation = dialect.translate;
+  const path = translates && translation !== null && "path" in translation ? translation.path : dialect.transcribePath;
+  if (translates && translation !== null && "field" in translation) fields.push([translation.field, "true"]);
+  if (takesLanguage(request, dialect)) fields.push(...languageFields(request, target, dialect));
+  // A granularity refines `verbose_json` and nothing else; the translation endpoint has segments only, unasked.
+  if (format === "verbose_json" && dialect.words === "granularity" && !translates) {
+    if (request.words) fields.push(["timestamp_granularities[]", "word"]);
+    if (request.segments) fields.push(["timestamp_granularities[]", "segment"]);
+  }
+  if (request.diarization && dialect.diarization !== null && "field" in dialect.diarization) {
+    fields.push([dialect.diarization.field, "true"]);
+  }
+  fields.push(...vocabularyFields(request, target, dialect));
+  return { ok: true, plan: { kind: "multipart", path, fields }, dropped: dropped(request, target, dialect) };
+}
+
+/** Whether the dialect has a parameter, or an unasked habit, for the feature. The protocol knows nothing of the others. */
+function canSend(feature: Feature, request: SpeechRequest, dialect: Dialect): boolean {
+  const transcribes = request.task === "transcribe";
+  const timed = dialect.timedFormat !== null;
+  if (feature === "diarization") return dialect.diarization !== null && transcribes;
+  if (feature === "timestamps.word") return timed && dialect.words !== null && transcribes;
+  if (feature === "timestamps.segment") return timed || hasDiarizedFormat(dialect);
+  if (feature === "keyterms") return dialect.keyterms !== null;
+  return feature === "translation" && dialect.translate !== null;
+}
+
+function hasDiarizedFormat(dialect: Dialect): boolean {
+  return dialect.diarization !== null && "format" in dialect.diarization;
+}
+
+function responseFormat(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): string {
+  const timesOrSpeakers = request.segments || request.words || request.diarization;
+  if (timesOrSpeakers && hasDiarizedFormat(dialect)) return "diarized_json";
+  const languageNeedsIt = detects(request, target) && dialect.languageIn === "verbose_json";
+  return dialect.timedFormat !== null && (timesOrSpeakers || languageNeedsIt) ? dialect.timedFormat : "json";
+}
+
+function detects(request: SpeechRequest, target: SpeechTarget): boolean {
+  return request.language.kind === "detect" && takes(target, "detect_language");
+}
+
+/** OpenAI's translation endpoint knows no `language`; a server that translates by a field on the same path does. */
+function takesLanguage(request: SpeechRequest, dialect: Dialect): boolean {
+  return request.task === "transcribe" || (dialect.translate !== null && "field" in dialect.translate);
+}
+
+function languageFields(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): Fields {
+  const { language } = request;
+  switch (language.kind) {
+    case "asked":
+      return takes(target, "language") ? [[dialect.languageField, primarySubtag(language.tag)]] : [];
+    case "default":
+      return [[dialect.languageField, primarySubtag(language.tag)]];
+    case "detect":
+      return dialect.detectValue !== null && detects(request, target)
+        ? [[dialect.languageField, dialect.detectValue]]
+        : [];
+    case "auto":
+      return dialect.silentLanguage === null ? [] : [[dialect.languageField, dialect.silentLanguage]];
+  }
+}
+
+function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): Fields {
+  const fields: Fields = [];
+  const prompt = request.prompt !== null && dialect.takesPrompt && takes(target, "prompt") ? [request.prompt] : [];
+  const terms = request.keyterms.length > 0 ? [request.keyterms.join(", ")] : [];
+  if (dialect.keyterms === "keywords[]") {
+    for (const term of request.keyterms) fields.push(["keywords[]", term]);
+  } else if (dialect.keyterms === "hotwords") {
+    for (const list of terms) fields.push(["hotwords", list]);
+  } else if (dialect.keyterms === "prompt") {
+    // Whisper reads the last 224 tokens of a prompt: the terms stand last because they are the required part.
+    prompt.push(...terms);
+  }
+  if (prompt.length > 0) fields.push(["prompt", prompt.join("\n")]);
+  return fields;
+}
+
+function takes(target: SpeechTarget, preference: Preference): boolean {
+  return target.speech.preferences.includes(preference);
+}
+
+function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): readonly Preference[] {
+  const list: Preference[] = [];
+  if (request.language.kind === "detect" && !takes(target, "detect_language")) list.push("detect_language");
+  if (request.speakerCountHint !== null) list.push("speaker_count_hint");
+  // These models always punctuate and format; only the wish for it to stop goes unheard.
+  const { smartFormatting } = request;
+  if (smartFormatting === false || (smartFormatting === true && !takes(target, "smart_formatting"))) {
+    list.push("smart_formatting");
+  }
+  if (request.prompt !== null && !(dialect.takesPrompt && takes(target, "prompt"))) list.push("prompt");
+  if (request.language.kind === "asked" && !(takes(target, "language") && takesLanguage(request, dialect))) {
+    list.push("language");
+  }
+  return list;
+}
+
+export async function transcribeAudio(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript> {
+  if (plan.kind !== "multipart") throw new TypeError("the OpenAI audio wire takes multipart");
+  const { contentType, body } = multipartBody(plan.fields, audio);
+  const reply = await io.send({
+    method: "POST",
+    path: plan.path,
+    headers: {
+      "content-type": contentType,
+      ...(io.credential === null ? {} : { authorization: `Bearer ${io.credential}` }),
+    },
+    body,
+  });
+  return readJsonReply(reply, io.credential);
+}
+
+export function normaliseAudio(
+  raw: RawTranscript,
+  request: SpeechRequest,
+  target: SpeechTarget,
+  audio: SpeechAudio,
+  dialect: Dialect,
+): ProviderTranscript {
+  const planned = planAudio(request, target, dialect);
+  const fields = planned.ok && planned.plan.kind === "multipart" ? planned.plan.fields : [];
+  const asked = { words: request.words, segments: request.segments || request.diarization };
+  const reply = readOpenAiReply(raw.body, asked, dialect.words === "tokens");
+  const receipts = receiptsFor(
+    request,
+    audio,
+    // The protocol has no notion of channels: whatever was sent, one transcript comes back.
+    { ...reply, channels: 1, wasSent: (feature) => planned.ok && wasSent(feature, planned.plan.path, fields, dialect) },
+    takes(target, "detect_language"),
+  );
+  return {
+    text: reply.text,
+    language: reply.language,
+    languageConfidence: reply.languageConfidence,
+    segments: reply.segments,
+    words: reply.words,
+    providerSeconds: reply.seconds,
+    providerRequestId: requestIdOf(raw.headers, "x-request-id"),
+    receipts,
+  };
+}
+
+function wasSent(
+  feature: Feature,
+  path: string,
+  fields: readonly (readonly [string, string])[],
+  dialect: Dialect,
+): boolean {
+  const has = (name: string): boolean => fields.some((field) => field[0] === name);
+  if (feature === "keyterms") return dialect.keyterms !== null && has(dialect.keyterms);
+  if (feature !== "translation" || dialect.translate === null) return false;
+  return "path" in dialect.translate ? path === dialect.translate.path : has(dialect.translate.field);
+}

@@ -1,0 +1,59 @@
+// Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM and whatever else is declared.
+// Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
+import { z } from "zod";
+import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
+import { OPENAI_DIALECT } from "./openai.ts";
+import type { SpeechProvider, SpeechTarget } from "./provider.ts";
+
+const DIALECT_NAMES = ["openai", "whisper-cpp", "speaches", "vllm"] as const;
+type DialectName = (typeof DIALECT_NAMES)[number];
+
+const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  openai: OPENAI_DIALECT,
+  /** ggml-org/whisper.cpp examples/server: one path, silence means English, words are tokens inside segments. */
+  "whisper-cpp": {
+    ...OPENAI_DIALECT,
+    transcribePath: "/inference",
+    translate: { field: "translate" },
+    detectValue: "auto",
+    silentLanguage: "en",
+    words: "tokens",
+  },
+  /** speaches-ai/speaches: faster-whisper, with vocabulary and (where pyannote is installed) speakers. */
+  speaches: { ...OPENAI_DIALECT, diarization: { field: "diarization" }, keyterms: "hotwords" },
+  /** vllm-project/vllm: takes word granularity and ignores it, so its receipt fails there rather than here. */
+  vllm: { ...OPENAI_DIALECT, keyterms: "hotwords" },
+};
+
+const settings = z.strictObject({
+  dialect: z.enum(DIALECT_NAMES).describe("Which server it is; `openai` unless set.").optional(),
+  transcribe_path: z
+    .string()
+    .regex(/^\/[A-Za-z0-9_./-]*$/)
+    .describe("Where it takes audio, behind the base URL, if not where its dialect says.")
+    .optional(),
+});
+
+export const openaiCompatible: SpeechProvider = {
+  kind: "openai-compatible",
+  models: {},
+  unknownModel: {
+    features: {},
+    preferences: ["smart_formatting", "language"],
+    limits: {},
+    languages: "any",
+    defaultLanguage: "auto",
+  },
+  settings,
+  defaultBaseUrl: null,
+  plan: (request, target) => planAudio(request, target, dialectOf(target)),
+  transcribe: transcribeAudio,
+  normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
+};
+
+/** Settings were judged with the configuration; what is not understood here falls back to the protocol as published. */
+function dialectOf(target: SpeechTarget): Dialect {
+  const { dialect, transcribe_path: transcribePath } = settings.partial().strip().catch({}).parse(target.settings);
+  const base = DIALECTS[dialect ?? "openai"];
+  return transcribePath === undefined ? base : { ...base, transcribePath };
+}

@@ -1,0 +1,122 @@
+// OpenAI's own transcription models, each with its fields of the audio wire (platform.openai.com, checked 2026-11-20).
+import { z } from "zod";
+import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
+import type { SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
+
+/** The cap of 26,214,400 is on the whole multipart body; 64 KiB of it are kept for the fields around the file. */
+const MAX_BYTES = 26_214_400 - 65_536;
+
+/** guides/speech-to-text, "Supported languages". */
+const LANGUAGES =
+  "af ar az be bg bs ca cs cy da de el en es et fa fi fr gl he hi hr hu hy id is it ja kk kn ko lt lv mi mk mr ms ne nl no pl pt ro ru sk sl sr sv sw ta th tl tr uk ur vi zh".split(
+    " ",
+  );
+
+const PLAIN: SpeechModel = {
+  features: {},
+  preferences: ["smart_formatting", "prompt", "language"],
+  limits: { maxBytes: MAX_BYTES },
+  languages: LANGUAGES,
+  defaultLanguage: "auto",
+};
+
+const WHISPER_1: SpeechModel = {
+  ...PLAIN,
+  features: {
+    "timestamps.word": { support: "native", grade: "shown" },
+    "timestamps.segment": { support: "native", grade: "shown" },
+    keyterms: { support: "weak", grade: "sent" },
+    // Into English, and nothing else.
+    translation: { support: "native", grade: "sent" },
+  },
+  preferences: [...PLAIN.preferences, "detect_language"],
+  // Only the last 224 tokens of a prompt are read.
+  limits: { maxBytes: MAX_BYTES, keyterms: { maxTotalTokens: 224 } },
+  excludes: [["translation", "timestamps.word"]],
+};
+
+const GPT_4O: SpeechModel = {
+  ...PLAIN,
+  features: { keyterms: { support: "weak", grade: "sent" } },
+  limits: { maxBytes: MAX_BYTES, maxSeconds: 1500 },
+};
+
+const GPT_4O_DIARIZE: SpeechModel = {
+  ...PLAIN,
+  features: {
+    diarization: { support: "native", grade: "shown" },
+    "timestamps.segment": { support: "native", grade: "shown" },
+  },
+  preferences: ["smart_formatting", "language"],
+  limits: { maxBytes: MAX_BYTES, maxSeconds: 1400 },
+};
+
+const GPT_TRANSCRIBE: SpeechModel = {
+  ...PLAIN,
+  features: { keyterms: { support: "native", grade: "sent" } },
+  preferences: [...PLAIN.preferences, "detect_language"],
+};
+
+/** whisper-1, and what "speaks OpenAI's protocol" means elsewhere. */
+export const OPENAI_DIALECT: Dialect = {
+  transcribePath: "/audio/transcriptions",
+  translate: { path: "/audio/translations" },
+  languageField: "language",
+  detectValue: null,
+  silentLanguage: null,
+  languageIn: "verbose_json",
+  timedFormat: "verbose_json",
+  words: "granularity",
+  diarization: null,
+  keyterms: "prompt",
+  takesPrompt: true,
+  constantFields: [],
+};
+
+const GPT_4O_DIALECT: Dialect = {
+  ...OPENAI_DIALECT,
+  translate: null,
+  languageIn: null,
+  timedFormat: null,
+  words: null,
+};
+
+const GPT_4O_DIARIZE_DIALECT: Dialect = {
+  ...GPT_4O_DIALECT,
+  diarization: { format: "diarized_json" },
+  keyterms: null,
+  takesPrompt: false,
+  // Documented for audio above 30 s, but clips of 29 s were refused without it.
+  constantFields: [["chunking_strategy", "auto"]],
+};
+
+const GPT_TRANSCRIBE_DIALECT: Dialect = {
+  ...GPT_4O_DIALECT,
+  languageField: "languages[]",
+  languageIn: "json",
+  keyterms: "keywords[]",
+};
+
+export const openai: SpeechProvider = {
+  kind: "openai",
+  models: {
+    "whisper-1": WHISPER_1,
+    "gpt-4o-transcribe": GPT_4O,
+    "gpt-4o-mini-transcribe": GPT_4O,
+    "gpt-4o-transcribe-diarize": GPT_4O_DIARIZE,
+    "gpt-transcribe": GPT_TRANSCRIBE,
+  },
+  settings: z.strictObject({}),
+  defaultBaseUrl: "https://api.openai.com/v1",
+  plan: (request, target) => planAudio(request, target, dialectOf(target)),
+  transcribe: transcribeAudio,
+  normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
+};
+
+/** By name, dated snapshots (`gpt-4o-mini-transcribe-2025-12-15`) included when a configuration declares them. */
+function dialectOf(target: SpeechTarget): Dialect {
+  const { model } = target;
+  if (model.startsWith("gpt-4o-transcribe-diarize")) return GPT_4O_DIARIZE_DIALECT;
+  if (model.startsWith("gpt-4o")) return GPT_4O_DIALECT;
+  return model.startsWith("gpt-transcribe") ? GPT_TRANSCRIBE_DIALECT : OPENAI_DIALECT;
+}

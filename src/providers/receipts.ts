@@ -1,0 +1,63 @@
+// Receipts: proof per asked feature that it came back (contract 3, "Receipts"). The rules all adapters share. Pure.
+import type { Feature, ReceiptGrade } from "../contract/features.ts";
+import { askedFeatures } from "./asked-features.ts";
+import type { ProviderSegment, ProviderWord, Receipt, SpeechAudio, SpeechRequest } from "./provider.ts";
+
+/** The grade a feature has when a declaration in the configuration names it and says nothing else. */
+export const USUAL_GRADE: Readonly<Record<Feature, ReceiptGrade>> = {
+  diarization: "shown",
+  "timestamps.word": "shown",
+  "timestamps.segment": "shown",
+  "redaction.pii": "sent",
+  "redaction.pci": "sent",
+  "redaction.phi": "sent",
+  "redaction.numbers": "sent",
+  keyterms: "sent",
+  multichannel: "shown",
+  profanity_filter: "sent",
+  streaming: "shown",
+  translation: "sent",
+};
+
+export interface Evidence {
+  readonly text: string;
+  readonly words: readonly ProviderWord[];
+  readonly segments: readonly ProviderSegment[];
+  /** Channels the answer transcribes separately. */
+  readonly channels: number;
+  readonly language: string | null;
+  /** Whether the request that went out carries the feature's parameter. */
+  readonly wasSent: (feature: Feature) => boolean;
+}
+
+/** One receipt per asked feature, and one for the language when detection was asked and taken. */
+export function receiptsFor(
+  request: SpeechRequest,
+  audio: SpeechAudio,
+  evidence: Evidence,
+  detectsLanguage: boolean,
+): readonly Receipt[] {
+  const receipts: Receipt[] = askedFeatures(request).map((feature) => ({
+    feature,
+    grade: USUAL_GRADE[feature],
+    delivered: isDelivered(feature, audio, evidence),
+  }));
+  if (request.language.kind === "detect" && detectsLanguage) {
+    receipts.push({ feature: "language", grade: "shown", delivered: evidence.language !== null || isSilent(evidence) });
+  }
+  return receipts;
+}
+
+function isDelivered(feature: Feature, audio: SpeechAudio, evidence: Evidence): boolean {
+  const pieces = [...evidence.words, ...evidence.segments];
+  if (feature === "diarization") return isSilent(evidence) || pieces.some((piece) => piece.speaker !== null);
+  if (feature === "timestamps.word") return isSilent(evidence) || evidence.words.length > 0;
+  if (feature === "timestamps.segment") return isSilent(evidence) || evidence.segments.length > 0;
+  // Silence proves nothing here: the channels stand in the answer whether or not anyone speaks on them.
+  if (feature === "multichannel") return evidence.channels === audio.channels;
+  return evidence.wasSent(feature);
+}
+
+function isSilent(evidence: Evidence): boolean {
+  return evidence.text.trim() === "" && evidence.words.length === 0 && evidence.segments.length === 0;
+}

@@ -1,0 +1,11 @@
+// Figures in provider replies that are worth keeping only when they make sense; a senseless one is null, never a failure.
+
+/** Seconds, as a number or (vLLM) as text; NaN, infinite and negative ones are null. */
+export function secondsOrNull(value: unknown): number | null {
+  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
+}
+
+export function confidenceOrNull(value: unknown): number | null {
+  return typeof value === "number" && value >= 0 && value <= 1 ? value : null;
+}

@@ -1,0 +1,71 @@
+// Targets on the sandbox server, for machines without a provider account: every model it simulates, each on the wire of
+// the provider it stands for (`deepgram/nova-3`), and `simulated-speech`, which can do everything and says what it is.
+import type { Feature } from "../contract/features.ts";
+import { z } from "zod";
+import { NOVA_3 } from "./deepgram-models.ts";
+import { deepgram } from "./deepgram.ts";
+import { openai } from "./openai.ts";
+import type { FeatureSupport, SpeechModel, SpeechPlan, SpeechProvider, SpeechTarget } from "./provider.ts";
+
+/** Simulated speech has no language of its own, so no condition on language applies. */
+const SIMULATED: SpeechModel = {
+  ...NOVA_3,
+  features: Object.fromEntries(
+    (Object.entries(NOVA_3.features) as readonly [Feature, FeatureSupport][]).map(([feature, { support, grade }]) => [
+      feature,
+      { support, grade },
+    ]),
+  ),
+  languages: "any",
+};
+
+interface Wire {
+  readonly prefix: string;
+  readonly provider: SpeechProvider;
+  /** Where the sandbox puts this wire; the base URL of a sandbox connection is its origin. */
+  readonly basePath: string;
+}
+
+const WIRES: readonly Wire[] = [
+  { prefix: "deepgram/", provider: deepgram, basePath: "/deepgram" },
+  { prefix: "openai/", provider: openai, basePath: "/openai/v1" },
+];
+const PLAIN_WIRE: Wire = { prefix: "", provider: deepgram, basePath: "/deepgram" };
+
+export const sandbox: SpeechProvider = {
+  kind: "sandbox",
+  models: {
+    "simulated-speech": SIMULATED,
+    ...Object.fromEntries(
+      WIRES.flatMap(({ prefix, provider }) =>
+        Object.entries(provider.models).map(([name, model]) => [`${prefix}${name}`, model]),
+      ),
+    ),
+  },
+  // Each wire judges its own settings; a simulated target takes those of either.
+  settings: z.record(z.string(), z.unknown()),
+  defaultBaseUrl: null,
+  plan: (request, target) => {
+    const wire = wireOf(target);
+    const result = wire.provider.plan(request, onWire(target, wire));
+    return result.ok ? { ...result, plan: { ...result.plan, path: `${wire.basePath}${result.plan.path}` } } : result;
+  },
+  transcribe: (plan, audio, io) => wireOfPlan(plan).transcribe(plan, audio, io),
+  normalise: (raw, request, target, audio) => {
+    const wire = wireOf(target);
+    return wire.provider.normalise(raw, request, onWire(target, wire), audio);
+  },
+};
+
+function wireOf(target: SpeechTarget): Wire {
+  return WIRES.find(({ prefix }) => target.model.startsWith(prefix)) ?? PLAIN_WIRE;
+}
+
+function onWire(target: SpeechTarget, wire: Wire): SpeechTarget {
+  return { ...target, model: target.model.slice(wire.prefix.length) };
+}
+
+/** The two wires differ in the shape of their bodies. */
+function wireOfPlan(plan: SpeechPlan): SpeechProvider {
+  return plan.kind === "raw" ? deepgram : openai;
+}

@@ -1,0 +1,101 @@
+// One process per data directory: the embedded engine would corrupt it with two. A lock left by a killed process is
+// recognised by its process id and start time, and taken over without a manual step.
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface DataDirLock {
+  release(): Promise<void>;
+}
+
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, "pglite.lock");
+  const mine = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
+  // A second try after a stale lock was moved away; a third would mean that others are racing for it.
+  for (let tries = 0; tries < 3; tries += 1) {
+    if (await create(path, mine)) return { release: () => releaseLock(path, mine) };
+    const held = await readOrNull(path);
+    if (held === null) continue;
+    if (await isAlive(held)) throw inUse(dataDir, held);
+    await moveAway(path, held);
+  }
+  throw inUse(dataDir, (await readOrNull(path)) ?? "");
+}
+
+/** Complete from the first moment on: written aside, then linked, which fails when the name is taken. */
+async function create(path: string, text: string): Promise<boolean> {
+  const aside = `${path}.${randomUUID()}`;
+  await writeFile(aside, text, { mode: 0o600 });
+  try {
+    await link(aside, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    await unlink(aside);
+  }
+}
+
+/** Two processes may find the same stale lock; what the slower one moves is then the faster one's, and goes back. */
+async function moveAway(path: string, stale: string): Promise<void> {
+  const aside = `${path}.stale.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  if ((await readOrNull(aside)) !== stale) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+async function releaseLock(path: string, mine: string): Promise<void> {
+  if ((await readOrNull(path)) === mine) await rm(path, { force: true });
+}
+
+async function isAlive(held: string): Promise<boolean> {
+  const [pidText = "", start = ""] = held.trim().split(" ");
+  const pid = Number(pidText);
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (codeOf(error) === "ESRCH") return false;
+  }
+  // Process ids are used again, in a restarted container at once: the same id with another start is another process.
+  return start === (await startOf(pid));
+}
+
+/** Boot and start time of a process on Linux; elsewhere the id alone has to do. */
+async function startOf(pid: number): Promise<string> {
+  const [stat, boot] = await Promise.all([
+    readOrNull(`/proc/${pid}/stat`),
+    readOrNull("/proc/sys/kernel/random/boot_id"),
+  ]);
+  if (stat === null || boot === null) return "unknown";
+  // The command's name, in parentheses, may hold spaces: count from behind it. Field 22 is the start in clock ticks.
+  const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  return `${boot.trim()}/${started ?? ""}`;
+}
+
+function inUse(dataDir: string, held: string): Error {
+  const pid = held.split(" ")[0] ?? "";
+  return new Error(
+    `The data directory ${dataDir} is in use by process ${pid === "" ? "(unknown)" : pid}. The embedded database takes one process at a time: stop the other one, choose another data_dir, or set storage.database_url to share a PostgreSQL server.`,
+  );
+}
+
+async function readOrNull(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ESRCH") return null;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,105 @@
+// The database, embedded or a server, behind one face: the same migrations, the same SQL, the same types (architecture "Engines").
+// Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
+import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
+import { Pool, types } from "pg";
+import { grantTo, migrate } from "./migrate.ts";
+import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
+import type { Tables } from "./tables.ts";
+
+export interface Database {
+  readonly engine: "pglite" | "postgres";
+  readonly db: Kysely<Tables>;
+  transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** Throws when the database does not answer. */
+  ping(): Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** A server; empty or absent: embedded. */
+  readonly databaseUrl?: string | undefined;
+  /** The schema's owner, when the process itself runs as a lesser role. */
+  readonly migrateUrl?: string | undefined;
+  readonly dataDir?: string | undefined;
+  /** Embedded and gone with the process. */
+  readonly inMemory?: { readonly fromDump?: Blob } | undefined;
+  readonly poolSize?: number | undefined;
+}
+
+export type Transacting = Transaction<Tables>;
+
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { databaseUrl, dataDir, inMemory } = options;
+  if (databaseUrl !== undefined && databaseUrl !== "") return openServer(databaseUrl, options);
+  if (inMemory !== undefined) return openEmbedded(await startInMemory(inMemory.fromDump));
+  if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir));
+  throw new Error("openDatabase needs a databaseUrl, a dataDir or inMemory.");
+}
+
+async function openEmbedded(engine: EmbeddedEngine): Promise<Database> {
+  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: engine.pglite }) });
+  return migrated(
+    { db, engine: "pglite" },
+    () => migrate(db),
+    () => engine.close(),
+  );
+}
+
+async function openServer(databaseUrl: string, { migrateUrl, poolSize }: DatabaseOptions): Promise<Database> {
+  const db = connect(databaseUrl, poolSize ?? 10);
+  const prepare = async () => {
+    if (migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl) return migrate(db);
+    const owner = connect(migrateUrl, 1);
+    try {
+      await migrate(owner);
+      const runtime = await sql<{ role: string }>`select current_user as role`.execute(db);
+      const role = runtime.rows[0]?.role;
+      if (role !== undefined) await grantTo(owner, role);
+    } finally {
+      await owner.destroy();
+    }
+  };
+  return migrated({ db, engine: "postgres" }, prepare, () => db.destroy());
+}
+
+async function migrated(
+  { db, engine }: Pick<Database, "db" | "engine">,
+  prepare: () => Promise<void>,
+  end: () => Promise<void>,
+): Promise<Database> {
+  try {
+    await prepare();
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  let closing: Promise<void> | null = null;
+  return {
+    engine,
+    db,
+    transaction: (work) => db.transaction().execute(work),
+    ping: async () => {
+      await sql`select 1`.execute(db);
+    },
+    close: () => {
+      closing ??= end();
+      return closing;
+    },
+  };
+}
+
+function connect(connectionString: string, max: number): Kysely<Tables> {
+  const pool = new Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis: 5_000,
+    application_name: "patchbay",
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === types.builtins.INT8 ? (value: string) => BigInt(value) : types.getTypeParser(oid, format),
+    },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", () => undefined);
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}

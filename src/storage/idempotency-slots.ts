@@ -1,0 +1,178 @@
+// The rows behind idempotency keys (spec 4.1.2, contract 3): reserved, then dispatched, then completed or burned. Every write
+// is conditional on owner and state, so that the database decides each race; "no row changed" is an answer.
+import { type Kysely, sql } from "kysely";
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import type { Seal } from "./seal.ts";
+import type { Tables } from "./tables.ts";
+
+/** A claimed slot. `owner` is fresh for each claim and fences every later write. */
+export interface SlotRef {
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly keySha256: Buffer;
+  readonly owner: string;
+}
+
+/** An answer as it is kept: sealed in the row, given back byte for byte. */
+export interface StoredReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** What cannot be stored is not replayed: the slot is burned. */
+export const MAX_STORED_BODY_BYTES = 8 * 1024 * 1024;
+export const SLOT_LEASE_SECONDS = 30;
+
+export interface SlotClaim {
+  readonly ref: SlotRef;
+  readonly endpoint: string;
+  readonly fingerprint: Buffer;
+  readonly ttlSeconds: number;
+}
+
+export interface SlotRow {
+  readonly state: "reserved" | "dispatched" | "completed" | "burned";
+  readonly sameRequest: boolean;
+  readonly lapsed: boolean;
+  readonly status: number | null;
+  readonly headers: unknown;
+  readonly body: Buffer | null;
+}
+
+type Handle = Kysely<Tables>;
+
+const lease = sql`patchbay_now() + ${sql.lit(SLOT_LEASE_SECONDS)} * interval '1 second'`;
+
+/** True when the key was free, expired, or held by a reservation whose owner is gone. */
+export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSeconds }: SlotClaim): Promise<boolean> {
+  const { rows } = await sql`
+    insert into idempotency_slots as slot (app_id, key_sha256, workspace_id, endpoint, fingerprint, state, owner, lease_until, created_at, expires_at)
+    values (${ref.appId}, ${ref.keySha256}, ${ref.workspaceId}, ${endpoint}, ${fingerprint}, 'reserved', ${ref.owner}, ${lease},
+      patchbay_now(), patchbay_now() + ${ttlSeconds}::float8 * interval '1 second')
+    on conflict (app_id, key_sha256) do update set
+      workspace_id = excluded.workspace_id, endpoint = excluded.endpoint, fingerprint = excluded.fingerprint, state = 'reserved',
+      owner = excluded.owner, lease_until = excluded.lease_until, status = null, headers = null, body = null,
+      created_at = excluded.created_at, expires_at = excluded.expires_at
+    where slot.expires_at <= patchbay_now() or (slot.state = 'reserved' and slot.lease_until <= patchbay_now())
+    returning slot.owner`.execute(db);
+  return rows.length > 0;
+}
+
+/** Null when there is none, or it has just expired. */
+export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotClaim): Promise<SlotRow | null> {
+  const { rows } = await sql<SlotRow>`
+    select state, endpoint = ${endpoint} and fingerprint = ${fingerprint} as "sameRequest", lease_until <= patchbay_now() as lapsed,
+      status, headers, body
+    from idempotency_slots
+    where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and expires_at > patchbay_now()`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** Whoever meets a dispatched slot whose owner is gone burns it: its outcome is unknown for good. */
+export async function burnLapsedSlot(db: Handle, ref: Omit<SlotRef, "owner">): Promise<void> {
+  await sql`update idempotency_slots set state = 'burned'
+    where app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and state = 'dispatched' and lease_until <= patchbay_now()`.execute(
+    db,
+  );
+}
+
+/** Frees the key: nothing was dispatched, or everything that was failed definitely. */
+export async function releaseSlots(db: Handle, refs: readonly SlotRef[]): Promise<void> {
+  if (refs.length === 0) return;
+  await sql`delete from idempotency_slots using ${slotList(refs)}
+    where ${isHeld} and idempotency_slots.state in ('reserved', 'dispatched')`.execute(db);
+}
+
+export async function burnSlots(db: Handle, refs: readonly SlotRef[]): Promise<void> {
+  if (refs.length === 0) return;
+  await sql`update idempotency_slots set state = 'burned' from ${slotList(refs)}
+    where ${isHeld} and idempotency_slots.state in ('reserved', 'dispatched')`.execute(db);
+}
+
+/** Commit this before the first byte goes to a provider. Answers the owners that still hold their slot. */
+export async function dispatchSlots(db: Handle, refs: readonly SlotRef[]): Promise<ReadonlySet<string>> {
+  if (refs.length === 0) return new Set();
+  const { rows } = await sql<{ owner: string }>`
+    update idempotency_slots set state = 'dispatched', lease_until = ${lease} from ${slotList(refs)}
+    where ${isHeld} and idempotency_slots.state in ('reserved', 'dispatched')
+    returning idempotency_slots.owner as owner`.execute(db);
+  return new Set(rows.map((row) => row.owner));
+}
+
+/** Answers the owners that still hold their slot: one missing from it has ended it, or lost it. */
+export async function renewSlots(db: Handle, refs: readonly SlotRef[]): Promise<ReadonlySet<string>> {
+  if (refs.length === 0) return new Set();
+  // A lapsed lease is renewed too while nobody has acted on it: its owner is evidently alive. A row that another statement
+  // holds is being dispatched or ended right now; waiting for several of them could deadlock.
+  await sql`update idempotency_slots set lease_until = ${lease} where ctid in (
+    select idempotency_slots.ctid from idempotency_slots join ${slotList(refs)} on ${isHeld}
+    where idempotency_slots.state in ('reserved', 'dispatched') for update of idempotency_slots skip locked)`.execute(
+    db,
+  );
+  const { rows } = await sql<{ owner: string }>`
+    select idempotency_slots.owner as owner from idempotency_slots join ${slotList(refs)} on ${isHeld}
+    where idempotency_slots.state in ('reserved', 'dispatched')`.execute(db);
+  return new Set(rows.map((row) => row.owner));
+}
+
+/** False: the slot was no longer ours, or the body is too large to keep (then it is burned). */
+export async function completeSlot(db: Handle, seal: Seal, ref: SlotRef, reply: StoredReply): Promise<boolean> {
+  if (reply.body.length > MAX_STORED_BODY_BYTES) {
+    await burnSlots(db, [ref]);
+    return false;
+  }
+  const { numAffectedRows } = await sql`
+    update idempotency_slots set state = 'completed', status = ${reply.status}, headers = ${JSON.stringify(reply.headers)}::jsonb,
+      body = ${seal.seal(reply.body, placeOf(ref))}
+    where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and owner = ${ref.owner} and state = 'dispatched'`.execute(
+    db,
+  );
+  return numAffectedRows === 1n;
+}
+
+export function openStoredBody(seal: Seal, ref: Omit<SlotRef, "owner">, body: Buffer): Buffer {
+  return seal.open(body, placeOf(ref));
+}
+
+export interface SlotSweep {
+  readonly burned: number;
+  readonly released: number;
+  readonly purged: number;
+}
+
+/** Every 10 s by every process; rows that another one is sweeping or using are left to the next round. */
+export async function sweepSlots(db: Handle): Promise<SlotSweep> {
+  const due = (condition: ReturnType<typeof sql>) =>
+    sql`(select ctid from idempotency_slots where ${condition} limit 1000 for update skip locked)`;
+  const burned = await sql`update idempotency_slots set state = 'burned'
+    where ctid in ${due(sql`state = 'dispatched' and lease_until <= patchbay_now()`)}`.execute(db);
+  const released = await sql`delete from idempotency_slots
+    where ctid in ${due(sql`state = 'reserved' and lease_until <= patchbay_now()`)}`.execute(db);
+  const purged =
+    await sql`delete from idempotency_slots where ctid in ${due(sql`expires_at <= patchbay_now()`)}`.execute(db);
+  return { burned: count(burned), released: count(released), purged: count(purged) };
+}
+
+function count(result: { readonly numAffectedRows?: bigint }): number {
+  return Number(result.numAffectedRows ?? 0n);
+}
+
+const isHeld = sql`idempotency_slots.workspace_id = held.workspace_id and idempotency_slots.app_id = held.app_id
+  and idempotency_slots.key_sha256 = decode(held.key, 'hex') and idempotency_slots.owner = held.owner`;
+
+function slotList(refs: readonly SlotRef[]) {
+  const list = refs.map((ref) => ({
+    workspace_id: ref.workspaceId,
+    app_id: ref.appId,
+    key: ref.keySha256.toString("hex"),
+    owner: ref.owner,
+  }));
+  return sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as held (workspace_id text, app_id text, key text, owner text)`;
+}
+
+function placeOf(ref: Omit<SlotRef, "owner">): readonly string[] {
+  return ["idempotency_slots.body", ref.workspaceId, ref.appId, ref.keySha256.toString("hex")];
+}

@@ -1,0 +1,7 @@
+// Every migration in order, imported by name: works from sources and from the built package alike, with no folder to scan.
+import type { Migration } from "kysely/migration";
+import * as foundation from "./0001-foundation.ts";
+
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-foundation": foundation,
+};

@@ -1,0 +1,51 @@
+// The installation's secrets: from the configuration, else (embedded storage only) from the data directory (contract 10).
+import { loadOrMakeSecrets, parseEncryptionKey } from "./secrets.ts";
+
+export interface SecretSettings {
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  readonly keyPepper: string | null;
+  readonly encryptionKeys: readonly string[];
+}
+
+export type OpenedSecrets =
+  | { readonly ok: true; readonly pepper: Buffer; readonly encryptionKeys: readonly Buffer[]; readonly where: string }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+const MIN_PEPPER_CHARACTERS = 32;
+
+export async function openSecrets(settings: SecretSettings): Promise<OpenedSecrets> {
+  const { databaseUrl, dataDir, keyPepper, encryptionKeys } = settings;
+  const faults: string[] = [];
+  const keys = encryptionKeys.map((text) => parseEncryptionKey(text));
+  if (keys.includes(null))
+    faults.push(
+      "secrets.encryption_keys: each must be 32 bytes in base64 or hexadecimal; make one with `openssl rand -base64 32`",
+    );
+  if (keyPepper !== null && !isStrong(keyPepper)) {
+    faults.push(
+      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess; make one with \`openssl rand -base64 32\``,
+    );
+  }
+  if (databaseUrl !== null) {
+    // Several processes share a server database: a secret that one of them made would lock the others out.
+    if (keyPepper === null) faults.push("secrets.key_pepper: is required with a server database");
+    if (keys.length === 0) faults.push("secrets.encryption_keys: at least one is required with a server database");
+  }
+  if (faults.length > 0) return { ok: false, faults };
+  const given = keys.filter((key) => key !== null);
+  if (keyPepper !== null && given.length > 0)
+    return { ok: true, pepper: Buffer.from(keyPepper), encryptionKeys: given, where: "from the configuration" };
+  const made = await loadOrMakeSecrets(dataDir);
+  return {
+    ok: true,
+    pepper: keyPepper === null ? made.pepper : Buffer.from(keyPepper),
+    encryptionKeys: given.length > 0 ? given : [made.encryptionKey],
+    where: `in ${dataDir}, readable by their owner only`,
+  };
+}
+
+/** Long, and not one character or word over and over. */
+function isStrong(pepper: string): boolean {
+  return pepper.length >= MIN_PEPPER_CHARACTERS && new Set(pepper).size >= 10;
+}

@@ -1,0 +1,50 @@
+// The embedded engine: PostgreSQL compiled to WebAssembly, in this process, in a directory or in memory.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import { lockDataDir } from "./data-dir-lock.ts";
+
+const INT8 = 20;
+const BYTEA = 17;
+
+export interface EmbeddedEngine {
+  readonly pglite: PGlite;
+  readonly close: () => Promise<void>;
+}
+
+/** Commits are on disk before they are answered: durability is never relaxed. */
+export async function startInDirectory(dataDir: string): Promise<EmbeddedEngine> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = await lockDataDir(dataDir);
+  try {
+    const pglite = await start({ dataDir: join(dataDir, "pglite"), relaxedDurability: false });
+    return {
+      pglite,
+      close: async () => {
+        await pglite.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Gone with the process; `fromDump` is a data directory as `dumpDataDir` gives it. */
+export async function startInMemory(fromDump?: Blob): Promise<EmbeddedEngine> {
+  const pglite = await start(fromDump === undefined ? {} : { loadDataDir: fromDump });
+  return { pglite, close: () => pglite.close() };
+}
+
+async function start(options: { dataDir?: string; relaxedDurability?: boolean; loadDataDir?: Blob }): Promise<PGlite> {
+  // Loaded when needed: 30 MB of engine that a server database does not want in memory.
+  const { PGlite: Engine } = await import("@electric-sql/pglite");
+  return Engine.create({
+    ...options,
+    parsers: {
+      [INT8]: (value) => BigInt(value),
+      [BYTEA]: (value) => Buffer.from(value.slice(2), "hex"),
+    },
+  });
+}

@@ -1,0 +1,56 @@
+// Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that ties them to their place:
+// moved to another tenant, row or field they do not open (contract 10, reliability 6).
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+
+const VERSION = 1;
+const KEY_ID_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
+
+/** Where the sealed bytes live, for example `["slot", workspaceId, appId, key]`; the parts cannot run into one another. */
+export type SealPlace = readonly string[];
+
+export interface Seal {
+  seal(plaintext: Buffer, place: SealPlace): Buffer;
+  /** Throws when the bytes were changed, belong elsewhere, or their key is not in the ring. */
+  open(sealed: Buffer, place: SealPlace): Buffer;
+}
+
+/** The first key seals, all of them open: a new key goes to the front and the old one stays until nothing needs it. */
+export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal {
+  const [current] = keys;
+  if (current === undefined) throw new Error("At least one encryption key is needed.");
+  if (keys.some((key) => key.length !== 32)) throw new Error("An encryption key has 32 bytes.");
+  const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
+  return {
+    seal: (plaintext, place) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const head = Buffer.concat([Buffer.of(VERSION), keyId(current), nonce]);
+      const cipher = createCipheriv("aes-256-gcm", current, nonce).setAAD(associated(head, place));
+      const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
+      return Buffer.concat([head, body, cipher.getAuthTag()]);
+    },
+    open: (sealed, place) => {
+      if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== VERSION)
+        throw new Error("These bytes are not sealed by this version.");
+      const head = sealed.subarray(0, HEAD_BYTES);
+      const key = ring.get(head.subarray(1, 1 + KEY_ID_BYTES).toString("hex"));
+      if (key === undefined) throw new Error("The encryption key that sealed this is not configured.");
+      const decipher = createDecipheriv("aes-256-gcm", key, head.subarray(1 + KEY_ID_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(associated(head, place))
+        .setAuthTag(sealed.subarray(-TAG_BYTES));
+      return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
+    },
+  };
+}
+
+function associated(head: Buffer, place: SealPlace): Buffer {
+  return Buffer.concat([head.subarray(0, 1 + KEY_ID_BYTES), Buffer.from(JSON.stringify(place))]);
+}
+
+function keyId(key: Buffer): Buffer {
+  return createHash("sha256").update("patchbay-key-id").update(key).digest().subarray(0, KEY_ID_BYTES);
+}

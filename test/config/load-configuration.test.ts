@@ -1,0 +1,309 @@
+// Loading: the search for the file, interpolation, defaults, and the configuration without a file (contract 10).
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, test } from "node:test";
+import { isPair, isScalar, isSeq, parse, parseDocument, visit } from "yaml";
+import { formatFault } from "../../src/config/fault.ts";
+import { defaultConfiguration, loadConfiguration, type LoadOptions } from "../../src/config/load-configuration.ts";
+import { configSchemaJson } from "../../src/config/json-schema.ts";
+import { printableConfiguration } from "../../src/config/print-configuration.ts";
+import { limitsReport } from "../../src/contract/account.ts";
+import { configurationFile } from "../../src/config/schema/file.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const directory = mkdtempSync(join(tmpdir(), "patchbay-config-"));
+after(() => rmSync(directory, { recursive: true }));
+
+function load(options: Partial<LoadOptions> = {}) {
+  const loaded = loadConfiguration({ file: null, env: {}, cwd: directory, ...options });
+  assert.ok(loaded.ok, loaded.ok ? "" : loaded.faults.map(formatFault).join("\n"));
+  return loaded;
+}
+
+function loadText(text: string, env: LoadOptions["env"] = {}, more: Partial<LoadOptions> = {}) {
+  const file = join(mkdtempSync(join(directory, "case-")), "settings.yaml");
+  writeFileSync(file, text);
+  return load({ file, env, ...more });
+}
+
+const EXAMPLE_ENV = {
+  DEEPGRAM_API_KEY: "deepgram-secret-0001",
+  OPENAI_API_KEY: "openai-secret-0002",
+  PATCHBAY_OPERATOR_KEY: "operator-secret-of-24-characters-0003",
+  NOTES_KEY: "notes-secret-of-24-characters-0004",
+  ACME_ADMIN_KEY: "admin-secret-of-24-characters-0005",
+};
+
+test("§10 the file is searched by --config, then PATCHBAY_CONFIG, then ./patchbay.yaml, then there is none", () => {
+  const cwd = mkdtempSync(join(directory, "search-"));
+  const write = (name: string, port: number) => writeFileSync(join(cwd, name), `server: { port: ${port} }`);
+  const port = (options: Partial<LoadOptions>) => load({ cwd, ...options }).configuration.server.port;
+  assert.equal(load({ cwd }).file, null);
+  write("patchbay.yaml", 1001);
+  write("env.yaml", 1002);
+  write("flag.yaml", 1003);
+  assert.equal(port({}), 1001);
+  assert.equal(port({ env: { PATCHBAY_CONFIG: "env.yaml" } }), 1002);
+  assert.equal(port({ env: { PATCHBAY_CONFIG: "env.yaml" }, file: "flag.yaml" }), 1003);
+});
+
+test("§10 a named file that is missing is a fault, never the default configuration", () => {
+  const loaded = loadConfiguration({ file: "nope.yaml", env: {}, cwd: directory });
+  assert.deepEqual(loaded, {
+    ok: false,
+    faults: [{ file: "nope.yaml", line: 1, column: 1, path: "", message: "there is no such file" }],
+  });
+});
+
+test("§10 the annotated example loads without faults given exactly the variables it names", () => {
+  const loaded = load({ file: join(ROOT, "patchbay.example.yaml"), env: EXAMPLE_ENV });
+  assert.deepEqual(loaded.warnings, []);
+  const text = readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8");
+  for (const name of Object.keys(EXAMPLE_ENV)) {
+    assert.match(text.split("server:")[0] ?? "", new RegExp(`\\b${name}\\b`), `${name} is named at the top`);
+    const without = loadConfiguration({
+      file: join(ROOT, "patchbay.example.yaml"),
+      env: { ...EXAMPLE_ENV, [name]: undefined },
+      cwd: ROOT,
+    });
+    assert.ok(
+      !without.ok && without.faults.length === 1 && without.faults[0]?.message.includes(name),
+      `${name} is required`,
+    );
+  }
+});
+
+test("§10 data_dir is relative to the file; without a file to the working directory", () => {
+  const cwd = mkdtempSync(join(directory, "data-"));
+  mkdirSync(join(cwd, "etc"));
+  writeFileSync(join(cwd, "etc", "p.yaml"), "storage: { data_dir: ./var }");
+  assert.equal(load({ cwd, file: "etc/p.yaml" }).configuration.storage.dataDir, join(cwd, "etc", "var"));
+  assert.equal(load({ cwd }).configuration.storage.dataDir, join(cwd, "data"));
+});
+
+test("§10 interpolation: variables, defaults for unset and empty ones, files, escapes, and no second reading", () => {
+  const file = join(mkdtempSync(join(directory, "inter-")), "p.yaml");
+  writeFileSync(join(file, "..", "key.txt"), "from-a-file\n");
+  writeFileSync(
+    file,
+    [
+      "connections:",
+      '  - { id: a, kind: deepgram, api_key: "${env:PLAIN}" }',
+      '  - { id: b, kind: deepgram, api_key: "${env:EMPTY:-fallback}" }',
+      '  - { id: c, kind: deepgram, api_key: "${file:key.txt}" }',
+      '  - { id: d, kind: deepgram, api_key: "a$${env:PLAIN}b${env:PLAIN}" }',
+      '  - { id: e, kind: deepgram, api_key: "${env:NESTED}" }',
+      '  - { id: f, kind: deepgram, api_key: x, timeout_seconds: "${env:SECONDS}" }',
+      "  - id: g",
+      "    kind: deepgram",
+      "    api_key: ${env:DIGITS}",
+    ].join("\n"),
+  );
+  const env = { PLAIN: "plain", EMPTY: "", NESTED: "${env:PLAIN}", SECONDS: "30", DIGITS: "123456" };
+  const { connections } = load({ file, env }).configuration;
+  assert.deepEqual(
+    connections.map((connection) => connection.apiKey),
+    ["plain", "fallback", "from-a-file", "a${env:PLAIN}bplain", "${env:PLAIN}", "x", "123456"],
+  );
+  assert.equal(connections[5]?.timeoutSeconds, 30);
+});
+
+test("§4 every figure of /v1/melimits is a setting with the default of the contract, and may be overridden", () => {
+  const { limits } = load().configuration;
+  const known = new Set(Object.keys(limits));
+  const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  for (const name of Object.keys(limitsReport.shape)) {
+    if (!["object", "quotas", "budgets"].includes(name)) assert.ok(known.has(camel(name)), `${name} is a setting`);
+  }
+  assert.deepEqual(
+    [
+      limits.maxAudioBytes,
+      limits.maxAudioUrlBytes,
+      limits.sttJobResultTtlSeconds,
+      limits.jobDeadlineSeconds,
+      limits.workerGraceSeconds,
+    ],
+    [26_214_400, 25_000_000, 259_200, 21_600, 900],
+  );
+  assert.equal(loadText("limits: { max_audio_bytes: 5 }").configuration.limits.maxAudioBytes, 5);
+});
+
+test("§10 a target's settings are parted into common ones and those of a profile", () => {
+  const target = "{ connection: dg, model: nova-3, settings: { mip_opt_out: true, deep: { mip_opt_out: false } } }";
+  const { routes } = loadText(
+    `connections: [{ id: dg, kind: deepgram, api_key: k }]\nroutes: [{ id: r, targets: [${target}] }]`,
+  ).configuration;
+  assert.deepEqual(routes[0]?.targets[0]?.settings, { mip_opt_out: true });
+  assert.deepEqual(routes[0]?.targets[0]?.profileSettings, { deep: { mip_opt_out: false } });
+});
+
+test("§4 an audio override to a route without audio is a warning with its place, not a fault", () => {
+  const text = [
+    "connections: [{ id: oa, kind: openai, api_key: k }]",
+    "routes: [{ id: chat, targets: [{ connection: oa, model: gpt-4o }] }]",
+    "workspaces: [{ id: w, apps: [{ id: a, route: chat, audio_input_override: chat }] }]",
+  ].join("\n");
+  const { warnings } = loadText(text);
+  assert.deepEqual(
+    warnings.map(({ line, path }) => ({ line, path })),
+    [{ line: 3, path: "workspaces[0].apps[0].audio_input_override" }],
+  );
+});
+
+test("§10 chat models of kinds without an adapter can be routed, so that a text-only route can be configured", () => {
+  const text = [
+    "connections: [{ id: an, kind: anthropic, api_key: k }, { id: ge, kind: gemini, api_key: k }]",
+    "routes: [{ id: chat, targets: [{ connection: an, model: claude-sonnet-4-5 }, { connection: ge, model: gemini-2.5-pro }] }]",
+  ].join("\n");
+  assert.equal(loadText(text).configuration.routes[0]?.targets.length, 2);
+});
+
+test("§10 a workspace's own connection of a platform connection's id is no duplicate, and its routes may name both", () => {
+  const text = [
+    "connections: [{ id: dg, kind: deepgram, api_key: k }, { id: oa, kind: openai, api_key: k }]",
+    "workspaces:",
+    "  - id: w",
+    "    connections: [{ id: dg, kind: deepgram, api_key: own }]",
+    "    routes: [{ id: r, targets: [{ connection: dg, model: nova-3 }, { connection: oa, model: whisper-1 }] }]",
+    "    apps: [{ id: a, route: r }]",
+  ].join("\n");
+  assert.equal(loadText(text).configuration.workspaces[0]?.connections[0]?.apiKey, "own");
+});
+
+test("§10 host and port of the command line win over the file, and an unset public_url follows them", () => {
+  const server = loadText("server: { host: 0.0.0.0, port: 1 }", {}, { overrides: { port: 9000 } }).configuration.server;
+  assert.deepEqual([server.host, server.port, server.publicUrl], ["0.0.0.0", 9000, "http://127.0.0.1:9000"]);
+});
+
+test("§10 without a file and without provider keys requests go to the sandbox, and a note says so", () => {
+  const { configuration, file } = load();
+  assert.equal(file, null);
+  assert.deepEqual(
+    configuration.connections.map((connection) => connection.kind),
+    ["sandbox"],
+  );
+  assert.match(configuration.notes.join(" "), /sandbox/);
+  assert.equal(configuration.workspaces[0]?.apps[0]?.route, "speech");
+});
+
+test("§10 without a file the app is routed to the keys in the environment, and kinds without an adapter are only mentioned", () => {
+  const env = {
+    DEEPGRAM_API_KEY: "d",
+    OPENAI_API_KEY: "o",
+    PATCHBAY_LOCAL_STT_URL: "http://127.0.0.1:9/v1",
+    ELEVENLABS_API_KEY: "e",
+    GEMINI_API_KEY: " ",
+  };
+  const loaded = defaultConfiguration(env, directory);
+  assert.ok(loaded.ok);
+  const { routes, connections, notes } = loaded.configuration;
+  assert.deepEqual(
+    connections.map((connection) => connection.kind),
+    ["deepgram", "openai", "openai-compatible"],
+  );
+  assert.deepEqual(
+    routes.map((route) => [route.id, route.targets.map((target) => target.model)]),
+    [
+      ["speech", ["nova-3", "gpt-4o-transcribe-diarize", "whisper-1", "whisper-1"]],
+      ["chat", ["gpt-4o-mini"]],
+    ],
+  );
+  assert.deepEqual(notes, [
+    "ELEVENLABS_API_KEY is set, but ElevenLabs has no adapter in this version; nothing is routed to it.",
+  ]);
+});
+
+test("§10 a fault of the configuration without a file names the variable and not its value", () => {
+  const loaded = defaultConfiguration({ PATCHBAY_LOCAL_STT_URL: "hush", DATABASE_URL: "mysql://hush@h/d" }, directory);
+  assert.ok(!loaded.ok);
+  const printed = loaded.faults.map(formatFault);
+  assert.deepEqual(loaded.faults.map((fault) => fault.path).toSorted(), [
+    "DATABASE_URL",
+    "PATCHBAY_ENCRYPTION_KEY",
+    "PATCHBAY_KEY_PEPPER",
+    "PATCHBAY_LOCAL_STT_URL",
+  ]);
+  assert.doesNotMatch(printed.join("\n"), /hush/);
+});
+
+test("§10 what is printed holds no secret, and is a file that loads to the same configuration", () => {
+  const file = join(ROOT, "patchbay.example.yaml");
+  const env = {
+    ...EXAMPLE_ENV,
+    DATABASE_URL: "postgres://me:hush-db@db/x",
+    PATCHBAY_KEY_PEPPER: "pepper-secret-0006",
+    PATCHBAY_ENCRYPTION_KEY: "encryption-secret-0007",
+  };
+  const printable = printableConfiguration(load({ file, env }).configuration);
+  const printed = JSON.stringify(printable);
+  assert.doesNotMatch(printed, /secret-0|secret-of|hush/);
+  assert.match(printed, /\*\*\*\*0001/);
+  const settings = parse(readFileSync(file, "utf8")) as { limits: object };
+  assert.deepEqual(
+    { ...(printable as { limits: object }).limits, ...settings.limits },
+    (printable as { limits: object }).limits,
+  );
+  assert.ok(configurationFile.safeParse(withLongSecrets(printable)).success);
+});
+
+test("§10 the JSON Schema knows every setting of the example, and lets each value be interpolated", () => {
+  const schema = configSchemaJson();
+  const document = parseDocument(readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8"));
+  let keys = 0;
+  visit(document, { Pair: () => void (keys += 1) });
+  assert.ok(keys > 80);
+  for (const name of Object.keys(document.toJS() as object)) assert.ok(schema.properties?.[name] !== undefined, name);
+  const port = schema.properties?.["server"]?.properties?.["port"];
+  assert.deepEqual(
+    port?.anyOf?.map((option) => option.type),
+    ["integer", "string"],
+  );
+});
+
+/** A masked key is shorter than keys may be. */
+function withLongSecrets(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value)
+      .replaceAll("****", "*".repeat(24))
+      .replace(/"(database|migrate)_url":"[^"]*"/g, '"$1_url":null'),
+  );
+}
+
+test("§10 whatever stands in place of any value of the example, the verdict is faults with a place, never a throw", () => {
+  const source = parseDocument(readFileSync(join(ROOT, "patchbay.example.yaml"), "utf8"));
+  const places: (readonly unknown[])[] = [];
+  visit(source, { Node: (key, _node, ancestors) => void (key === "key" || places.push(placeOf(ancestors, key))) });
+  const file = join(mkdtempSync(join(directory, "junk-")), "p.yaml");
+  let faulty = 0;
+  let judged = 0;
+  for (const place of places.filter((path) => path.length > 0)) {
+    for (const junk of [null, -1, "?", true, [], [null], {}, { kind: {}, id: [] }]) {
+      const changed = source.clone();
+      changed.setIn(place, changed.createNode(junk));
+      writeFileSync(file, changed.toString());
+      const loaded = loadConfiguration({ file, env: EXAMPLE_ENV, cwd: directory });
+      judged += 1;
+      if (loaded.ok) continue;
+      faulty += 1;
+      assert.ok(loaded.faults.length > 0);
+      for (const fault of loaded.faults) {
+        assert.ok(fault.line >= 1 && fault.column >= 1 && fault.message !== "", formatFault(fault));
+        assert.doesNotMatch(formatFault(fault), /\[object|undefined|secret-0|of-24/);
+      }
+    }
+  }
+  assert.ok(faulty > judged / 2, `${faulty} of ${judged}`);
+});
+
+/** Keys and indexes that lead to a visited node. */
+function placeOf(ancestors: readonly unknown[], key: unknown): readonly unknown[] {
+  const path: unknown[] = [];
+  ancestors.forEach((ancestor, depth) => {
+    const next = ancestors[depth + 1];
+    if (isPair(ancestor)) path.push(isScalar(ancestor.key) ? ancestor.key.value : null);
+    else if (isSeq(ancestor)) path.push(next === undefined ? key : ancestor.items.indexOf(next));
+  });
+  return path;
+}

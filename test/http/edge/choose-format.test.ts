@@ -1,0 +1,40 @@
+// Content negotiation as a table (RFC 9110 section 12.5.1; contract 3).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { GatewayError } from "../../../src/contract/errors.ts";
+import { chooseFormat, type Format } from "../../../src/http/choose-format.ts";
+
+const ROWS: readonly (readonly [string | undefined, Format | "refused"])[] = [
+  [undefined, "json"],
+  ["", "json"],
+  ["*/*", "json"],
+  ["application/json", "json"],
+  ["application/*", "json"],
+  ["application/problem+json", "json"],
+  ["text/plain", "text"],
+  ["TEXT/PLAIN; charset=utf-8", "text"],
+  ["text/*", "text"],
+  ["text/vtt", "vtt"],
+  ["application/x-subrip", "srt"],
+  ["text/vtt, application/json;q=0.9", "vtt"],
+  ["text/vtt;q=0.8, application/json", "json"],
+  ["text/html, application/xhtml+xml, */*;q=0.8", "json"],
+  ["application/json;q=0, */*", "text"],
+  ["text/*;q=0.3, text/vtt;q=0.7", "vtt"],
+  ["text/plain;q=0, text/*", "vtt"],
+  ["image/png", "refused"],
+  ["application/json;q=0", "refused"],
+  ["*/*;q=0", "refused"],
+  ["text/vtt;q=nonsense", "refused"],
+  ["audio/mpeg, image/*", "refused"],
+];
+
+for (const [accept, wanted] of ROWS) {
+  test(`contract 3: Accept ${accept === undefined ? "absent" : `"${accept}"`}: ${wanted}`, () => {
+    if (wanted !== "refused") return assert.equal(chooseFormat(accept), wanted);
+    return assert.throws(
+      () => chooseFormat(accept),
+      (error) => error instanceof GatewayError && error.code === "NOT_ACCEPTABLE",
+    );
+  });
+}

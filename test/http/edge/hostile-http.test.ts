@@ -1,0 +1,206 @@
+// Every row of area `http` of test/cases/bad-input.json, over real sockets.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import cases from "../../cases/bad-input.json" with { type: "json" };
+import { ask, assertError, get, KEY, open, post, type RunningEdge, say, startEdge } from "./harness.ts";
+
+type Check = (edge: RunningEdge) => Promise<void>;
+
+const unauthenticated =
+  (...headers: readonly string[]): Check =>
+  async ({ port }) => {
+    for (const header of headers) {
+      const reply = await ask(port, get("/v1/me", header));
+      assertError(reply, 401, "UNAUTHENTICATED");
+      assert.equal(reply.headers["www-authenticate"], "Bearer");
+    }
+  };
+
+const refused =
+  (status: number, code: string, ...requests: readonly string[]): Check =>
+  async ({ port }) => {
+    for (const request of requests) assertError(await ask(port, request), status, code);
+  };
+
+const accepted =
+  (...requests: readonly string[]): Check =>
+  async ({ port }) => {
+    for (const request of requests) assert.equal((await ask(port, request)).status, 200);
+  };
+
+const ROWS: Readonly<Record<string, Check>> = {
+  "BAD-213": async ({ port }) => {
+    const { socket, replies } = await open(port);
+    // The body is announced and never sent: only an answer that does not wait for it can come.
+    socket.write("POST /v1/transcription HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+    const [reply] = await replies(1);
+    assertError(reply, 401, "UNAUTHENTICATED");
+    assert.equal(reply?.headers["www-authenticate"], "Bearer");
+    assert.equal(reply?.headers["connection"], "close");
+    socket.destroy();
+  },
+  "BAD-214": async (edge) => {
+    await unauthenticated(
+      "Authorization: Basic Z29vZA==\r\n",
+      "Authorization: Bearer\r\n",
+      "Authorization: Bearer  \r\n",
+      "Authorization: bearer x\r\n",
+      `Authorization: Bearer ${"x".repeat(8_000)}\r\n`,
+    )(edge);
+    // 100 kB are refused one step earlier, as every head above 16 KiB is.
+    const huge = get("/v1/me", `Authorization: Bearer ${"x".repeat(100_000)}\r\n`);
+    assertError(await ask(edge.port, huge), 431, "HEADERS_TOO_LARGE");
+    await accepted(get("/v1/me", "Authorization: bEaReR good\r\n"))(edge);
+  },
+  "BAD-216": async ({ port }) => {
+    assertError(await ask(port, get("/v1/me?api_key=good&key=good&access_token=good", "")), 401, "UNAUTHENTICATED");
+  },
+  "BAD-217": async ({ port }) => {
+    const bodies = await Promise.all(
+      ["", "Authorization: Bearer svc_live_unknown\r\n"].map(async (header) => {
+        const reply = await ask(port, get("/v1/me", header));
+        assertError(reply, 401, "UNAUTHENTICATED");
+        return reply.body.replace(/req_[0-9a-z]+/, "");
+      }),
+    );
+    assert.equal(bodies[0], bodies[1]);
+  },
+  "BAD-218": refused(400, "INVALID_REQUEST", get("/v1/me", `Host: y\r\n${KEY}`)),
+  "BAD-220": refused(
+    400,
+    "INVALID_REQUEST",
+    post("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    post("Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "0\r\n\r\n"),
+    post("Content-Length: 4\r\nContent-Length: 5\r\n", "abcd"),
+    post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+  ),
+  "BAD-221": refused(
+    400,
+    "INVALID_REQUEST",
+    get("http://other.example/v1/me"),
+    get("http://x/v1/me"),
+    get("https://x/v1/me"),
+    get("*").replace("GET", "OPTIONS"),
+  ),
+  "BAD-222": refused(
+    431,
+    "HEADERS_TOO_LARGE",
+    get("/v1/me", `${KEY}X-Filler: ${"x".repeat(17 * 1024)}\r\n`),
+    get("/v1/me", `${KEY}${"X-F: y\r\n".repeat(101)}`),
+    get("/v1/me", `${KEY}X-Filler: ${"x".repeat(60 * 1024)}\r\n`),
+  ),
+  "BAD-224": async ({ port }) => {
+    const { socket, untilClose } = await open(port);
+    socket.write("GET /v1/me HT");
+    assertError((await untilClose())[0], 408, "REQUEST_TIMEOUT");
+  },
+  "BAD-226": async ({ port }) => {
+    for (const method of ["TRACE", "CONNECT", "FOO", "PATCH", "OPTIONS", "QUERY"]) {
+      const reply = await ask(port, get("/v1/me").replace("GET", method));
+      assertError(reply, 405, "METHOD_NOT_ALLOWED");
+      assert.equal(reply.headers["allow"], "GET, HEAD");
+    }
+    const reply = await ask(port, get("/v1/transcription"));
+    assertError(reply, 405, "METHOD_NOT_ALLOWED");
+    assert.equal(reply.headers["allow"], "POST");
+    assertError(await ask(port, get("x.example:443").replace("GET", "CONNECT")), 405, "METHOD_NOT_ALLOWED");
+    assertError(await ask(port, get("/v1/unknown").replace("GET", "FOO")), 404, "NOT_FOUND");
+  },
+  "BAD-227": refused(
+    404,
+    "NOT_FOUND",
+    ...["//v1/me", "/v1/%6de", "/v1/me/", "/V1/ME", "/v1/../v1/me", "/v1/./me", "/v1//me", "/v1/me%00", "/v1/%zz"].map(
+      (path) => get(path),
+    ),
+    ...["/v1/me;a=b", "/v1\\me", "/v1/me%2f", "/v1/transcription/jobs/", "/v1/transcription/jobs/%2e", "/"].map(
+      (path) => get(path),
+    ),
+  ),
+  "BAD-229": refused(
+    400,
+    "INVALID_REQUEST",
+    ...["", "x".repeat(256), "a\tb", "a b", "caf\u00e9", "a\x7fb"].map((value) =>
+      get("/v1/me", `${KEY}Idempotency-Key: ${value}\r\n`),
+    ),
+    get("/v1/me", `${KEY}Idempotency-Key: a\r\nIdempotency-Key: a\r\n`),
+    get("/v1/me", `${KEY}Idempotency-Key: a\x01b\r\n`),
+  ),
+  "BAD-230": refused(
+    400,
+    "INVALID_REQUEST",
+    get("/v1/me", `${KEY}X-SVC-Purpose: a\r\nx-svc-purpose: a\r\n`),
+    get("/v1/me", `${KEY}X-SVC-Purpose: ${"x".repeat(5_000)}\r\n`),
+    get("/v1/me", `${KEY}X-SVC-Purpose: caf\u00e9\r\n`),
+  ),
+  "BAD-231": accepted(post('Range: bytes=0-1\r\nIf-None-Match: "x"\r\nContent-Length: 3\r\n', "abc")),
+  "BAD-232": async ({ port }) => {
+    const reply = await ask(port, `GET /v1/me HTTP/1.0\r\n${KEY}\r\n`);
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers["connection"], "close");
+  },
+  "BAD-233": async ({ port }) => {
+    const first = get("/v1/me").replace("Connection: close\r\n", "");
+    const replies = await say(port, `${first}GARBAGE\r\n\r\n`);
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 400],
+    );
+    assertError(replies[1], 400, "INVALID_REQUEST");
+    assert.equal(replies[1]?.headers["connection"], "close");
+  },
+};
+
+for (const row of cases.filter(({ area }) => area === "http")) {
+  test(`${row.id} ${row.input}: ${row.status} ${row.code ?? ""}`, async (t) => {
+    const check = ROWS[row.id];
+    assert.ok(check !== undefined, "this row has no test");
+    await check(await startEdge(t, { limits: { headersTimeoutMs: 100, checkIntervalMs: 50 } }));
+  });
+}
+
+test("spec 5, limits: a target above 8 KiB is 414, whatever else the head holds", async (t) => {
+  const { port } = await startEdge(t);
+  for (const length of [8_193, 12_000, 30_000]) {
+    assertError(await ask(port, get(`/${"a".repeat(length - 1)}`)), 414, "URI_TOO_LONG");
+  }
+  assertError(await ask(port, get(`/${"a".repeat(8_191)}`)), 404, "NOT_FOUND");
+});
+
+test("limits: 16 KiB of headers and an 8 KiB target pass together; 100 fields pass", async (t) => {
+  const { port } = await startEdge(t);
+  const filler = `X-Filler: ${"x".repeat(16_000)}\r\n`;
+  assert.equal((await ask(port, get(`/v1/me?${"a".repeat(8_000)}`, KEY + filler))).status, 200);
+  assert.equal((await ask(port, get("/v1/me", `${KEY}${"X-F: y\r\n".repeat(97)}`))).status, 200);
+});
+
+test("HTTP/1.1 without Host, a broken chunk and a line that is not HTTP are 400 in JSON", async (t) => {
+  const { port } = await startEdge(t);
+  assertError(await ask(port, `GET /v1/me HTTP/1.1\r\nConnection: close\r\n${KEY}\r\n`), 400, "INVALID_REQUEST");
+  assertError(await ask(port, post("Transfer-Encoding: chunked\r\n", "zz\r\nabc\r\n")), 400, "INVALID_REQUEST");
+  assertError(await ask(port, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), 400, "INVALID_REQUEST");
+  assertError(await ask(port, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 400, "INVALID_REQUEST");
+});
+
+test("contract 1: the head is judged before the key, the key before the scope, all before the body", async (t) => {
+  const { port } = await startEdge(t);
+  assertError(await ask(port, get("/v1/me", "Host: y\r\n")), 400, "INVALID_REQUEST");
+  assertError(await ask(port, get("/v1/chat", "")), 401, "UNAUTHENTICATED");
+  assertError(await ask(port, get("/v1/chat")), 403, "FORBIDDEN");
+  assertError(await ask(port, get("/v1/nowhere", "")), 404, "NOT_FOUND");
+});
+
+test("HEAD answers as GET does, without the body", async (t) => {
+  const { port } = await startEdge(t);
+  const { socket, untilClose } = await open(port);
+  socket.write(get("/v1/me").replace("GET", "HEAD").replace(KEY, `${KEY}X-Request-Id: chosen\r\n`));
+  let text = "";
+  socket.on("data", (chunk: string) => {
+    text += chunk;
+  });
+  await untilClose();
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.match(text, /content-length: 11\r\n/);
+  assert.ok(text.endsWith("\r\n\r\n"));
+  // A caller cannot choose the id that names its request in our records.
+  assert.match(text, /x-request-id: req_[0-9a-z]{26}\r\n/);
+});

@@ -1,0 +1,276 @@
+// The door out: what is certain about a failed exchange, and what it never does on its own (contract 1; src/outbound/dial.ts).
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { createOutbound, type Outbound, OutboundError, type OutboundRequest } from "../../src/outbound/dial.ts";
+import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
+
+function outboundFor(t: TestContext, options?: Parameters<typeof createOutbound>[0]): Outbound {
+  const outbound = createOutbound(options);
+  t.after(() => outbound.destroy());
+  return outbound;
+}
+
+function get(url: URL): OutboundRequest {
+  return { trust: "operator", method: "GET", url, headers: {} };
+}
+
+function post(url: URL, chunks: readonly Uint8Array[]): OutboundRequest {
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    yield* chunks;
+  };
+  return { trust: "operator", method: "POST", url, headers: {}, body: { sizeBytes, open } };
+}
+
+async function failureOf(exchange: Promise<unknown>): Promise<OutboundError> {
+  const error = await exchange.then(
+    () => assert.fail("the exchange succeeded"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof OutboundError, String(error));
+  return error;
+}
+
+test("an upload goes with its exact length, unchunked, byte for byte", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await httpServer(t, async (request, response) => {
+    const body = await readAll(request);
+    response.end(JSON.stringify({ headers: request.headers, body: body.toString("latin1") }));
+  });
+  const reply = await outbound.exchange(post(url, [Buffer.from("abc"), Buffer.alloc(0), Buffer.from("defg")]));
+  const seen = JSON.parse(reply.text) as { headers: Record<string, string>; body: string };
+  assert.equal(seen.headers["content-length"], "7");
+  assert.equal(seen.headers["transfer-encoding"], undefined);
+  assert.equal(seen.headers["accept-encoding"], "identity");
+  assert.equal(seen.body, "abcdefg");
+  assert.equal(outbound.dispatched(), 1);
+});
+
+test("a large upload is never held in memory: the source is read as the socket drains", async (t) => {
+  const outbound = outboundFor(t);
+  const stalled = Promise.withResolvers<Socket>();
+  const url = await socketServer(t, (socket) => {
+    socket.pause();
+    stalled.resolve(socket);
+  });
+  const chunk = Buffer.alloc(1024 * 1024);
+  let read = 0;
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    for (let index = 0; index < 256; index++) {
+      read++;
+      yield chunk;
+    }
+  };
+  const hangUp = new AbortController();
+  const exchange = failureOf(
+    outbound.exchange({ ...post(url, []), body: { sizeBytes: 256 * chunk.byteLength, open }, signal: hangUp.signal }),
+  );
+  await stalled.promise;
+  // Loopback buffers swallow a few MiB; a sender without back-pressure would be through all 256 within a few turns.
+  for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(read < 64, `${read} MiB were read while the server took nothing`);
+  hangUp.abort();
+  assert.equal((await exchange).failure, "aborted");
+});
+
+test("a refused connection is a failure before the first byte", async (t) => {
+  const outbound = outboundFor(t);
+  const error = await failureOf(outbound.exchange(post(await refusingUrl(), [Buffer.from("x")])));
+  assert.deepEqual([error.failure, error.dispatched, error.reason], ["connection", false, "ECONNREFUSED"]);
+  assert.equal(outbound.dispatched(), 0);
+});
+
+test("a host name that does not resolve is a failure before the first byte", async (t) => {
+  const outbound = outboundFor(t);
+  const error = await failureOf(outbound.exchange(get(new URL("http://nowhere.invalid/"))));
+  assert.deepEqual([error.failure, error.dispatched], ["connection", false]);
+});
+
+test("a deadline that passes while the socket is still being opened leaves nothing sent", async (t) => {
+  const outbound = outboundFor(t, { connect: () => {} });
+  const error = await failureOf(outbound.exchange({ ...get(new URL("http://127.0.0.1:9/")), timeoutMs: 20 }));
+  assert.deepEqual([error.failure, error.dispatched], ["timeout", false]);
+});
+
+test("a body that cannot be opened sends nothing, though the socket was there", async (t) => {
+  const outbound = outboundFor(t);
+  let bytes = 0;
+  const url = await socketServer(t, (socket) => socket.on("data", (chunk) => (bytes += chunk.byteLength)));
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    yield* [];
+    throw Object.assign(new Error("gone"), { code: "ENOENT" });
+  };
+  const error = await failureOf(outbound.exchange({ ...post(url, []), body: { sizeBytes: 5, open } }));
+  assert.deepEqual([error.failure, error.dispatched, error.reason], ["connection", false, "ENOENT"]);
+  assert.equal(bytes, 0);
+  assert.equal(outbound.dispatched(), 0);
+});
+
+test("the dispatch is announced once, before the server can have seen the request", async (t) => {
+  const outbound = outboundFor(t);
+  const events: string[] = [];
+  const url = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    events.push("server");
+    response.end();
+  });
+  const onDispatch = (): void => void events.push("dispatch");
+  await outbound.exchange({ ...post(url, [Buffer.from("a"), Buffer.from("b")]), onDispatch });
+  await outbound.exchange({ ...get(url), onDispatch });
+  assert.deepEqual(events, ["dispatch", "server", "dispatch", "server"]);
+  assert.equal(outbound.dispatched(), 2);
+});
+
+for (const [what, answer] of [
+  ["a reset", (socket: Socket) => socket.resetAndDestroy()],
+  ["an end of stream without a reply", (socket: Socket) => socket.end()],
+  ["a success cut in its body", (socket: Socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{")],
+  ["a reply that is not HTTP", (socket: Socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n")],
+] as const) {
+  test(`${what} after the first byte is a failure with the request sent`, async (t) => {
+    const outbound = outboundFor(t);
+    const url = await socketServer(t, (socket) => socket.once("data", () => answer(socket)));
+    const error = await failureOf(outbound.exchange(post(url, [Buffer.from("x")])));
+    assert.deepEqual([error.failure, error.dispatched], ["connection", true]);
+    assert.equal(outbound.dispatched(), 1);
+  });
+}
+
+test("a refusal counts though its body is cut: the status was the answer", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await socketServer(t, (socket) =>
+    socket.once("data", () => socket.end("HTTP/1.1 429 Too Many\r\nRetry-After: 7\r\nContent-Length: 50\r\n\r\n{")),
+  );
+  const reply = await outbound.exchange(post(url, [Buffer.from("x")]));
+  assert.deepEqual([reply.status, reply.headers["retry-after"]], [429, "7"]);
+});
+
+test("a refusal that comes while the upload still runs is read, and the rest is not sent", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await socketServer(t, (socket) => {
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}");
+    });
+  });
+  let read = 0;
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    for (; read < 1_000; read++) {
+      yield Buffer.alloc(65_536);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const reply = await outbound.exchange({ ...post(url, []), body: { sizeBytes: 1_000 * 65_536, open } });
+  assert.equal(reply.status, 413);
+  assert.ok(read < 1_000);
+});
+
+test("the deadline passing after dispatch is a timeout with the request sent", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await socketServer(t, () => {});
+  const error = await failureOf(outbound.exchange({ ...post(url, [Buffer.from("x")]), timeoutMs: 50 }));
+  assert.deepEqual([error.failure, error.dispatched], ["timeout", true]);
+});
+
+test("the caller's signal aborts at once and closes the socket, so that a server can stop its work", async (t) => {
+  const outbound = outboundFor(t);
+  const hangUp = new AbortController();
+  const closed = Promise.withResolvers<void>();
+  const url = await socketServer(t, (socket) => {
+    socket.once("data", () => hangUp.abort());
+    socket.once("close", () => closed.resolve());
+  });
+  const error = await failureOf(outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }));
+  assert.deepEqual([error.failure, error.dispatched], ["aborted", true]);
+  await closed.promise;
+});
+
+test("a signal that fired before the call sends nothing", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await httpServer(t, (_request, response) => void response.end());
+  const error = await failureOf(outbound.exchange({ ...get(url), signal: AbortSignal.abort() }));
+  assert.deepEqual([error.failure, error.dispatched], ["aborted", false]);
+  assert.equal(outbound.dispatched(), 0);
+});
+
+test("a pooled socket that the server closed while it idled costs nothing: the request goes out on a fresh one", async (t) => {
+  const outbound = outboundFor(t);
+  let connections = 0;
+  const url = await socketServer(t, (socket) => {
+    connections++;
+    socket.on("data", (chunk) => {
+      if (!chunk.includes("\r\n\r\n")) return;
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      // Announced as reusable, then closed.
+      socket.end();
+    });
+  });
+  for (let round = 0; round < 20; round++) {
+    const reply = await outbound.exchange(post(url, [Buffer.from("x")]));
+    assert.equal(reply.text, "ok");
+    // The close is under way; two turns of the loop let it arrive, as any idle moment would.
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal(outbound.dispatched(), 20);
+  assert.equal(connections, 20);
+});
+
+test("sockets are reused between requests to one origin", async (t) => {
+  const outbound = outboundFor(t);
+  const ports = new Set<number | undefined>();
+  const url = await httpServer(t, async (request, response) => {
+    ports.add(request.socket.remotePort);
+    await readAll(request);
+    response.end("ok");
+  });
+  for (let round = 0; round < 5; round++) await outbound.exchange(post(url, [Buffer.from("x")]));
+  // Never one each; a second one may be opened while the first is still being put back.
+  assert.ok(ports.size <= 2, `${ports.size} sockets for 5 requests`);
+});
+
+test("redirects are not followed", async (t) => {
+  const outbound = outboundFor(t);
+  let requests = 0;
+  const url = await httpServer(t, (_request, response) => {
+    requests++;
+    response.writeHead(307, { location: "/elsewhere" }).end();
+  });
+  const reply = await outbound.exchange(get(url));
+  assert.equal(reply.status, 307);
+  assert.equal(requests, 1);
+});
+
+test("a compressed reply is handed over as it is, with its encoding named", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await httpServer(t, (_request, response) => {
+    response.writeHead(200, { "content-encoding": "gzip" }).end("not really gzip");
+  });
+  const reply = await outbound.exchange(get(url));
+  assert.equal(reply.headers["content-encoding"], "gzip");
+  assert.equal(reply.text, "not really gzip");
+});
+
+test("a reply above 64 MiB is refused while it is read", async (t) => {
+  const outbound = outboundFor(t);
+  const mebibyte = Buffer.alloc(1024 * 1024, 32);
+  let sent = 0;
+  const url = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    response.on("error", () => {});
+    response.setMaxListeners(0);
+    while (sent < 200 && !response.destroyed) {
+      sent++;
+      if (!response.write(mebibyte)) {
+        await new Promise((resolve) => {
+          response.once("drain", resolve);
+          response.once("close", resolve);
+        });
+      }
+    }
+    response.end();
+  });
+  const error = await failureOf(outbound.exchange(post(url, [Buffer.from("x")])));
+  assert.deepEqual([error.failure, error.dispatched], ["reply_too_large", true]);
+  assert.ok(sent < 200);
+});

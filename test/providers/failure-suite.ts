@@ -1,0 +1,170 @@
+// Every way a provider can fail, on a real socket, and the kind each one gets (contract 1, "Definite and unknown outcomes").
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { type TestContext, test } from "node:test";
+import { inspect } from "node:util";
+import { type FailureKind, ProviderError } from "../../src/providers/io.ts";
+import { httpServer, readAll, refusingUrl, socketServer } from "../outbound/loopback.ts";
+import { audioFixture, requestFor } from "./fixtures.ts";
+import { type ContractSubject, targetOf } from "./subject.ts";
+import { basePlan, CREDENTIAL, ioFor, outboundFor } from "./wire-suite.ts";
+
+const PROVIDER_TEXT = "Dear Jane Doe, your transcript about invoices";
+
+const STATUSES: readonly (readonly [number, FailureKind])[] = [
+  [307, "server_error"],
+  [400, "rejected"],
+  [401, "unauthorized"],
+  [402, "payment"],
+  [403, "unauthorized"],
+  [404, "not_found"],
+  [408, "unknown"],
+  [409, "server_error"],
+  [411, "rejected"],
+  [413, "rejected"],
+  [415, "rejected"],
+  [422, "rejected"],
+  [429, "rate_limited"],
+  [499, "unknown"],
+  [500, "server_error"],
+  [502, "unknown"],
+  [503, "server_error"],
+  [504, "unknown"],
+  [529, "server_error"],
+];
+
+export function failureContract(subject: ContractSubject): void {
+  const { kind } = subject.provider;
+  for (const [status, expected] of STATUSES) {
+    test(`contract 1: ${kind} answers ${status}: ${expected}`, async (t) => {
+      const error = await failureOf(t, subject, (response) => {
+        const body = JSON.stringify(subject.refusal("some_code", `${PROVIDER_TEXT} ${CREDENTIAL}`));
+        response.writeHead(status, { "x-echo": CREDENTIAL, location: "/elsewhere" }).end(body);
+      });
+      assert.deepEqual([error.kind, error.status, error.retryAfterSeconds], [expected, status, null]);
+      assert.equal(error.reason, "some_code");
+    });
+  }
+
+  test(`${kind}: 429 with Retry-After keeps the seconds`, async (t) => {
+    const error = await failureOf(t, subject, (response) => response.writeHead(429, { "retry-after": "17" }).end("{}"));
+    assert.deepEqual([error.kind, error.retryAfterSeconds], ["rate_limited", 17]);
+  });
+
+  test(`${kind}: 429 that says the account is out of credit is a matter of payment`, async (t) => {
+    const body = {
+      error: { message: PROVIDER_TEXT, type: "insufficient_quota", param: null, code: "insufficient_quota" },
+    };
+    const error = await failureOf(t, subject, (response) => response.writeHead(429).end(JSON.stringify(body)));
+    assert.deepEqual([error.kind, error.reason], ["payment", "insufficient_quota"]);
+  });
+
+  const badReplies: readonly (readonly [string, string])[] = [
+    ["an error body under status 200", JSON.stringify(subject.refusal("some_code", PROVIDER_TEXT))],
+    ["broken JSON under status 200", `{"text": "${PROVIDER_TEXT}`],
+    ["an HTML page under status 200", `<html>${PROVIDER_TEXT} ${CREDENTIAL}</html>`],
+    ["an empty body under status 200", ""],
+    ["JSON null under status 200", "null"],
+    ["an object without the protocol's fields", '{"request_id":"r"}'],
+    ["a list instead of an object", "[]"],
+  ];
+  for (const [what, body] of badReplies) {
+    test(`contract 1: ${kind}, ${what}: bad_reply`, async (t) => {
+      const error = await failureOf(t, subject, (response) => response.writeHead(200).end(body));
+      assert.equal(error.kind, "bad_reply");
+    });
+  }
+
+  test(`contract 1: ${kind}, a compressed success is a bad_reply: none was asked for`, async (t) => {
+    const error = await failureOf(t, subject, (response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(JSON.stringify(subject.success)),
+    );
+    assert.deepEqual([error.kind, error.reason], ["bad_reply", "content_encoding"]);
+  });
+
+  test(`contract 1: ${kind}, a success cut in its body: unknown`, async (t) => {
+    const error = await failureOf(t, subject, (response) => {
+      response.writeHead(200, { "content-length": "500" });
+      response.write("{", () => response.destroy());
+    });
+    assert.equal(error.kind, "unknown");
+  });
+
+  test(`contract 1: ${kind}, a reset after the first byte: unknown`, async (t) => {
+    const url = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
+    assert.equal((await failureAt(t, subject, url)).kind, "unknown");
+  });
+
+  test(`contract 1: ${kind}, a refused connection: connect, and nothing dispatched`, async (t) => {
+    const outbound = outboundFor(t);
+    const error = await failureAt(t, subject, await refusingUrl(), { outbound });
+    assert.deepEqual([error.kind, error.reason, outbound.dispatched()], ["connect", "ECONNREFUSED", 0]);
+  });
+
+  test(`contract 1: ${kind}, no first byte by the deadline: timeout`, async (t) => {
+    const url = await socketServer(t, () => {});
+    assert.equal((await failureAt(t, subject, url, { deadlineMs: 50 })).kind, "timeout");
+  });
+
+  test(`contract 1: ${kind}, a body that trickles past the deadline: timeout`, async (t) => {
+    const url = await socketServer(t, (socket) => {
+      socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"));
+    });
+    assert.equal((await failureAt(t, subject, url, { deadlineMs: 50 })).kind, "timeout");
+  });
+
+  test(`contract 3: ${kind}, the caller gone: aborted`, async (t) => {
+    const caller = new AbortController();
+    const url = await socketServer(t, (socket) => socket.once("data", () => caller.abort()));
+    assert.equal((await failureAt(t, subject, url, { signal: caller.signal })).kind, "aborted");
+  });
+}
+
+function failureOf(
+  t: TestContext,
+  subject: ContractSubject,
+  answer: (response: ServerResponse) => unknown,
+): Promise<ProviderError> {
+  const url = httpServer(t, async (request, response) => {
+    await readAll(request);
+    answer(response);
+  });
+  return url.then((resolved) => failureAt(t, subject, resolved));
+}
+
+/** Runs the whole exchange, normalising included, and looks through the failure for what must never be in one. */
+async function failureAt(
+  t: TestContext,
+  subject: ContractSubject,
+  url: URL,
+  options: Parameters<typeof ioFor>[2] = {},
+): Promise<ProviderError> {
+  const golden = subject.golden[0];
+  assert.ok(golden);
+  const { speech, target } = targetOf(subject.provider, golden);
+  const audio = audioFixture();
+  const error = await subject.provider
+    .transcribe(basePlan(subject), audio, ioFor(t, url, options))
+    .then((raw) => subject.provider.normalise(raw, requestFor(speech, {}), target, audio))
+    .then(
+      () => assert.fail("it succeeded"),
+      (thrown: unknown) => thrown,
+    );
+  assert.ok(error instanceof ProviderError, inspect(error));
+  assertSaysNothing(error);
+  return error;
+}
+
+/** As any logger could print it: message, stack, every own field, the chain of causes. */
+function assertSaysNothing(error: ProviderError): void {
+  const printed = [
+    inspect(error, { depth: Infinity, showHidden: true }),
+    JSON.stringify(error),
+    error.stack,
+    String(error.cause),
+  ];
+  for (const text of printed) {
+    assert.ok(!text?.includes(CREDENTIAL), "a credential in an error");
+    assert.ok(!text?.includes("Jane Doe"), "a provider's text in an error");
+  }
+}

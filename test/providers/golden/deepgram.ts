@@ -1,0 +1,77 @@
+// Deepgram's query parameters per model and feature, from its API reference (POST /v1/listen, checked 2026-11-20).
+import type { Change, GoldenModel } from "../fixtures.ts";
+
+/** What every nova model does in the same way. */
+const SHARED = {
+  diarization: {
+    added: [
+      ["diarize_model", "latest"],
+      ["utterances", "true"],
+    ],
+  },
+  // Words come with times always.
+  "timestamps.word": {},
+  "timestamps.segment": { added: [["utterances", "true"]] },
+  "redaction.pii": { added: [["redact", "pii"]] },
+  "redaction.pci": { added: [["redact", "pci"]] },
+  "redaction.phi": { added: [["redact", "phi"]] },
+  "redaction.numbers": { added: [["redact", "numbers"]] },
+  multichannel: {
+    added: [
+      ["multichannel", "true"],
+      ["utterances", "true"],
+    ],
+  },
+  profanity_filter: { added: [["profanity_filter", "true"]] },
+} as const satisfies GoldenModel["features"];
+
+const KEYTERM: Change = {
+  added: [
+    ["keyterm", "Patchbay"],
+    ["keyterm", "Zürich"],
+  ],
+};
+const KEYWORDS: Change = {
+  added: [
+    ["keywords", "Patchbay"],
+    ["keywords", "Zürich"],
+  ],
+};
+
+function golden(model: string, keyterms: Change): GoldenModel {
+  return {
+    model,
+    path: "/v1/listen",
+    base: [
+      ["model", model],
+      ["language", "en"],
+      ["punctuate", "true"],
+      ["mip_opt_out", "true"],
+    ],
+    features: { ...SHARED, keyterms },
+    preferences: {
+      detect_language: { added: [["detect_language", "true"]], removed: [["language", "en"]] },
+      speaker_count_hint: "dropped",
+      smart_formatting: { added: [["smart_format", "true"]] },
+      prompt: "dropped",
+      language: { added: [["language", "pt-BR"]], removed: [["language", "en"]] },
+    },
+  };
+}
+
+/** English only: no detection. */
+const MEDICAL: GoldenModel = {
+  ...golden("nova-3-medical", KEYTERM),
+  preferences: { ...golden("nova-3-medical", KEYTERM).preferences, detect_language: "dropped" },
+};
+
+export const DEEPGRAM_GOLDEN: readonly GoldenModel[] = [
+  golden("nova-3", KEYTERM),
+  golden("nova-3-general", KEYTERM),
+  MEDICAL,
+  golden("nova-2", KEYWORDS),
+  golden("nova-2-general", KEYWORDS),
+];
+
+/** The sandbox's own model takes all of nova-3 and says so in the same words. */
+export const SIMULATED_GOLDEN: GoldenModel = golden("simulated-speech", KEYTERM);

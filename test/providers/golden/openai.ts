@@ -1,0 +1,83 @@
+// OpenAI's multipart fields per model and feature, from its API reference and guide (audio, checked 2026-11-20).
+import type { Change, GoldenModel, Parameter } from "../fixtures.ts";
+
+const JSON_FORMAT: Parameter = ["response_format", "json"];
+const VERBOSE: Change = { added: [["response_format", "verbose_json"]], removed: [JSON_FORMAT] };
+
+function verbose(...more: readonly Parameter[]): Change {
+  return { ...VERBOSE, added: [["response_format", "verbose_json"], ...more] };
+}
+
+/** The documented technique for whisper-1: the words, spelled as they should be, in the prompt. */
+const KEYTERMS_IN_PROMPT: Change = { added: [["prompt", "Patchbay, Zürich"]] };
+const PROMPT: Change = { added: [["prompt", "A call about invoices."]] };
+/** ISO-639-1, so the region goes. */
+const LANGUAGE: Change = { added: [["language", "pt"]] };
+
+const WHISPER_1: GoldenModel = {
+  model: "whisper-1",
+  path: "/audio/transcriptions",
+  base: [["model", "whisper-1"], JSON_FORMAT],
+  features: {
+    "timestamps.word": verbose(["timestamp_granularities[]", "word"]),
+    "timestamps.segment": verbose(["timestamp_granularities[]", "segment"]),
+    keyterms: KEYTERMS_IN_PROMPT,
+    translation: { path: "/audio/translations" },
+  },
+  preferences: {
+    detect_language: VERBOSE,
+    speaker_count_hint: "dropped",
+    // Output is always punctuated and formatted; there is nothing to ask.
+    smart_formatting: {},
+    prompt: PROMPT,
+    language: LANGUAGE,
+  },
+};
+
+function gpt4o(model: string): GoldenModel {
+  return {
+    model,
+    path: "/audio/transcriptions",
+    base: [["model", model], JSON_FORMAT],
+    features: { keyterms: KEYTERMS_IN_PROMPT },
+    preferences: { ...WHISPER_1.preferences, detect_language: "dropped" },
+  };
+}
+
+const DIARIZED: Change = { added: [["response_format", "diarized_json"]], removed: [JSON_FORMAT] };
+
+const DIARIZE: GoldenModel = {
+  model: "gpt-4o-transcribe-diarize",
+  path: "/audio/transcriptions",
+  base: [["model", "gpt-4o-transcribe-diarize"], JSON_FORMAT, ["chunking_strategy", "auto"]],
+  features: { diarization: DIARIZED, "timestamps.segment": DIARIZED },
+  preferences: { ...WHISPER_1.preferences, detect_language: "dropped", prompt: "dropped" },
+};
+
+const GPT_TRANSCRIBE: GoldenModel = {
+  model: "gpt-transcribe",
+  path: "/audio/transcriptions",
+  base: [["model", "gpt-transcribe"], JSON_FORMAT],
+  features: {
+    keyterms: {
+      added: [
+        ["keywords[]", "Patchbay"],
+        ["keywords[]", "Zürich"],
+      ],
+    },
+  },
+  preferences: {
+    ...WHISPER_1.preferences,
+    // Says `languages` in its plain JSON, unasked.
+    detect_language: {},
+    language: { added: [["languages[]", "pt"]] },
+  },
+};
+
+export const OPENAI_GOLDEN: readonly GoldenModel[] = [
+  WHISPER_1,
+  gpt4o("gpt-4o-transcribe"),
+  gpt4o("gpt-4o-mini-transcribe"),
+  DIARIZE,
+  GPT_TRANSCRIBE,
+];

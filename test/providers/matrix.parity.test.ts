@@ -1,0 +1,211 @@
+// The models' data against the researched feature matrix (test/cases/feature-matrix.json): every difference is listed here
+// with its argument, an unlisted one fails, and so does a listed one that is none.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import type { Feature, Preference } from "../../src/contract/features.ts";
+import { deepgram } from "../../src/providers/deepgram.ts";
+import { openai } from "../../src/providers/openai.ts";
+import type { SpeechModel } from "../../src/providers/provider.ts";
+
+interface Matrix {
+  readonly features: readonly string[];
+  readonly models: Readonly<
+    Record<string, Readonly<Record<string, { readonly s: "N" | "C" | "E" | "W" | "U"; readonly p?: string }>>>
+  >;
+}
+const matrix = JSON.parse(await readFile(new URL("../cases/feature-matrix.json", import.meta.url), "utf8")) as Matrix;
+
+const ROWS: readonly (readonly [row: string, model: string, data: SpeechModel | undefined])[] = [
+  ...["nova-3", "nova-3-general", "nova-3-medical"].map(
+    (name) => ["deepgram/nova-3", name, deepgram.models[name]] as const,
+  ),
+  ...["nova-2", "nova-2-general"].map((name) => ["deepgram/nova-2", name, deepgram.models[name]] as const),
+  ["openai/whisper-1", "whisper-1", openai.models["whisper-1"]],
+  ...["gpt-4o-transcribe", "gpt-4o-mini-transcribe"].map(
+    (name) => ["openai/gpt-4o-transcribe, -mini", name, openai.models[name]] as const,
+  ),
+  ["openai/gpt-4o-transcribe-diarize", "gpt-4o-transcribe-diarize", openai.models["gpt-4o-transcribe-diarize"]],
+  ["openai/gpt-transcribe", "gpt-transcribe", openai.models["gpt-transcribe"]],
+];
+
+const FEATURE_COLUMNS: Readonly<Record<string, readonly Feature[]>> = {
+  diarization: ["diarization"],
+  ts_word: ["timestamps.word"],
+  ts_segment: ["timestamps.segment"],
+  keyterms: ["keyterms"],
+  profanity_filter: ["profanity_filter"],
+  redaction: ["redaction.pii", "redaction.pci", "redaction.phi", "redaction.numbers"],
+  multichannel: ["multichannel"],
+  translation: ["translation"],
+  realtime: ["streaming"],
+};
+const PREFERENCE_COLUMNS: Readonly<Record<string, Preference>> = {
+  language: "language",
+  detect_language: "detect_language",
+  speaker_count_hint: "speaker_count_hint",
+  smart_formatting: "smart_formatting",
+  prompt: "prompt",
+};
+/** Columns that are not data of a model here, and where they are decided instead. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  batch: "every speech model transcribes a file in one call",
+  async: "jobs run the synchronous call; the provider's own callbacks are not used",
+  url_input: "the gateway fetches and uploads; a caller's URL is never passed on",
+  rf_json: "the gateway renders every format from words and segments, so a format needs only its times or speakers",
+  rf_text: "as rf_json",
+  rf_verbose: "as rf_json",
+  rf_diarized_json: "as rf_json",
+  rf_srt: "as rf_json",
+  rf_vtt: "as rf_json",
+  out_language: "what comes back is read when it is there; nothing can require it",
+  out_language_confidence: "as out_language",
+  out_word_confidence: "as out_language",
+  out_duration: "the gateway measures; the provider's figure is a note in the usage record",
+  delete: "none of these providers keeps a transcript",
+  limits: "compared below",
+};
+/** Rows of the matrix that have no adapter here, or no catalogue entry: self-hosted models are declared, not known. */
+const OTHER_ROWS = [
+  "assemblyai/universal-3-pro, 3-5-pro",
+  "assemblyai/universal-2",
+  "elevenlabs/scribe_v2",
+  "google/chirp_3 (v2)",
+  "google/chirp_2, long (v2)",
+  "google/gemini-3.5-transcribe",
+  "google/gemini general model",
+  "compat/groq whisper-large-v3",
+  "compat/mistral voxtral",
+  "self-hosted/speaches",
+  "self-hosted/whisper.cpp",
+  "self-hosted/vLLM",
+];
+
+interface Difference {
+  readonly rows: readonly string[];
+  /** Only these of the row's models. */
+  readonly models?: readonly string[];
+  readonly column: string;
+  readonly ours: string;
+  readonly because: string;
+}
+const DEEPGRAM = ["deepgram/nova-3", "deepgram/nova-2"];
+const OPENAI = [...new Set(ROWS.map(([row]) => row))].filter((row) => row.startsWith("openai/"));
+const DIFFERENCES: readonly Difference[] = [
+  {
+    rows: [...DEEPGRAM, ...OPENAI.filter((row) => row !== "openai/whisper-1")],
+    column: "realtime",
+    ours: "absent",
+    because: "live transcription is another endpoint of these providers, and no adapter speaks it",
+  },
+  {
+    rows: OPENAI,
+    column: "multichannel",
+    ours: "absent",
+    because: "channels would have to be split before the upload, and the gateway does not cut audio",
+  },
+  {
+    rows: OPENAI,
+    column: "profanity_filter",
+    ours: "absent",
+    because: "masking by a word list is not a model's filter, and there is no such list",
+  },
+  {
+    rows: ["deepgram/nova-3"],
+    models: ["nova-3-medical"],
+    column: "detect_language",
+    ours: "absent",
+    because: "the medical model knows one language, and detection would answer with another model",
+  },
+];
+
+const WANTED = { N: "native", C: "native", E: "exact", W: "weak", U: "absent" } as const;
+const TAKEN = { N: "taken", C: "taken", E: "taken", W: "absent", U: "absent" } as const;
+
+const found: string[] = [];
+
+for (const [row, model, data] of ROWS) {
+  for (const [column, features] of Object.entries(FEATURE_COLUMNS)) {
+    test(`contract 3: ${model} declares ${column} as the matrix has it, or for a listed reason otherwise`, () => {
+      const { cell, speech } = cellAndModel(row, column, data);
+      for (const feature of features) {
+        compare(row, model, column, WANTED[cell.s], speech.features[feature]?.support ?? "absent");
+        if (cell.s === "C" && speech.features[feature] !== undefined) {
+          assert.ok(hasCondition(speech, feature), `${feature} works under a condition, and the data have none`);
+        }
+      }
+    });
+  }
+  for (const [column, preference] of Object.entries(PREFERENCE_COLUMNS)) {
+    test(`contract 3: ${model} takes the preference ${column} as the matrix has it`, () => {
+      const { cell, speech } = cellAndModel(row, column, data);
+      compare(row, model, column, TAKEN[cell.s], speech.preferences.includes(preference) ? "taken" : "absent");
+    });
+  }
+}
+
+test("every difference that is listed exists", () => {
+  const listed = DIFFERENCES.flatMap(({ rows, column }) => rows.map((row) => `${row} ${column}`));
+  assert.deepEqual([...new Set(found)].toSorted(), listed.toSorted());
+});
+
+test("every row and column of the matrix is compared or accounted for", () => {
+  assert.deepEqual(
+    Object.keys(matrix.models).toSorted(),
+    [...new Set(ROWS.map(([row]) => row)), ...OTHER_ROWS].toSorted(),
+  );
+  const columns = [...Object.keys(FEATURE_COLUMNS), ...Object.keys(PREFERENCE_COLUMNS), ...Object.keys(ELSEWHERE)];
+  assert.deepEqual(columns.toSorted(), matrix.features.toSorted());
+});
+
+test("every model of the two catalogues has a row in the matrix", () => {
+  const known = [...Object.keys(deepgram.models), ...Object.keys(openai.models)];
+  assert.deepEqual(known.toSorted(), ROWS.map(([, model]) => model).toSorted());
+});
+
+const LIMITS: Readonly<Record<string, Partial<SpeechModel["limits"]>>> = {
+  "2 GB; 10 min processing": { maxBytes: 2_000_000_000 },
+  "25 MiB body; no duration cap known": { maxBytes: 26_214_400 - 65_536 },
+  "25 MB": { maxBytes: 26_214_400 - 65_536 },
+  "25 MiB; about 1500 s": { maxBytes: 26_214_400 - 65_536, maxSeconds: 1500 },
+  "25 MiB; 1400 s": { maxBytes: 26_214_400 - 65_536, maxSeconds: 1400 },
+};
+
+test("contract 3: size and duration limits are the matrix's", () => {
+  for (const [row, model, data] of ROWS) {
+    const { cell, speech } = cellAndModel(row, "limits", data);
+    const { maxBytes, maxSeconds } = speech.limits;
+    const limits = {
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(maxSeconds === undefined ? {} : { maxSeconds }),
+    };
+    assert.deepEqual(limits, LIMITS[cell.p ?? ""], model);
+  }
+});
+
+function cellAndModel(
+  row: string,
+  column: string,
+  data: SpeechModel | undefined,
+): { cell: { s: keyof typeof WANTED; p?: string }; speech: SpeechModel } {
+  const cell = matrix.models[row]?.[column];
+  assert.ok(cell && data);
+  return { cell, speech: data };
+}
+
+function compare(row: string, model: string, column: string, wanted: string, ours: string): void {
+  if (wanted === ours) return;
+  const difference = DIFFERENCES.find(
+    (each) =>
+      each.rows.includes(row) && (each.models?.includes(model) ?? true) && each.column === column && each.ours === ours,
+  );
+  assert.ok(difference, `${model} ${column}: the matrix says ${wanted}, the model data ${ours}`);
+  found.push(`${row} ${column}`);
+}
+
+/** A condition is a list of languages, or a limit that routing checks. */
+function hasCondition(speech: SpeechModel, feature: Feature): boolean {
+  if (speech.features[feature]?.languages !== undefined) return true;
+  if (feature === "keyterms") return speech.limits.keyterms !== undefined;
+  return feature === "multichannel" && speech.limits.maxChannels !== undefined;
+}

@@ -1,0 +1,65 @@
+// The figures and codes taken from a failed reply, and what is left behind (src/providers/read-reply.ts).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ProviderError } from "../../src/providers/io.ts";
+import { readJsonReply, requestIdOf, retryAfterSeconds } from "../../src/providers/read-reply.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+const RETRY_AFTER: readonly (readonly [Readonly<Record<string, string>>, number | undefined])[] = [
+  [{}, undefined],
+  [{ "retry-after": "17" }, 17],
+  [{ "retry-after": "0" }, 0],
+  [{ "retry-after": "1.5" }, 1.5],
+  [{ "retry-after-ms": "250" }, 0.25],
+  [{ "retry-after-ms": "250", "retry-after": "17" }, 0.25],
+  [{ "retry-after-ms": "soon", "retry-after": "17" }, 17],
+  [{ "retry-after": "Fri, 20 Nov 2026 12:00:30 GMT" }, 30],
+  [{ "retry-after": "Fri, 20 Nov 2026 11:00:00 GMT" }, 0],
+  [{ "retry-after": "86400" }, 3600],
+  [{ "retry-after": "-5" }, undefined],
+  [{ "retry-after": "" }, undefined],
+  [{ "retry-after": "NaN" }, undefined],
+  [{ "retry-after": "Infinity" }, undefined],
+];
+for (const [headers, expected] of RETRY_AFTER) {
+  test(`contract 1: ${JSON.stringify(headers)} means ${expected} seconds`, () => {
+    assert.equal(
+      retryAfterSeconds(headers, () => NOW),
+      expected,
+    );
+  });
+}
+
+const REASONS: readonly (readonly [unknown, string | null])[] = [
+  [{ error: { code: "invalid_api_key", message: "secret" } }, "invalid_api_key"],
+  [{ error: { code: null, type: "server_error" } }, "server_error"],
+  [{ error: { code: 400, type: "invalid_request_error" } }, "invalid_request_error"],
+  [{ err_code: "INVALID_AUTH", err_msg: "secret" }, "INVALID_AUTH"],
+  [{ error_code: "SERVICE_UNAVAILABLE" }, "SERVICE_UNAVAILABLE"],
+  [{ category: "INVALID_JSON", message: "secret", details: "secret" }, "INVALID_JSON"],
+  [{ error: { code: "the key sk-abc is wrong" } }, null],
+  [{ error: { code: "sk-proj-a8B7c6" } }, null],
+  [{ error: { code: "secretword" } }, null],
+  [{ error: { code: "a".repeat(65) } }, null],
+  [{ error: "Invalid request" }, null],
+  [{ detail: "Not found" }, null],
+  ["text", null],
+  [null, null],
+];
+for (const [body, expected] of REASONS) {
+  test(`only codes are taken from a failed reply: ${JSON.stringify(body).slice(0, 70)} gives ${expected}`, () => {
+    assert.throws(
+      () => readJsonReply({ status: 400, headers: {}, text: JSON.stringify(body) }, "secretword"),
+      (error: unknown) => error instanceof ProviderError && error.reason === expected,
+    );
+  });
+}
+
+test("a request id is kept when it is one visible word of at most 128 characters", () => {
+  assert.equal(requestIdOf({ "x-request-id": "req_0f2c" }, "x-request-id"), "req_0f2c");
+  assert.equal(requestIdOf({}, "x-request-id"), null);
+  for (const wrong of ["", "two words", "x".repeat(129), "ümlaut"]) {
+    assert.equal(requestIdOf({ "x-request-id": wrong }, "x-request-id"), null);
+  }
+});

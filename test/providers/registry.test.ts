@@ -1,0 +1,52 @@
+// The registry and the chat catalogue, as data (contract 10).
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { test } from "node:test";
+import { CHAT_MODELS } from "../../src/providers/catalog.ts";
+import { languageTag } from "../../src/providers/language-names.ts";
+import { PROVIDER_KINDS } from "../../src/providers/provider.ts";
+import { USUAL_GRADE } from "../../src/providers/receipts.ts";
+import { providers } from "../../src/providers/registry.ts";
+
+test("no provider without a contract test", () => {
+  assert.deepEqual([...providers.keys()].toSorted(), ["deepgram", "openai", "openai-compatible", "sandbox"]);
+  for (const kind of providers.keys()) {
+    assert.ok(existsSync(new URL(`${kind}.contract.test.ts`, import.meta.url)), kind);
+  }
+});
+
+test("contract 3: every feature of every model carries the grade by which its receipt is judged", () => {
+  for (const provider of providers.values()) {
+    for (const [name, model] of Object.entries(provider.models)) {
+      for (const [feature, support] of Object.entries(model.features)) {
+        assert.equal(support.grade, USUAL_GRADE[feature as keyof typeof USUAL_GRADE], `${name} ${feature}`);
+      }
+    }
+  }
+});
+
+test("contract 10: the catalogue knows chat models of openai, anthropic and gemini, and none of them is a speech model", () => {
+  assert.deepEqual(Object.keys(CHAT_MODELS).toSorted(), ["anthropic", "gemini", "openai"]);
+  for (const kind of PROVIDER_KINDS) {
+    const names = CHAT_MODELS[kind] ?? [];
+    assert.equal(new Set(names).size, names.length);
+    for (const name of names) assert.equal(providers.get(kind)?.models[name], undefined);
+  }
+});
+
+for (const [said, tag] of [
+  ["english", "en"],
+  ["English", "en"],
+  ["Haitian Creole", "ht"],
+  ["cantonese", "yue"],
+  ["en", "en"],
+  ["pt_br", "pt-br"],
+  ["zh-Hans", "zh-Hans"],
+  ["old high martian", null],
+  ["", null],
+  ["toString", null],
+] as const) {
+  test(`contract 3: a provider's language ${JSON.stringify(said)} is ${tag} in BCP-47`, () => {
+    assert.equal(languageTag(said), tag);
+  });
+}

@@ -1,0 +1,101 @@
+// Every golden request against the sandbox server, which refuses what the providers refuse: two readings of the same wire
+// contracts, by different hands, agree. And every receipt of a kept promise holds.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startSandbox } from "../../sandbox/server.ts";
+import { createOutbound } from "../../src/outbound/dial.ts";
+import { deepgram } from "../../src/providers/deepgram.ts";
+import { createIo } from "../../src/providers/make-io.ts";
+import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
+import { openai } from "../../src/providers/openai.ts";
+import type { SpeechAudio, SpeechProvider, SpeechRequest, SpeechTarget } from "../../src/providers/provider.ts";
+import { sandbox as sandboxProvider } from "../../src/providers/sandbox.ts";
+import { wav } from "../sandbox/wav.ts";
+import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
+import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
+import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
+import { OPENAI_GOLDEN } from "./golden/openai.ts";
+import { targetOf } from "./subject.ts";
+
+const server = await startSandbox();
+const outbound = createOutbound();
+test.after(async () => {
+  await outbound.destroy();
+  await server.close();
+});
+
+const WAV = wav(3, 2);
+const AUDIO: SpeechAudio = audioFixture({
+  sizeBytes: WAV.byteLength,
+  channels: 2,
+  durationSeconds: 3,
+  open: async function* () {
+    yield WAV;
+  },
+});
+
+interface Place {
+  readonly provider: SpeechProvider;
+  readonly baseUrl: string;
+  readonly golden: GoldenModel;
+}
+
+const dialectOf = (golden: GoldenModel): "openai" | "whisper-cpp" | "speaches" | "vllm" =>
+  (golden.settings?.["dialect"] as "whisper-cpp" | "speaches" | "vllm" | undefined) ?? "openai";
+
+const PLACES: readonly Place[] = [
+  ...DEEPGRAM_GOLDEN.map((golden) => ({ provider: deepgram, baseUrl: server.deepgramUrl, golden })),
+  ...OPENAI_GOLDEN.map((golden) => ({ provider: openai, baseUrl: server.openaiUrl, golden })),
+  ...[SIMULATED_GOLDEN, ...prefixed("deepgram/", DEEPGRAM_GOLDEN), ...prefixed("openai/", OPENAI_GOLDEN)].map(
+    (golden) => ({ provider: sandboxProvider, baseUrl: server.origin, golden }),
+  ),
+  ...COMPATIBLE_GOLDEN.filter(({ settings }) => settings?.["dialect"] !== undefined).map((golden) => ({
+    provider: openaiCompatible,
+    baseUrl: server.compatibleUrl(dialectOf(golden)),
+    // The sandbox's whisper.cpp was started with another inference path.
+    golden:
+      dialectOf(golden) === "whisper-cpp"
+        ? { ...golden, settings: { ...golden.settings, transcribe_path: "/audio/transcriptions" } }
+        : golden,
+  })),
+];
+
+function prefixed(prefix: string, models: readonly GoldenModel[]): readonly GoldenModel[] {
+  return models.map((golden) => ({ ...golden, model: `${prefix}${golden.model}` }));
+}
+
+for (const { provider, baseUrl, golden } of PLACES) {
+  const { speech, target } = targetOf(provider, golden);
+  const wishes: readonly (readonly [string, Partial<SpeechRequest>])[] = [
+    ["nothing", {}],
+    ...Object.keys(golden.features).map((feature) => [feature, ASKING[feature as keyof typeof ASKING]] as const),
+    ...speech.preferences
+      .filter(
+        (preference) => preference !== "language" || speech.languages === "any" || speech.languages.includes("pt"),
+      )
+      .map((preference) => [preference, PREFERRING[preference]] as const),
+  ];
+  test(`${provider.kind}/${golden.model}: the sandbox takes every golden request and every receipt holds`, async (t) => {
+    for (const [name, wish] of wishes) {
+      await t.test(name, () => transcribed(provider, target, baseUrl, requestFor(speech, wish)));
+    }
+  });
+}
+
+async function transcribed(
+  provider: SpeechProvider,
+  target: SpeechTarget,
+  baseUrl: string,
+  request: SpeechRequest,
+): Promise<void> {
+  const result = provider.plan(request, target);
+  assert.ok(result.ok);
+  const { signal } = new AbortController();
+  const io = createIo({ outbound, baseUrl, credential: "sandbox-key", signal, deadlineMs: 20_000 });
+  const transcript = provider.normalise(await provider.transcribe(result.plan, AUDIO, io), request, target, AUDIO);
+  assert.match(transcript.text, /simulated/);
+  assert.deepEqual(
+    transcript.receipts.filter(({ delivered }) => !delivered),
+    [],
+  );
+}

@@ -1,0 +1,99 @@
+// The database on both engines: migrations, types, transactions, the shifted clock.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sql } from "kysely";
+import { migrate } from "../../src/storage/migrate.ts";
+import { makeTenant, openTestDatabase, shiftClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+
+let database: TestDatabase;
+before(async () => {
+  database = await openTestDatabase();
+});
+after(() => database.close());
+
+test("architecture Engines: migrating a migrated database changes nothing", async () => {
+  const before = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.db);
+  await migrate(database.db);
+  const after = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.db);
+  assert.equal(database.engine, TEST_ENGINE);
+  assert.deepEqual(
+    after.rows.map((row) => row.name),
+    ["0001-foundation"],
+  );
+  assert.deepEqual(after.rows, before.rows);
+});
+
+test("architecture Engines: processes that start at once migrate once", async () => {
+  const handles = await Promise.all(Array.from({ length: 4 }, () => database.openSecond()));
+  await sql`drop schema public cascade`.execute(database.db);
+  await sql`create schema public`.execute(database.db);
+  // On the embedded engine there is one process, whose migrations would follow one another anyway.
+  const starting = database.engine === "postgres" ? handles : handles.slice(0, 1);
+  await Promise.all(starting.map((handle) => migrate(handle.db)));
+  await makeTenant(database);
+  await Promise.all(handles.map((handle) => handle.close()));
+});
+
+test("architecture Engines: both engines give the same types for what they store", async () => {
+  const { rows } = await sql<
+    Record<string, unknown>
+  >`select 1::bigint as small, 9007199254740993::bigint as large, 0.10::numeric as exact,
+    ${Buffer.from([0, 255])}::bytea as bytes, array['a', 'b']::text[] as list, '{"a":[1]}'::jsonb as json, '2026-01-01T00:00:00Z'::timestamptz as moment`.execute(
+    database.db,
+  );
+  assert.deepEqual(rows[0], {
+    small: 1n,
+    large: 9007199254740993n,
+    exact: "0.10",
+    bytes: Buffer.from([0, 255]),
+    list: ["a", "b"],
+    json: { a: [1] },
+    moment: new Date("2026-01-01T00:00:00Z"),
+  });
+  assert.ok(Buffer.isBuffer(rows[0]?.["bytes"]));
+});
+
+test("architecture Engines: a transaction that throws leaves nothing, beside others that commit", async () => {
+  const kept = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, index) =>
+      database.transaction(async (tx) => {
+        await tx
+          .insertInto("prices")
+          .values({ provider: "rollback", model: `m${index}`, definition: "{}" })
+          .execute();
+        if (index % 2 === 1) throw new Error("no");
+      }),
+    ),
+  );
+  const rows = await database.db.selectFrom("prices").select("model").where("provider", "=", "rollback").execute();
+  assert.equal(kept.filter((result) => result.status === "rejected").length, 10);
+  assert.equal(rows.length, 10);
+  assert.ok(rows.every(({ model }) => Number(model.slice(1)) % 2 === 0));
+});
+
+test("architecture Engines: patchbay_now() is the database's clock, and tests can shift it", async () => {
+  const now = async () =>
+    (await sql<{ now: Date; real: Date }>`select patchbay_now() as now, now() as real`.execute(database.db)).rows[0];
+  const right = await now();
+  assert.equal(right?.now.getTime(), right?.real.getTime());
+  await shiftClock(database, 86_400);
+  const shifted = await now();
+  assert.equal(shifted === undefined ? 0 : shifted.now.getTime() - shifted.real.getTime(), 86_400_000);
+  await shiftClock(database, 0);
+});
+
+test("contract 2: slugs are unique within a workspace, not across", async () => {
+  const first = await makeTenant(database);
+  await makeTenant(database);
+  const again = database.db
+    .insertInto("apps")
+    .values({ id: "app_x", workspace_id: first.workspaceId, slug: "app", name: "again", managed_by: "test" });
+  await assert.rejects(again.execute(), /unique|duplicate/u);
+});
+
+test("architecture Engines: a ping answers, and fails once closed", async () => {
+  await database.ping();
+  const second = await openTestDatabase();
+  await second.close();
+  await assert.rejects(second.ping());
+});

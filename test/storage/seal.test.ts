@@ -1,0 +1,79 @@
+// Encryption at rest and the installation's own secrets (contract 10, reliability 6).
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { createSeal } from "../../src/storage/seal.ts";
+import { loadOrMakeSecrets, parseEncryptionKey } from "../../src/storage/secrets.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "patchbay-secrets-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const place = ["connections", "ws_1", "dg", "credential"];
+const plaintext = Buffer.from("provider credential");
+
+test("K-04: what is sealed opens in its place only: not elsewhere, not with parts run together, not changed", () => {
+  const seal = createSeal({ keys: [randomBytes(32)] });
+  const sealed = seal.seal(plaintext, place);
+  assert.deepEqual(seal.open(sealed, place), plaintext);
+  for (const other of [
+    ["connections", "ws_2", "dg", "credential"],
+    ["connections", "ws_1", "d", "gcredential"],
+    ["connections", "ws_1", "dgcredential"],
+    [],
+  ]) {
+    assert.throws(() => seal.open(sealed, other), other.join());
+  }
+  for (let index = 0; index < sealed.length; index += 1) {
+    const changed = Buffer.from(sealed);
+    changed.writeUInt8((changed[index] ?? 0) ^ 1, index);
+    assert.throws(() => seal.open(changed, place), `byte ${index}`);
+  }
+  for (const length of [0, 1, 32, sealed.length - 1]) assert.throws(() => seal.open(sealed.subarray(0, length), place));
+});
+
+test("reliability 6: a sealed value shows nothing, and is different each time", () => {
+  const seal = createSeal({ keys: [randomBytes(32)] });
+  const [first, second] = [seal.seal(plaintext, place), seal.seal(plaintext, place)];
+  assert.ok(!first.includes(plaintext));
+  assert.ok(!first.equals(second));
+  assert.deepEqual(seal.open(seal.seal(Buffer.alloc(0), place), place), Buffer.alloc(0));
+});
+
+test("K-09: a new key in front seals, the old one still opens; without it the value stays shut", () => {
+  const [old, fresh] = [randomBytes(32), randomBytes(32)];
+  const sealed = createSeal({ keys: [old] }).seal(plaintext, place);
+  const ring = createSeal({ keys: [fresh, old] });
+  assert.deepEqual(ring.open(sealed, place), plaintext);
+  assert.deepEqual(createSeal({ keys: [fresh] }).open(ring.seal(plaintext, place), place), plaintext);
+  assert.throws(() => createSeal({ keys: [fresh] }).open(sealed, place), /not configured/u);
+});
+
+test("contract 10: keys of the wrong size, or none, are refused at start", () => {
+  assert.throws(() => createSeal({ keys: [] }));
+  assert.throws(() => createSeal({ keys: [randomBytes(32), randomBytes(16)] }));
+  const key = randomBytes(32);
+  for (const text of [key.toString("base64"), key.toString("base64url"), key.toString("hex")])
+    assert.deepEqual(parseEncryptionKey(text), key);
+  for (const bad of ["", "secret", "x".repeat(64), randomBytes(31).toString("base64")])
+    assert.equal(parseEncryptionKey(bad), null);
+});
+
+test("contract 10: secrets are made once in the data directory, whole, for the owner only, also when two starts race", async () => {
+  const dataDir = join(folder, "data");
+  const all = await Promise.all(Array.from({ length: 10 }, () => loadOrMakeSecrets(dataDir)));
+  const again = await loadOrMakeSecrets(dataDir);
+  for (const secrets of all) assert.deepEqual(secrets, again);
+  assert.notDeepEqual(again.pepper, again.encryptionKey);
+  assert.equal(again.pepper.length, 32);
+  assert.deepEqual(readdirSync(dataDir).toSorted(), ["encryption-key", "key-pepper"]);
+  for (const name of readdirSync(dataDir)) assert.equal(statSync(join(dataDir, name)).mode & 0o777, 0o600);
+});
+
+test("contract 10: a damaged secret stops the start instead of being replaced", async () => {
+  const dataDir = join(folder, "damaged");
+  await loadOrMakeSecrets(dataDir);
+  writeFileSync(join(dataDir, "key-pepper"), "short\n");
+  await assert.rejects(loadOrMakeSecrets(dataDir), /does not hold a secret/u);
+});
