@@ -69,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const sandbox = await startSandbox();
   const sandboxUrls: { readonly [K in ProviderKind]?: string } = {
-    sandbox: sandbox.deepgramUrl,
+    sandbox: sandbox.origin,
     deepgram: sandbox.deepgramUrl,
     openai: sandbox.openaiUrl,
     "openai-compatible": sandbox.compatibleUrl("openai"),
@@ -106,7 +106,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     getErrorDocs(),
     getMe(gateway),
     ...getLimits({ figures, ledger }),
-    postTranscription({ gateway, admission: createAdmission(isDraining), spool, maxAudioBytes: configuration.limits.maxAudioBytes }),
+    postTranscription({
+      gateway,
+      admission: createAdmission(isDraining),
+      spool,
+      maxAudioBytes: configuration.limits.maxAudioBytes,
+    }),
   ];
   const server = createServer({
     endpoints,

@@ -41,7 +41,12 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
     .where("workspaces.slug", "=", "owner")
     .where("apps.slug", "=", "default")
     .executeTakeFirstOrThrow();
-  const existing = await database.db.selectFrom("api_keys").select("id").where("managed_by", "=", "start").where("expires_at", "is", null).executeTakeFirst();
+  const existing = await database.db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("managed_by", "=", "start")
+    .where("expires_at", "is", null)
+    .executeTakeFirst();
   if (existing !== undefined && (await exists(files.keyFile))) return { ...files, created: null };
 
   const created = { appKey: generateKey("live"), selfCheckKey: generateKey("test") };
@@ -51,7 +56,15 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   await writeSecret(files.keyFile, created.appKey);
   await writeSecret(files.operatorKeyFile, operatorKey);
   await database.transaction(async (tx) => {
-    const put = (secret: string, values: { readonly name: string; readonly role: "member" | "operator"; readonly app_id: string | null; readonly minutes: number | null }) =>
+    const put = (
+      secret: string,
+      values: {
+        readonly name: string;
+        readonly role: "member" | "operator";
+        readonly app_id: string | null;
+        readonly minutes: number | null;
+      },
+    ) =>
       tx
         .insertInto("api_keys")
         .values({
@@ -64,11 +77,18 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
           secret_hash: hashKey(services.pepper, secret),
           ...visibleParts(secret),
           managed_by: "start",
-          ...(values.minutes === null ? {} : { expires_at: sql<Date>`patchbay_now() + make_interval(mins => ${values.minutes})` }),
+          ...(values.minutes === null
+            ? {}
+            : { expires_at: sql<Date>`patchbay_now() + make_interval(mins => ${values.minutes})` }),
         })
         .execute();
     await put(created.appKey, { name: "default", role: "member", app_id: app.id, minutes: null });
-    await put(created.selfCheckKey, { name: "self-check", role: "member", app_id: app.id, minutes: SELF_CHECK_MINUTES });
+    await put(created.selfCheckKey, {
+      name: "self-check",
+      role: "member",
+      app_id: app.id,
+      minutes: SELF_CHECK_MINUTES,
+    });
     await put(operatorKey, { name: "operator", role: "operator", app_id: null, minutes: null });
   });
   return { ...files, created };
@@ -87,7 +107,9 @@ export async function selfCheck(address: string, first: FirstStart): Promise<str
   });
   const body: unknown = await response.json();
   const parsed = transcriptionEnvelope.safeParse(body);
-  return parsed.success ? `${parsed.data.content} (${parsed.data.duration_seconds} s measured)` : `FAILED with HTTP ${response.status}`;
+  return parsed.success
+    ? `${parsed.data.content} (${parsed.data.duration_seconds} s measured)`
+    : `FAILED with HTTP ${response.status}`;
 }
 
 async function writeSecret(path: string, secret: string): Promise<void> {

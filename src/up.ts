@@ -48,9 +48,16 @@ export async function up(options: UpOptions): Promise<number> {
     migrateUrl: configuration.storage.migrateUrl ?? undefined,
     dataDir: configuration.storage.dataDir,
   });
-  step(`storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`);
-  await applyConfiguration({ database, seal, pepper: secrets.pepper }, configuration, { revokeMissingKeys: file !== null });
-  const first = file === null ? await firstStart({ database, pepper: secrets.pepper, dataDir: configuration.storage.dataDir }) : null;
+  step(
+    `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,
+  );
+  await applyConfiguration({ database, seal, pepper: secrets.pepper }, configuration, {
+    revokeMissingKeys: file !== null,
+  });
+  const first =
+    file === null
+      ? await firstStart({ database, pepper: secrets.pepper, dataDir: configuration.storage.dataDir })
+      : null;
   const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination(1));
   const app = await createApp({ configuration, database, seal, pepper: secrets.pepper, logger });
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
@@ -69,20 +76,33 @@ function steps(say: (text: string) => void, started: number): (text: string) => 
 async function announce(say: (text: string) => void, first: FirstStart, address: string): Promise<void> {
   if (first.created !== null) {
     const checked = await selfCheck(address, first);
-    say(`\nSelf-check: the bundled sample through the sandbox, so nothing was spent and nothing recognised:\n  ${checked}`);
+    say(
+      `\nSelf-check: the bundled sample through the sandbox, so nothing was spent and nothing recognised:\n  ${checked}`,
+    );
     say(`\nYour API key, shown this once (the command line finds it in ${first.keyFile}):\n  ${first.created.appKey}`);
     say(`The operator's key is in ${first.operatorKeyFile}.`);
     say("\nTry it:");
-    say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${first.created.appKey}" -F file=@${first.samplePath}`);
+    say(
+      `  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${first.created.appKey}" -F file=@${first.samplePath}`,
+    );
   } else {
     say("\nTry it:");
-    say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer $(cat ${first.keyFile})" -F file=@${first.samplePath}`);
+    say(
+      `  curl -s ${address}/v1/transcription -H "Authorization: Bearer $(cat ${first.keyFile})" -F file=@${first.samplePath}`,
+    );
   }
   say("  npm run patchbay -- transcribe --sample");
-  say("\nA real provider: DEEPGRAM_API_KEY=… npm start (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.");
+  say(
+    "\nA real provider: DEEPGRAM_API_KEY=… npm start (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.",
+  );
 }
 
-async function untilStopped(app: App, database: Database, configuration: Configuration, say: (text: string) => void): Promise<number> {
+async function untilStopped(
+  app: App,
+  database: Database,
+  configuration: Configuration,
+  say: (text: string) => void,
+): Promise<number> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
   });
@@ -91,7 +111,11 @@ async function untilStopped(app: App, database: Database, configuration: Configu
   // A second signal ends the process there and then.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => process.exit(EXIT.interrupted));
   const acceptMs = signal === "SIGINT" ? 0 : ACCEPT_WHILE_DRAINING_MS;
-  await drain(app.server, { acceptMs, finishMs: configuration.limits.syncTimeoutSeconds * 1000, wait: (ms) => wait(ms, undefined, { ref: false }) });
+  await drain(app.server, {
+    acceptMs,
+    finishMs: configuration.limits.syncTimeoutSeconds * 1000,
+    wait: (ms) => wait(ms, undefined, { ref: false }),
+  });
   await app.close();
   await database.close();
   return EXIT.ok;

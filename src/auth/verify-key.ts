@@ -27,7 +27,8 @@ export function createVerifyKey(services: VerifyKeyServices): VerifyKey {
     const hash = hashKey(services.pepper, secret);
     const cacheKey = hash.toString("base64");
     const known = remembered.get(cacheKey);
-    if (known !== undefined && known.untilMs > services.nowMs() && !hasExpired(known.principal, services.nowMs())) return known.principal;
+    if (known !== undefined && known.untilMs > services.nowMs() && !hasExpired(known.principal, services.nowMs()))
+      return known.principal;
     remembered.delete(cacheKey);
     const principal = await services.findKey(hash, secret.startsWith("svc_test_"));
     if (principal === null) throw unauthenticated();

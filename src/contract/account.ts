@@ -7,7 +7,9 @@ const purposeEntry = z.strictObject({
   is_enabled: z.boolean(),
 });
 
-const featureSummary = z.record(z.string(), z.boolean()).describe("What can be asked: true when at least one target of the route can do it.");
+const featureSummary = z
+  .record(z.string(), z.boolean())
+  .describe("What can be asked: true when at least one target of the route can do it.");
 
 const routingEntry = z.strictObject({
   context: z.enum(["default", "audio_input"]),

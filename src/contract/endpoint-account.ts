@@ -7,7 +7,8 @@ export const getMeContract: EndpointContract = {
   path: "/v1/me",
   operationId: "getMe",
   summary: "What this key is and what it can ask for",
-  description: "The key, its app and workspace, the purposes that can be sent, and per routing context what can be asked.",
+  description:
+    "The key, its app and workspace, the purposes that can be sent, and per routing context what can be asked.",
   auth: "key",
   responses: { 200: { description: "The key.", content: { "application/json": keyDescription } } },
   errors: [],
@@ -21,5 +22,15 @@ const limits: Omit<EndpointContract, "path" | "operationId" | "summary"> = {
   errors: [],
 };
 
-export const getLimitsContract: EndpointContract = { ...limits, path: "/v1/melimits", operationId: "getLimits", summary: "Live limits" };
-export const getMyLimitsContract: EndpointContract = { ...limits, path: "/v1/me/limits", operationId: "getMyLimits", summary: "Live limits (alias)" };
+export const getLimitsContract: EndpointContract = {
+  ...limits,
+  path: "/v1/melimits",
+  operationId: "getLimits",
+  summary: "Live limits",
+};
+export const getMyLimitsContract: EndpointContract = {
+  ...limits,
+  path: "/v1/me/limits",
+  operationId: "getMyLimits",
+  summary: "Live limits (alias)",
+};

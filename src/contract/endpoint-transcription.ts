@@ -1,7 +1,13 @@
 // POST /v1/transcription as callers see it (spec 4.1).
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
-import { audioFields, routingDecision, transcriptionEnvelope, transcriptionFields, transcriptionRequest } from "./transcription.ts";
+import {
+  audioFields,
+  routingDecision,
+  transcriptionEnvelope,
+  transcriptionFields,
+  transcriptionRequest,
+} from "./transcription.ts";
 
 const binary = z.string().meta({ format: "binary" });
 
@@ -17,11 +23,16 @@ const transcriptionForm = transcriptionFields.extend({
 
 export const routedHeaders = z.object({
   "X-SVC-Purpose": z.string().max(200).describe("Routing label; the body field wins when both are sent.").optional(),
-  "X-SVC-Purpose-Policy": z.enum(["fallback", "strict"]).describe("What happens when the purpose cannot be used.").optional(),
+  "X-SVC-Purpose-Policy": z
+    .enum(["fallback", "strict"])
+    .describe("What happens when the purpose cannot be used.")
+    .optional(),
   "Idempotency-Key": z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
-    .describe("Makes retries safe: the same key and payload give the stored answer, with no second provider call and no second charge. 24 hours.")
+    .describe(
+      "Makes retries safe: the same key and payload give the stored answer, with no second provider call and no second charge. 24 hours.",
+    )
     .optional(),
 });
 

@@ -32,7 +32,11 @@ export interface ApplyOptions {
   readonly revokeMissingKeys: boolean;
 }
 
-export async function applyConfiguration(services: ApplyServices, configuration: Configuration, options: ApplyOptions): Promise<void> {
+export async function applyConfiguration(
+  services: ApplyServices,
+  configuration: Configuration,
+  options: ApplyOptions,
+): Promise<void> {
   await services.database.transaction(async (tx) => {
     const apply = { ...services, tx, keptKeys: [] as Buffer[] };
     await putScope(apply, PLATFORM, configuration.connections, configuration.routes);
@@ -40,7 +44,15 @@ export async function applyConfiguration(services: ApplyServices, configuration:
     for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
     if (configuration.operatorKeys.length > 0) {
       const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
-      for (const key of configuration.operatorKeys) await putKey(apply, { workspaceId, appId: null, key, role: "operator", scopes: ["routing:read"], settings: {} });
+      for (const key of configuration.operatorKeys)
+        await putKey(apply, {
+          workspaceId,
+          appId: null,
+          key,
+          role: "operator",
+          scopes: ["routing:read"],
+          settings: {},
+        });
     }
     if (options.revokeMissingKeys) await revokeMissingKeys(tx, apply.keptKeys);
   });
@@ -55,7 +67,8 @@ async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Pr
   const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
   await putScope(apply, workspaceId, workspace.connections, workspace.routes);
   for (const app of workspace.apps) await putApp(apply, workspaceId, app);
-  for (const key of workspace.adminKeys) await putKey(apply, { workspaceId, appId: null, key, role: "admin", scopes: [], settings: {} });
+  for (const key of workspace.adminKeys)
+    await putKey(apply, { workspaceId, appId: null, key, role: "admin", scopes: [], settings: {} });
 }
 
 async function putWorkspaceRow(tx: Transacting, slug: string, plan: string | null): Promise<WorkspaceId> {
@@ -74,7 +87,9 @@ async function putApp(apply: Apply, workspaceId: WorkspaceId, app: AppConfigurat
   const row = await apply.tx
     .insertInto("apps")
     .values({ id: newId("app"), workspace_id: workspaceId, slug, name: name ?? slug, settings, managed_by: "file" })
-    .onConflict((conflict) => conflict.columns(["workspace_id", "slug"]).doUpdateSet({ name: name ?? slug, settings, managed_by: "file" }))
+    .onConflict((conflict) =>
+      conflict.columns(["workspace_id", "slug"]).doUpdateSet({ name: name ?? slug, settings, managed_by: "file" }),
+    )
     .returning("id")
     .executeTakeFirstOrThrow();
   const appId = brand("app", row.id);
@@ -118,7 +133,11 @@ async function putKey(apply: Apply, { workspaceId, appId, key, role, scopes, set
 
 /** A key whose `managed_by` is `file` and which the file did not bring this time. */
 async function revokeMissingKeys(tx: Transacting, kept: readonly Buffer[]): Promise<void> {
-  const stale = tx.updateTable("api_keys").set({ revoked_at: sql`patchbay_now()` }).where("managed_by", "=", "file").where("revoked_at", "is", null);
+  const stale = tx
+    .updateTable("api_keys")
+    .set({ revoked_at: sql`patchbay_now()` })
+    .where("managed_by", "=", "file")
+    .where("revoked_at", "is", null);
   await (kept.length === 0 ? stale : stale.where("secret_hash", "not in", [...kept])).execute();
 }
 
@@ -139,7 +158,9 @@ async function putScope(
     await apply.tx
       .insertInto("connections")
       .values({ scope, id, ...facts })
-      .onConflict((conflict) => conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }))
+      .onConflict((conflict) =>
+        conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }),
+      )
       .execute();
   }
   for (const { id, ...definition } of routes) {
@@ -147,7 +168,9 @@ async function putScope(
     await apply.tx
       .insertInto("routes")
       .values({ scope, id, ...facts })
-      .onConflict((conflict) => conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }))
+      .onConflict((conflict) =>
+        conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }),
+      )
       .execute();
   }
 }
@@ -155,12 +178,20 @@ async function putScope(
 async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
   await tx.deleteFrom("prices").execute();
   for (const { provider, model, ...definition } of configuration.prices) {
-    await tx.insertInto("prices").values({ provider, model, definition: JSON.stringify(definition) }).execute();
+    await tx
+      .insertInto("prices")
+      .values({ provider, model, definition: JSON.stringify(definition) })
+      .execute();
   }
 }
 
 /** A budget is the same one as long as its app and period are: what it has spent stays spent when its limit changes. */
-async function putBudgets(tx: Transacting, workspaceId: WorkspaceId, appId: AppId, budgets: AppConfiguration["budgets"]): Promise<void> {
+async function putBudgets(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  appId: AppId,
+  budgets: AppConfiguration["budgets"],
+): Promise<void> {
   const kept: string[] = [];
   for (const budget of budgets) {
     const id = `${appId}/${budget.period}`;

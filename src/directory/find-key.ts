@@ -1,6 +1,13 @@
 // A stored key with its workspace and app, by the hash of its secret (contract 2).
 import { sql } from "kysely";
-import { type KeyInfo, type Principal, type Quota, type RoutingSettings, SCOPES, type Scope } from "../auth/principal.ts";
+import {
+  type KeyInfo,
+  type Principal,
+  type Quota,
+  type RoutingSettings,
+  SCOPES,
+  type Scope,
+} from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 import { type StoredSettings, storedSettings } from "./stored.ts";
@@ -29,7 +36,9 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
     ])
     .where("key.secret_hash", "=", secretHash)
     .where("key.revoked_at", "is", null)
-    .where((where) => where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", sql<Date>`patchbay_now()`)]))
+    .where((where) =>
+      where.or([where("key.expires_at", "is", null), where("key.expires_at", ">", sql<Date>`patchbay_now()`)]),
+    )
     .executeTakeFirst();
   if (row === undefined) return null;
   const own = storedSettings.parse(row.settings);
@@ -48,10 +57,23 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
   const app =
     row.app_id === null
       ? null
-      : { id: brand("app", row.app_id), name: row.app_name ?? row.app_id, ...settingsOf(storedSettings.parse(row.app_settings)) };
-  return { key, workspace: { id: brand("workspace", row.workspace_id), slug: row.workspace_slug }, app, scopes, testMode };
+      : {
+          id: brand("app", row.app_id),
+          name: row.app_name ?? row.app_id,
+          ...settingsOf(storedSettings.parse(row.app_settings)),
+        };
+  return {
+    key,
+    workspace: { id: brand("workspace", row.workspace_id), slug: row.workspace_slug },
+    app,
+    scopes,
+    testMode,
+  };
 }
 
-function settingsOf({ quota, ...routing }: StoredSettings): { readonly quota: Quota; readonly routing: RoutingSettings } {
+function settingsOf({ quota, ...routing }: StoredSettings): {
+  readonly quota: Quota;
+  readonly routing: RoutingSettings;
+} {
   return { quota, routing };
 }

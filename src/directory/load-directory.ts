@@ -18,7 +18,8 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
     {
       accounts: connections.map((row) => {
         const { timeoutSeconds, models } = storedConnection.parse(row.settings);
-        const credential = row.credential === null ? null : seal.open(row.credential, credentialPlace(row.scope, row.id)).toString();
+        const credential =
+          row.credential === null ? null : seal.open(row.credential, credentialPlace(row.scope, row.id)).toString();
         return {
           scope: row.scope,
           account: {

@@ -46,7 +46,8 @@ export function createDirectory(rows: DirectoryRows, providers: ReadonlyMap<Prov
     // The workspace's own route of an id replaces the platform's, as its connections do.
     for (const scope of [PLATFORM, workspace]) {
       for (const row of rows.routes) {
-        if (row.scope === scope) built.set(row.id, buildRoute(row.id, row.definition, accountsOf(accounts, workspace), providers));
+        if (row.scope === scope)
+          built.set(row.id, buildRoute(row.id, row.definition, accountsOf(accounts, workspace), providers));
       }
     }
     routesByWorkspace.set(workspace, built);
@@ -84,7 +85,12 @@ function accountsOf(accounts: ReadonlyMap<AccountKey, Account>, workspace: Works
   };
 }
 
-function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, providers: ReadonlyMap<ProviderKind, SpeechProvider>): Route {
+function buildRoute(
+  id: string,
+  stored: StoredRoute,
+  accountOf: AccountOf,
+  providers: ReadonlyMap<ProviderKind, SpeechProvider>,
+): Route {
   const targets = stored.targets.flatMap((target, index): readonly Target[] => {
     const found = accountOf(target.connection);
     if (found === undefined) return [];
@@ -101,7 +107,7 @@ function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, provi
         speech: speechModel(providers.get(account.kind), target.model, declared),
         chat: declared?.capabilities.includes("chat") ?? CHAT_MODELS[account.kind]?.includes(target.model) ?? false,
         profiles: target.profiles,
-        settings: { ...declared?.dialect, ...target.settings },
+        settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
         profileSettings: target.profileSettings,
       },
     ];

@@ -1,53 +1,66 @@
 // What a model on a connection can do: the adapter's catalogue entry with the operator's declaration on top (contract 10:
 // "a declaration beats the catalogue"). Pure.
-import type { Feature, Preference } from "../contract/features.ts";
+import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "../contract/features.ts";
 import type { FeatureSupport, SpeechLimits, SpeechModel, SpeechProvider } from "../providers/provider.ts";
+import { USUAL_GRADE } from "../providers/receipts.ts";
+import { primarySubtag } from "../routing/judge-target.ts";
 import type { StoredModel } from "./stored.ts";
 
-const SHOWN: FeatureSupport = { support: "native", grade: "shown" };
-const SENT: FeatureSupport = { support: "native", grade: "sent" };
 const NOTHING: SpeechModel = { features: {}, preferences: [], limits: {}, languages: "any", defaultLanguage: "auto" };
 
 /** null: the model takes no audio there. */
-export function speechModel(provider: SpeechProvider | undefined, name: string, declared: StoredModel | undefined): SpeechModel | null {
+export function speechModel(
+  provider: SpeechProvider | undefined,
+  name: string,
+  declared: StoredModel | undefined,
+): SpeechModel | null {
   if (provider === undefined) return null;
   const known = provider.models[name];
   if (declared === undefined) return known ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;
   const base = known ?? provider.unknownModel ?? NOTHING;
-  const features = declaredFeatures(declared);
-  const preferences = declaredPreferences(declared);
   return {
     ...base,
-    // Declaring any feature declares them all: what is left out is refused, never assumed.
-    features: Object.keys(features).length > 0 ? features : base.features,
-    preferences: preferences.length > 0 ? preferences : base.preferences,
+    features: declaredFeatures(base.features, declared),
+    preferences: declaredPreferences(base.preferences, declared),
     limits: { ...base.limits, ...declaredLimits(declared) },
-    languages: declared.languages ?? base.languages,
+    languages:
+      declared.languages === null || declared.languages === "any"
+        ? (declared.languages ?? base.languages)
+        : declared.languages.map(primarySubtag),
     defaultLanguage: declared.defaultLanguage ?? base.defaultLanguage,
   };
 }
 
-function declaredFeatures({ features }: StoredModel): { readonly [F in Feature]?: FeatureSupport } {
-  const declared: { [F in Feature]?: FeatureSupport } = {};
-  for (const granularity of features.timestamps) declared[`timestamps.${granularity}`] = SHOWN;
-  for (const group of features.redaction) declared[`redaction.${group}`] = SENT;
-  if (features.diarization) declared.diarization = SHOWN;
-  if (features.multichannel) declared.multichannel = SHOWN;
-  if (features.keyterms) declared.keyterms = SENT;
-  if (features.profanityFilter) declared.profanity_filter = SENT;
-  if (features.translation) declared.translation = SENT;
-  return declared;
+type Features = SpeechModel["features"];
+
+/** One by one: `true` adds, `false` takes away, silence leaves the catalogue's word. */
+function declaredFeatures(known: Features, { features }: StoredModel): Features {
+  const merged: { [F in Feature]?: FeatureSupport } = { ...known };
+  const declare = (feature: Feature, value: boolean | null) => {
+    if (value === true) merged[feature] = known[feature] ?? { support: "native", grade: USUAL_GRADE[feature] };
+    if (value === false) delete merged[feature];
+  };
+  for (const granularity of ["word", "segment"] as const)
+    declare(`timestamps.${granularity}`, features.timestamps?.includes(granularity) ?? null);
+  for (const group of REDACTION_GROUPS) declare(`redaction.${group}`, features.redaction?.includes(group) ?? null);
+  declare("diarization", features.diarization);
+  declare("multichannel", features.multichannel);
+  declare("keyterms", features.keyterms);
+  declare("profanity_filter", features.profanityFilter);
+  declare("translation", features.translation);
+  return merged;
 }
 
-function declaredPreferences({ features }: StoredModel): readonly Preference[] {
-  const preferences: Preference[] = [];
-  if (features.detectLanguage) preferences.push("detect_language");
-  if (features.speakerCountHint) preferences.push("speaker_count_hint");
-  if (features.smartFormatting) preferences.push("smart_formatting");
-  if (features.prompt) preferences.push("prompt");
-  if (features.language) preferences.push("language");
-  return preferences;
+function declaredPreferences(known: readonly Preference[], { features }: StoredModel): readonly Preference[] {
+  const given: Readonly<Record<Preference, boolean | null>> = {
+    detect_language: features.detectLanguage,
+    speaker_count_hint: features.speakerCountHint,
+    smart_formatting: features.smartFormatting,
+    prompt: features.prompt,
+    language: features.language,
+  };
+  return PREFERENCES.filter((preference) => given[preference] ?? known.includes(preference));
 }
 
 function declaredLimits({ limits }: StoredModel): SpeechLimits {

@@ -32,37 +32,41 @@ export const storedRoute = z.object({
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
 
+/** null: not declared, so what the catalogue says stands. */
+const declared = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
+
 const modelDeclaration = z.object({
   capabilities: z.array(z.enum(["audio_input", "chat"])),
   features: z
     .object({
-      timestamps: z.array(z.enum(["word", "segment"])).default([]),
-      diarization: flag,
-      redaction: z.array(z.enum(REDACTION_GROUPS)).default([]),
-      keyterms: flag,
-      multichannel: flag,
-      profanityFilter: flag,
-      translation: flag,
-      language: flag,
-      detectLanguage: flag,
-      speakerCountHint: flag,
-      smartFormatting: flag,
-      prompt: flag,
+      timestamps: declared(z.array(z.enum(["word", "segment"]))),
+      diarization: declared(z.boolean()),
+      redaction: declared(z.array(z.enum(REDACTION_GROUPS))),
+      keyterms: declared(z.boolean()),
+      multichannel: declared(z.boolean()),
+      profanityFilter: declared(z.boolean()),
+      streaming: declared(z.boolean()),
+      translation: declared(z.boolean()),
+      language: declared(z.boolean()),
+      detectLanguage: declared(z.boolean()),
+      speakerCountHint: declared(z.boolean()),
+      smartFormatting: declared(z.boolean()),
+      prompt: declared(z.boolean()),
     })
     .prefault({}),
   limits: z
     .object({
-      maxBytes: z.number().nullable().default(null),
-      maxSeconds: z.number().nullable().default(null),
-      maxChannels: z.number().nullable().default(null),
-      maxKeyterms: z.number().nullable().default(null),
-      maxKeytermCharacters: z.number().nullable().default(null),
-      formats: z.array(z.enum(["mp3", "mp4", "m4a", "mpeg", "wav", "webm"])).nullable().default(null),
+      maxBytes: declared(z.number()),
+      maxSeconds: declared(z.number()),
+      maxChannels: declared(z.number()),
+      maxKeyterms: declared(z.number()),
+      maxKeytermCharacters: declared(z.number()),
+      formats: declared(z.array(z.enum(["mp3", "mp4", "m4a", "mpeg", "wav", "webm"]))),
     })
     .prefault({}),
-  languages: z.union([z.literal("any"), z.array(z.string())]).nullable().default(null),
-  defaultLanguage: z.string().nullable().default(null),
-  dialect: settings.default({}),
+  languages: declared(z.union([z.literal("any"), z.array(z.string())])),
+  defaultLanguage: declared(z.string()),
+  dialect: declared(z.string()),
 });
 export type StoredModel = z.infer<typeof modelDeclaration>;
 

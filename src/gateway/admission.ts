@@ -13,9 +13,15 @@ export function createAdmission(isDraining: () => boolean, maxBytesInFlight = MA
   let bytesInFlight = 0;
   return {
     enter: (expectedBytes) => {
-      if (isDraining()) throw new GatewayError("SHUTTING_DOWN", { message: "This process is shutting down. Retry: another one will answer." });
+      if (isDraining())
+        throw new GatewayError("SHUTTING_DOWN", {
+          message: "This process is shutting down. Retry: another one will answer.",
+        });
       if (bytesInFlight + expectedBytes > maxBytesInFlight) {
-        throw new GatewayError("OVERLOADED", { message: "The gateway holds as many uploads as it can. Retry in a few seconds.", retryAfterSeconds: 5 });
+        throw new GatewayError("OVERLOADED", {
+          message: "The gateway holds as many uploads as it can. Retry in a few seconds.",
+          retryAfterSeconds: 5,
+        });
       }
       bytesInFlight += expectedBytes;
       let left = false;

@@ -29,12 +29,14 @@ export async function callTarget(call: CallTarget, io: Io): Promise<CallResult> 
   const speechTarget = { model: target.model, speech: target.speech, settings: candidate.settings };
   const planned = provider.plan(request, speechTarget);
   // The model's data said yes and the adapter says no: a bug of ours, and not one that may cost a feature.
-  if (!planned.ok) throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
+  if (!planned.ok)
+    throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
     const raw = await provider.transcribe(planned.plan, audio, io);
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts.filter((receipt) => !receipt.delivered).map((receipt) => receipt.feature);
-    if (missing.length > 0) return { ok: false, error: new ProviderError("feature_dropped", { reason: missing.join(",") }) };
+    if (missing.length > 0)
+      return { ok: false, error: new ProviderError("feature_dropped", { reason: missing.join(",") }) };
     return { ok: true, transcript, dropped: planned.dropped };
   } catch (error) {
     if (error instanceof ProviderError) return { ok: false, error };

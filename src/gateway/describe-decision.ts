@@ -35,7 +35,10 @@ function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
   return { status: ERRORS[code].status, code, position: null };
 }
 
-function describeCandidate({ target, verdict, healthy }: Candidate, showNames: boolean): RoutingDecision["candidates"][number] {
+function describeCandidate(
+  { target, verdict, healthy }: Candidate,
+  showNames: boolean,
+): RoutingDecision["candidates"][number] {
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return {
     position: target.position,
@@ -47,7 +50,16 @@ function describeCandidate({ target, verdict, healthy }: Candidate, showNames: b
 }
 
 /** What the app would be charged or, on another's account, the list price; null when unknown. */
-function estimate(services: GatewayServices, call: TranscribeCall, candidate: Candidate, audioSeconds: number, channels: number): string | null {
-  const quote = quoteFor(services, call.principal, candidate.target, { audioMs: Math.round(audioSeconds * 1000), channels });
+function estimate(
+  services: GatewayServices,
+  call: TranscribeCall,
+  candidate: Candidate,
+  audioSeconds: number,
+  channels: number,
+): string | null {
+  const quote = quoteFor(services, call.principal, candidate.target, {
+    audioMs: Math.round(audioSeconds * 1000),
+    channels,
+  });
   return quote.listNanoUsd === null ? null : formatUsd(quote.listNanoUsd);
 }

@@ -34,22 +34,41 @@ export function describeKey(principal: Principal, context: RoutingContext | null
 }
 
 /** Settings of keys that belong to no app. */
-export const NO_ROUTING: RoutingSettings = { route: null, audioInputOverride: null, defaultPurpose: null, audioPurposePolicy: null, purposes: [] };
+export const NO_ROUTING: RoutingSettings = {
+  route: null,
+  audioInputOverride: null,
+  defaultPurpose: null,
+  audioPurposePolicy: null,
+  purposes: [],
+};
 
 function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
   const audioRoute = context.audioInputOverride ?? context.route;
   return [
     { context: "default", ...describeRoute(context, context.route, showTargets) },
-    { context: "audio_input", source: context.audioInputOverride === null ? "route" : "capability_override", ...describeRoute(context, audioRoute, showTargets) },
+    {
+      context: "audio_input",
+      source: context.audioInputOverride === null ? "route" : "capability_override",
+      ...describeRoute(context, audioRoute, showTargets),
+    },
   ];
 }
 
-function describeRoute(context: RoutingContext, route: Route, showTargets: boolean): Omit<RoutingEntry, "context" | "source"> {
+function describeRoute(
+  context: RoutingContext,
+  route: Route,
+  showTargets: boolean,
+): Omit<RoutingEntry, "context" | "source"> {
   const capabilities: ("audio_input" | "chat")[] = [];
   if (route.targets.some((target) => target.speech !== null)) capabilities.push("audio_input");
   if (route.targets.some((target) => target.chat)) capabilities.push("chat");
   const purposes = [...purposesOf(context, route).values()].filter((purpose) => purpose.isPublished).map(toEntry);
-  const targets = route.targets.map(({ position, connection, provider, model }) => ({ position, connection, provider, model }));
+  const targets = route.targets.map(({ position, connection, provider, model }) => ({
+    position,
+    connection,
+    provider,
+    model,
+  }));
   return { capabilities, features: featuresOf(route), purposes, ...(showTargets ? { targets } : {}) };
 }
 

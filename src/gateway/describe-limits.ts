@@ -40,9 +40,11 @@ function describeBudget(budget: BudgetState): LimitsReport["budgets"][number] {
   return {
     period: budget.period,
     limit_usd: limitNanoUsd === null ? null : formatUsd(limitNanoUsd),
-    remaining_usd: limitNanoUsd === null ? null : formatUsd(left(limitNanoUsd, budget.spentNanoUsd + budget.reservedNanoUsd)),
+    remaining_usd:
+      limitNanoUsd === null ? null : formatUsd(left(limitNanoUsd, budget.spentNanoUsd + budget.reservedNanoUsd)),
     limit_audio_seconds: limitAudioMs === null ? null : Number(limitAudioMs) / 1000,
-    remaining_audio_seconds: limitAudioMs === null ? null : Number(left(limitAudioMs, budget.spentAudioMs + budget.reservedAudioMs)) / 1000,
+    remaining_audio_seconds:
+      limitAudioMs === null ? null : Number(left(limitAudioMs, budget.spentAudioMs + budget.reservedAudioMs)) / 1000,
     resets_at: budget.resetsAt?.toISOString() ?? null,
   };
 }

@@ -60,7 +60,9 @@ function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
   const warnings = envelope.warnings.map((warning) => warning.code).join(", ");
   return {
     // Labels outside ASCII cannot stand in a header as they are.
-    ...(envelope.svc_requested_purpose === null ? {} : { "x-svc-requested-purpose": encodeURI(envelope.svc_requested_purpose) }),
+    ...(envelope.svc_requested_purpose === null
+      ? {}
+      : { "x-svc-requested-purpose": encodeURI(envelope.svc_requested_purpose) }),
     ...(envelope.svc_applied_purpose === null ? {} : { "x-svc-applied-purpose": envelope.svc_applied_purpose }),
     "x-svc-purpose-source": envelope.svc_purpose_source,
     "x-svc-audio-seconds": String(envelope.usage.audio_seconds),

@@ -8,7 +8,9 @@ export interface FingerprintInput {
   /** Body beats header. */
   readonly requestedPurpose: string | null;
   readonly requestedPolicy: string | null;
-  readonly audio: { readonly kind: "bytes"; readonly sha256: string; readonly sizeBytes: number } | { readonly kind: "url"; readonly url: string };
+  readonly audio:
+    | { readonly kind: "bytes"; readonly sha256: string; readonly sizeBytes: number }
+    | { readonly kind: "url"; readonly url: string };
 }
 
 /**

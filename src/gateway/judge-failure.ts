@@ -36,7 +36,8 @@ export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
   const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
   if (failures.some((failure) => failure.kind === "feature_dropped")) {
     return new GatewayError("FEATURE_NOT_DELIVERED", {
-      message: "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete transcript was withheld.",
+      message:
+        "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete transcript was withheld.",
       details: { attempts },
     });
   }
@@ -59,9 +60,11 @@ export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
 export function outcomeUnknown(kind: "unknown" | "timeout"): GatewayError {
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
-        message: "The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried. For long recordings use POST /v1/transcription/jobs.",
+        message:
+          "The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried. For long recordings use POST /v1/transcription/jobs.",
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
-        message: "The connection to the provider broke after the request was sent. Whether it did the work is unknown; nothing was charged and no other provider was tried.",
+        message:
+          "The connection to the provider broke after the request was sent. Whether it did the work is unknown; nothing was charged and no other provider was tried.",
       });
 }

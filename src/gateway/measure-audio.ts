@@ -11,7 +11,10 @@ export interface MeasuredAudio {
   readonly warnings: readonly Warning[];
 }
 
-export async function measureAudio(services: Pick<GatewayServices, "measurer" | "limits">, call: { readonly audio: AudioInput }): Promise<MeasuredAudio> {
+export async function measureAudio(
+  services: Pick<GatewayServices, "measurer" | "limits">,
+  call: { readonly audio: AudioInput },
+): Promise<MeasuredAudio> {
   const { audio } = call;
   if (audio.kind === "url") throw new Error("remote audio is fetched before it is measured");
   const { spooled, param } = audio;

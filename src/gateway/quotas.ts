@@ -26,7 +26,8 @@ export function createQuotas(nowMs: () => number): Quotas {
     enter: (principal) => {
       const holders = holdersOf(principal);
       for (const { id, quota } of holders) {
-        if (quota.concurrent !== null && (running.get(id) ?? 0) >= quota.concurrent) throw tooManyAtOnce(quota.concurrent);
+        if (quota.concurrent !== null && (running.get(id) ?? 0) >= quota.concurrent)
+          throw tooManyAtOnce(quota.concurrent);
       }
       take(requests, holders, (quota) => quota.requestsPerMinute, 1, "requests", MINUTE_MS);
       const counted = holders.filter(({ quota }) => quota.concurrent !== null);
@@ -45,7 +46,12 @@ export function createQuotas(nowMs: () => number): Quotas {
 }
 
 function holdersOf({ key, app }: Principal): readonly Holder[] {
-  return app === null ? [{ id: key.id, quota: key.quota }] : [{ id: key.id, quota: key.quota }, { id: app.id, quota: app.quota }];
+  return app === null
+    ? [{ id: key.id, quota: key.quota }]
+    : [
+        { id: key.id, quota: key.quota },
+        { id: app.id, quota: app.quota },
+      ];
 }
 
 function leave(running: Map<string, number>, id: string): void {
@@ -65,7 +71,9 @@ function createBuckets(nowMs: () => number, periodMs: number): Buckets {
   const levels = new Map<string, { readonly level: number; readonly atMs: number }>();
   const levelOf = (id: string, capacity: number): number => {
     const known = levels.get(id);
-    return known === undefined ? capacity : Math.min(capacity, known.level + ((nowMs() - known.atMs) * capacity) / periodMs);
+    return known === undefined
+      ? capacity
+      : Math.min(capacity, known.level + ((nowMs() - known.atMs) * capacity) / periodMs);
   };
   return {
     waitMs: (id, capacity, amount) => Math.max(0, ((amount - levelOf(id, capacity)) * periodMs) / capacity),
@@ -73,7 +81,14 @@ function createBuckets(nowMs: () => number, periodMs: number): Buckets {
   };
 }
 
-function take(buckets: Buckets, holders: readonly Holder[], limitOf: (quota: Quota) => number | null, amount: number, what: string, periodMs: number): void {
+function take(
+  buckets: Buckets,
+  holders: readonly Holder[],
+  limitOf: (quota: Quota) => number | null,
+  amount: number,
+  what: string,
+  periodMs: number,
+): void {
   const limited = holders.flatMap(({ id, quota }) => {
     const limit = limitOf(quota);
     return limit === null ? [] : [{ id, limit }];

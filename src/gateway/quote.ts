@@ -28,7 +28,11 @@ export function quoteFor(
 ): Billing {
   const price = services.prices().audio(target.provider, target.model);
   const simulated = principal.testMode || target.ownership === "simulated";
-  const billingClass = simulated ? "simulated" : target.ownership === "platform" && price !== null ? "metered" : "provider_billed";
+  const billingClass = simulated
+    ? "simulated"
+    : target.ownership === "platform" && price !== null
+      ? "metered"
+      : "provider_billed";
   const pricedMs = audio.audioMs * (price?.perChannel === true ? audio.channels : 1);
   const listNanoUsd = price === null ? null : audioCharge(price, pricedMs);
   const metered = billingClass === "metered";

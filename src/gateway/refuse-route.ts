@@ -4,7 +4,11 @@ import { assertNever } from "../lib/assert-never.ts";
 import type { RouteRefusal } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 
-export function refusalError(refusal: RouteRefusal, considered: readonly Candidate[], showNames: boolean): GatewayError {
+export function refusalError(
+  refusal: RouteRefusal,
+  considered: readonly Candidate[],
+  showNames: boolean,
+): GatewayError {
   switch (refusal.kind) {
     case "purpose_unavailable":
       return new GatewayError("audio_purpose_unavailable", {
@@ -19,7 +23,8 @@ export function refusalError(refusal: RouteRefusal, considered: readonly Candida
       });
     case "no_audio_model":
       return new GatewayError("NO_HEALTHY_PROVIDER", {
-        message: "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
+        message:
+          "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
         details: { reason: "no_audio_model" },
         retryable: false,
       });

@@ -7,10 +7,22 @@ export interface GatewayReply {
   readonly body: Buffer;
 }
 
-export function jsonReply(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): GatewayReply {
-  return { status, headers: { "content-type": "application/json; charset=utf-8", ...headers }, body: Buffer.from(JSON.stringify(value)) };
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): GatewayReply {
+  return {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    body: Buffer.from(JSON.stringify(value)),
+  };
 }
 
 export function textReply(contentType: string, text: string, headers: Readonly<Record<string, string>>): GatewayReply {
-  return { status: 200, headers: { "content-type": `${contentType}; charset=utf-8`, ...headers }, body: Buffer.from(text) };
+  return {
+    status: 200,
+    headers: { "content-type": `${contentType}; charset=utf-8`, ...headers },
+    body: Buffer.from(text),
+  };
 }

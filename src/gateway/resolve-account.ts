@@ -10,7 +10,11 @@ export interface ResolvedAccount {
 
 const SANDBOX_TIMEOUT_MS = 60_000;
 
-export function resolveAccount(services: Pick<GatewayServices, "directory" | "providers" | "sandboxUrl">, target: Target, testMode: boolean): ResolvedAccount {
+export function resolveAccount(
+  services: Pick<GatewayServices, "directory" | "providers" | "sandboxUrl">,
+  target: Target,
+  testMode: boolean,
+): ResolvedAccount {
   const account = services.directory().account(target.account);
   if (account === undefined) throw new Error("a target names an account that is not in the directory");
   const ownUrl = account.baseUrl ?? services.providers.get(account.kind)?.defaultBaseUrl ?? null;

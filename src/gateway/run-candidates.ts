@@ -72,7 +72,10 @@ async function runOne(
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
   const account = resolveAccount(services, target, call.principal.testMode);
-  const billing = quoteFor(services, call.principal, target, { audioMs: Math.round(audio.durationSeconds * 1000), channels: audio.channels });
+  const billing = quoteFor(services, call.principal, target, {
+    audioMs: Math.round(audio.durationSeconds * 1000),
+    channels: audio.channels,
+  });
   const attemptId = newId("attempt");
   await reserve(services, call, candidate, billing, attemptId, slot);
 
@@ -87,7 +90,10 @@ async function runOne(
       signal: slot === null ? call.clientGone : NEVER,
       timeoutMs: Math.min(account.timeoutMs, remainingMs(services, call)),
     });
-    const result = await callTarget({ provider, candidate, request: speechRequest(candidate, decision.wanted), audio }, io);
+    const result = await callTarget(
+      { provider, candidate, request: speechRequest(candidate, decision.wanted), audio },
+      io,
+    );
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;
@@ -168,7 +174,9 @@ async function reserve(
   }
   if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
   // Our lease lapsed while we measured and another request took the key over: that one answers.
-  throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", { message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key." });
+  throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
+    message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
+  });
 }
 
 /** Nobody reads this answer; the edge notices that the caller is gone. */
@@ -187,7 +195,9 @@ function remainingMs(services: GatewayServices, call: TranscribeCall): number {
 
 /** A provider's figure is noted, never trusted: NaN, negative or absurd ones count as missing. */
 function toMs(seconds: number | null): number | null {
-  return seconds === null || !Number.isFinite(seconds) || seconds < 0 || seconds > 1e7 ? null : Math.round(seconds * 1000);
+  return seconds === null || !Number.isFinite(seconds) || seconds < 0 || seconds > 1e7
+    ? null
+    : Math.round(seconds * 1000);
 }
 
 const NEVER = new AbortController().signal;

@@ -20,7 +20,11 @@ export interface IoRequest {
 }
 
 export interface GatewayServices {
-  readonly limits: { readonly maxAudioDurationSeconds: number; readonly maxKeyterms: number; readonly syncTimeoutSeconds: number };
+  readonly limits: {
+    readonly maxAudioDurationSeconds: number;
+    readonly maxKeyterms: number;
+    readonly syncTimeoutSeconds: number;
+  };
   readonly providers: ReadonlyMap<ProviderKind, SpeechProvider>;
   /** The operator's set-up as it is now; a request reads it once. */
   readonly directory: () => Directory;

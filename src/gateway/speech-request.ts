@@ -24,7 +24,11 @@ export function speechRequest(candidate: Candidate, wanted: Requirements): Speec
 }
 
 /** Preferences asked that this target cannot honour, those its plan dropped included. */
-export function droppedPreferences(candidate: Candidate, wanted: Requirements, droppedByPlan: readonly Preference[]): readonly Warning[] {
+export function droppedPreferences(
+  candidate: Candidate,
+  wanted: Requirements,
+  droppedByPlan: readonly Preference[],
+): readonly Warning[] {
   const { speech } = candidate.target;
   const dropped = wanted.preferences.filter(
     (preference) =>

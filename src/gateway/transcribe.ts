@@ -88,17 +88,28 @@ async function serve(
 async function explain(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
   const audio = await measureAudio(services, call);
   const decision = decide(services, call, audio);
-  return jsonReply(200, describeDecision(services, call, audio.speech.durationSeconds, audio.speech.channels, decision));
+  return jsonReply(
+    200,
+    describeDecision(services, call, audio.speech.durationSeconds, audio.speech.channels, decision),
+  );
 }
 
 function decide(services: GatewayServices, call: TranscribeCall, audio: MeasuredAudio): RouteDecision {
   const { key, app, workspace } = call.principal;
-  if (app === null) throw new GatewayError("FORBIDDEN", { message: "This key belongs to no app and routes nothing. Use an app's key.", details: { required: ["app"] } });
+  if (app === null)
+    throw new GatewayError("FORBIDDEN", {
+      message: "This key belongs to no app and routes nothing. Use an app's key.",
+      details: { required: ["app"] },
+    });
   const context = services.directory().contextOf(workspace.id, app, key.routing);
   const question = {
     task: call.task,
     fields: call.fields,
-    purpose: { body: call.fields.purpose ?? null, header: call.purposeHeader, policy: call.fields.purpose_policy ?? call.policyHeader },
+    purpose: {
+      body: call.fields.purpose ?? null,
+      header: call.purposeHeader,
+      policy: call.fields.purpose_policy ?? call.policyHeader,
+    },
     audio: audio.speech,
   };
   return decideRoute(context, question, (target) => services.circuits.isHealthy(`${target.account}/${target.model}`));
@@ -107,7 +118,10 @@ function decide(services: GatewayServices, call: TranscribeCall, audio: Measured
 /** Until jobs and remote audio land; streams are judged as a feature that no model has. */
 function refuseWhatIsNotBuilt(call: TranscribeCall): void {
   if (call.fields.mode === "async") {
-    throw new GatewayError("INVALID_REQUEST", { message: "mode async is not available in this version; leave it out for a synchronous answer.", param: "mode" });
+    throw new GatewayError("INVALID_REQUEST", {
+      message: "mode async is not available in this version; leave it out for a synchronous answer.",
+      param: "mode",
+    });
   }
   if (call.audio.kind === "url") {
     throw new GatewayError("AUDIO_URL_REJECTED", {
@@ -128,7 +142,13 @@ function refuseUndeliverable(call: TranscribeCall): void {
 }
 
 function slotRequest(call: TranscribeCall) {
-  if (call.idempotencyKey === null || call.audio.kind === "url" || call.fields.stream === true || call.principal.app === null) return null;
+  if (
+    call.idempotencyKey === null ||
+    call.audio.kind === "url" ||
+    call.fields.stream === true ||
+    call.principal.app === null
+  )
+    return null;
   const { spooled } = call.audio;
   return {
     workspaceId: call.principal.workspace.id,

@@ -26,17 +26,20 @@ export async function withSlot(
       return { ...claim.reply, headers: { ...claim.reply.headers, "x-svc-idempotent-replay": "true" } };
     case "reused":
       throw new GatewayError("IDEMPOTENCY_KEY_REUSED", {
-        message: "This Idempotency-Key was used before with another payload or on another endpoint. Use a new key for a new request.",
+        message:
+          "This Idempotency-Key was used before with another payload or on another endpoint. Use a new key for a new request.",
         param: "idempotency-key",
       });
     case "in_progress":
       throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
-        message: "The first request with this Idempotency-Key is still running. Retry after a few seconds with the same key.",
+        message:
+          "The first request with this Idempotency-Key is still running. Retry after a few seconds with the same key.",
         retryAfterSeconds: 2,
       });
     case "unavailable":
       throw new GatewayError("IDEMPOTENT_RESULT_UNAVAILABLE", {
-        message: "The first request with this Idempotency-Key ended without a known outcome and will not run again. Send a new key to run it anew.",
+        message:
+          "The first request with this Idempotency-Key ended without a known outcome and will not run again. Send a new key to run it anew.",
       });
     case "owned":
       return runOwned(services, claim.slot, work);

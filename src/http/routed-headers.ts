@@ -13,9 +13,12 @@ export function routedHeaders(headers: IncomingHttpHeaders): RoutedHeaders {
   const purpose = single(headers["x-svc-purpose"]);
   const policy = single(headers["x-svc-purpose-policy"]);
   const idempotencyKey = single(headers["idempotency-key"]);
-  if (purpose !== null && !/^[\x20-\x7e]{1,200}$/.test(purpose)) throw malformed("X-SVC-Purpose", "1 to 200 visible ASCII characters");
-  if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) throw malformed("Idempotency-Key", "1 to 255 visible ASCII characters");
-  if (policy !== null && policy !== "fallback" && policy !== "strict") throw malformed("X-SVC-Purpose-Policy", "fallback or strict");
+  if (purpose !== null && !/^[\x20-\x7e]{1,200}$/.test(purpose))
+    throw malformed("X-SVC-Purpose", "1 to 200 visible ASCII characters");
+  if (idempotencyKey !== null && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
+    throw malformed("Idempotency-Key", "1 to 255 visible ASCII characters");
+  if (policy !== null && policy !== "fallback" && policy !== "strict")
+    throw malformed("X-SVC-Purpose-Policy", "fallback or strict");
   return { purpose, policy, idempotencyKey };
 }
 
@@ -25,5 +28,8 @@ function single(value: string | readonly string[] | undefined): string | null {
 }
 
 function malformed(header: string, expected: string): GatewayError {
-  return new GatewayError("INVALID_REQUEST", { message: `The header ${header} must be ${expected}, sent once.`, param: header.toLowerCase() });
+  return new GatewayError("INVALID_REQUEST", {
+    message: `The header ${header} must be ${expected}, sent once.`,
+    param: header.toLowerCase(),
+  });
 }

@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import { ENDPOINTS } from "../../src/contract/endpoints.ts";
 import { errorBody } from "../../src/contract/error-body.ts";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
-import { routingDecision, type TranscriptionEnvelope, transcriptionEnvelope } from "../../src/contract/transcription.ts";
+import {
+  routingDecision,
+  type TranscriptionEnvelope,
+  transcriptionEnvelope,
+} from "../../src/contract/transcription.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { KEY } from "./gateway.ts";
 
@@ -39,7 +43,11 @@ export async function postForm(origin: string, call: TranscriptionCall = {}): Pr
     for (const each of typeof value === "string" ? [value] : value) form.append(name, each);
   }
   const bytes = new Uint8Array(call.file ?? speech());
-  form.append("file", new Blob([bytes], { type: call.fileType ?? "application/octet-stream" }), call.fileName ?? "audio");
+  form.append(
+    "file",
+    new Blob([bytes], { type: call.fileType ?? "application/octet-stream" }),
+    call.fileName ?? "audio",
+  );
   return send(`${origin}/v1/transcription${call.query ?? ""}`, {
     method: "POST",
     headers: { ...authorization(call.key), ...call.headers },
@@ -49,7 +57,11 @@ export async function postForm(origin: string, call: TranscriptionCall = {}): Pr
 }
 
 /** `POST /v1/transcription` as JSON; `body` is the whole document. */
-export async function postJson(origin: string, body: unknown, call: Omit<TranscriptionCall, "fields" | "file"> = {}): Promise<Answer> {
+export async function postJson(
+  origin: string,
+  body: unknown,
+  call: Omit<TranscriptionCall, "fields" | "file"> = {},
+): Promise<Answer> {
   return send(`${origin}/v1/transcription${call.query ?? ""}`, {
     method: "POST",
     headers: { ...authorization(call.key), "content-type": "application/json", ...call.headers },
@@ -96,7 +108,8 @@ function checkError(response: Response, json: unknown): string {
 }
 
 function checkSuccess(json: unknown): void {
-  const isDecision = typeof json === "object" && json !== null && "object" in json && json.object === "routing.decision";
+  const isDecision =
+    typeof json === "object" && json !== null && "object" in json && json.object === "routing.decision";
   (isDecision ? routingDecision : transcriptionEnvelope).parse(json);
 }
 

@@ -110,8 +110,14 @@ export function standardFile(sandbox: Sandbox): ConfigurationFile {
       },
     ],
     workspaces: [
-      { id: "acme", apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }] },
-      { id: "other", apps: [{ id: "app", route: "speech", keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe"] }] }] },
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+      {
+        id: "other",
+        apps: [{ id: "app", route: "speech", keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe"] }] }],
+      },
     ],
   };
 }

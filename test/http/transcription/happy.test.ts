@@ -24,8 +24,15 @@ test("§2.2 a multipart file becomes the whole envelope, measured and routed to 
   assert(envelope.duration_seconds > 4);
   assert.equal(envelope.usage.billable_audio_seconds, 0, "no price: provider-billed");
   assert.deepEqual([envelope.segments, envelope.words, envelope.warnings], [[], [], []]);
-  assert.deepEqual(gateway.sandbox.calls.map((call) => [call.wire, call.model, call.outcome]), [["deepgram", "nova-3", 200]]);
-  assert.equal(answer.headers.get("x-svc-simulated"), null, "a connection of the operator's own is not called simulated");
+  assert.deepEqual(
+    gateway.sandbox.calls.map((call) => [call.wire, call.model, call.outcome]),
+    [["deepgram", "nova-3", 200]],
+  );
+  assert.equal(
+    answer.headers.get("x-svc-simulated"),
+    null,
+    "a connection of the operator's own is not called simulated",
+  );
 });
 
 test("§2.1 base64, data, a plain string and the file are the same audio", async () => {
@@ -61,7 +68,10 @@ test("§2.1 every option reaches the provider, and what was asked comes back", a
   const values = (name: string) => query.filter(([key]) => key === name).map(([, value]) => value);
   assert.deepEqual(values("keyterm"), ["diarization", "Patchbay"]);
   assert.deepEqual(values("redact"), ["pii", "numbers"]);
-  assert.deepEqual([values("profanity_filter"), values("smart_format"), values("language")], [["true"], ["true"], ["en"]]);
+  assert.deepEqual(
+    [values("profanity_filter"), values("smart_format"), values("language")],
+    [["true"], ["true"], ["en"]],
+  );
   assert.deepEqual([...new Set(envelope.words.map((word) => word.speaker))], ["S1", "S2"]);
   assert.deepEqual([...new Set(envelope.segments.map((segment) => segment.speaker))], ["S1", "S2"]);
 });
@@ -76,7 +86,11 @@ test("contract 3: each response_format is made by the gateway from words and seg
   ] as const) {
     const envelope = envelopeOf(await postForm(gateway.origin, { fields: { response_format: format } }));
     assert.match(envelope.content, expected, format);
-    assert.equal(envelope.segments.length > 0, format === "verbose_json" || format === "srt" || format === "vtt", format);
+    assert.equal(
+      envelope.segments.length > 0,
+      format === "verbose_json" || format === "srt" || format === "vtt",
+      format,
+    );
   }
   const diarized = envelopeOf(await postForm(gateway.origin, { fields: { response_format: "diarized_json" } }));
   assert(diarized.segments.every((segment) => segment.speaker !== null));
@@ -90,7 +104,10 @@ test("contract 3: Accept gives the bare body, with the facts in headers", async 
     ["application/x-subrip", "srt", "1\n00:00"],
     ["text/vtt", "vtt", "WEBVTT"],
   ] as const) {
-    const answer = await postForm(gateway.origin, { fields: { response_format: format, purpose: "unheard-of" }, headers: { accept } });
+    const answer = await postForm(gateway.origin, {
+      fields: { response_format: format, purpose: "unheard-of" },
+      headers: { accept },
+    });
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get("content-type"), `${accept}; charset=utf-8`);
     assert(answer.text.startsWith(begin), answer.text);
@@ -100,28 +117,42 @@ test("contract 3: Accept gives the bare body, with the facts in headers", async 
     assert.equal(answer.headers.get("x-svc-warnings"), "PURPOSE_NOT_APPLIED");
     assert.match(answer.headers.get("x-svc-audio-seconds") ?? "", /^\d+(\.\d+)?$/);
   }
-  const mismatch = await postForm(gateway.origin, { fields: { response_format: "json" }, headers: { accept: "text/vtt" } });
+  const mismatch = await postForm(gateway.origin, {
+    fields: { response_format: "json" },
+    headers: { accept: "text/vtt" },
+  });
   assert.equal(mismatch.code, "NOT_ACCEPTABLE");
 });
 
 test("contract 3: preferences the model lacks are dropped with a warning that names them", async () => {
-  const envelope = envelopeOf(await postForm(gateway.origin, { fields: { prompt: "a podcast", speaker_count_hint: "2" } }));
-  assert.deepEqual(envelope.warnings.map((warning) => [warning.code, warning.param]), [
-    ["PREFERENCE_DROPPED", "speaker_count_hint"],
-    ["PREFERENCE_DROPPED", "prompt"],
-  ]);
+  const envelope = envelopeOf(
+    await postForm(gateway.origin, { fields: { prompt: "a podcast", speaker_count_hint: "2" } }),
+  );
+  assert.deepEqual(
+    envelope.warnings.map((warning) => [warning.code, warning.param]),
+    [
+      ["PREFERENCE_DROPPED", "speaker_count_hint"],
+      ["PREFERENCE_DROPPED", "prompt"],
+    ],
+  );
 });
 
 test("contract 3: content decides; a wrong name or type is a warning and the provider is told the truth", async () => {
   gateway.sandbox.clearCalls();
   const envelope = envelopeOf(await postForm(gateway.origin, { fileName: "speech.mp3", fileType: "audio/mpeg" }));
-  assert.deepEqual(envelope.warnings.map((warning) => warning.code), ["MEDIA_TYPE_MISMATCH"]);
+  assert.deepEqual(
+    envelope.warnings.map((warning) => warning.code),
+    ["MEDIA_TYPE_MISMATCH"],
+  );
   assert.match(gateway.sandbox.calls[0]?.headers["content-type"] ?? "", /^audio\/(x-)?wav/);
 });
 
 test("contract 3: dry_run judges everything, calls nothing, reserves nothing", async () => {
   gateway.sandbox.clearCalls();
-  const answer = await postForm(gateway.origin, { fields: { dry_run: "true", multichannel: "true" }, headers: { "idempotency-key": "dry" } });
+  const answer = await postForm(gateway.origin, {
+    fields: { dry_run: "true", multichannel: "true" },
+    headers: { "idempotency-key": "dry" },
+  });
   assert.equal(answer.status, 200);
   assert.deepEqual((answer.json as { outcome: unknown }).outcome, { status: 200, code: null, position: 1 });
   assert.equal(gateway.sandbox.callCount, 0);
