@@ -53,8 +53,8 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     what: "opens sockets",
     allowed: /^src\/(outbound\/|http\/)/u,
   },
-  { pattern: /\bfetch\(/u, what: "calls fetch", allowed: /^src\/cli\// },
-  { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|config\.ts|main\.ts)/u },
+  { pattern: /\bfetch\(/u, what: "calls fetch", allowed: /^src\/(cli\/|first-start\.ts)/ },
+  { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|up\.ts)/u },
 ];
 
 const faults: string[] = [];

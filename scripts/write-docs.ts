@@ -3,11 +3,15 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { ENDPOINTS } from "../src/contract/endpoints.ts";
 import { errorsMarkdown } from "../src/http/docs-errors.ts";
+import { providersPage } from "./write-provider-docs.ts";
+import { configurationPage } from "./write-config-docs.ts";
 import { openapiDocument } from "../src/http/openapi.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "openapi.json": () => `${JSON.stringify(openapiDocument(ENDPOINTS), null, 2)}\n`,
   "docs/errors.md": errorsMarkdown,
+  "docs/configuration.md": configurationPage,
+  "docs/providers.md": providersPage,
 };
 
 const isCheck = process.argv.includes("--check");

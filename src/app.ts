@@ -143,7 +143,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       await Promise.all([refresh.stop(), sweep.stop()]);
       await server.close();
       await outbound.close();
-      await Promise.all([idempotency.close(), measurer.close(), spool.close(), sandbox.close()]);
+      idempotency.close();
+      await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
     },
   };
 }

@@ -1,7 +1,7 @@
 // Captions keep every word, in order, within the audio (contract 3 "Formats"); srt and vtt are read back by parsers of their own here.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { buildCues, LINE_CHARACTERS } from "../../src/captions/cues.ts";
 import { toPlainText } from "../../src/captions/plain-text.ts";
 import { toSrt } from "../../src/captions/srt.ts";

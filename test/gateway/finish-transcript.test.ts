@@ -1,7 +1,7 @@
 // Invariants of a finished transcript over arbitrary provider replies (contract 3, "Envelope").
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
 import { finishTranscript } from "../../src/gateway/finish-transcript.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ENDPOINTS } from "../../src/contract/endpoints.ts";
 import { errorBody } from "../../src/contract/error-body.ts";
-import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
 import {
   routingDecision,
   type TranscriptionEnvelope,
@@ -98,7 +98,7 @@ async function send(url: string, init: RequestInit): Promise<Answer> {
 /** The body, the status and the three views of retryability agree with the catalogue (contract 1). */
 function checkError(response: Response, json: unknown): string {
   const { error } = errorBody.parse(json);
-  const entry = ERRORS[error.code as ErrorCode];
+  const entry = ERRORS[error.code];
   assert.equal(response.status, entry.status, error.code);
   assert.equal(error.type, entry.type);
   assert.equal(response.headers.get("x-should-retry"), String(error.retryable));
