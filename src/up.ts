@@ -15,6 +15,8 @@ import { type Database, openDatabase } from "./storage/database.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { createSeal } from "./storage/seal.ts";
 
+/** Run from sources, or from the published build. */
+const IN_CHECKOUT = import.meta.url.endsWith(".ts");
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
 
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
@@ -91,9 +93,9 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
       `  curl -s ${address}/v1/transcription -H "Authorization: Bearer $(cat ${first.keyFile})" -F file=@${first.samplePath}`,
     );
   }
-  say("  npm run patchbay -- transcribe --sample");
+  say(`  ${IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay"} transcribe --sample`);
   say(
-    "\nA real provider: DEEPGRAM_API_KEY=… npm start (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.",
+    `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,
   );
 }
 

@@ -1,12 +1,17 @@
 // The worker thread of measure.ts: hostile bytes are parsed here, off the event loop, under a heap limit and a clock.
 import { parentPort } from "node:worker_threads";
 import { measureBytes, type Measurement } from "./measure-source.ts";
-import { readBytes, readFile } from "./readers/byte-reader.ts";
+import { type ByteReader, readBytes, readFile } from "./readers/byte-reader.ts";
 
 export type WorkerJob =
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "head"; readonly bytes: Uint8Array<ArrayBuffer>; readonly sizeBytes: number }
   | { readonly kind: "file"; readonly path: string; readonly sizeBytes: number };
-export type WorkerAnswer = { readonly measurement: Measurement } | { readonly fault: string };
+export type WorkerAnswer =
+  | { readonly measurement: Measurement }
+  /** The beginning does not tell; the job is to be sent again, whole. */
+  | { readonly needsAll: true }
+  | { readonly fault: string };
 
 parentPort?.on("message", (job: WorkerJob) => {
   parentPort?.postMessage(answer(job));
@@ -15,6 +20,7 @@ parentPort?.on("message", (job: WorkerJob) => {
 function answer(job: WorkerJob): WorkerAnswer {
   try {
     if (job.kind === "bytes") return { measurement: measureBytes(readBytes(job.bytes)) };
+    if (job.kind === "head") return { measurement: measureBytes(readHead(job.bytes, job.sizeBytes)) };
     const { reader, close } = readFile(job.path, job.sizeBytes);
     try {
       return { measurement: measureBytes(reader) };
@@ -22,6 +28,37 @@ function answer(job: WorkerJob): WorkerAnswer {
       close();
     }
   } catch (error) {
+    if (error instanceof BeyondHead) return { needsAll: true };
     return { fault: error instanceof Error ? error.message : "unknown" };
   }
+}
+
+class BeyondHead extends Error {}
+
+/** A reader of the whole that has only its beginning: what lies behind it ends the attempt, before any verdict. */
+function readHead(bytes: Uint8Array, sizeBytes: number): ByteReader {
+  const head = readBytes(bytes);
+  const within = (end: number): void => {
+    if (end > bytes.byteLength) throw new BeyondHead();
+  };
+  return {
+    size: sizeBytes,
+    read(offset, length) {
+      within(Math.min(offset + length, sizeBytes));
+      return head.read(offset, length);
+    },
+    u8(offset) {
+      within(Math.min(offset + 1, sizeBytes));
+      return head.u8(offset);
+    },
+    u32(offset) {
+      within(Math.min(offset + 4, sizeBytes));
+      return head.u32(offset);
+    },
+    indexOf(byte, from) {
+      const at = head.indexOf(byte, from);
+      if (at === -1) throw new BeyondHead();
+      return at;
+    },
+  };
 }

@@ -1,5 +1,5 @@
-// Where submitted audio rests while it is judged and sent: in memory up to 1 MiB, above that in a file that only this
-// process knows; hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
+// Where submitted audio rests while it is judged and sent: in memory up to 4 MiB while there is room, else in a file that only
+// this process knows; hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,19 +35,27 @@ export interface Spool {
 }
 
 const HEAD_BYTES = 65_536;
-const FIRST_BLOCK_BYTES = 65_536;
+const BLOCK_BYTES = 524_288;
 const READ_BYTES = 131_072;
 const WRITE_BYTES = 262_144;
+/** Most dictation fits. A file for 1 MiB costs more than all else that the gateway does with it (bench transcription). */
+const MEMORY_LIMIT_BYTES = 4 * 1_048_576;
+/** Of all uploads together: beyond it even small ones go to a file. */
+const SHARED_MEMORY_BYTES = 64 * 1_048_576;
 
 export async function openSpool(options: {
   readonly directory: string;
+  /** Of one upload. */
   readonly memoryLimitBytes?: number;
+  readonly sharedMemoryBytes?: number;
 }): Promise<Spool> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   await removeLeftovers(options.directory);
-  const memoryLimitBytes = options.memoryLimitBytes ?? 1_048_576;
+  const memoryLimitBytes = options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES;
+  const sharedMemoryBytes = options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES;
   const holders = new Set<() => Promise<void>>();
   let bytesInFlight = 0;
+  let memoryInUse = 0;
   let closed = false;
 
   return {
@@ -56,6 +64,14 @@ export async function openSpool(options: {
       const account: Account = {
         add(bytes) {
           bytesInFlight += bytes;
+        },
+        takeMemory(bytes) {
+          if (memoryInUse + bytes > sharedMemoryBytes) return false;
+          memoryInUse += bytes;
+          return true;
+        },
+        giveMemory(bytes) {
+          memoryInUse -= bytes;
         },
         release() {
           holders.delete(holder);
@@ -78,6 +94,9 @@ export async function openSpool(options: {
 
 interface Account {
   add(bytes: number): void;
+  /** False: the memory of all uploads together is used up. */
+  takeMemory(bytes: number): boolean;
+  giveMemory(bytes: number): void;
   release(): void;
 }
 
@@ -91,7 +110,9 @@ interface WriterOptions {
 
 function beginWriting(options: WriterOptions): SpoolWriter {
   const hash: Hash = createHash("sha256");
-  let memory = Buffer.allocUnsafeSlow(Math.min(FIRST_BLOCK_BYTES, Math.max(1, options.memoryLimitBytes)));
+  // Never copied to grow. The first is the head, and all that measuring most files needs.
+  let blocks: Buffer[] = [];
+  let memoryBytes = 0;
   let file: FileWriter | null = null;
   let head: Uint8Array | null = null;
   let sizeBytes = 0;
@@ -106,21 +127,51 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       } finally {
         options.account.add(-sizeBytes);
         options.account.release();
-        memory = Buffer.alloc(0);
+        letGoOfMemory();
       }
     })();
     await disposed;
   }
 
   async function spill(chunk: Uint8Array): Promise<void> {
-    const kept = memory.subarray(0, sizeBytes - chunk.length);
-    head = Uint8Array.from(
-      Buffer.concat([kept.subarray(0, HEAD_BYTES), chunk.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES),
-    );
+    const kept = cut(blocks, sizeBytes - chunk.length);
+    head = Uint8Array.from(Buffer.concat([...kept, chunk.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES));
     file = createFileWriter(join(options.directory, spoolFileName()));
-    await file.write(kept);
+    for (const block of kept) await file.write(block);
     await file.write(chunk);
-    memory = Buffer.alloc(0);
+    letGoOfMemory();
+  }
+
+  /** False: it must go to a file. */
+  function makeRoom(): boolean {
+    if (sizeBytes > options.memoryLimitBytes) return false;
+    while (memoryBytes < sizeBytes) {
+      const wanted = blocks.length === 0 ? HEAD_BYTES : BLOCK_BYTES;
+      if (!options.account.takeMemory(wanted)) return false;
+      memoryBytes += wanted;
+      blocks.push(Buffer.allocUnsafeSlow(wanted));
+    }
+    return true;
+  }
+
+  function keep(chunk: Uint8Array): void {
+    let at = sizeBytes - chunk.length;
+    for (let rest = chunk; rest.length > 0; ) {
+      const index = at < HEAD_BYTES ? 0 : 1 + Math.floor((at - HEAD_BYTES) / BLOCK_BYTES);
+      const offset = index === 0 ? at : (at - HEAD_BYTES) % BLOCK_BYTES;
+      const block = blocks[index];
+      if (block === undefined) throw new Error("the spool has no block for what it keeps");
+      const taken = Math.min(block.length - offset, rest.length);
+      block.set(rest.subarray(0, taken), offset);
+      rest = rest.subarray(taken);
+      at += taken;
+    }
+  }
+
+  function letGoOfMemory(): void {
+    options.account.giveMemory(memoryBytes);
+    memoryBytes = 0;
+    blocks = [];
   }
 
   return {
@@ -131,15 +182,8 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       sizeBytes += chunk.length;
       options.account.add(chunk.length);
       if (file !== null) return file.write(chunk);
-      if (sizeBytes > options.memoryLimitBytes) return spill(chunk);
-      if (sizeBytes > memory.length) {
-        const larger = Buffer.allocUnsafeSlow(
-          Math.min(options.memoryLimitBytes, Math.max(sizeBytes, memory.length * 2)),
-        );
-        memory.copy(larger, 0, 0, sizeBytes - chunk.length);
-        memory = larger;
-      }
-      memory.set(chunk, sizeBytes - chunk.length);
+      if (!makeRoom()) return spill(chunk);
+      keep(chunk);
     },
     async finish() {
       if (ended) throw new Error("the spool writer has ended");
@@ -150,17 +194,17 @@ function beginWriting(options: WriterOptions): SpoolWriter {
         await release();
         throw error;
       }
-      const bytes = memory.subarray(0, sizeBytes);
+      const kept = cut(blocks, sizeBytes);
       const source: AudioSource =
-        file === null ? { kind: "bytes", bytes } : { kind: "file", path: file.path, sizeBytes };
+        file === null ? { kind: "bytes", bytes: kept } : { kind: "file", path: file.path, sizeBytes };
       return {
         sizeBytes,
         sha256: hash.digest("hex"),
-        head: head ?? bytes.subarray(0, HEAD_BYTES),
+        head: head ?? kept[0] ?? new Uint8Array(0),
         source,
         open() {
           if (disposed !== null) throw new Error("the spooled audio is gone");
-          return source.kind === "file" ? readFile(source.path) : readBytes(bytes);
+          return source.kind === "file" ? readFile(source.path) : readBlocks(kept);
         },
         dispose: release,
       };
@@ -272,6 +316,17 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* readBytes(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += READ_BYTES) yield bytes.subarray(at, at + READ_BYTES);
+/** In pieces as large as they are: each is a system call of whoever sends it. */
+async function* readBlocks(blocks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* blocks;
+}
+
+/** The blocks up to what is written of them. */
+function cut(blocks: readonly Buffer[], sizeBytes: number): readonly Buffer[] {
+  let left = sizeBytes;
+  return blocks.flatMap((block) => {
+    const used = block.subarray(0, Math.max(0, left));
+    left -= block.length;
+    return used.length === 0 ? [] : [used];
+  });
 }

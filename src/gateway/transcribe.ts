@@ -7,7 +7,7 @@ import type { AudioInput } from "../audio/audio-input.ts";
 import type { PurposePolicy } from "../routing/types.ts";
 import type { TranscriptionFields } from "../contract/transcription.ts";
 import { decideRoute, type RouteDecision } from "../routing/decide-route.ts";
-import type { Requirements } from "../routing/required-features.ts";
+import { mergedKeyterms, type Requirements } from "../routing/required-features.ts";
 import { describeDecision } from "./describe-decision.ts";
 import { buildEnvelope, DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -40,6 +40,7 @@ export interface TranscribeCall {
 export async function transcribe(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
   refuseWhatIsNotBuilt(call);
   refuseUndeliverable(call);
+  refuseTooManyKeyterms(services, call);
   if (call.fields.dry_run === true) return explain(services, call);
   return withSlot(services, slotRequest(call), async (slot) => {
     const audio = await measureAudio(services, call);
@@ -138,6 +139,18 @@ function refuseUndeliverable(call: TranscribeCall): void {
   throw new GatewayError("NOT_ACCEPTABLE", {
     message: `Accept asks for ${DELIVERY_TYPES[call.delivery]}, but response_format is ${format}. Set response_format to srt or vtt, or accept application/json.`,
     param: "accept",
+  });
+}
+
+/** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */
+function refuseTooManyKeyterms({ limits }: GatewayServices, { fields }: TranscribeCall): void {
+  const count = mergedKeyterms(fields).length;
+  if (count <= limits.maxKeyterms) return;
+  const message = `keyterms and custom_vocabulary hold ${count} different terms together; this gateway takes at most ${limits.maxKeyterms}.`;
+  throw new GatewayError("INVALID_REQUEST", {
+    message,
+    param: "keyterms",
+    details: { max_keyterms: limits.maxKeyterms, received: count, issues: [{ param: "keyterms", message }] },
   });
 }
 

@@ -1,5 +1,6 @@
 // The public HTTP server (contract 1, 10): Fastify routes, and nothing of Fastify's reads a body or words an error.
 import { createServer as createNodeServer, type RequestListener, type Server } from "node:http";
+import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { GatewayError } from "../contract/errors.ts";
@@ -39,6 +40,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     exchanges: new WeakMap(),
   };
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
+  const connections: Connections = new Map();
   const app = fastify({
     logger: false,
     genReqId: () => newId("request"),
@@ -47,7 +49,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
     // Fastify's own would answer first; ours is `answerClientErrors`.
     clientErrorHandler: () => undefined,
-    serverFactory: (handler) => nodeServer(handler, edge, allowed),
+    serverFactory: (handler) => nodeServer(handler, edge, allowed, connections),
     // Paths the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
@@ -68,11 +70,17 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const target = request.raw.url ?? "";
     if (request.is404 || plainPath(target) === null) throw noSuchEndpoint(allowed(target));
   });
+  app.addHook("preClose", async () => endQuietConnections(app.server, connections));
   for (const endpoint of options.endpoints) serve(app, endpoint, edge, options.authenticate);
   return app;
 }
 
-function nodeServer(handler: RequestListener, edge: Edge, allowed: AllowedMethods): Server {
+function nodeServer(
+  handler: RequestListener,
+  edge: Edge,
+  allowed: AllowedMethods,
+  connections: Connections,
+): Server {
   const { limits } = edge;
   const server = createNodeServer({
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
@@ -88,12 +96,40 @@ function nodeServer(handler: RequestListener, edge: Edge, allowed: AllowedMethod
   // Beyond a limit Node would drop header fields without a word.
   server.maxHeadersCount = 0;
   answerClientErrors(server, edge, allowed);
+  countRequests(server, connections);
   server.on("request", handler);
   // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
   for (const event of ["checkContinue", "checkExpectation"]) {
     server.on(event, (raw, response) => server.emit("request", raw, response));
   }
   return server;
+}
+
+/** Each open connection with how many requests are being answered on it. */
+type Connections = Map<Socket, number>;
+
+function countRequests(server: Server, connections: Connections): void {
+  server.on("connection", (socket) => {
+    connections.set(socket, 0);
+    socket.once("close", () => connections.delete(socket));
+  });
+  const add = (socket: Socket, change: 1 | -1): void => {
+    const count = connections.get(socket);
+    if (count !== undefined) connections.set(socket, count + change);
+  };
+  server.on("request", ({ socket }, response) => {
+    add(socket, 1);
+    response.once("close", () => add(socket, -1));
+  });
+}
+
+/**
+ * Node closes connections that wait for their next request, but one that never sent a whole head counts as busy there,
+ * and `close` stops the check that would time it out: a caller that only connected would hold up a shutdown for ever.
+ */
+function endQuietConnections(server: Server, connections: Connections): void {
+  for (const [socket, requests] of connections) if (requests === 0) socket.destroy();
+  server.on("connection", (socket) => socket.destroy());
 }
 
 function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {

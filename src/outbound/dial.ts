@@ -166,10 +166,15 @@ class Exchange {
 
   /** undici writes the head together with the first chunk: until a chunk is handed over, nothing has left. */
   async *#upload(body: OutboundBody): AsyncGenerator<Uint8Array> {
+    let sentBytes = 0;
     for await (const chunk of body.open()) {
       if (chunk.byteLength === 0) continue;
       this.#markDispatched();
       yield chunk;
+      sentBytes += chunk.byteLength;
+      // Asking the source for its end may take longer than the reply: undici would take that for a reply before the end of
+      // the request and give the socket up, so that every upload would need a new one.
+      if (sentBytes === body.sizeBytes) return;
     }
   }
 

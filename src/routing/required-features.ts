@@ -28,7 +28,7 @@ const NEEDS_SEGMENT_TIMES: ReadonlySet<ResponseFormat> = new Set(["verbose_json"
 /** `fields` already hold the purpose's defaults (see `withDefaults`). */
 export function requiredFeatures(fields: TranscriptionFields, task: Requirements["task"]): Requirements {
   const responseFormat = fields.response_format ?? "json";
-  const keyterms = [...new Set([...(fields.custom_vocabulary ?? []), ...(fields.keyterms ?? [])])];
+  const keyterms = mergedKeyterms(fields);
   const redaction = redactionGroups(fields.redaction);
   const diarization = fields.diarization === true || responseFormat === "diarized_json";
   const wordTimes = fields.timestamps === "word" || fields.timestamps === "both";
@@ -67,6 +67,11 @@ export function withDefaults(
   defaults: Readonly<Record<string, unknown>>,
 ): TranscriptionFields {
   return { ...defaults, ...fields };
+}
+
+/** The two fields are one list, without doubles, in order (contract 3). */
+export function mergedKeyterms(fields: TranscriptionFields): readonly string[] {
+  return [...new Set([...(fields.custom_vocabulary ?? []), ...(fields.keyterms ?? [])])];
 }
 
 function redactionGroups(redaction: TranscriptionFields["redaction"]): readonly RedactionGroup[] {

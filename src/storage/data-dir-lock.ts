@@ -75,9 +75,10 @@ async function startOf(pid: number): Promise<string> {
     readOrNull("/proc/sys/kernel/random/boot_id"),
   ]);
   if (stat === null || boot === null) return "unknown";
-  // The command's name, in parentheses, may hold spaces: count from behind it. Field 22 is the start in clock ticks.
-  const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return `${boot.trim()}/${started ?? ""}`;
+  // The command's name, in parentheses, may hold spaces: count from behind it. Field 3 is the state, field 22 the start in
+  // clock ticks. A killed process that nobody has collected yet (containers without an init) runs no more.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields[0] === "Z" || fields[0] === "X" ? "ended" : `${boot.trim()}/${fields[19] ?? ""}`;
 }
 
 function inUse(dataDir: string, held: string): Error {

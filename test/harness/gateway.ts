@@ -39,9 +39,14 @@ export interface TestGatewayOptions {
 }
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  // What was opened is closed in reverse, also when a later part fails: an open database keeps the process alive.
+  await using opened = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
+  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
   const sandbox = await startSandbox();
+  opened.defer(() => sandbox.close());
   const database = await openTestDatabase();
+  opened.defer(() => database.close());
   const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
   const seal = createSeal({ keys: [ENCRYPTION_KEY] });
   await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
@@ -56,22 +61,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
   });
+  opened.defer(() => app.close());
   const origin = await app.server.listen({ host: "127.0.0.1", port: 0 });
-  return {
-    app,
-    origin,
-    sandbox,
-    database,
-    configuration,
-    dataDir,
-    logs,
-    close: async () => {
-      await app.close();
-      await sandbox.close();
-      await database.close();
-      await rm(dataDir, { recursive: true, force: true });
-    },
-  };
+  const kept = opened.move();
+  return { app, origin, sandbox, database, configuration, dataDir, logs, close: () => kept.disposeAsync() };
 }
 
 /** Through a real file, so that every test configuration is one an operator could write. */

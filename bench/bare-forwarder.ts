@@ -1,0 +1,28 @@
+// The baseline: the least a Node process can do between a caller and a provider. It judges, counts and keeps nothing.
+import { createServer } from "node:http";
+import { Agent, request } from "undici";
+import { childArgument, serveParent } from "./child.ts";
+
+const upstream = childArgument<{ readonly upstream: string }>().upstream;
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
+
+const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
+  forward().catch(() => outgoing.destroy());
+  async function forward(): Promise<void> {
+    const reply = await request(`${upstream}/v1/listen?model=nova-3`, {
+      dispatcher: agent,
+      method: "POST",
+      headers: {
+        "content-type": incoming.headers["content-type"] ?? "application/octet-stream",
+        "content-length": incoming.headers["content-length"] ?? "0",
+      },
+      body: incoming,
+    });
+    outgoing.writeHead(reply.statusCode, {
+      "content-type": String(reply.headers["content-type"]),
+      "content-length": String(reply.headers["content-length"]),
+    });
+    reply.body.pipe(outgoing);
+  }
+});
+serveParent(server);

@@ -1,0 +1,70 @@
+// Resident memory of one gateway process while many large uploads are under way at once, on a PostgreSQL server.
+import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { KEY, memoryOf, runLoad, startPatchbay, startStandIn } from "./processes.ts";
+import { type Report, quantile, round } from "./report.ts";
+import { mebibytes } from "./sizes.ts";
+import { SEED } from "./wav.ts";
+
+const SAMPLE_MS = 50;
+const LIMIT_BYTES = 512 * 1_048_576;
+const LONGEST_SECONDS = 600;
+
+export async function benchMemory(options: { readonly sizeBytes: number; readonly uploads: number }): Promise<Report> {
+  const { sizeBytes, uploads } = options;
+  const postgres = await startPostgresServer();
+  try {
+    await using standIn = await startStandIn();
+    await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres.url });
+    const load = { origin: gateway.origin, seconds: LONGEST_SECONDS, key: KEY };
+    // One small upload first: what is loaded on first use is not the uploads' memory.
+    await runLoad({ ...load, fileBytes: 65_536, connections: 1, maxRequests: 1 });
+    const idleBytes = memoryOf(gateway.pid).rssBytes;
+    const samples: number[] = [];
+    const timer = setInterval(() => samples.push(memoryOf(gateway.pid).rssBytes), SAMPLE_MS);
+    const result = await runLoad({ ...load, fileBytes: sizeBytes, connections: uploads, maxRequests: uploads });
+    clearInterval(timer);
+    const sampledPeak = Math.max(...samples);
+    const { rssBytes: after, peakBytes } = memoryOf(gateway.pid);
+    const grownBytes = Math.max(sampledPeak, peakBytes) - idleBytes;
+    const allServed = (result.statuses["200"] ?? 0) === uploads;
+    const holds = allServed && grownBytes <= LIMIT_BYTES;
+    if (!holds) process.exitCode = 1;
+    return {
+      name: "memory",
+      rows: [
+        {
+          uploads,
+          each: mebibytes(sizeBytes),
+          answered: JSON.stringify(result.statuses),
+          "idle RSS": mebibytes(idleBytes),
+          "peak RSS": mebibytes(peakBytes),
+          grown: mebibytes(grownBytes),
+          limit: mebibytes(LIMIT_BYTES),
+          seconds: round(result.seconds, 1),
+          verdict: holds ? "holds" : "FAILS",
+        },
+      ],
+      notes: [
+        `RSS sampled every ${SAMPLE_MS} ms (n=${samples.length}, sampled peak ${mebibytes(sampledPeak)}); the peak is the kernel's VmHWM.`,
+        ...(result.firstFault === null ? [] : [`First answer that was not a 200: ${result.firstFault}`]),
+      ],
+      data: {
+        engine: "postgres",
+        n: uploads,
+        sizeBytes,
+        seed: SEED,
+        statuses: result.statuses,
+        seconds: round(result.seconds, 2),
+        idleBytes,
+        peakBytes,
+        grownBytes,
+        afterBytes: after,
+        p50Ms: round(quantile(result.latenciesMs, 0.5), 0),
+        p99Ms: round(quantile(result.latenciesMs, 0.99), 0),
+        holds,
+      },
+    };
+  } finally {
+    await postgres.stop();
+  }
+}

@@ -1,0 +1,144 @@
+// Starts and watches the processes of a benchmark; what they cost is read from /proc, so it needs Linux.
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { openSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LoadArgument, LoadResult } from "./load-generator.ts";
+
+export interface Running extends AsyncDisposable {
+  readonly origin: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export const KEY = "bench-key-of-the-notes-app-01";
+/** `getconf CLK_TCK` on every Linux that Node runs on. */
+const TICKS_PER_SECOND = 100;
+const START_MS = 60_000;
+
+export function startStandIn(): Promise<Running> {
+  return startChild("./provider-stand-in.ts", {});
+}
+
+export function startForwarder(upstream: string): Promise<Running> {
+  return startChild("./bare-forwarder.ts", { upstream });
+}
+
+export async function runLoad(argument: LoadArgument): Promise<LoadResult> {
+  const child = forkFile("./load-generator.ts", argument);
+  const [result] = (await Promise.race([once(child, "message"), ended(child, "load generator")])) as [LoadResult];
+  return result;
+}
+
+export interface GatewayOptions {
+  readonly providerUrl: string;
+  /** Null: the embedded database. */
+  readonly databaseUrl: string | null;
+  /** Where a CPU profile goes when the process ends. */
+  readonly profileDir?: string;
+}
+
+/** `patchbay up` as an operator starts it, with its data in a temporary folder. */
+export async function startPatchbay({ providerUrl, databaseUrl, profileDir }: GatewayOptions): Promise<Running> {
+  const folder = await mkdtemp(join(tmpdir(), "patchbay-bench-"));
+  const file = join(folder, "patchbay.yaml");
+  await writeFile(file, JSON.stringify(configuration(providerUrl, databaseUrl, folder)));
+  const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
+  const main = join(import.meta.dirname, "..", "src", "main.ts");
+  // The request log is written, as in production, and to a file.
+  const log = openSync(join(folder, "log"), "w");
+  const child = spawn(process.execPath, [...profile, main, "up", "--config", file], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", log, "pipe"],
+  });
+  const stop = () => end(child, "SIGTERM").finally(() => rm(folder, { recursive: true, force: true }));
+  try {
+    const origin = await Promise.race([listening(child), ended(child, "patchbay"), tooLate("patchbay")]);
+    return { origin, pid: child.pid ?? 0, stop, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function configuration(providerUrl: string, databaseUrl: string | null, dataDir: string): object {
+  const secret = () => randomBytes(32).toString("base64");
+  return {
+    server: { host: "127.0.0.1", port: 0, admin: null },
+    storage: { database_url: databaseUrl ?? "", data_dir: dataDir },
+    secrets: { key_pepper: secret(), encryption_keys: [secret()] },
+    prices: [
+      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "benchmark", as_of: "2026-11-01" },
+    ],
+    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: providerUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+    ],
+  };
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  let said = "";
+  return new Promise((resolve) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      const origin = /listening\s+(http:\S+)/u.exec(said)?.[1];
+      if (origin !== undefined) resolve(origin);
+    });
+    child.once("exit", () => process.stderr.write(said));
+  });
+}
+
+async function startChild(file: string, argument: object): Promise<Running> {
+  const child = forkFile(file, argument);
+  const [{ origin }] = (await Promise.race([once(child, "message"), ended(child, file), tooLate(file)])) as [
+    { origin: string },
+  ];
+  const stop = () => end(child, "SIGKILL");
+  return { origin, pid: child.pid ?? 0, stop, [Symbol.asyncDispose]: stop };
+}
+
+function forkFile(file: string, argument: object): ChildProcess {
+  return fork(join(import.meta.dirname, file), [JSON.stringify(argument)], { execArgv: [] });
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}
+
+async function ended(child: ChildProcess, what: string): Promise<never> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+  throw new Error(`${what} ended early (${signal ?? code})`);
+}
+
+function tooLate(what: string): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`${what} did not start`)), START_MS).unref();
+  });
+}
+
+/** User and system time of all the threads of a process since it began. */
+export function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  // The second field is a name in parentheses, which may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+}
+
+/** `rss`: what is resident now. `peak`: the most that ever was, as the kernel kept it. */
+export function memoryOf(pid: number): { readonly rssBytes: number; readonly peakBytes: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "mu").exec(status)?.[1] ?? Number.NaN);
+  return { rssBytes: kibibytes("VmRSS") * 1024, peakBytes: kibibytes("VmHWM") * 1024 };
+}

@@ -1,0 +1,64 @@
+// How results are printed: what was measured on what, a markdown table, and the same as JSON.
+import { execFileSync } from "node:child_process";
+import { availableParallelism, loadavg } from "node:os";
+
+export interface Report {
+  readonly name: string;
+  readonly rows: readonly Readonly<Record<string, string | number>>[];
+  readonly notes: readonly string[];
+  readonly data: object;
+}
+
+export function printReport(report: Report, onlyJson: boolean): void {
+  const { name, rows, notes, data } = report;
+  const json = JSON.stringify({ bench: name, ...circumstances(), ...data });
+  if (onlyJson) {
+    console.log(json);
+    return;
+  }
+  console.log(`\n## ${name}\n\n${table(rows)}\n`);
+  for (const note of notes) console.log(`- ${note}`);
+  console.log(`\n\`\`\`json\n${json}\n\`\`\``);
+}
+
+export function table(rows: readonly Readonly<Record<string, string | number>>[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(columns),
+    line(columns.map(() => "---")),
+    ...rows.map((row) => line(columns.map((name) => row[name] ?? ""))),
+  ].join("\n");
+}
+
+function circumstances(): object {
+  return {
+    commit: commit(),
+    node: process.version,
+    cores: availableParallelism(),
+    loadAverage: loadavg().map((value) => round(value, 2)),
+  };
+}
+
+/** With a `+` when the tree holds changes. */
+function commit(): string {
+  try {
+    const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
+    return `${git("rev-parse", "--short", "HEAD")}${git("status", "--porcelain") === "" ? "" : "+"}`;
+  } catch {
+    return "unknown";
+  }
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,68 @@
+// Packs Patchbay, installs the tarball into an empty directory with an empty HOME, starts it twice (the second time after
+// kill -9) and transcribes the bundled sample by its own command line. What a user of the published package gets.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+const PORT = 18_437;
+const ORIGIN = `http://127.0.0.1:${PORT}`;
+const root = join(import.meta.dirname, "..");
+const directory = mkdtempSync(join(tmpdir(), "patchbay-tarball-"));
+const env = { ...process.env, HOME: directory, PATCHBAY_CONFIG: "", PATCHBAY_API_KEY: "" };
+
+try {
+  run("npm", ["pack", "--pack-destination", directory], root);
+  const tarball = readdirSync(directory).find((name) => name.endsWith(".tgz"));
+  if (tarball === undefined) throw new Error("npm pack made no tarball");
+  writeFileSync(join(directory, "package.json"), '{ "name": "empty", "private": true }\n');
+  run("npm", ["install", "--no-audit", "--no-fund", `./${tarball}`], directory);
+
+  const first = await start();
+  run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN], directory);
+  // The launcher and the gateway below it, as a power cut would take both.
+  if (first.pid !== undefined) process.kill(-first.pid, "SIGKILL");
+  await once(first, "exit");
+
+  const second = await start();
+  run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN, "--json"], directory);
+  second.kill("SIGINT");
+  const [code] = await once(second, "exit");
+  if (code !== 0) throw new Error(`the gateway ended with exit code ${String(code)}`);
+  console.log("tarball: installed, started, killed, started again, transcribed twice");
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function run(command: string, args: readonly string[], cwd: string): void {
+  const { status } = spawnSync(command, args, { cwd, env, stdio: ["ignore", "inherit", "inherit"], timeout: 120_000 });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
+}
+
+/** The launcher itself, so that a signal reaches it and not a shell around it. */
+async function start(): Promise<ChildProcess> {
+  const started = performance.now();
+  const launcher = join(directory, "node_modules", "patchbay", "bin", "patchbay.js");
+  const child = spawn(process.execPath, [launcher, "up", "--port", String(PORT)], {
+    cwd: directory,
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+    detached: true,
+  });
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`the gateway ended with exit code ${child.exitCode}`);
+    const ready = await fetch(`${ORIGIN}/readyz`).then(
+      (response) => response.status === 200,
+      () => false,
+    );
+    if (ready) {
+      console.log(`tarball: ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+      return child;
+    }
+    await wait(100);
+  }
+  child.kill("SIGKILL");
+  throw new Error("the gateway was not ready after 30 s");
+}

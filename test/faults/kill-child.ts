@@ -1,0 +1,154 @@
+// A gateway process that can be told to die, as by kill -9, at a moment between two of its steps. Run by gateway-process.ts.
+import { createHash } from "node:crypto";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { createApp } from "../../src/app.ts";
+import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import type { GatewayServices } from "../../src/gateway/services.ts";
+import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { setClock } from "../harness/database.ts";
+import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
+import type { Ask, ChildSetup, Facts, FromChild, InnerPoint, ToChild } from "./kill-protocol.ts";
+
+const setup = JSON.parse(process.argv[2] ?? "null") as ChildSetup;
+let armed: InnerPoint | null = null;
+let committing: InnerPoint | null = null;
+
+const stored = await openDatabase(
+  setup.databaseUrl === null ? { dataDir: setup.dataDir } : { databaseUrl: setup.databaseUrl, poolSize: 4 },
+);
+// Dies with the transaction done and not committed, when it is the one of a step that is armed.
+const database: Database = {
+  ...stored,
+  transaction: (work) =>
+    stored.transaction(async (tx) => {
+      const result = await work(tx);
+      if (committing !== null) reach(committing);
+      return result;
+    }),
+};
+const configuration = await configurationOf(
+  {
+    prices: [
+      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "test", as_of: "2026-11-01" },
+    ],
+    connections: [{ id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: setup.providerUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "speech",
+            budgets: [{ period: "total", limit_usd: "1000.00" }],
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
+          },
+        ],
+      },
+    ],
+  },
+  setup.dataDir,
+);
+const seal = createSeal({ keys: [ENCRYPTION_KEY] });
+// At each start, as the product does.
+await applyConfiguration({ database: stored, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
+const app = await createApp({
+  configuration,
+  database,
+  seal,
+  pepper: PEPPER,
+  logger: pino({ level: "error" }, process.stderr),
+  wrapGateway,
+});
+process.on("message", (message) => void obey(message as ToChild));
+// Without its parent it has no purpose.
+process.on("disconnect", () => process.exit(0));
+say({ kind: "ready", origin: await app.server.listen({ host: "127.0.0.1", port: 0 }) });
+
+function wrapGateway(gateway: GatewayServices): GatewayServices {
+  const { idempotency, ledger } = gateway;
+  return {
+    ...gateway,
+    idempotency: {
+      ...idempotency,
+      claim: async (request) => {
+        reach("after-parse");
+        const claim = await idempotency.claim(request);
+        if (claim.kind === "owned") reach("after-slot-insert");
+        return claim;
+      },
+    },
+    ledger: {
+      ...ledger,
+      reserve: async (reservation) => {
+        committing = "before-dispatch-commit";
+        const reserved = await ledger.reserve(reservation).finally(() => (committing = null));
+        reach("after-dispatch-commit");
+        return reserved;
+      },
+      settle: async (settlement) => {
+        committing = "before-settle-commit";
+        const settled = await ledger.settle(settlement).finally(() => (committing = null));
+        reach("after-settle-commit");
+        return settled;
+      },
+    },
+  };
+}
+
+function reach(point: InnerPoint): void {
+  if (armed === point) process.kill(process.pid, "SIGKILL");
+}
+
+async function obey({ id, ask }: ToChild): Promise<void> {
+  try {
+    say({ kind: "answer", id, facts: await answer(ask) });
+    // The parent sees the end of the process; the answer is only on its way.
+    if (ask.kind === "close") process.disconnect();
+  } catch (error) {
+    say({ kind: "failed", id, message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+async function answer(ask: Ask): Promise<Facts | null> {
+  switch (ask.kind) {
+    case "arm":
+      armed = ask.point;
+      return null;
+    case "clock":
+      await setClock(stored, ask.at);
+      return null;
+    case "sweep":
+      await app.gateway.idempotency.sweep();
+      await app.gateway.ledger.sweepReservations();
+      return null;
+    case "facts":
+      return readFacts(ask.key, ask.since);
+    case "close":
+      await app.close();
+      await stored.close();
+      return null;
+  }
+}
+
+async function readFacts(key: string, since: string): Promise<Facts> {
+  const hash = createHash("sha256").update(key).digest("hex");
+  const slots = await sql<{ state: string }>`
+    select state from idempotency_slots where encode(key_sha256, 'hex') = ${hash}`.execute(stored.db);
+  const attempts = await sql<Facts["attempts"][number]>`
+    select state, outcome, unresolved, coalesce(charge_nano_usd, 0)::float8 as "chargeNanoUsd"
+    from attempts where created_at >= ${since}::timestamptz order by id`.execute(stored.db);
+  const sums = await sql<Pick<Facts, "chargedNanoUsd" | "spentNanoUsd" | "reservedNanoUsd">>`
+    select (select coalesce(sum(charge_nano_usd), 0)::float8 from attempts) as "chargedNanoUsd",
+      coalesce(sum(spent_nano_usd), 0)::float8 as "spentNanoUsd", coalesce(sum(reserved_nano_usd), 0)::float8 as "reservedNanoUsd"
+    from budget_windows`.execute(stored.db);
+  const [sum] = sums.rows;
+  if (sum === undefined) throw new Error("an aggregate without a row");
+  return { slot: slots.rows[0]?.state ?? null, attempts: attempts.rows, ...sum };
+}
+
+function say(message: FromChild): void {
+  process.send?.(message);
+}

@@ -1,0 +1,50 @@
+// What the parent of the kill trials and the gateway process that dies in them say to each other.
+
+/** Moments between the gateway's own steps; the process kills itself there. */
+export const INNER_POINTS = [
+  "after-parse",
+  "after-slot-insert",
+  "before-dispatch-commit",
+  "after-dispatch-commit",
+  "before-settle-commit",
+  "after-settle-commit",
+] as const;
+export type InnerPoint = (typeof INNER_POINTS)[number];
+
+/** Handed to the process as its only argument. */
+export interface ChildSetup {
+  readonly dataDir: string;
+  /** null: the embedded engine, in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly providerUrl: string;
+}
+
+export type Ask =
+  | { readonly kind: "arm"; readonly point: InnerPoint }
+  /** Stops the database's clock at this moment. */
+  | { readonly kind: "clock"; readonly at: string }
+  | { readonly kind: "sweep" }
+  | { readonly kind: "facts"; readonly key: string; readonly since: string }
+  | { readonly kind: "close" };
+
+export interface Facts {
+  /** null: the key is free. */
+  readonly slot: string | null;
+  /** Those of one trial. */
+  readonly attempts: readonly {
+    readonly state: string;
+    readonly outcome: string | null;
+    readonly unresolved: boolean;
+    readonly chargeNanoUsd: number;
+  }[];
+  /** Over everything so far: what attempts were charged, and what the budgets say. */
+  readonly chargedNanoUsd: number;
+  readonly spentNanoUsd: number;
+  readonly reservedNanoUsd: number;
+}
+
+export type ToChild = { readonly id: number; readonly ask: Ask };
+export type FromChild =
+  | { readonly kind: "ready"; readonly origin: string }
+  | { readonly kind: "answer"; readonly id: number; readonly facts: Facts | null }
+  | { readonly kind: "failed"; readonly id: number; readonly message: string };

@@ -1,0 +1,74 @@
+// `npm run faults -- [name] [--n N] [--seed S] [--json]`: crash and race trials, too long for `npm test`, with their figures.
+// On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
+import { parseArgs } from "node:util";
+import { runKillPoints } from "./kill-points.ts";
+import { runSameKey } from "./same-key.ts";
+
+interface Trials {
+  readonly engine: string;
+  /** Independent trials. */
+  readonly n: number;
+  readonly violations: readonly string[];
+  readonly seconds: number;
+}
+
+interface Fault {
+  readonly about: string;
+  readonly defaultN: number;
+  run(options: { readonly n: number; readonly seed: number }): Promise<Trials>;
+}
+
+const isTalking = process.stderr.isTTY;
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "kill-points": {
+    about: "kill -9 at each moment of a keyed request, N times each",
+    defaultN: 20,
+    run: (options) =>
+      runKillPoints({
+        ...options,
+        onTrial: (point, done, total) => {
+          if (isTalking) process.stderr.write(`\r${done}/${total} ${point.padEnd(24)}`);
+        },
+      }),
+  },
+  "same-key": {
+    about: "N rounds of 200 identical keyed requests at once over three gateways",
+    defaultN: 10,
+    run: runSameKey,
+  },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    n: { type: "string" },
+    seed: { type: "string", default: "1" },
+    json: { type: "boolean", default: false },
+  },
+});
+const names = positionals.length === 0 ? Object.keys(FAULTS) : positionals;
+const seed = Number(values.seed);
+const n = values.n === undefined ? null : Number(values.n);
+const unknown = names.filter((name) => FAULTS[name] === undefined);
+if (unknown.length > 0 || !Number.isSafeInteger(seed) || (n !== null && !(Number.isSafeInteger(n) && n > 0))) {
+  console.error(`usage: npm run faults -- [name] [--n N] [--seed S] [--json]`);
+  for (const [name, { about }] of Object.entries(FAULTS)) console.error(`  ${name.padEnd(12)} ${about}`);
+  process.exit(2);
+}
+for (const name of names) {
+  const fault = FAULTS[name];
+  if (fault === undefined) continue;
+  const trials = await fault.run({ n: n ?? fault.defaultN, seed });
+  // With no violation in n trials, the rate is below 3/n with 95 % confidence.
+  const bound = trials.violations.length === 0 ? 3 / trials.n : null;
+  if (values.json) console.log(JSON.stringify({ name, seed, ...trials, bound }));
+  else {
+    const share = bound === null ? "no bound" : `rate < ${(bound * 100).toPrecision(2)} % (95 %)`;
+    const seconds = trials.seconds.toFixed(1);
+    console.log(
+      `${name} on ${trials.engine}: n = ${trials.n}, violations ${trials.violations.length}, ${share}, ${seconds} s`,
+    );
+    for (const violation of trials.violations) console.log(`  ${violation}`);
+  }
+  if (trials.violations.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,80 @@
+// I-01: 200 identical keyed requests at once, spread over three gateways on one database, in rounds (promises R1 and R2).
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { createApp } from "../../src/app.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { wav } from "../audio/build-audio.ts";
+import { type Answer, postForm } from "../harness/client.ts";
+import { TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { ENCRYPTION_KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
+
+const AT_ONCE = 200;
+const GATEWAYS = 3;
+
+export interface SameKeyReport {
+  readonly engine: string;
+  /** Rounds; each is one trial. */
+  readonly n: number;
+  readonly requests: number;
+  readonly violations: readonly string[];
+  readonly seconds: number;
+}
+
+export async function runSameKey({ n, seed }: { readonly n: number; readonly seed: number }): Promise<SameKeyReport> {
+  const started = performance.now();
+  const violations: string[] = [];
+  await using resources = new AsyncDisposableStack();
+  const gateway = await startGateway();
+  resources.defer(() => gateway.close());
+  const origins = [gateway.origin];
+  while (origins.length < GATEWAYS) origins.push(await startTwin(gateway, resources));
+  for (let round = 1; round <= n; round += 1) {
+    gateway.sandbox.clearCalls();
+    const key = `same-key-${seed}-${round}`;
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) =>
+        postForm(origins[index % GATEWAYS] ?? gateway.origin, {
+          file: wav(2),
+          headers: { "idempotency-key": key },
+        }),
+      ),
+    );
+    violations.push(...judgeRound(answers, gateway.sandbox.callCount).map((text) => `round ${round}: ${text}`));
+  }
+  const seconds = (performance.now() - started) / 1000;
+  return { engine: TEST_ENGINE, n, requests: n * AT_ONCE, violations, seconds };
+}
+
+/** One execution; every answer is it, its replay, or the request to wait for it. */
+export function judgeRound(answers: readonly Answer[], calls: number): readonly string[] {
+  const found: string[] = [];
+  if (calls !== 1) found.push(`${calls} provider calls`);
+  const served = answers.filter((answer) => answer.status === 200);
+  const first = served.filter((answer) => answer.headers.get("x-svc-idempotent-replay") !== "true");
+  if (first.length !== 1) found.push(`${first.length} answers that are no replay`);
+  const bodies = new Set(served.map((answer) => answer.text)).size;
+  if (bodies !== 1) found.push(`${bodies} different answers`);
+  for (const { status, code } of answers)
+    if (status !== 200 && code !== "IDEMPOTENCY_REPLAY_IN_PROGRESS") found.push(`${status} ${code}`);
+  return found;
+}
+
+/** Another process would have its own handle on the database and its own spool. */
+async function startTwin(gateway: TestGateway, resources: AsyncDisposableStack): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-twin-"));
+  resources.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const database = await (gateway.database as TestDatabase).openSecond();
+  resources.defer(() => database.close());
+  const { configuration } = gateway;
+  const app = await createApp({
+    configuration: { ...configuration, storage: { ...configuration.storage, dataDir } },
+    database,
+    seal: createSeal({ keys: [ENCRYPTION_KEY] }),
+    pepper: PEPPER,
+    logger: pino({ level: "silent" }),
+  });
+  resources.defer(() => app.close());
+  return app.server.listen({ host: "127.0.0.1", port: 0 });
+}

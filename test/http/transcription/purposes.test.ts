@@ -1,0 +1,270 @@
+// Purposes over HTTP (spec 2.1, 4.1, 4.6, 4.7; contract 4): what is sent, what is applied, and which model serves. Each route
+// has a model of its own, so that the sandbox's record tells the route.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { keyDescription } from "../../../src/contract/account.ts";
+import { fixture } from "../../audio/build-audio.ts";
+import { type Answer, detailsOf, envelopeOf, get, postForm } from "../../harness/client.ts";
+import { sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+const AUDIO = fixture("speech-44k-stereo.wav");
+
+/** The app's own routing, then the same with an audio_input override: each publishes the same labels, with other routes. */
+const KEYS = {
+  "plain-fallback": "test-key-plain-with-fallback-01",
+  "plain-strict": "test-key-plain-with-strict-01",
+  "override-fallback": "test-key-override-with-fallback-01",
+  "override-strict": "test-key-override-with-strict-01",
+  bound: "test-key-with-a-binding-of-its-own",
+  unbound: "test-key-without-a-binding-of-its-own",
+  defaulted: "test-key-whose-app-has-a-default",
+  "default-unusable": "test-key-whose-default-is-unusable",
+} as const;
+
+const LABELS = ["good", "mispelled", "off", "draft", "typing"] as const;
+const REASONS = { mispelled: "unknown", off: "disabled", draft: "unpublished", typing: "no_audio_model" } as const;
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: fileOf });
+});
+after(() => gateway.close());
+beforeEach(() => gateway.sandbox.clearCalls());
+
+for (const context of ["plain", "override"] as const) {
+  for (const policy of ["fallback", "strict"] as const) {
+    const key = KEYS[`${context}-${policy}`];
+    const resolved = context === "plain" ? "nova-3" : "whisper-1";
+    const selected = context === "plain" ? "nova-2" : "gpt-4o-transcribe-diarize";
+
+    test(`§4.7.1 ${context}, ${policy}: no purpose, the resolved route serves and the fields say none`, async () => {
+      const answer = await ask({ key });
+      expectServed(answer, resolved, [null, null, "none"]);
+      assert.deepEqual(envelopeOf(answer).warnings, []);
+    });
+
+    for (const carrier of ["body", "header", "both"] as const) {
+      for (const label of LABELS) {
+        const rule =
+          label === "good" ? "selects its route" : policy === "strict" ? "is 503, nothing called" : "falls back";
+        test(`§4.7 ${context}, ${policy}: a ${label} purpose in ${carrier} ${rule}`, async () => {
+          const answer = await ask({ key, ...carry(carrier, label) });
+          if (label === "good") {
+            expectServed(answer, selected, ["good", "good", carrier === "header" ? "header" : "body"]);
+            assert.deepEqual(envelopeOf(answer).warnings, []);
+          } else if (policy === "strict") {
+            expectRefused(answer, REASONS[label]);
+          } else {
+            expectServed(answer, resolved, [label, null, "fallback"]);
+            expectWarning(answer, REASONS[label]);
+          }
+        });
+      }
+    }
+  }
+}
+
+test("contract 4: the stricter policy wins, from the body or the header, and none can loosen the key's", async () => {
+  const loose = KEYS["plain-fallback"];
+  const strictHeader = { "x-svc-purpose-policy": "strict" };
+  expectRefused(await ask({ key: loose, body: "off", headers: strictHeader }), "disabled");
+  expectRefused(await ask({ key: loose, header: "off", fields: { purpose_policy: "strict" } }), "disabled");
+  const looseHeader = { "x-svc-purpose-policy": "fallback" };
+  expectRefused(await ask({ key: KEYS["plain-strict"], body: "off", headers: looseHeader }), "disabled");
+  const bad = await ask({ key: loose, headers: { "x-svc-purpose-policy": "lenient" } });
+  assert.equal(bad.code, "INVALID_REQUEST");
+});
+
+test("contract 4: a label outside the grammar is merely unknown, never a 400", async () => {
+  const answer = await ask({ key: KEYS["plain-fallback"], body: "Good & More" });
+  expectServed(answer, "nova-3", ["Good & More", null, "fallback"]);
+  expectWarning(answer, "unknown");
+});
+
+test("contract 4: on equal labels the key's binding beats the app's, and the app's beats the route's", async () => {
+  expectServed(await ask({ key: KEYS.bound, body: "good" }), "whisper-1", ["good", "good", "body"]);
+  gateway.sandbox.clearCalls();
+  expectServed(await ask({ key: KEYS.unbound, body: "good" }), "gpt-4o-transcribe-diarize", ["good", "good", "body"]);
+  gateway.sandbox.clearCalls();
+  expectServed(await ask({ key: KEYS["plain-fallback"], body: "good" }), "nova-2", ["good", "good", "body"]);
+});
+
+test("contract 4: an app's default purpose applies when the caller is silent; an explicit one beats it", async () => {
+  expectServed(await ask({ key: KEYS.defaulted }), "nova-2", [null, "good", "app_default"]);
+  gateway.sandbox.clearCalls();
+  expectServed(await ask({ key: KEYS.defaulted, body: "speakers" }), "nova-3", ["speakers", "speakers", "body"]);
+});
+
+test("contract 4: an unusable default purpose is not explicit, and falls back under the strict policy too", async () => {
+  const answer = await ask({ key: KEYS["default-unusable"] });
+  expectServed(answer, "nova-3", [null, null, "fallback"]);
+  expectWarning(answer, "disabled");
+});
+
+test("contract 4: a purpose's defaults apply where the request is silent, and only there", async () => {
+  const key = KEYS["plain-fallback"];
+  const envelope = envelopeOf(await ask({ key, body: "speakers" }));
+  assert(envelope.segments.length > 0);
+  assert(envelope.segments.every(({ speaker }) => speaker !== null));
+  gateway.sandbox.clearCalls();
+  const silenced = envelopeOf(await ask({ key, body: "speakers", fields: { diarization: "false" } }));
+  assert.deepEqual(silenced.segments, []);
+  assert.equal(gateway.sandbox.calls[0]?.query.some(([name]) => name === "diarize_model"), false);
+});
+
+test("contract 4: a purpose's default is a required feature: refused when its route cannot do it", async () => {
+  const answer = await ask({ key: KEYS["override-fallback"], body: "impossible" });
+  assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
+  assert.deepEqual(detailsOf(answer)["missing"], ["diarization"]);
+  assert.equal(gateway.sandbox.callCount, 0);
+});
+
+test("§4.6 GET /v1/me lists published purposes by context, where the override's alone count for audio", async () => {
+  const plain = keyDescription.parse((await get(gateway.origin, "/v1/me", KEYS["plain-strict"])).json);
+  assert.equal(plain.audio_purpose_policy, "strict");
+  const listed = [
+    ["good", "Chosen", true],
+    ["off", "", false],
+    ["typing", "", true],
+    ["speakers", "", true],
+  ];
+  const entries = (purposes: typeof plain.purposes) =>
+    purposes.map(({ purpose, description, is_enabled }) => [purpose, description, is_enabled]);
+  assert.deepEqual(entries(plain.purposes), listed, "unpublished ones are not listed, disabled ones say so");
+  assert.deepEqual(
+    plain.routing_contexts.map(({ context, source, capabilities }) => [context, source, capabilities]),
+    [
+      ["default", undefined, ["audio_input"]],
+      ["audio_input", "route", ["audio_input"]],
+    ],
+  );
+
+  const override = keyDescription.parse((await get(gateway.origin, "/v1/me", KEYS["override-fallback"])).json);
+  assert.equal(override.audio_purpose_policy, "fallback");
+  const [first, audio] = override.routing_contexts;
+  assert.deepEqual([first?.capabilities, first?.purposes], [["chat"], []]);
+  assert.equal(audio?.source, "capability_override");
+  assert.deepEqual(
+    audio?.purposes.map(({ purpose }) => purpose),
+    ["good", "off", "typing", "impossible"],
+  );
+  assert.deepEqual(override.purposes, audio?.purposes);
+  assert.equal(audio?.targets, undefined, "names of providers only with routing:read");
+});
+
+interface Asking {
+  readonly key: string;
+  readonly body?: string;
+  readonly header?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function ask({ key, body, header, fields, headers }: Asking): Promise<Answer> {
+  return postForm(gateway.origin, {
+    key,
+    file: AUDIO,
+    fields: { ...fields, ...(body === undefined ? {} : { purpose: body }) },
+    headers: { ...headers, ...(header === undefined ? {} : { "x-svc-purpose": header }) },
+  });
+}
+
+/** With both, the header says something else each time: the body must win. */
+function carry(carrier: "body" | "header" | "both", label: string): Pick<Asking, "body" | "header"> {
+  if (carrier === "body") return { body: label };
+  return carrier === "header" ? { header: label } : { body: label, header: label === "good" ? "off" : "good" };
+}
+
+function expectServed(answer: Answer, model: string, fields: readonly (string | null)[]): void {
+  const envelope = envelopeOf(answer);
+  assert.deepEqual(
+    gateway.sandbox.calls.map((call) => call.model),
+    [model],
+  );
+  assert.deepEqual(
+    [envelope.svc_requested_purpose, envelope.svc_applied_purpose, envelope.svc_purpose_source],
+    fields,
+  );
+}
+
+function expectWarning(answer: Answer, reason: string): void {
+  assert.deepEqual(
+    envelopeOf(answer).warnings.map(({ code, param, details }) => [code, param, details]),
+    [["PURPOSE_NOT_APPLIED", "purpose", { reason }]],
+  );
+}
+
+function expectRefused(answer: Answer, reason: string): void {
+  assert.equal(answer.status, 503);
+  assert.equal(answer.code, "audio_purpose_unavailable");
+  assert.deepEqual(detailsOf(answer), { reason });
+  assert.equal(gateway.sandbox.callCount, 0);
+}
+
+function fileOf(sandbox: Sandbox): ConfigurationFile {
+  const unusable = (route: string) => [
+    { purpose: "off", route, is_enabled: false },
+    { purpose: "draft", route, is_published: false },
+    { purpose: "typing", route: "text" },
+  ];
+  const app = (id: keyof typeof KEYS, rest: object) => ({
+    id,
+    route: "speech",
+    keys: [{ id: `${id}-key`, secret: KEYS[id], scopes: ["transcribe" as const] }],
+    ...rest,
+  });
+  const override = { route: "text", audio_input_override: "override" };
+  return {
+    connections: [
+      ...sandboxConnections(sandbox),
+      { id: "claude", kind: "anthropic", api_key: "an-secret", base_url: sandbox.origin },
+    ],
+    routes: [
+      {
+        id: "speech",
+        targets: [{ connection: "dg", model: "nova-3" }],
+        purposes: [
+          { purpose: "good", description: "Chosen", route: "chosen" },
+          ...unusable("chosen"),
+          { purpose: "speakers", route: "speech", defaults: { diarization: true } },
+        ],
+      },
+      { id: "chosen", targets: [{ connection: "dg", model: "nova-2" }] },
+      {
+        id: "override",
+        targets: [{ connection: "oa", model: "whisper-1" }],
+        purposes: [
+          { purpose: "good", route: "override-chosen" },
+          ...unusable("override-chosen"),
+          { purpose: "impossible", route: "override", defaults: { diarization: true } },
+        ],
+      },
+      { id: "override-chosen", targets: [{ connection: "oa", model: "gpt-4o-transcribe-diarize" }] },
+      { id: "text", targets: [{ connection: "claude", model: "claude-haiku-4-5" }] },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          app("plain-fallback", {}),
+          app("plain-strict", { audio_purpose_policy: "strict" }),
+          app("override-fallback", override),
+          app("override-strict", { ...override, audio_purpose_policy: "strict" }),
+          {
+            id: "bindings",
+            route: "speech",
+            purposes: [{ purpose: "good", route: "override-chosen" }],
+            keys: [
+              { id: "bound", secret: KEYS.bound, scopes: ["transcribe"], purposes: [{ purpose: "good", route: "override" }] },
+              { id: "unbound", secret: KEYS.unbound, scopes: ["transcribe"] },
+            ],
+          },
+          app("defaulted", { default_purpose: "good" }),
+          app("default-unusable", { default_purpose: "off", audio_purpose_policy: "strict" }),
+        ],
+      },
+    ],
+  };
+}
