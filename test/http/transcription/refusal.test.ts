@@ -244,6 +244,11 @@ test("contract 1: Accept application/problem+json gives the RFC 9457 form of any
     assert.equal(String(problem.retryable), response.headers.get("x-should-retry"));
     assert.equal(problem.type, `${gateway.configuration.server.publicUrl}/docs/errors#${code}`);
     assertNoCanary("the problem", text);
+    const { error } = (await refuses(() => post({ fields }), status, code)).json as { error: Record<string, unknown> };
+    assert.deepEqual(
+      [problem.detail, problem.error_type, problem.param, problem.details],
+      [error["message"], error["type"], error["param"], error["details"]],
+    );
   }
   envelopeOf(await post({ headers: { accept: "application/problem+json" } }));
 });
