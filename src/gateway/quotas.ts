@@ -116,5 +116,6 @@ function tooManyAtOnce(limit: number): GatewayError {
     message: `${limit} requests of this key or app are running, as many as its quota allows. Retry when one has ended.`,
     retryAfterSeconds: 1,
     details: { limit },
+    headers: { "ratelimit-policy": `"concurrent";q=${limit}`, ratelimit: '"concurrent";r=0;t=1' },
   });
 }

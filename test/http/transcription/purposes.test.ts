@@ -23,8 +23,8 @@ const KEYS = {
   "default-unusable": "test-key-whose-default-is-unusable",
 } as const;
 
-const LABELS = ["good", "mispelled", "off", "draft", "typing"] as const;
-const REASONS = { mispelled: "unknown", off: "disabled", draft: "unpublished", typing: "no_audio_model" } as const;
+const LABELS = ["good", "misspelled", "off", "draft", "typing"] as const;
+const REASONS = { misspelled: "unknown", off: "disabled", draft: "unpublished", typing: "no_audio_model" } as const;
 
 let gateway: TestGateway;
 before(async () => {

@@ -1,0 +1,198 @@
+// Budgets and quotas over HTTP (contract 1, 2, 9): a budget is never exceeded, however many ask at once, and what is refused is
+// not called.
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { after, before, beforeEach, test } from "node:test";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { limitsReport } from "../../../src/contract/account.ts";
+import type { GatewayServices } from "../../../src/gateway/services.ts";
+import { fixture } from "../../audio/build-audio.ts";
+import { type Answer, detailsOf, envelopeOf, get, postForm } from "../../harness/client.ts";
+import { sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+/** One second, two channels. nova-3 costs 0.001 USD a second, nova-2 as much for each channel. */
+const AUDIO = fixture("speech-44k-stereo.wav");
+
+const APPS = {
+  seconds: { budgets: [{ period: "total", limit_audio_seconds: 10 }] },
+  money: { budgets: [{ period: "day", limit_usd: "0.0105" }] },
+  channels: { route: "channels", budgets: [{ period: "month", limit_usd: "0.003" }] },
+  failing: { budgets: [{ period: "total", limit_audio_seconds: 1 }] },
+  free: { route: "unpriced", budgets: [{ period: "total", limit_usd: "0.000001" }] },
+  "per-minute": { quota: { requests_per_minute: 3 } },
+  concurrent: { quota: { concurrent: 2 } },
+  hourly: { quota: { audio_seconds_per_hour: 2 } },
+} as const;
+type AppName = keyof typeof APPS;
+const secretOf = (app: string) => `test-key-of-the-app-${app}-0001`;
+
+let gateway: TestGateway;
+let nowMs = Date.parse("2026-11-20T12:00:00Z");
+const moments = new EventEmitter();
+let gate: Promise<void> = Promise.resolve();
+
+before(async () => {
+  gateway = await startGateway({ file: fileOf, wrapGateway: withGate, now: () => new Date(nowMs) });
+});
+after(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+});
+
+for (const [app, kind, limits] of [
+  ["seconds", "audio_seconds", { limit: 10, spent: 10, reserved: 0, requested: 1, resets_at: null }],
+  ["money", "usd", { limit: "0.0105", spent: "0.01", reserved: "0", requested: "0.001" }],
+] as const) {
+  test(`contract 9: of 40 requests at once against a budget of ${kind} for 10, exactly 10 pass and 30 call nothing`, async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(app)));
+    const passed = answers.filter(({ status }) => status === 200);
+    assert.equal(passed.length, 10);
+    for (const answer of passed) assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 1);
+    assert.equal(answers.filter(({ code }) => code === "BUDGET_EXCEEDED").length, 30);
+    assert.equal(gateway.sandbox.callCount, 10);
+
+    const refused = await ask(app);
+    assert.equal(refused.status, 402);
+    const details = detailsOf(refused);
+    assert.equal(details["kind"], kind);
+    for (const [name, value] of Object.entries(limits)) assert.equal(amount(details[name]), amount(value), name);
+    assert.equal(gateway.sandbox.callCount, 10);
+  });
+}
+
+test("§4.6 the report tells what is left of each budget, and when a day's starts anew", async () => {
+  const seconds = await budgetOf("seconds");
+  assert.deepEqual(
+    [seconds.limit_audio_seconds, seconds.remaining_audio_seconds, seconds.resets_at],
+    [10, 0, null],
+  );
+  const money = await budgetOf("money");
+  assert.equal(amount(money.limit_usd), 0.0105);
+  assert.equal(amount(money.remaining_usd), 0.0005);
+  assert.match(money.resets_at ?? "", /T00:00:00\.000Z$/);
+});
+
+test("contract 9: a price per channel bills each channel's seconds, and counts so against the budget", async () => {
+  assert.equal(envelopeOf(await ask("channels")).usage.billable_audio_seconds, 2);
+  const refused = await ask("channels");
+  assert.equal(refused.code, "BUDGET_EXCEEDED");
+  assert.equal(amount(detailsOf(refused)["requested"]), 0.002);
+  assert.equal(gateway.sandbox.callCount, 1);
+});
+
+test("contract 9: a failed attempt gives its reservation back to the budget", async () => {
+  gateway.sandbox.addFault({ times: 1, fault: { kind: "status", status: 400 } });
+  assert.equal((await ask("failing")).code, "PROVIDER_REJECTED");
+  assert.equal((await budgetOf("failing")).remaining_audio_seconds, 1);
+  envelopeOf(await ask("failing"));
+  assert.equal((await ask("failing")).code, "BUDGET_EXCEEDED");
+  assert.equal(gateway.sandbox.callCount, 2);
+});
+
+test("contract 9: a model without a price is billed by its provider and draws on no money", async () => {
+  assert.equal(envelopeOf(await ask("free")).usage.billable_audio_seconds, 0);
+  envelopeOf(await ask("free"));
+  assert.equal(amount((await budgetOf("free")).remaining_usd), 0.000001);
+});
+
+test("contract 2: requests_per_minute: the fourth is 429 with its headers, and one passes when its time has come", async () => {
+  for (let count = 0; count < 3; count += 1) envelopeOf(await ask("per-minute"));
+  const answer = await ask("per-minute");
+  assert.equal(answer.code, "RATE_LIMITED");
+  assert.equal(answer.headers.get("ratelimit-policy"), '"quota";q=3;w=60');
+  assert.equal(answer.headers.get("ratelimit"), '"quota";r=0;t=20');
+  assert.equal(answer.headers.get("retry-after"), "20");
+  assert.equal(gateway.sandbox.callCount, 3);
+  nowMs += 20_000;
+  envelopeOf(await ask("per-minute"));
+  assert.equal((await ask("per-minute")).code, "RATE_LIMITED");
+});
+
+test("contract 2: audio_seconds_per_hour: the third second is 429 and calls nothing", async () => {
+  envelopeOf(await ask("hourly"));
+  envelopeOf(await ask("hourly"));
+  const answer = await ask("hourly");
+  assert.equal(answer.code, "RATE_LIMITED");
+  assert.equal(detailsOf(answer)["unit"], "audio seconds");
+  assert.equal(answer.headers.get("ratelimit-policy"), '"quota";q=2;w=3600');
+  assert.equal(gateway.sandbox.callCount, 2);
+});
+
+test("contract 2: concurrent: a third at once is 429 with its headers; when one has ended the next passes", async () => {
+  const held = Promise.withResolvers<void>();
+  gate = held.promise;
+  const running: Promise<Answer>[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    const arrived = once(moments, "reserve");
+    running.push(ask("concurrent"));
+    await arrived;
+  }
+  const answer = await ask("concurrent");
+  assert.equal(answer.code, "CONCURRENCY_LIMITED");
+  assert.deepEqual(detailsOf(answer), { limit: 2 });
+  assert.equal(answer.headers.get("ratelimit-policy"), '"concurrent";q=2');
+  assert.match(answer.headers.get("ratelimit") ?? "", /^"concurrent";r=0;t=\d+$/);
+  held.resolve();
+  for (const each of running) envelopeOf(await each);
+  envelopeOf(await ask("concurrent"));
+  assert.equal(gateway.sandbox.callCount, 3);
+});
+
+test("§4.6 the report tells the quotas of key and app", async () => {
+  const { quotas } = limitsReport.parse((await get(gateway.origin, "/v1/melimits", secretOf("per-minute"))).json);
+  assert.equal(quotas.app?.requests_per_minute, 3);
+  assert.equal(quotas.key.requests_per_minute, null);
+});
+
+function ask(app: AppName): Promise<Answer> {
+  return postForm(gateway.origin, { key: secretOf(app), file: AUDIO });
+}
+
+async function budgetOf(app: AppName) {
+  const report = limitsReport.parse((await get(gateway.origin, "/v1/melimits", secretOf(app))).json);
+  const [budget] = report.budgets;
+  assert(budget !== undefined);
+  return budget;
+}
+
+/** Decimal text and numbers alike, for what matters here is the amount. */
+function amount(value: unknown): unknown {
+  return typeof value === "string" && /^\d/.test(value) ? Number(value) : value;
+}
+
+/** Holds every request at its reservation while the gate is closed. */
+function withGate(services: GatewayServices): GatewayServices {
+  const { ledger } = services;
+  const reserve: typeof ledger.reserve = async (reservation) => {
+    moments.emit("reserve");
+    await gate;
+    return ledger.reserve(reservation);
+  };
+  return { ...services, ledger: { ...ledger, reserve } };
+}
+
+function fileOf(sandbox: Sandbox): ConfigurationFile {
+  const priced = { usd_per_audio_hour: "3.60", source: "test", as_of: "2026-11-01" };
+  const route = (id: string, connection: string, model: string) => ({ id, targets: [{ connection, model }] });
+  return {
+    prices: [
+      { provider: "deepgram", model: "nova-3", ...priced },
+      { provider: "deepgram", model: "nova-2", per_channel: true, ...priced },
+    ],
+    connections: sandboxConnections(sandbox),
+    routes: [route("speech", "dg", "nova-3"), route("channels", "dg", "nova-2"), route("unpriced", "oa", "whisper-1")],
+    workspaces: [
+      {
+        id: "acme",
+        apps: Object.entries(APPS).map(([id, settings]) => ({
+          route: "speech",
+          id,
+          ...structuredClone(settings),
+          keys: [{ id: `${id}-key`, secret: secretOf(id), scopes: ["transcribe" as const] }],
+        })) as NonNullable<NonNullable<ConfigurationFile["workspaces"]>[number]["apps"]>,
+      },
+    ],
+  };
+}

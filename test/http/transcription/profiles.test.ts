@@ -1,0 +1,137 @@
+// response_profile over HTTP (spec 2.1; contract 4): it picks among the targets of the route that was resolved, with settings
+// of its own, and never the route.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import type { Profile } from "../../../src/contract/features.ts";
+import type { TranscriptionEnvelope } from "../../../src/contract/transcription.ts";
+import { errorBody } from "../../../src/contract/error-body.ts";
+import { fixture } from "../../audio/build-audio.ts";
+import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
+import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: fileOf });
+});
+after(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+});
+
+for (const [profile, model] of [
+  ["fast", "nova-3"],
+  ["balanced", "nova-2"],
+  ["deep", "whisper-1"],
+] as const) {
+  test(`contract 4: ${profile} picks the first target that serves it (none listed: serves all)`, async () => {
+    const envelope = envelopeOf(await ask({ response_profile: profile }));
+    assert.deepEqual(called(), [model]);
+    assert.deepEqual(warnings(envelope), []);
+  });
+}
+
+test("contract 4: no profile: the route's targets in their order", async () => {
+  envelopeOf(await ask({}));
+  assert.deepEqual(called(), ["nova-3"]);
+});
+
+test("contract 4: a target's settings hold, with those of the profile in force on top", async () => {
+  const optOut = async (profile: Profile | null) => {
+    gateway.sandbox.clearCalls();
+    envelopeOf(await ask({ purpose: "tuned", ...(profile === null ? {} : { response_profile: profile }) }));
+    return gateway.sandbox.calls[0]?.query.some(([name, value]) => name === "mip_opt_out" && value === "true");
+  };
+  assert.equal(await optOut(null), false, "the target's own setting");
+  assert.equal(await optOut("fast"), false, "a profile without settings keeps the target's");
+  assert.equal(await optOut("deep"), true, "the profile's own wins");
+});
+
+test("contract 4: fallback stays among the targets of the profile", async () => {
+  gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "status", status: 500 } });
+  envelopeOf(await ask({ response_profile: "fast" }));
+  assert.deepEqual(called(), ["nova-3", "whisper-1"], "nova-2 stands between them and serves balanced alone");
+});
+
+test("contract 4: a required feature that only another profile's model has is refused, never served by that one", async () => {
+  const answer = await ask({ response_profile: "deep", diarization: "true" });
+  assert.equal(answer.code, "REQUIRED_FEATURE_UNSUPPORTED");
+  assert.equal(gateway.sandbox.callCount, 0);
+});
+
+test("contract 4: no target for the profile: the default targets without its settings, and PROFILE_NOT_APPLIED", async () => {
+  const envelope = envelopeOf(await ask({ purpose: "hasty", response_profile: "deep" }));
+  assert.deepEqual(called(), ["nova-3"]);
+  assert.deepEqual(
+    envelope.warnings.map(({ code, param, details }) => [code, param, details]),
+    [["PROFILE_NOT_APPLIED", "response_profile", { profile: "deep" }]],
+  );
+});
+
+test("contract 4: purpose picks the route and profile the target within it", async () => {
+  const envelope = envelopeOf(await ask({ purpose: "other", response_profile: "balanced" }));
+  assert.deepEqual(called(), ["gpt-4o-transcribe"]);
+  assert.equal(envelope.svc_applied_purpose, "other");
+});
+
+test("contract 4: a route that forbids the override answers 400 to any profile, and serves without one", async () => {
+  const refused = await ask({ purpose: "fixed", response_profile: "fast" });
+  assert.equal(refused.code, "INVALID_REQUEST");
+  assert.equal(errorBody.parse(refused.json).error.param, "response_profile");
+  assert.equal(gateway.sandbox.callCount, 0);
+  envelopeOf(await ask({ purpose: "fixed" }));
+  assert.deepEqual(called(), ["nova-3"]);
+});
+
+test("contract 3: an unknown profile is a 400 that names the field", async () => {
+  const answer = await ask({ response_profile: "best" });
+  assert.equal(answer.code, "INVALID_REQUEST");
+  assert.equal(errorBody.parse(answer.json).error.param, "response_profile");
+});
+
+function ask(fields: Readonly<Record<string, string>>): Promise<Answer> {
+  return postForm(gateway.origin, { file: fixture("speech-44k-stereo.wav"), fields });
+}
+
+const called = (): readonly string[] => gateway.sandbox.calls.map((call) => call.model);
+const warnings = (envelope: TranscriptionEnvelope) => envelope.warnings.map(({ code }) => code);
+
+function fileOf(sandbox: Sandbox): ConfigurationFile {
+  return {
+    connections: sandboxConnections(sandbox),
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: "dg", model: "nova-3", profiles: ["fast"] },
+          { connection: "dg", model: "nova-2", profiles: ["balanced"] },
+          { connection: "oa", model: "whisper-1" },
+        ],
+        purposes: ["tuned", "hasty", "other", "fixed"].map((name) => ({ purpose: name, route: name })),
+      },
+      {
+        id: "tuned",
+        targets: [
+          { connection: "dg", model: "nova-3", settings: { mip_opt_out: false, deep: { mip_opt_out: true } } },
+        ],
+      },
+      { id: "hasty", targets: [{ connection: "dg", model: "nova-3", profiles: ["fast", "balanced"] }] },
+      {
+        id: "other",
+        targets: [
+          { connection: "oa", model: "whisper-1", profiles: ["deep"] },
+          { connection: "oa", model: "gpt-4o-transcribe", profiles: ["balanced"] },
+        ],
+      },
+      { id: "fixed", profile_override_allowed: false, targets: [{ connection: "dg", model: "nova-3" }] },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+    ],
+  };
+}

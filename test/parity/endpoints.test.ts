@@ -1,0 +1,63 @@
+// What is documented is what is served, and every endpoint has its tests (ARCHITECTURE.md).
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { ENDPOINTS } from "../../src/contract/endpoints.ts";
+import { ERRORS } from "../../src/contract/errors.ts";
+import { get } from "../harness/client.ts";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+
+test("contract 10: the endpoints of OpenAPI are exactly those the server answers", async () => {
+  const document = (await get(gateway.origin, "/openapi.json", null)).json as { paths: Record<string, object> };
+  const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  assert.deepEqual(documented.toSorted(), ENDPOINTS.map(({ method, path }) => `${method} ${path}`).toSorted());
+  for (const { method, path } of ENDPOINTS) {
+    const response = await fetch(`${gateway.origin}${path}`, { method });
+    await response.arrayBuffer();
+    assert(response.status !== 404 && response.status !== 405, `${method} ${path}: ${response.status}`);
+  }
+});
+
+test("contract 10: no endpoint with a key answers without one", async () => {
+  for (const { method, path, auth } of ENDPOINTS) {
+    if (auth !== "key") continue;
+    const response = await fetch(`${gateway.origin}${path}`, { method });
+    const body = (await response.json()) as { error: { code: string } };
+    assert.deepEqual([response.status, body.error.code], [401, "UNAUTHENTICATED"], path);
+    assert.equal(response.headers.get("www-authenticate"), "Bearer");
+  }
+});
+
+test("spec 7: the codes are spelled exactly as the specification spells them", () => {
+  const spelled = [
+    "AUDIO_TOO_LARGE",
+    "IDEMPOTENCY_KEY_REUSED",
+    "IDEMPOTENCY_REPLAY_IN_PROGRESS",
+    "IDEMPOTENT_RESULT_UNAVAILABLE",
+    "audio_purpose_unavailable",
+    "NO_HEALTHY_PROVIDER",
+    "all_providers_exhausted",
+  ];
+  for (const code of spelled) assert(Object.hasOwn(ERRORS, code), code);
+});
+
+test("style: every provider has its contract test, and no test is skipped or singled out", () => {
+  for (const provider of ["deepgram", "openai", "openai-compatible", "sandbox"]) {
+    assert.equal(globSync(`test/providers/${provider}.contract.test.ts`).length, 1, provider);
+  }
+  const offenders = globSync("test/**/*.test.ts", { exclude: ["**/node_modules/**"] }).filter((file) =>
+    /\b(?:test|it|describe)\.(?:skip|only|todo)\(|\b(?:skip|only|todo): ?true/u.test(readFileSync(file, "utf8")),
+  );
+  assert.deepEqual(
+    offenders.filter((file) => !file.endsWith("parity/endpoints.test.ts")),
+    [],
+  );
+});
