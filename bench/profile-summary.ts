@@ -105,7 +105,7 @@ function roomOf(node: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): s
   for (let at: ProfileNode | undefined = node; at !== undefined; at = parents.get(at.id)) {
     const { url, functionName: name } = at.callFrame;
     if (url.startsWith("wasm:")) return "pglite";
-    if (url === "" && /^wasm-/u.test(name)) return "pglite";
+    if (url === "" && name.startsWith("wasm-")) return "pglite";
     const room = ROOMS.find(([pattern]) => pattern.test(url))?.[1];
     if (room !== undefined) return room;
   }

@@ -70,7 +70,12 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
     const whenCurrent = (act: () => void) => (): void => {
       if (slot.worker === worker) act();
     };
-    worker.on("message", (answer: WorkerAnswer) => whenCurrent(() => hear(slot, worker, answer))());
+    worker.on("message", (answer: WorkerAnswer) =>
+      whenCurrent(() =>
+        // The clock that was set for the job goes on.
+        "needsAll" in answer ? postAll(worker, slot.job?.source) : finish(slot, outcomeOf(answer)),
+      )(),
+    );
     worker.on(
       "error",
       whenCurrent(() => replace(slot, unreadable("could not be read"))),
@@ -80,13 +85,6 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
       whenCurrent(() => replace(slot, unreadable("could not be read"))),
     );
     return worker;
-  };
-
-  const hear = (slot: Slot, worker: Worker, answer: WorkerAnswer): void => {
-    // The clock that was set for the job goes on.
-    if ("needsAll" in answer) {
-      if (slot.job) postAll(worker, slot.job.source);
-    } else finish(slot, outcomeOf(answer));
   };
 
   const finish = (slot: Slot, outcome: Measurement | Error): void => {
@@ -169,7 +167,8 @@ function post(worker: Worker, source: AudioSource): void {
   send(worker, { kind: "head", bytes: new Uint8Array(first), sizeBytes: sizeOf(source) });
 }
 
-function postAll(worker: Worker, source: AudioSource): void {
+function postAll(worker: Worker, source: AudioSource | undefined): void {
+  if (source === undefined) return;
   if (source.kind === "file") {
     worker.postMessage({ kind: "file", path: source.path, sizeBytes: source.sizeBytes } satisfies WorkerJob);
     return;

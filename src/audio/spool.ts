@@ -110,9 +110,7 @@ interface WriterOptions {
 
 function beginWriting(options: WriterOptions): SpoolWriter {
   const hash: Hash = createHash("sha256");
-  // Never copied to grow. The first is the head, and all that measuring most files needs.
-  let blocks: Buffer[] = [];
-  let memoryBytes = 0;
+  const memory = createMemory(options);
   let file: FileWriter | null = null;
   let head: Uint8Array | null = null;
   let sizeBytes = 0;
@@ -127,51 +125,19 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       } finally {
         options.account.add(-sizeBytes);
         options.account.release();
-        letGoOfMemory();
+        memory.letGo();
       }
     })();
     await disposed;
   }
 
   async function spill(chunk: Uint8Array): Promise<void> {
-    const kept = cut(blocks, sizeBytes - chunk.length);
+    const kept = memory.pieces();
     head = Uint8Array.from(Buffer.concat([...kept, chunk.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES));
     file = createFileWriter(join(options.directory, spoolFileName()));
     for (const block of kept) await file.write(block);
     await file.write(chunk);
-    letGoOfMemory();
-  }
-
-  /** False: it must go to a file. */
-  function makeRoom(): boolean {
-    if (sizeBytes > options.memoryLimitBytes) return false;
-    while (memoryBytes < sizeBytes) {
-      const wanted = blocks.length === 0 ? HEAD_BYTES : BLOCK_BYTES;
-      if (!options.account.takeMemory(wanted)) return false;
-      memoryBytes += wanted;
-      blocks.push(Buffer.allocUnsafeSlow(wanted));
-    }
-    return true;
-  }
-
-  function keep(chunk: Uint8Array): void {
-    let at = sizeBytes - chunk.length;
-    for (let rest = chunk; rest.length > 0; ) {
-      const index = at < HEAD_BYTES ? 0 : 1 + Math.floor((at - HEAD_BYTES) / BLOCK_BYTES);
-      const offset = index === 0 ? at : (at - HEAD_BYTES) % BLOCK_BYTES;
-      const block = blocks[index];
-      if (block === undefined) throw new Error("the spool has no block for what it keeps");
-      const taken = Math.min(block.length - offset, rest.length);
-      block.set(rest.subarray(0, taken), offset);
-      rest = rest.subarray(taken);
-      at += taken;
-    }
-  }
-
-  function letGoOfMemory(): void {
-    options.account.giveMemory(memoryBytes);
-    memoryBytes = 0;
-    blocks = [];
+    memory.letGo();
   }
 
   return {
@@ -182,8 +148,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       sizeBytes += chunk.length;
       options.account.add(chunk.length);
       if (file !== null) return file.write(chunk);
-      if (!makeRoom()) return spill(chunk);
-      keep(chunk);
+      return memory.add(chunk) ? undefined : spill(chunk);
     },
     async finish() {
       if (ended) throw new Error("the spool writer has ended");
@@ -194,7 +159,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
         await release();
         throw error;
       }
-      const kept = cut(blocks, sizeBytes);
+      const kept = memory.pieces();
       const source: AudioSource =
         file === null ? { kind: "bytes", bytes: kept } : { kind: "file", path: file.path, sizeBytes };
       return {
@@ -222,6 +187,63 @@ export function audioTooLarge(
     param: limit.param,
     details: { max_audio_bytes: limit.maxBytes, received_bytes: receivedBytes },
   });
+}
+
+interface Memory {
+  /** False: there is no room, and nothing of it was taken. */
+  add(chunk: Uint8Array): boolean;
+  /** What was added, in pieces that follow each other. */
+  pieces(): readonly Uint8Array[];
+  letGo(): void;
+}
+
+/** Blocks that are never copied to grow; the first is the head, and all that measuring most files needs. */
+function createMemory({ memoryLimitBytes, account }: WriterOptions): Memory {
+  let blocks: Buffer[] = [];
+  let roomBytes = 0;
+  let usedBytes = 0;
+
+  function makeRoom(neededBytes: number): boolean {
+    if (neededBytes > memoryLimitBytes) return false;
+    while (roomBytes < neededBytes) {
+      const wanted = blocks.length === 0 ? HEAD_BYTES : BLOCK_BYTES;
+      if (!account.takeMemory(wanted)) return false;
+      roomBytes += wanted;
+      blocks.push(Buffer.allocUnsafeSlow(wanted));
+    }
+    return true;
+  }
+
+  return {
+    add(chunk) {
+      if (!makeRoom(usedBytes + chunk.length)) return false;
+      for (let rest = chunk; rest.length > 0; ) {
+        const index = usedBytes < HEAD_BYTES ? 0 : 1 + Math.floor((usedBytes - HEAD_BYTES) / BLOCK_BYTES);
+        const offset = index === 0 ? usedBytes : (usedBytes - HEAD_BYTES) % BLOCK_BYTES;
+        const block = blocks[index];
+        if (block === undefined) throw new Error("the spool has no block for what it keeps");
+        const taken = Math.min(block.length - offset, rest.length);
+        block.set(rest.subarray(0, taken), offset);
+        rest = rest.subarray(taken);
+        usedBytes += taken;
+      }
+      return true;
+    },
+    pieces() {
+      let left = usedBytes;
+      return blocks.flatMap((block) => {
+        const used = block.subarray(0, Math.max(0, left));
+        left -= block.length;
+        return used.length === 0 ? [] : [used];
+      });
+    },
+    letGo() {
+      account.giveMemory(roomBytes);
+      roomBytes = 0;
+      usedBytes = 0;
+      blocks = [];
+    },
+  };
 }
 
 interface FileWriter {
@@ -319,14 +341,4 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
 /** In pieces as large as they are: each is a system call of whoever sends it. */
 async function* readBlocks(blocks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* blocks;
-}
-
-/** The blocks up to what is written of them. */
-function cut(blocks: readonly Buffer[], sizeBytes: number): readonly Buffer[] {
-  let left = sizeBytes;
-  return blocks.flatMap((block) => {
-    const used = block.subarray(0, Math.max(0, left));
-    left -= block.length;
-    return used.length === 0 ? [] : [used];
-  });
 }

@@ -40,7 +40,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     exchanges: new WeakMap(),
   };
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
-  const connections: Connections = new Map();
+  const connections: Connections = new Set();
   const app = fastify({
     logger: false,
     genReqId: () => newId("request"),
@@ -70,17 +70,12 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const target = request.raw.url ?? "";
     if (request.is404 || plainPath(target) === null) throw noSuchEndpoint(allowed(target));
   });
-  app.addHook("preClose", async () => endQuietConnections(app.server, connections));
+  app.addHook("preClose", async () => endSilentConnections(app.server, connections));
   for (const endpoint of options.endpoints) serve(app, endpoint, edge, options.authenticate);
   return app;
 }
 
-function nodeServer(
-  handler: RequestListener,
-  edge: Edge,
-  allowed: AllowedMethods,
-  connections: Connections,
-): Server {
+function nodeServer(handler: RequestListener, edge: Edge, allowed: AllowedMethods, connections: Connections): Server {
   const { limits } = edge;
   const server = createNodeServer({
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
@@ -96,7 +91,7 @@ function nodeServer(
   // Beyond a limit Node would drop header fields without a word.
   server.maxHeadersCount = 0;
   answerClientErrors(server, edge, allowed);
-  countRequests(server, connections);
+  noteConnections(server, connections);
   server.on("request", handler);
   // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
   for (const event of ["checkContinue", "checkExpectation"]) {
@@ -105,30 +100,21 @@ function nodeServer(
   return server;
 }
 
-/** Each open connection with how many requests are being answered on it. */
-type Connections = Map<Socket, number>;
+type Connections = Set<Socket>;
 
-function countRequests(server: Server, connections: Connections): void {
+function noteConnections(server: Server, connections: Connections): void {
   server.on("connection", (socket) => {
-    connections.set(socket, 0);
+    connections.add(socket);
     socket.once("close", () => connections.delete(socket));
-  });
-  const add = (socket: Socket, change: 1 | -1): void => {
-    const count = connections.get(socket);
-    if (count !== undefined) connections.set(socket, count + change);
-  };
-  server.on("request", ({ socket }, response) => {
-    add(socket, 1);
-    response.once("close", () => add(socket, -1));
   });
 }
 
 /**
- * Node closes connections that wait for their next request, but one that never sent a whole head counts as busy there,
- * and `close` stops the check that would time it out: a caller that only connected would hold up a shutdown for ever.
+ * Node closes connections that wait for their next request, but one that never sent a byte counts as busy there, and
+ * `close` stops the check that would time it out: a caller that only connected would hold up a shutdown for ever.
  */
-function endQuietConnections(server: Server, connections: Connections): void {
-  for (const [socket, requests] of connections) if (requests === 0) socket.destroy();
+function endSilentConnections(server: Server, connections: Connections): void {
+  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   server.on("connection", (socket) => socket.destroy());
 }
 

@@ -64,10 +64,7 @@ for (const [app, kind, limits] of [
 
 test("§4.6 the report tells what is left of each budget, and when a day's starts anew", async () => {
   const seconds = await budgetOf("seconds");
-  assert.deepEqual(
-    [seconds.limit_audio_seconds, seconds.remaining_audio_seconds, seconds.resets_at],
-    [10, 0, null],
-  );
+  assert.deepEqual([seconds.limit_audio_seconds, seconds.remaining_audio_seconds, seconds.resets_at], [10, 0, null]);
   const money = await budgetOf("money");
   assert.equal(amount(money.limit_usd), 0.0105);
   assert.equal(amount(money.remaining_usd), 0.0005);

@@ -287,7 +287,13 @@ function called(): readonly string[] {
   return gateway.sandbox.calls.map((call) => call.model);
 }
 
-type AttemptFacts = readonly [position: number, model: string, outcome: string | null, nanoUsd: string, billableMs: number];
+type AttemptFacts = readonly [
+  position: number,
+  model: string,
+  outcome: string | null,
+  nanoUsd: string,
+  billableMs: number,
+];
 
 async function attemptsOf(answer: Answer): Promise<readonly AttemptFacts[]> {
   const requestId = answer.headers.get("x-request-id") ?? "";

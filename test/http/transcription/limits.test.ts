@@ -90,7 +90,12 @@ test("contract 3: max_keyterms counts the merged list without doubles: 3 pass, 4
   envelopeOf(await postJson(gateway.origin, { audio, keyterms: ["a", "b"], custom_vocabulary: ["b", "c", "a"] }));
   const dryRun = { dry_run: true };
   for (const extra of [{}, dryRun]) {
-    const answer = await postJson(gateway.origin, { audio, ...extra, keyterms: ["a", "b"], custom_vocabulary: ["c", "d"] });
+    const answer = await postJson(gateway.origin, {
+      audio,
+      ...extra,
+      keyterms: ["a", "b"],
+      custom_vocabulary: ["c", "d"],
+    });
     assert.equal(answer.code, "INVALID_REQUEST");
     assert.equal(errorBody.parse(answer.json).error.param, "keyterms");
     assert.deepEqual([detailsOf(answer)["max_keyterms"], detailsOf(answer)["received"]], [3, 4]);

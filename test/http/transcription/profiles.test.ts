@@ -113,9 +113,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
       },
       {
         id: "tuned",
-        targets: [
-          { connection: "dg", model: "nova-3", settings: { mip_opt_out: false, deep: { mip_opt_out: true } } },
-        ],
+        targets: [{ connection: "dg", model: "nova-3", settings: { mip_opt_out: false, deep: { mip_opt_out: true } } }],
       },
       { id: "hasty", targets: [{ connection: "dg", model: "nova-3", profiles: ["fast", "balanced"] }] },
       {

@@ -19,6 +19,7 @@ const KEYS = {
   "override-strict": "test-key-override-with-strict-01",
   bound: "test-key-with-a-binding-of-its-own",
   unbound: "test-key-without-a-binding-of-its-own",
+  text: "test-key-of-a-text-only-app-01",
   defaulted: "test-key-whose-app-has-a-default",
   "default-unusable": "test-key-whose-default-is-unusable",
 } as const;
@@ -111,7 +112,18 @@ test("contract 4: a purpose's defaults apply where the request is silent, and on
   gateway.sandbox.clearCalls();
   const silenced = envelopeOf(await ask({ key, body: "speakers", fields: { diarization: "false" } }));
   assert.deepEqual(silenced.segments, []);
-  assert.equal(gateway.sandbox.calls[0]?.query.some(([name]) => name === "diarize_model"), false);
+  assert.equal(
+    gateway.sandbox.calls[0]?.query.some(([name]) => name === "diarize_model"),
+    false,
+  );
+});
+
+test("contract 1: a route of text models alone is 503 no_audio_model, not retryable, and its chat model is never called", async () => {
+  const answer = await ask({ key: KEYS.text });
+  assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
+  assert.deepEqual(detailsOf(answer), { reason: "no_audio_model" });
+  assert.equal(answer.headers.get("x-should-retry"), "false");
+  assert.equal(gateway.sandbox.callCount, 0);
 });
 
 test("contract 4: a purpose's default is a required feature: refused when its route cannot do it", async () => {
@@ -183,10 +195,7 @@ function expectServed(answer: Answer, model: string, fields: readonly (string | 
     gateway.sandbox.calls.map((call) => call.model),
     [model],
   );
-  assert.deepEqual(
-    [envelope.svc_requested_purpose, envelope.svc_applied_purpose, envelope.svc_purpose_source],
-    fields,
-  );
+  assert.deepEqual([envelope.svc_requested_purpose, envelope.svc_applied_purpose, envelope.svc_purpose_source], fields);
 }
 
 function expectWarning(answer: Answer, reason: string): void {
@@ -257,10 +266,16 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
             route: "speech",
             purposes: [{ purpose: "good", route: "override-chosen" }],
             keys: [
-              { id: "bound", secret: KEYS.bound, scopes: ["transcribe"], purposes: [{ purpose: "good", route: "override" }] },
+              {
+                id: "bound",
+                secret: KEYS.bound,
+                scopes: ["transcribe"],
+                purposes: [{ purpose: "good", route: "override" }],
+              },
               { id: "unbound", secret: KEYS.unbound, scopes: ["transcribe"] },
             ],
           },
+          app("text", { route: "text" }),
           app("defaulted", { default_purpose: "good" }),
           app("default-unusable", { default_purpose: "off", audio_purpose_policy: "strict" }),
         ],
