@@ -144,6 +144,15 @@ test("shutdown: a request whose head is under way when the server closes is answ
   await closed;
 });
 
+test("shutdown: a connection that never sent a byte does not hold up the end", async (t) => {
+  const { app, port } = await startEdge(t);
+  const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
+  const { untilClose } = await open(port);
+  await accepted;
+  await app.close();
+  assert.deepEqual(await untilClose(), []);
+});
+
 test("shutdown: a request that outlives the deadline is cut, and the answer says so", async (t) => {
   const started = Promise.withResolvers<AbortSignal>();
   const { app, port } = await startEdge(t, {
