@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { Agent, request } from "undici";
 import { childArgument, serveParent } from "./child.ts";
 
-const upstream = childArgument<{ readonly upstream: string }>().upstream;
+const { upstream } = childArgument() as { readonly upstream: string };
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
 
 const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (incoming, outgoing) => {

@@ -2,8 +2,9 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export function childArgument<Argument>(): Argument {
-  return JSON.parse(process.argv[2] ?? "{}") as Argument;
+/** What the parent passed; each program casts it to the type that its parent's call is checked against. */
+export function childArgument(): unknown {
+  return JSON.parse(process.argv[2] ?? "{}");
 }
 
 export function tellParent(message: object): void {

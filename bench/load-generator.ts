@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly firstFault: string | null;
 }
 
-const argument = childArgument<LoadArgument>();
+const argument = childArgument() as LoadArgument;
 const { contentType, body } = formAround(noiseWav(argument.fileBytes));
 const { hostname, port, host } = new URL(argument.origin);
 const head = Buffer.from(

@@ -55,7 +55,10 @@ export async function startPatchbay({ providerUrl, databaseUrl, profileDir }: Ga
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", log, "pipe"],
   });
-  const stop = () => end(child, "SIGTERM").finally(() => rm(folder, { recursive: true, force: true }));
+  const stop = async () => {
+    await end(child, "SIGTERM");
+    await rm(folder, { recursive: true, force: true });
+  };
   try {
     const origin = await Promise.race([listening(child), ended(child, "patchbay"), tooLate("patchbay")]);
     return { origin, pid: child.pid ?? 0, stop, [Symbol.asyncDispose]: stop };

@@ -5,7 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { LoadResult } from "./load-generator.ts";
-import { cpuMsOf, KEY, type Running, runLoad, startForwarder, startPatchbay, startStandIn } from "./processes.ts";
+import {
+  cpuMsOf,
+  type GatewayOptions,
+  KEY,
+  type Running,
+  runLoad,
+  startForwarder,
+  startPatchbay,
+  startStandIn,
+} from "./processes.ts";
 import { type ProfileSummary, type Share, summarise, type Window } from "./profile-summary.ts";
 import { median, quantile, type Report, round, table } from "./report.ts";
 import { SEED } from "./wav.ts";
@@ -35,8 +44,7 @@ export async function benchTranscription(options: TranscriptionBench): Promise<R
     await using standIn = await startStandIn();
     const target = { providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null };
     const [bare, patchbay] = await compare(options, standIn, target);
-    const profiled = await startPatchbay({ ...target, profileDir });
-    const window = await loadTwice(options, profiled).finally(() => profiled.stop());
+    const window = await runProfiled(options, { ...target, profileDir });
     return report(options, bare, patchbay, summarise(profileDir, window), window.requests);
   } finally {
     await postgres?.stop();
@@ -62,10 +70,12 @@ async function compare(
 }
 
 /** Once to warm it up, once within the answered window. */
-async function loadTwice(
+async function runProfiled(
   options: TranscriptionBench,
-  running: Running,
+  target: GatewayOptions,
 ): Promise<Window & { readonly requests: number }> {
+  // The profile is written as the process ends, so it has ended when this returns.
+  await using running = await startPatchbay(target);
   await load(options, running, WARM_UP_SECONDS);
   const fromUs = nowUs();
   const { requests } = await load(options, running, PROFILE_SECONDS);

@@ -76,14 +76,8 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
         "needsAll" in answer ? postAll(worker, slot.job?.source) : finish(slot, outcomeOf(answer)),
       )(),
     );
-    worker.on(
-      "error",
-      whenCurrent(() => replace(slot, unreadable("could not be read"))),
-    );
-    worker.on(
-      "exit",
-      whenCurrent(() => replace(slot, unreadable("could not be read"))),
-    );
+    const failed = whenCurrent(() => replace(slot, unreadable("could not be read")));
+    worker.on("error", failed).on("exit", failed);
     return worker;
   };
 
