@@ -1,4 +1,4 @@
-// Where submitted audio rests while it is judged and sent: in memory up to 4 MiB while there is room, else in a file that only
+// Where submitted audio rests while it is judged and sent: in memory up to 1 MiB while there is room, else in a file that only
 // this process knows; hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
@@ -38,8 +38,8 @@ const HEAD_BYTES = 65_536;
 const BLOCK_BYTES = 524_288;
 const READ_BYTES = 131_072;
 const WRITE_BYTES = 262_144;
-/** Most dictation fits. A file for 1 MiB costs more than all else that the gateway does with it (bench transcription). */
-const MEMORY_LIMIT_BYTES = 4 * 1_048_576;
+/** A mebibyte of audio and the header of its container: the file would cost more than all else done with it (docs/measurements.md). */
+const MEMORY_LIMIT_BYTES = 1_048_576 + 65_536;
 /** Of all uploads together: beyond it even small ones go to a file. */
 const SHARED_MEMORY_BYTES = 64 * 1_048_576;
 

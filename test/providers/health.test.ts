@@ -1,0 +1,95 @@
+// Circuits: when a target rests, for how long, and what does not count against it (reliability figures; contract 1 step 5).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Circuits, createCircuits } from "../../src/providers/health.ts";
+import type { FailureKind } from "../../src/providers/io.ts";
+
+const KEY = "platform/dg/nova-3";
+
+function startCircuits(): { readonly circuits: Circuits; readonly advance: (ms: number) => void } {
+  let nowMs = 1_000_000;
+  const circuits = createCircuits(() => nowMs);
+  return {
+    circuits,
+    advance: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+function call(circuits: Circuits, failure: FailureKind | null, key = KEY): void {
+  circuits.begin(key);
+  circuits.end(key, failure);
+}
+
+test("five failures in a row open the circuit for 30 s; four do not", () => {
+  const { circuits, advance } = startCircuits();
+  for (let count = 0; count < 4; count += 1) call(circuits, "server_error");
+  assert(circuits.isHealthy(KEY));
+  call(circuits, "server_error");
+  assert(!circuits.isHealthy(KEY));
+  advance(29_999);
+  assert(!circuits.isHealthy(KEY));
+  advance(1);
+  assert(circuits.isHealthy(KEY), "its time is up");
+});
+
+test("after the rest exactly one probe passes; its success closes, its failure rests twice as long", () => {
+  const { circuits, advance } = startCircuits();
+  for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
+  advance(30_000);
+  circuits.begin(KEY);
+  assert(!circuits.isHealthy(KEY), "the probe is under way");
+  circuits.end(KEY, "server_error");
+  advance(59_999);
+  assert(!circuits.isHealthy(KEY));
+  advance(1);
+  call(circuits, null);
+  assert(circuits.isHealthy(KEY));
+  for (let count = 0; count < 4; count += 1) call(circuits, "server_error");
+  assert(circuits.isHealthy(KEY), "the count began anew");
+});
+
+test("a circuit never rests longer than 300 s", () => {
+  const { circuits, advance } = startCircuits();
+  for (let count = 0; count < 5; count += 1) call(circuits, "connect");
+  for (let opening = 0; opening < 20; opening += 1) {
+    advance(300_000);
+    assert(circuits.isHealthy(KEY));
+    call(circuits, "connect");
+  }
+});
+
+test("half of at least 20 calls in 10 s opens it, also without five in a row", () => {
+  const { circuits, advance } = startCircuits();
+  for (let count = 0; count < 9; count += 1) {
+    call(circuits, null);
+    call(circuits, "rate_limited");
+  }
+  assert(circuits.isHealthy(KEY), "18 calls are too few to judge");
+  call(circuits, null);
+  call(circuits, "rate_limited");
+  assert(!circuits.isHealthy(KEY));
+  const slow = startCircuits();
+  for (let count = 0; count < 40; count += 1) {
+    call(slow.circuits, count % 2 === 0 ? null : "server_error");
+    slow.advance(1_000);
+  }
+  assert(slow.circuits.isHealthy(KEY), "spread over more than 10 s");
+  advance(0);
+});
+
+test("refusals of one request, missing features and hang-ups say nothing about a provider's health", () => {
+  const { circuits } = startCircuits();
+  for (const kind of ["rejected", "unauthorized", "payment", "not_found", "feature_dropped", "aborted"] as const) {
+    for (let count = 0; count < 10; count += 1) call(circuits, kind);
+    assert(circuits.isHealthy(KEY), kind);
+  }
+});
+
+test("one account's failures never take a provider away from another account", () => {
+  const { circuits } = startCircuits();
+  for (let count = 0; count < 5; count += 1) call(circuits, "server_error", "ws_1/dg/nova-3");
+  assert(!circuits.isHealthy("ws_1/dg/nova-3"));
+  assert(circuits.isHealthy(KEY));
+});
