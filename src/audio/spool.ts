@@ -1,11 +1,13 @@
 // Where submitted audio rests while it is judged and sent: in memory up to 1 MiB while there is room, else in a file that only
 // this process knows; hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
 import { createHash, type Hash } from "node:crypto";
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contract/errors.ts";
 import type { AudioSource } from "./measure.ts";
+import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
+import { createSpoolMemory, HEAD_BYTES, type SpoolAccount } from "./spool-memory.ts";
 
 export interface SpooledAudio {
   readonly sizeBytes: number;
@@ -34,10 +36,6 @@ export interface Spool {
   close(): Promise<void>;
 }
 
-const HEAD_BYTES = 65_536;
-const BLOCK_BYTES = 524_288;
-const READ_BYTES = 131_072;
-const WRITE_BYTES = 262_144;
 /** A mebibyte of audio and the header of its container: the file would cost more than all else done with it (docs/measurements.md). */
 const MEMORY_LIMIT_BYTES = 1_048_576 + 65_536;
 /** Of all uploads together: beyond it even small ones go to a file. */
@@ -61,7 +59,7 @@ export async function openSpool(options: {
   return {
     begin(limit) {
       if (closed) throw new Error("the spool is closed");
-      const account: Account = {
+      const account: SpoolAccount = {
         add(bytes) {
           bytesInFlight += bytes;
         },
@@ -92,26 +90,18 @@ export async function openSpool(options: {
   };
 }
 
-interface Account {
-  add(bytes: number): void;
-  /** False: the memory of all uploads together is used up. */
-  takeMemory(bytes: number): boolean;
-  giveMemory(bytes: number): void;
-  release(): void;
-}
-
 interface WriterOptions {
   readonly maxBytes: number;
   readonly param: string;
   readonly memoryLimitBytes: number;
   readonly directory: string;
-  readonly account: Account;
+  readonly account: SpoolAccount;
 }
 
 function beginWriting(options: WriterOptions): SpoolWriter {
   const hash: Hash = createHash("sha256");
-  const memory = createMemory(options);
-  let file: FileWriter | null = null;
+  const memory = createSpoolMemory(options);
+  let file: SpoolFile | null = null;
   let head: Uint8Array | null = null;
   let sizeBytes = 0;
   let ended = false;
@@ -134,7 +124,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   async function spill(chunk: Uint8Array): Promise<void> {
     const kept = memory.pieces();
     head = Uint8Array.from(Buffer.concat([...kept, chunk.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES));
-    file = createFileWriter(join(options.directory, spoolFileName()));
+    file = createSpoolFile(join(options.directory, spoolFileName()));
     for (const block of kept) await file.write(block);
     await file.write(chunk);
     memory.letGo();
@@ -169,7 +159,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
         source,
         open() {
           if (disposed !== null) throw new Error("the spooled audio is gone");
-          return source.kind === "file" ? readFile(source.path) : readBlocks(kept);
+          return source.kind === "file" ? readSpoolFile(source.path) : readBlocks(kept);
         },
         dispose: release,
       };
@@ -187,155 +177,6 @@ export function audioTooLarge(
     param: limit.param,
     details: { max_audio_bytes: limit.maxBytes, received_bytes: receivedBytes },
   });
-}
-
-interface Memory {
-  /** False: there is no room, and nothing of it was taken. */
-  add(chunk: Uint8Array): boolean;
-  /** What was added, in pieces that follow each other. */
-  pieces(): readonly Uint8Array[];
-  letGo(): void;
-}
-
-/** Blocks that are never copied to grow; the first is the head, and all that measuring most files needs. */
-function createMemory({ memoryLimitBytes, account }: WriterOptions): Memory {
-  let blocks: Buffer[] = [];
-  let roomBytes = 0;
-  let usedBytes = 0;
-
-  function makeRoom(neededBytes: number): boolean {
-    if (neededBytes > memoryLimitBytes) return false;
-    while (roomBytes < neededBytes) {
-      const wanted = blocks.length === 0 ? HEAD_BYTES : BLOCK_BYTES;
-      if (!account.takeMemory(wanted)) return false;
-      roomBytes += wanted;
-      blocks.push(Buffer.allocUnsafeSlow(wanted));
-    }
-    return true;
-  }
-
-  return {
-    add(chunk) {
-      if (!makeRoom(usedBytes + chunk.length)) return false;
-      for (let rest = chunk; rest.length > 0; ) {
-        const index = usedBytes < HEAD_BYTES ? 0 : 1 + Math.floor((usedBytes - HEAD_BYTES) / BLOCK_BYTES);
-        const offset = index === 0 ? usedBytes : (usedBytes - HEAD_BYTES) % BLOCK_BYTES;
-        const block = blocks[index];
-        if (block === undefined) throw new Error("the spool has no block for what it keeps");
-        const taken = Math.min(block.length - offset, rest.length);
-        block.set(rest.subarray(0, taken), offset);
-        rest = rest.subarray(taken);
-        usedBytes += taken;
-      }
-      return true;
-    },
-    pieces() {
-      let left = usedBytes;
-      return blocks.flatMap((block) => {
-        const used = block.subarray(0, Math.max(0, left));
-        left -= block.length;
-        return used.length === 0 ? [] : [used];
-      });
-    },
-    letGo() {
-      account.giveMemory(roomBytes);
-      roomBytes = 0;
-      usedBytes = 0;
-      blocks = [];
-    },
-  };
-}
-
-interface FileWriter {
-  readonly path: string;
-  write(chunk: Uint8Array): Promise<void> | void;
-  finish(): Promise<void>;
-  remove(): Promise<void>;
-}
-
-/** Fills one block while the other is on its way to the disk: two blocks are all the memory a large upload takes. */
-function createFileWriter(path: string): FileWriter {
-  let handle: FileHandle | null = null;
-  let filling = Buffer.allocUnsafeSlow(WRITE_BYTES);
-  let spare = Buffer.allocUnsafeSlow(WRITE_BYTES);
-  let used = 0;
-  let inFlight: Promise<unknown> = Promise.resolve();
-  let failure: { readonly error: unknown } | null = null;
-  let removed = false;
-
-  function flush(): void {
-    const block = filling.subarray(0, used);
-    [filling, spare] = [spare, filling];
-    used = 0;
-    inFlight = writeBlock(block).catch((error: unknown) => {
-      failure ??= { error };
-    });
-  }
-
-  async function writeBlock(block: Uint8Array): Promise<void> {
-    handle ??= await open(path, "wx", 0o600);
-    for (let written = 0; written < block.length; ) {
-      written += (await handle.write(block, written, block.length - written)).bytesWritten;
-    }
-  }
-
-  async function writeRest(chunk: Uint8Array): Promise<void> {
-    for (let rest = chunk; rest.length > 0; ) {
-      await inFlight;
-      if (removed) throw new Error("the spool was closed");
-      if (failure !== null) throw noRoom(failure.error);
-      if (used === WRITE_BYTES) flush();
-      const taken = Math.min(WRITE_BYTES - used, rest.length);
-      filling.set(rest.subarray(0, taken), used);
-      used += taken;
-      rest = rest.subarray(taken);
-    }
-  }
-
-  return {
-    path,
-    write(chunk) {
-      if (chunk.length > WRITE_BYTES - used) return writeRest(chunk);
-      filling.set(chunk, used);
-      used += chunk.length;
-      return undefined;
-    },
-    async finish() {
-      await inFlight;
-      if (removed) throw new Error("the spool was closed");
-      if (used > 0) flush();
-      await inFlight;
-      await handle?.close();
-      handle = null;
-      if (failure !== null) throw noRoom(failure.error);
-    },
-    async remove() {
-      removed = true;
-      await inFlight;
-      await handle?.close();
-      handle = null;
-      await rm(path, { force: true });
-    },
-  };
-}
-
-function noRoom(cause: unknown): Error {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  if (code !== "ENOSPC" && code !== "EDQUOT") return new Error("the spool file could not be written", { cause });
-  return new GatewayError("OVERLOADED", { message: "The gateway has no room for more audio at the moment.", cause });
-}
-
-async function* readFile(path: string): AsyncGenerator<Uint8Array> {
-  const handle = await open(path, "r");
-  try {
-    for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await handle.close();
-  }
 }
 
 /** In pieces as large as they are: each is a system call of whoever sends it. */

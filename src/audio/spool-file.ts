@@ -1,0 +1,98 @@
+// The file of an upload that is too large for memory: written behind the caller's back, read as often as it is sent.
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { GatewayError } from "../contract/errors.ts";
+
+const READ_BYTES = 131_072;
+const WRITE_BYTES = 262_144;
+
+export interface SpoolFile {
+  readonly path: string;
+  write(chunk: Uint8Array): Promise<void> | void;
+  finish(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Fills one block while the other is on its way to the disk: two blocks are all the memory a large upload takes. */
+export function createSpoolFile(path: string): SpoolFile {
+  let handle: FileHandle | null = null;
+  let filling = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  let spare = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  let used = 0;
+  let inFlight: Promise<unknown> = Promise.resolve();
+  let failure: { readonly error: unknown } | null = null;
+  let removed = false;
+
+  function flush(): void {
+    const block = filling.subarray(0, used);
+    [filling, spare] = [spare, filling];
+    used = 0;
+    inFlight = writeBlock(block).catch((error: unknown) => {
+      failure ??= { error };
+    });
+  }
+
+  async function writeBlock(block: Uint8Array): Promise<void> {
+    handle ??= await open(path, "wx", 0o600);
+    for (let written = 0; written < block.length; ) {
+      written += (await handle.write(block, written, block.length - written)).bytesWritten;
+    }
+  }
+
+  async function writeRest(chunk: Uint8Array): Promise<void> {
+    for (let rest = chunk; rest.length > 0; ) {
+      await inFlight;
+      if (removed) throw new Error("the spool was closed");
+      if (failure !== null) throw noRoom(failure.error);
+      if (used === WRITE_BYTES) flush();
+      const taken = Math.min(WRITE_BYTES - used, rest.length);
+      filling.set(rest.subarray(0, taken), used);
+      used += taken;
+      rest = rest.subarray(taken);
+    }
+  }
+
+  return {
+    path,
+    write(chunk) {
+      if (chunk.length > WRITE_BYTES - used) return writeRest(chunk);
+      filling.set(chunk, used);
+      used += chunk.length;
+      return undefined;
+    },
+    async finish() {
+      await inFlight;
+      if (removed) throw new Error("the spool was closed");
+      if (used > 0) flush();
+      await inFlight;
+      await handle?.close();
+      handle = null;
+      if (failure !== null) throw noRoom(failure.error);
+    },
+    async remove() {
+      removed = true;
+      await inFlight;
+      await handle?.close();
+      handle = null;
+      await rm(path, { force: true });
+    },
+  };
+}
+
+function noRoom(cause: unknown): Error {
+  const code = cause instanceof Error && "code" in cause ? cause.code : null;
+  if (code !== "ENOSPC" && code !== "EDQUOT") return new Error("the spool file could not be written", { cause });
+  return new GatewayError("OVERLOADED", { message: "The gateway has no room for more audio at the moment.", cause });
+}
+
+export async function* readSpoolFile(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await open(path, "r");
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await handle.close();
+  }
+}
