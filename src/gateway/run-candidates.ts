@@ -82,6 +82,7 @@ async function runOne(
   const circuit = `${target.account}/${target.model}`;
   services.circuits.begin(circuit);
   let failure: FailureKind | null = "aborted";
+  let dispatched = false;
   try {
     const io = services.openIo({
       baseUrl: account.baseUrl,
@@ -89,6 +90,9 @@ async function runOne(
       // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
       signal: slot === null ? call.clientGone : NEVER,
       timeoutMs: Math.min(account.timeoutMs, remainingMs(services, call)),
+      onDispatch: () => {
+        dispatched = true;
+      },
     });
     const result = await callTarget(
       { provider, candidate, request: speechRequest(candidate, decision.wanted), audio },
@@ -123,7 +127,7 @@ async function runOne(
       reason: result.error.reason,
     });
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
-    const asRun = failure === "aborted";
+    const asRun = failure === "aborted" && dispatched;
     await services.ledger.settle({
       attemptId,
       outcome: outcomeOf(failure),

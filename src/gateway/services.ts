@@ -17,6 +17,8 @@ export interface IoRequest {
   readonly signal: AbortSignal;
   /** Milliseconds from now until the call is given up. */
   readonly timeoutMs: number;
+  /** Called as the first byte leaves: from then on the provider may do the work. */
+  readonly onDispatch: () => void;
 }
 
 export interface GatewayServices {

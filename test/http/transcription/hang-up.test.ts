@@ -1,0 +1,47 @@
+// Who pays when a caller hangs up (contract 3 "Idempotency", contract 9): the caller, once a byte has left; nobody before.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ProviderError } from "../../../src/providers/io.ts";
+import { postForm } from "../../harness/client.ts";
+import { standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+let gateway: TestGateway;
+let hasLeft = false;
+before(async () => {
+  gateway = await startGateway({
+    file: (sandbox) => ({
+      ...standardFile(sandbox),
+      prices: [
+        { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
+      ],
+    }),
+    // The hang-up itself, at a moment that a socket could not be made to hit every time.
+    wrapGateway: (services) => ({
+      ...services,
+      openIo: ({ onDispatch }) => ({
+        credential: null,
+        send: async () => {
+          if (hasLeft) onDispatch();
+          throw new ProviderError("aborted");
+        },
+      }),
+    }),
+  });
+});
+after(() => gateway.close());
+
+for (const [name, left, isCharged] of [
+  ["before the first byte left: not charged", false, false],
+  ["after the first byte left: charged as run", true, true],
+] as const) {
+  test(`contract 9: a caller who hangs up ${name}`, async () => {
+    hasLeft = left;
+    await gateway.database.db.deleteFrom("attempts").execute();
+    await postForm(gateway.origin);
+    const [attempt, ...others] = await gateway.database.db.selectFrom("attempts").selectAll().execute();
+    assert(attempt !== undefined && others.length === 0);
+    assert.deepEqual([attempt.state, attempt.outcome], ["settled", "aborted"]);
+    assert.equal((attempt.charge_nano_usd ?? 0n) > 0n, isCharged);
+    assert.equal((attempt.billable_audio_ms ?? 0n) > 0n, isCharged);
+  });
+}
