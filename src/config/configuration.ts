@@ -24,20 +24,9 @@ export type Configuration = Omit<Parsed, "server" | "storage"> & {
   readonly notes: readonly string[];
 };
 
-export type ServerConfiguration = Configuration["server"];
-export type StorageConfiguration = Configuration["storage"];
 export type LimitsConfiguration = Configuration["limits"];
 export type ConnectionConfiguration = Configuration["connections"][number];
-export type ModelDeclaration = ConnectionConfiguration["models"][string];
 export type RouteConfiguration = Configuration["routes"][number];
-export type TargetConfiguration = RouteConfiguration["targets"][number];
-export type PurposeConfiguration = RouteConfiguration["purposes"][number];
 export type WorkspaceConfiguration = Configuration["workspaces"][number];
 export type AppConfiguration = WorkspaceConfiguration["apps"][number];
-export type KeyConfiguration = AppConfiguration["keys"][number];
 export type AdminKeyConfiguration = WorkspaceConfiguration["adminKeys"][number];
-export type OperatorKeyConfiguration = Configuration["operatorKeys"][number];
-export type QuotaConfiguration = AppConfiguration["quota"];
-export type BudgetConfiguration = AppConfiguration["budgets"][number];
-export type PriceConfiguration = Configuration["prices"][number];
-export type PlanConfiguration = Configuration["plans"][number];

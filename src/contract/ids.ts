@@ -20,7 +20,6 @@ export type AttemptId = Id<"attempt">;
 export type WorkspaceId = Id<"workspace">;
 export type AppId = Id<"app">;
 export type KeyId = Id<"key">;
-export type TranscriptionId = Id<"transcription">;
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 

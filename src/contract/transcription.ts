@@ -72,7 +72,6 @@ export const audioFields = z.strictObject({
   media_type: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
   filename: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
 });
-export type AudioFields = z.infer<typeof audioFields>;
 
 /** The JSON body, as documented in OpenAPI. */
 export const transcriptionRequest = transcriptionFields.extend({

@@ -1,5 +1,4 @@
-// One call to one target: reserve, call, receipts. What a failure means for the request is `judge-failure.ts`'s.
-import type { AttemptId } from "../contract/ids.ts";
+// One call to one target: plan, call, receipts. What a failure means for the request is decided in judge-failure.ts.
 import type { Preference } from "../contract/features.ts";
 import { type Io, ProviderError } from "../providers/io.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechProvider, SpeechRequest } from "../providers/provider.ts";
@@ -10,11 +9,6 @@ export interface CallTarget {
   readonly candidate: Candidate;
   readonly request: SpeechRequest;
   readonly audio: SpeechAudio;
-}
-
-export interface AttemptRecord {
-  readonly id: AttemptId;
-  readonly startedAt: Date;
 }
 
 export type CallResult =

@@ -1,5 +1,5 @@
 // GET /v1/me: what this key is, which purposes count where, and what can be asked (spec 2.4, 4.6; contract 4). Pure.
-import type { Principal, RoutingSettings } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { KeyDescription } from "../contract/account.ts";
 import { FEATURES } from "../contract/features.ts";
 import { purposesOf } from "../routing/resolve-purpose.ts";
@@ -32,15 +32,6 @@ export function describeKey(principal: Principal, context: RoutingContext | null
     routing_contexts: contexts,
   };
 }
-
-/** Settings of keys that belong to no app. */
-export const NO_ROUTING: RoutingSettings = {
-  route: null,
-  audioInputOverride: null,
-  defaultPurpose: null,
-  audioPurposePolicy: null,
-  purposes: [],
-};
 
 function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
   const audioRoute = context.audioInputOverride ?? context.route;

@@ -12,7 +12,6 @@ export type ByteReader = {
   indexOf(byte: number, from: number): number;
 };
 
-export const u16 = (reader: ByteReader, offset: number): number => reader.u32(offset - 2) & 0xffff;
 export const u32le = (reader: ByteReader, offset: number): number => {
   const value = reader.u32(offset);
   return (((value & 0xff) << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24)) >>> 0;
