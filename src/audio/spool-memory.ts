@@ -10,7 +10,9 @@ export interface SpoolAccount {
 }
 
 export const HEAD_BYTES = 65_536;
-const BLOCK_BYTES = 524_288;
+const BLOCK_BYTES = 65_536;
+/** From this size on a chunk is kept as it came. */
+const KEEP_BYTES = 16_384;
 
 export interface SpoolMemory {
   /** False: there is no room, and nothing of it was taken. */
@@ -20,55 +22,70 @@ export interface SpoolMemory {
   letGo(): void;
 }
 
-/** Blocks that are never copied to grow; the first is the head, and all that measuring most files needs. */
+/**
+ * The first piece is a block of its own: the head, and all that measuring most files needs. Behind it large chunks are kept
+ * as they came, which saves a copy and its garbage; small ones share blocks, so that a caller who sends single bytes
+ * does not make a million pieces.
+ */
 export function createSpoolMemory(options: {
   readonly memoryLimitBytes: number;
   readonly account: SpoolAccount;
 }): SpoolMemory {
   const { memoryLimitBytes, account } = options;
-  let blocks: Buffer[] = [];
-  let roomBytes = 0;
+  let pieces: Piece[] = [];
+  let takenBytes = 0;
   let usedBytes = 0;
 
-  function makeRoom(neededBytes: number): boolean {
-    if (neededBytes > memoryLimitBytes) return false;
-    while (roomBytes < neededBytes) {
-      const wanted = blocks.length === 0 ? HEAD_BYTES : BLOCK_BYTES;
-      if (!account.takeMemory(wanted)) return false;
-      roomBytes += wanted;
-      blocks.push(Buffer.allocUnsafeSlow(wanted));
-    }
+  function take(bytes: number): boolean {
+    if (!account.takeMemory(bytes)) return false;
+    takenBytes += bytes;
     return true;
+  }
+
+  function copyToTail(chunk: Uint8Array): void {
+    const tail = pieces.at(-1);
+    if (tail === undefined) return;
+    tail.bytes.set(chunk, tail.used);
+    tail.used += chunk.length;
   }
 
   return {
     add(chunk) {
-      if (!makeRoom(usedBytes + chunk.length)) return false;
-      for (let rest = chunk; rest.length > 0; ) {
-        const index = usedBytes < HEAD_BYTES ? 0 : 1 + Math.floor((usedBytes - HEAD_BYTES) / BLOCK_BYTES);
-        const offset = index === 0 ? usedBytes : (usedBytes - HEAD_BYTES) % BLOCK_BYTES;
-        const block = blocks[index];
-        if (block === undefined) throw new Error("the spool has no block for what it keeps");
-        const taken = Math.min(block.length - offset, rest.length);
-        block.set(rest.subarray(0, taken), offset);
-        rest = rest.subarray(taken);
-        usedBytes += taken;
+      if (usedBytes + chunk.length > memoryLimitBytes) return false;
+      if (pieces.length === 0) {
+        if (!take(HEAD_BYTES)) return false;
+        pieces.push(emptyBlock(HEAD_BYTES));
       }
+      const tail = pieces.at(-1);
+      const room = tail === undefined ? 0 : tail.bytes.length - tail.used;
+      const copied = pieces.length === 1 || chunk.length <= room ? Math.min(room, chunk.length) : 0;
+      const rest = chunk.subarray(copied);
+      const isKept = rest.length >= KEEP_BYTES;
+      if (rest.length > 0 && !take(isKept ? rest.length : BLOCK_BYTES)) return false;
+      copyToTail(chunk.subarray(0, copied));
+      if (isKept) pieces.push({ bytes: rest, used: rest.length });
+      else if (rest.length > 0) {
+        pieces.push(emptyBlock(BLOCK_BYTES));
+        copyToTail(rest);
+      }
+      usedBytes += chunk.length;
       return true;
     },
-    pieces() {
-      let left = usedBytes;
-      return blocks.flatMap((block) => {
-        const used = block.subarray(0, Math.max(0, left));
-        left -= block.length;
-        return used.length === 0 ? [] : [used];
-      });
-    },
+    pieces: () => pieces.filter((piece) => piece.used > 0).map((piece) => piece.bytes.subarray(0, piece.used)),
     letGo() {
-      account.giveMemory(roomBytes);
-      roomBytes = 0;
+      account.giveMemory(takenBytes);
+      takenBytes = 0;
       usedBytes = 0;
-      blocks = [];
+      pieces = [];
     },
   };
+}
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  used: number;
+}
+
+function emptyBlock(sizeBytes: number): Piece {
+  return { bytes: Buffer.allocUnsafeSlow(sizeBytes), used: 0 };
 }

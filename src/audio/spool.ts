@@ -23,7 +23,7 @@ export interface SpooledAudio {
 }
 
 export interface SpoolWriter {
-  /** A promise asks the caller to wait before the next write, and to leave the chunk alone until then. */
+  /** The chunk is the spool's from here on: nobody may write into it. A promise asks the caller to wait before the next one. */
   write(chunk: Uint8Array): Promise<void> | void;
   finish(): Promise<SpooledAudio>;
   abort(): Promise<void>;
