@@ -58,7 +58,9 @@ function findEntry() {
 }
 
 function run(node, script) {
-  const child = spawn(node, [script].concat(process.argv.slice(2)), { stdio: "inherit" });
+  // The channel says nothing; that it closes tells the child that this process was killed (src/main.ts).
+  const stdio = ["inherit", "inherit", "inherit", "ipc"];
+  const child = spawn(node, [script].concat(process.argv.slice(2)), { stdio: stdio });
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   signals.forEach(function (signal) {
     process.on(signal, function () {

@@ -2,7 +2,7 @@
 // kill -9) and transcribes the bundled sample by its own command line. What a user of the published package gets.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -26,6 +26,11 @@ try {
   if (first.pid !== undefined) process.kill(-first.pid, "SIGKILL");
   await once(first, "exit");
 
+  // Killed alone, the launcher takes the gateway with it: the port is free for the next start.
+  const orphaned = await start();
+  orphaned.kill("SIGKILL");
+  await gone();
+
   const second = await start();
   run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN, "--json"], directory);
   second.kill("SIGINT");
@@ -39,6 +44,15 @@ try {
 function run(command: string, args: readonly string[], cwd: string): void {
   const { status } = spawnSync(command, args, { cwd, env, stdio: ["ignore", "inherit", "inherit"], timeout: 120_000 });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
+}
+
+/** Until the gateway has let go of its data directory, which it does last. */
+async function gone(): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    if (!existsSync(join(directory, "data", "pglite.lock"))) return;
+    await wait(100);
+  }
+  throw new Error("the gateway outlived its launcher by 30 s");
 }
 
 /** The launcher itself, so that a signal reaches it and not a shell around it. */

@@ -3,4 +3,10 @@
 import { runCli } from "./cli/run-cli.ts";
 import { up } from "./up.ts";
 
+// Behind the launcher: a gateway whose launcher was killed would keep its port and data directory with nobody to stop it.
+if (process.channel !== undefined) {
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel.unref();
+}
+
 process.exitCode = await runCli(process.argv.slice(2), { up, env: process.env });
