@@ -1,0 +1,92 @@
+// What is the same payload under one idempotency key, and what is not (contract 3 "Idempotency"; reliability I-06).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { PROFILES, REDACTION_GROUPS } from "../../src/contract/features.ts";
+import { RESPONSE_FORMATS, type TranscriptionFields, transcriptionFields } from "../../src/contract/transcription.ts";
+import { type FingerprintInput, fingerprint } from "../../src/gateway/fingerprint.ts";
+
+const terms = fc.uniqueArray(fc.stringMatching(/^[a-zé漢]{1,6}$/u), { minLength: 1, maxLength: 4 });
+const fields: fc.Arbitrary<TranscriptionFields> = fc.record(
+  {
+    language: fc.constantFrom("en", "de", "pt-BR"),
+    diarization: fc.boolean(),
+    speaker_count_hint: fc.integer({ min: 1, max: 32 }),
+    timestamps: fc.constantFrom("word", "segment", "both"),
+    keyterms: terms,
+    redaction: fc.oneof(
+      fc.constant(false),
+      fc.uniqueArray(fc.constantFrom(...REDACTION_GROUPS), { minLength: 1, maxLength: 4 }),
+    ),
+    multichannel: fc.boolean(),
+    profanity_filter: fc.boolean(),
+    prompt: fc.string({ minLength: 1, maxLength: 30 }),
+    response_format: fc.constantFrom(...RESPONSE_FORMATS),
+    response_profile: fc.constantFrom(...PROFILES),
+  },
+  { requiredKeys: [] },
+);
+const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
+const input: fc.Arbitrary<FingerprintInput> = fc.record({
+  endpoint: fc.constant("POST /v1/transcription"),
+  fields,
+  requestedPurpose: fc.option(fc.stringMatching(/^[a-z]{1,10}$/)),
+  requestedPolicy: fc.option(fc.constantFrom("fallback", "strict")),
+  audio: fc.record({ kind: fc.constant("bytes" as const), sha256: hash, sizeBytes: fc.nat() }),
+});
+
+const print = (value: FingerprintInput) => fingerprint(value).toString("hex");
+
+test("I-06 the order of fields, the alias that carried the terms, and where the purpose stood change nothing", () => {
+  fc.assert(
+    fc.property(input, (value) => {
+      const { keyterms, ...rest } = value.fields;
+      const reordered = Object.fromEntries(Object.entries(rest).toReversed());
+      const aliased = keyterms === undefined ? {} : { custom_vocabulary: keyterms.slice(0, 1), keyterms: keyterms };
+      const same = transcriptionFields.parse({
+        ...reordered,
+        ...aliased,
+        ...(value.requestedPurpose === null ? {} : { purpose: value.requestedPurpose }),
+      });
+      assert.equal(print({ ...value, fields: same }), print(value));
+      if (value.fields.redaction === undefined) {
+        assert.equal(
+          print({ ...value, fields: { ...value.fields, redaction: true } }),
+          print({ ...value, fields: { ...value.fields, redaction: ["pii"] } }),
+        );
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test("I-06 any other audio, length, purpose, policy, endpoint or field is another payload; defaults are not filled in", () => {
+  fc.assert(
+    fc.property(input, fields, hash, (value, other, otherHash) => {
+      const own = print(value);
+      if (value.audio.kind !== "bytes") return;
+      assert.notEqual(print({ ...value, audio: { ...value.audio, sizeBytes: value.audio.sizeBytes + 1 } }), own);
+      if (otherHash !== value.audio.sha256)
+        assert.notEqual(print({ ...value, audio: { ...value.audio, sha256: otherHash } }), own);
+      assert.notEqual(print({ ...value, requestedPurpose: `${value.requestedPurpose ?? ""}x` }), own);
+      assert.notEqual(
+        print({ ...value, requestedPolicy: value.requestedPolicy === "strict" ? "fallback" : "strict" }),
+        own,
+      );
+      assert.notEqual(print({ ...value, endpoint: "POST /v1/translation" }), own);
+      for (const [name, changed] of Object.entries(other)) {
+        const before: unknown = Object.entries(value.fields).find(([key]) => key === name)?.[1];
+        if (JSON.stringify(before) === JSON.stringify(changed)) continue;
+        assert.notEqual(print({ ...value, fields: { ...value.fields, [name]: changed } }), own, name);
+      }
+      if (value.fields.diarization === undefined) {
+        assert.notEqual(
+          print({ ...value, fields: { ...value.fields, diarization: false } }),
+          own,
+          "silence is not the default sent",
+        );
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+});
