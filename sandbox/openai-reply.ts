@@ -11,6 +11,7 @@ import {
   silentChannel,
   simulateChannels,
 } from "./simulate.ts";
+import { verboseSegment } from "./verbose-segment.ts";
 import { type Alteration, jsonAnswer, type WireAnswer } from "./wire.ts";
 
 interface ReplyFacts {
@@ -88,20 +89,6 @@ function verboseBody(told: Told): Record<string, unknown> {
     ...(asked.task === "translate" ? {} : { usage: usageOf(told) }),
   };
 }
-
-const verboseSegment = ({ text, start, end, words }: SimulatedSegment, id: number): Record<string, unknown> => ({
-  id,
-  seek: 0,
-  start,
-  end,
-  // The real ones begin with a space.
-  text: ` ${text}`,
-  tokens: words.map((_, index) => 50_364 + index),
-  temperature: 0,
-  avg_logprob: -0.25,
-  compression_ratio: 1,
-  no_speech_prob: 0.01,
-});
 
 function diarizedBody(told: Told): Record<string, unknown> {
   const { facts, channel, alteration } = told;

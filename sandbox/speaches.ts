@@ -2,6 +2,7 @@
 import { toSrt, toVtt } from "./captions.ts";
 import { isLanguageCode } from "./languages.ts";
 import { type SimulatedSegment, segmentsOf, silentChannel, simulateChannels } from "./simulate.ts";
+import { verboseSegment } from "./verbose-segment.ts";
 import { type Alteration, jsonAnswer, valueOf, valuesOf, type WireAnswer, type WireInput } from "./wire.ts";
 
 const FORMATS = ["text", "json", "verbose_json", "srt", "vtt"];
@@ -59,22 +60,9 @@ export async function speachesAnswer(
   });
 }
 
-const segmentBody = (
-  { text, start, end, speaker, words }: SimulatedSegment,
-  id: number,
-  isDiarized: boolean,
-): Record<string, unknown> => ({
-  id: id + 1,
-  seek: 0,
-  start,
-  end,
-  text: ` ${text}`,
-  tokens: words.map((_, index) => 50_364 + index),
-  temperature: 0,
-  avg_logprob: -0.25,
-  compression_ratio: 1,
-  no_speech_prob: 0.01,
-  ...(isDiarized ? { speaker: `SPEAKER_0${speaker}` } : {}),
+const segmentBody = (segment: SimulatedSegment, id: number, isDiarized: boolean): Record<string, unknown> => ({
+  ...verboseSegment(segment, id + 1),
+  ...(isDiarized ? { speaker: `SPEAKER_0${segment.speaker}` } : {}),
 });
 
 /** One line per segment, in the shape of the format asked; no end mark. */

@@ -2,6 +2,7 @@
 import { segmentsOf, silentChannel, type SimulatedChannel, simulateChannels } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf } from "./wire.ts";
 import { isLanguageCode } from "./languages.ts";
+import { verboseSegment } from "./verbose-segment.ts";
 
 const FORMATS = ["json", "text", "verbose_json"];
 /** The one name it does not serve. */
@@ -53,18 +54,7 @@ export async function vllmAnswer(
     words: null,
     segments: alteration.drops.has("timestamps.segment")
       ? null
-      : segmentsOf(channel).map(({ text, start, end, words }, id) => ({
-          id,
-          seek: 0,
-          start,
-          end,
-          text: ` ${text}`,
-          tokens: words.map((_, index) => 50_364 + index),
-          temperature: 0,
-          avg_logprob: -0.25,
-          compression_ratio: 1,
-          no_speech_prob: null,
-        })),
+      : segmentsOf(channel).map((segment, id) => ({ ...verboseSegment(segment, id), no_speech_prob: null })),
   });
 }
 

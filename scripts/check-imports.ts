@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "directory",
     "config/configuration.ts",
   ],
-  http: ["contract", "lib", "auth", "audio/spool.ts", "audio/base64.ts", "gateway"],
+  http: ["contract", "lib", "auth", "audio/audio-input.ts", "audio/spool.ts", "audio/base64.ts", "gateway"],
   config: [
     "contract",
     "lib",

@@ -8,6 +8,7 @@ import { generateKey, hashKey, visibleParts } from "./auth/key-format.ts";
 import { CLI_KEY_FILE } from "./cli/api-key.ts";
 import { packageRoot } from "./cli/package-root.ts";
 import { newId } from "./contract/ids.ts";
+import { SCOPES } from "./contract/scopes.ts";
 import { transcriptionEnvelope } from "./contract/transcription.ts";
 import type { Database } from "./storage/database.ts";
 
@@ -51,7 +52,7 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
 
   const created = { appKey: generateKey("live"), selfCheckKey: generateKey("test") };
   const operatorKey = generateKey("root");
-  const scopes = ["transcribe", "chat", "jobs", "routing:read"];
+  const scopes = [...SCOPES];
   // The files first: a key that is stored and that nobody ever saw would be a hole, a file without its key is only replaced.
   await writeSecret(files.keyFile, created.appKey);
   await writeSecret(files.operatorKeyFile, operatorKey);

@@ -1,12 +1,15 @@
 // The audio of one request as the edge hands it on: bytes in the spool, or a URL to fetch (spec 2.1).
 import type { SpooledAudio } from "./spool.ts";
 
+/** The field that carried the bytes: what an error about the audio names. */
+export type AudioParam = "file" | "audio.base64" | "audio.data" | "audio";
+
 export type AudioInput =
   | {
       readonly kind: "spooled";
+      /** The caller's to dispose. */
       readonly spooled: SpooledAudio;
-      /** The field that carried it: what an error about the audio names. */
-      readonly param: "file" | "audio.base64" | "audio.data" | "audio";
+      readonly param: AudioParam;
       readonly mediaTypeHint: string | null;
       readonly fileNameHint: string | null;
     }

@@ -1,9 +1,8 @@
 // Who is calling: what a verified key stands for (contract 2). Built by verify-key, read by the edge and the gateway.
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
+import type { Scope } from "../contract/scopes.ts";
 
 export type Role = "member" | "admin" | "operator";
-export const SCOPES = ["transcribe", "chat", "jobs", "routing:read"] as const;
-export type Scope = (typeof SCOPES)[number];
 
 /** Limits of a key or an app; each optional. The smaller of the two applies. */
 export interface Quota {

@@ -1,9 +1,11 @@
 // One endpoint as callers see it (spec 4, contract 10), without its handler: the server, OpenAPI, console and CLI read this.
 import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
+import type { Scope } from "./scopes.ts";
 
 export type EndpointMethod = "GET" | "POST" | "PUT" | "DELETE";
-export type Scope = "transcribe" | "chat" | "jobs";
+/** What an endpoint can ask for; `routing:read` only changes what an answer shows. */
+export type EndpointScope = Exclude<Scope, "routing:read">;
 
 export interface ResponseContract {
   readonly description: string;
@@ -21,7 +23,7 @@ export interface EndpointContract {
   readonly summary: string;
   readonly description?: string;
   readonly auth: "none" | "key";
-  readonly scope?: Scope;
+  readonly scope?: EndpointScope;
   readonly requestBody?: { readonly json?: z.ZodType; readonly multipart?: z.ZodType };
   readonly query?: z.ZodObject;
   /** Request headers by their exact spelling; what each means goes into `describe`. */

@@ -11,7 +11,8 @@ import type {
   WorkspaceConfiguration,
 } from "../config/configuration.ts";
 import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
-import type { Role, Scope } from "../auth/principal.ts";
+import type { Role } from "../auth/principal.ts";
+import type { Scope } from "../contract/scopes.ts";
 import { parseUsd } from "../metering/money.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";

@@ -1,14 +1,8 @@
 // A stored key with its workspace and app, by the hash of its secret (contract 2).
 import { sql } from "kysely";
-import {
-  type KeyInfo,
-  type Principal,
-  type Quota,
-  type RoutingSettings,
-  SCOPES,
-  type Scope,
-} from "../auth/principal.ts";
+import { type KeyInfo, type Principal, type Quota, type RoutingSettings } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
+import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
 import { type StoredSettings, storedSettings } from "./stored.ts";
 

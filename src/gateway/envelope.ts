@@ -36,13 +36,14 @@ export function buildEnvelope(input: EnvelopeInput): TranscriptionEnvelope {
 }
 
 /** How the caller wants the answer delivered, by `Accept`: the JSON envelope, or the bare body of `content`. */
+export const DELIVERIES = ["json", "text", "srt", "vtt"] as const;
+export type Delivery = (typeof DELIVERIES)[number];
 export const DELIVERY_TYPES = {
   json: "application/json",
   text: "text/plain",
   srt: "application/x-subrip",
   vtt: "text/vtt",
-} as const;
-export type Delivery = keyof typeof DELIVERY_TYPES;
+} as const satisfies Record<Delivery, string>;
 
 /** A bare body must be what its media type says; `text/plain` fits every content. */
 export function deliverable(delivery: Delivery, format: ResponseFormat): boolean {

@@ -8,6 +8,11 @@ export interface ResolvedAccount {
   readonly timeoutMs: number;
 }
 
+/** What rests after failures: one model on one account, so that no tenant's bad key takes a provider from another. */
+export function circuitOf(target: Target): string {
+  return `${target.account}/${target.model}`;
+}
+
 const SANDBOX_TIMEOUT_MS = 60_000;
 
 export function resolveAccount(

@@ -13,7 +13,7 @@ import { budgetExceeded } from "./budget-exceeded.ts";
 import { certaintyOf, exhausted, type FailedAttempt, outcomeUnknown } from "./judge-failure.ts";
 import { type Billing, quoteFor } from "./quote.ts";
 import type { GatewayReply } from "./reply.ts";
-import { resolveAccount } from "./resolve-account.ts";
+import { circuitOf, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
 import type { TranscribeCall } from "./transcribe.ts";
@@ -79,7 +79,7 @@ async function runOne(
   const attemptId = newId("attempt");
   await reserve(services, call, candidate, billing, attemptId, slot);
 
-  const circuit = `${target.account}/${target.model}`;
+  const circuit = circuitOf(target);
   services.circuits.begin(circuit);
   let failure: FailureKind | null = "aborted";
   let dispatched = false;

@@ -15,6 +15,7 @@ import { finishTranscript } from "./finish-transcript.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
 import { refusalError } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
+import { circuitOf } from "./resolve-account.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
@@ -113,7 +114,7 @@ function decide(services: GatewayServices, call: TranscribeCall, audio: Measured
     },
     audio: audio.speech,
   };
-  return decideRoute(context, question, (target) => services.circuits.isHealthy(`${target.account}/${target.model}`));
+  return decideRoute(context, question, (target) => services.circuits.isHealthy(circuitOf(target)));
 }
 
 /** Until jobs and remote audio land; streams are judged as a feature that no model has. */

@@ -1,10 +1,9 @@
 // Takes the one audio source of a request, whichever carrier it comes in, and lets go of it when the request fails
 // (contract 3 "Fields": exactly one source).
 import { type Base64Decoder, createBase64Decoder } from "../audio/base64.ts";
+import type { AudioParam } from "../audio/audio-input.ts";
 import type { Spool, SpooledAudio, SpoolWriter } from "../audio/spool.ts";
 import type { Faults } from "./faults.ts";
-
-export type AudioParam = "file" | "audio.base64" | "audio.data" | "audio";
 
 export interface TakenAudio {
   readonly spooled: SpooledAudio;

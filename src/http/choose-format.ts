@@ -1,30 +1,19 @@
 // Content negotiation by `Accept` (RFC 9110 section 12.5.1; contract 3: bare text and caption bodies).
 import { GatewayError } from "../contract/errors.ts";
+import { DELIVERIES, DELIVERY_TYPES, type Delivery } from "../gateway/envelope.ts";
 
 interface Range {
   readonly type: string;
   readonly quality: number;
 }
 
-/** What the answer is sent as: the JSON envelope, or the bare body. */
-export type Format = "json" | "text" | "srt" | "vtt";
-
-export const FORMAT_TYPES = {
-  json: "application/json",
-  text: "text/plain",
-  srt: "application/x-subrip",
-  vtt: "text/vtt",
-} as const satisfies Record<Format, string>;
-
-const FORMATS = ["json", "text", "srt", "vtt"] as const;
-
-/** The format for this `Accept`; JSON when all are welcome. Throws `NOT_ACCEPTABLE`. */
-export function chooseFormat(accept: string | undefined): Format {
+/** The form of the answer for this `Accept`; JSON when all are welcome. Throws `NOT_ACCEPTABLE`. */
+export function chooseDelivery(accept: string | undefined): Delivery {
   const chosen = chooseMediaType(
     accept,
-    FORMATS.map((format) => FORMAT_TYPES[format]),
+    DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]),
   );
-  return FORMATS.find((format) => FORMAT_TYPES[format] === chosen) ?? "json";
+  return DELIVERIES.find((delivery) => DELIVERY_TYPES[delivery] === chosen) ?? "json";
 }
 
 /** The most welcome of `offers`; the earlier one where two are equally so. Throws `NOT_ACCEPTABLE`. */

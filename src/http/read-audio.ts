@@ -3,9 +3,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { z } from "zod";
-import { audioTooLarge, type Spool, type SpooledAudio } from "../audio/spool.ts";
+import type { AudioInput } from "../audio/audio-input.ts";
+import { audioTooLarge, type Spool } from "../audio/spool.ts";
 import { audioFields, transcriptionFields, type TranscriptionFields } from "../contract/transcription.ts";
-import { type AudioParam, createAudioIntake } from "./audio-intake.ts";
+import { createAudioIntake } from "./audio-intake.ts";
 import { type BodyType, declaredLength, readBodyType } from "./content-type.ts";
 import { createFaults, type Faults } from "./faults.ts";
 import { type FieldSchema, validateFields } from "./fields.ts";
@@ -17,19 +18,8 @@ import { readJsonBody } from "./read-json-body.ts";
 export interface Submission<Fields = TranscriptionFields> {
   /** Judged by the schema; null dropped; the `purpose` here is the body's own. */
   readonly fields: Fields;
-  readonly audio: SubmittedAudio;
+  readonly audio: AudioInput;
 }
-
-export type SubmittedAudio =
-  | {
-      readonly kind: "spooled";
-      /** The caller's to dispose. */
-      readonly spooled: SpooledAudio;
-      readonly param: AudioParam;
-      readonly mediaTypeHint: string | null;
-      readonly fileNameHint: string | null;
-    }
-  | { readonly kind: "url"; readonly url: string };
 
 export interface SubmissionRequest {
   readonly headers: IncomingHttpHeaders;

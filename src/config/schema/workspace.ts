@@ -1,10 +1,10 @@
 // Workspaces, their apps and keys (contract 2, 10).
 import { z } from "zod";
+import { SCOPES } from "../../contract/scopes.ts";
 import { connectionSection } from "./connection.ts";
 import { DOMAIN, ID, maybe, MONEY, PURPOSE_LABEL, SECRET, section } from "./kit.ts";
 import { purposeSection, routeReference, routeSection } from "./route.ts";
 
-export const SCOPES = ["transcribe", "chat", "jobs", "routing:read"] as const;
 export const ROLES = ["member", "admin"] as const;
 
 const figure = maybe(z.int().min(1));

@@ -5,7 +5,7 @@ import { postTranscriptionContract } from "../../contract/endpoint-transcription
 import type { Admission } from "../../gateway/admission.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { transcribe } from "../../gateway/transcribe.ts";
-import { chooseFormat } from "../choose-format.ts";
+import { chooseDelivery } from "../choose-format.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import { readSubmission } from "../read-audio.ts";
 import { routedHeaders } from "../routed-headers.ts";
@@ -25,7 +25,7 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
       const principal = principalOf(context);
       const { headers, raw, query } = context.request;
       const routed = routedHeaders(headers);
-      const delivery = chooseFormat(headers.accept);
+      const delivery = chooseDelivery(headers.accept);
       await using held = new AsyncDisposableStack();
       held.defer(edge.gateway.quotas.enter(principal));
       held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GatewayError } from "../../../src/contract/errors.ts";
-import { chooseFormat, type Format } from "../../../src/http/choose-format.ts";
+import type { Delivery } from "../../../src/gateway/envelope.ts";
+import { chooseDelivery } from "../../../src/http/choose-format.ts";
 
-const ROWS: readonly (readonly [string | undefined, Format | "refused"])[] = [
+const ROWS: readonly (readonly [string | undefined, Delivery | "refused"])[] = [
   [undefined, "json"],
   ["", "json"],
   ["*/*", "json"],
@@ -31,9 +32,9 @@ const ROWS: readonly (readonly [string | undefined, Format | "refused"])[] = [
 
 for (const [accept, wanted] of ROWS) {
   test(`contract 3: Accept ${accept === undefined ? "absent" : `"${accept}"`}: ${wanted}`, () => {
-    if (wanted !== "refused") return assert.equal(chooseFormat(accept), wanted);
+    if (wanted !== "refused") return assert.equal(chooseDelivery(accept), wanted);
     return assert.throws(
-      () => chooseFormat(accept),
+      () => chooseDelivery(accept),
       (error) => error instanceof GatewayError && error.code === "NOT_ACCEPTABLE",
     );
   });
