@@ -1,5 +1,4 @@
 // What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
-
 /** Why an attempt failed. Policy (next, stop, burn) is decided from the kind in `gateway/attempt.ts` alone. */
 export type FailureKind =
   /** No byte of the request left: DNS, TCP, TLS, connect timeout. */
@@ -73,9 +72,21 @@ export interface WireReply {
   readonly text: string;
 }
 
+/** A run that a provider accepted and works on by itself; kept in a row of ours before its first poll (contract 5). */
+export interface RemoteRun {
+  /** The provider's own id. */
+  readonly id: string;
+  /** What the adapter needs to poll and remove it besides the id; no secret, no audio, no transcript. */
+  readonly details: Readonly<Record<string, string | number | boolean | null>>;
+}
+
 export interface Io {
   /** The account's secret, for the adapter to put where its protocol wants it; null for servers without one. */
   readonly credential: string | null;
   /** Sends one request. Throws `ProviderError` `connect`, `unknown`, `timeout` or `aborted`; any status is a reply. */
   readonly send: (request: WireRequest) => Promise<WireReply>;
+  /** Awaited after a provider took a run and before its first poll: whoever must find it after a crash keeps it now. */
+  readonly onRemoteRun: (run: RemoteRun) => Promise<void>;
+  /** Waits; cut short by the attempt's signal or deadline, which then throws as `send` would. */
+  readonly pause: (milliseconds: number) => Promise<void>;
 }

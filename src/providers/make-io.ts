@@ -1,6 +1,7 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
+import { setTimeout as wait } from "node:timers/promises";
 import { type Outbound, OutboundError } from "../outbound/dial.ts";
-import { type FailureKind, type Io, ProviderError, type WireReply, type WireRequest } from "./io.ts";
+import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 
 export interface IoOptions {
   readonly outbound: Outbound;
@@ -13,12 +14,24 @@ export interface IoOptions {
   readonly deadlineMs: number;
   /** Called as the first byte of a request leaves. */
   readonly onDispatch?: () => void;
+  readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
 }
 
 export function createIo(options: IoOptions): Io {
+  const endsAtMs = Date.now() + options.deadlineMs;
   return {
     credential: options.credential,
     send: (request) => send(request, options),
+    onRemoteRun: async (run) => options.onRemoteRun?.(run),
+    pause: async (milliseconds) => {
+      const leftMs = endsAtMs - Date.now();
+      try {
+        await wait(Math.min(milliseconds, Math.max(0, leftMs)), undefined, { signal: options.signal });
+      } catch {
+        throw new ProviderError("aborted");
+      }
+      if (milliseconds >= leftMs) throw new ProviderError("timeout");
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { AudioFormat } from "../audio/media-types.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
-import type { Io } from "./io.ts";
+import type { Io, RemoteRun } from "./io.ts";
 
 export const PROVIDER_KINDS = [
   "openai",
@@ -149,6 +149,19 @@ export interface Receipt {
   readonly delivered: boolean;
 }
 
+export type RemotePoll =
+  | { readonly done: false; readonly retryAfterSeconds: number | null; readonly fraction: number | null }
+  | { readonly done: true; readonly raw: RawTranscript };
+
+/** The three calls of a provider that takes a submission and is polled for its end. */
+export interface RemoteSpeech {
+  submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RemoteRun>;
+  /** A run that failed at the provider is thrown as a `ProviderError`, definite. */
+  poll(run: RemoteRun, io: Io): Promise<RemotePoll>;
+  /** Deletes what the provider keeps of it. Gone already counts as deleted. */
+  remove(run: RemoteRun, io: Io): Promise<void>;
+}
+
 export interface SpeechProvider {
   readonly kind: ProviderKind;
   /** Models known from the start, by name. */
@@ -159,6 +172,8 @@ export interface SpeechProvider {
   /** What a target's `settings` may hold; unknown keys are refused when the configuration is read. */
   readonly settings: z.ZodType;
   plan(request: SpeechRequest, target: SpeechTarget): PlanResult;
+  /** In one go. A provider with `remote` submits and polls in it, and tells `io.onRemoteRun` in between. */
   transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript>;
+  readonly remote?: RemoteSpeech;
   normalise(raw: RawTranscript, request: SpeechRequest, target: SpeechTarget, audio: SpeechAudio): ProviderTranscript;
 }

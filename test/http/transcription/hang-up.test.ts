@@ -24,6 +24,8 @@ before(async () => {
           if (hasLeft) onDispatch();
           throw new ProviderError("aborted");
         },
+        onRemoteRun: async () => undefined,
+        pause: async () => undefined,
       }),
     }),
   });
