@@ -26,7 +26,10 @@ export function providersPage(): string {
     "Known by name, so that a route can hold them; this version does not call them.",
     "",
     ...Object.entries(CHAT_MODELS).map(
-      ([kind, names]) => `- ${kind}: ${names.map((name) => `\`${name}\``).join(", ")}`,
+      ([kind, models]) =>
+        `- ${kind}: ${Object.keys(models)
+          .map((name) => `\`${name}\``)
+          .join(", ")}`,
     ),
     "",
   ].join("\n");

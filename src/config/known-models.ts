@@ -9,14 +9,14 @@ export type Capability = "audio_input" | "chat";
 /** null: the catalogue does not have the model, so it must be declared under its connection. */
 export function knownCapabilities(kind: string, model: string): readonly Capability[] | null {
   const isSpeech = Object.hasOwn(speechModels(kind), model);
-  const isChat = CHAT_MODELS[kind as ProviderKind]?.includes(model) === true;
+  const isChat = Object.hasOwn(CHAT_MODELS[kind as ProviderKind] ?? {}, model);
   if (!isSpeech && !isChat) return null;
   return [...(isSpeech ? (["audio_input"] as const) : []), ...(isChat ? (["chat"] as const) : [])];
 }
 
 /** For "did you mean". */
 export function knownModelNames(kind: string): readonly string[] {
-  return [...Object.keys(speechModels(kind)), ...(CHAT_MODELS[kind as ProviderKind] ?? [])];
+  return [...Object.keys(speechModels(kind)), ...Object.keys(CHAT_MODELS[kind as ProviderKind] ?? {})];
 }
 
 export function hasSpeechAdapter(kind: string): boolean {

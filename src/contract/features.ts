@@ -48,3 +48,25 @@ export type Lack =
 
 export const PROFILES = ["fast", "balanced", "deep"] as const;
 export type Profile = (typeof PROFILES)[number];
+
+/** What a caller can require of a chat model (contract 7). */
+export const CHAT_FEATURES = [
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "response_format.json_object",
+  "response_format.json_schema",
+  "image_parts",
+  "audio_parts",
+] as const;
+export type ChatFeature = (typeof CHAT_FEATURES)[number];
+
+/** Dropped with a warning where a chat model lacks them (contract 7). */
+export const CHAT_PREFERENCES = ["temperature", "top_p", "seed", "stop"] as const;
+export type ChatPreference = (typeof CHAT_PREFERENCES)[number];
+
+/**
+ * Why a target cannot take a chat request: a feature, or a condition of its limits. `max_tokens`: more than the model
+ * writes, or no cap known where the protocol demands one. `messages`: turns that the protocol has no way to say.
+ */
+export type ChatLack = ChatFeature | "max_tokens" | "messages";

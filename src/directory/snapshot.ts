@@ -105,7 +105,7 @@ function buildRoute(
         provider: account.kind,
         model: target.model,
         speech: speechModel(providers.get(account.kind), target.model, declared),
-        chat: declared?.capabilities.includes("chat") ?? CHAT_MODELS[account.kind]?.includes(target.model) ?? false,
+        chat: declared?.capabilities.includes("chat") ?? Object.hasOwn(CHAT_MODELS[account.kind] ?? {}, target.model),
         profiles: target.profiles,
         settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
         profileSettings: target.profileSettings,

@@ -1,40 +1,94 @@
-// Chat models known from the start, so that a text-only route can be configured (contract 10). Names only, and not all:
-// an account may have others, and those are declared under its connection's `models`.
+// Chat models known from the start, so that a text-only route can be configured (contract 10). Not all there are: an
+// account may have others, and those are declared under its connection's `models`. Checked 2026-11-20.
+import type { ChatModel } from "./chat-provider.ts";
 import type { ProviderKind } from "./provider.ts";
 
-export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, readonly string[]>>> = {
-  openai: [
-    "gpt-4o",
-    "gpt-4o-mini",
-    "gpt-4.1",
-    "gpt-4.1-mini",
-    "gpt-4.1-nano",
-    "gpt-5",
-    "gpt-5-mini",
-    "gpt-5-nano",
-    "gpt-5.4",
-    "gpt-5.4-mini",
-    "gpt-5.4-nano",
-    "gpt-5.5",
+const OPENAI: ChatModel = {
+  features: [
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format.json_object",
+    "response_format.json_schema",
+    "image_parts",
   ],
-  anthropic: [
-    "claude-opus-4-5",
-    "claude-opus-4-6",
-    "claude-opus-4-8",
-    "claude-opus-5",
-    "claude-opus-5-5",
-    "claude-sonnet-4-5",
-    "claude-sonnet-4-6",
-    "claude-sonnet-5",
-    "claude-haiku-4-5",
+  preferences: ["temperature", "top_p", "seed", "stop"],
+  limits: { maxOutputTokens: 16_384, contextTokens: 128_000, maxStopSequences: 4 },
+};
+const OPENAI_LONG: ChatModel = {
+  ...OPENAI,
+  limits: { maxOutputTokens: 32_768, contextTokens: 1_047_576, maxStopSequences: 4 },
+};
+/** Reasoning models take no sampling parameters and no stop sequences. */
+const OPENAI_REASONING: ChatModel = {
+  ...OPENAI,
+  preferences: ["seed"],
+  limits: { maxOutputTokens: 128_000, contextTokens: 400_000 },
+  quirks: ["developer_role"],
+};
+
+/** No JSON mode without a schema, no audio, no seed; its temperature ends at 1. */
+const ANTHROPIC: ChatModel = {
+  features: ["tools", "tool_choice", "parallel_tool_calls", "response_format.json_schema", "image_parts"],
+  preferences: ["temperature", "top_p", "stop"],
+  limits: { maxOutputTokens: 64_000, contextTokens: 200_000, maxTemperature: 1 },
+  excludes: [["temperature", "top_p"]],
+};
+/** After Opus 4.6 any temperature but 1 is refused. */
+const ANTHROPIC_UNSAMPLED: ChatModel = {
+  ...ANTHROPIC,
+  preferences: ["stop"],
+  limits: { maxOutputTokens: 128_000, contextTokens: 200_000 },
+};
+
+/** Calls several tools when it likes: there is no parameter against it. */
+const GEMINI: ChatModel = {
+  features: [
+    "tools",
+    "tool_choice",
+    "response_format.json_object",
+    "response_format.json_schema",
+    "image_parts",
+    "audio_parts",
   ],
-  gemini: [
-    "gemini-2.5-pro",
-    "gemini-2.5-flash",
-    "gemini-3.1-pro-preview",
-    "gemini-3.5-flash",
-    "gemini-3.5-flash-lite",
-    "gemini-3.6-flash",
-    "gemini-3.8-flash",
-  ],
+  preferences: ["temperature", "top_p", "seed", "stop"],
+  limits: { maxOutputTokens: 65_536, contextTokens: 1_048_576, maxStopSequences: 5 },
+};
+const GEMINI_SIGNING: ChatModel = { ...GEMINI, quirks: ["signed_tool_calls"] };
+
+export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<string, ChatModel>>>>> = {
+  openai: {
+    "gpt-4o": OPENAI,
+    "gpt-4o-mini": OPENAI,
+    "gpt-4.1": OPENAI_LONG,
+    "gpt-4.1-mini": OPENAI_LONG,
+    "gpt-4.1-nano": OPENAI_LONG,
+    "gpt-5": OPENAI_REASONING,
+    "gpt-5-mini": OPENAI_REASONING,
+    "gpt-5-nano": OPENAI_REASONING,
+    "gpt-5.4": OPENAI_REASONING,
+    "gpt-5.4-mini": OPENAI_REASONING,
+    "gpt-5.4-nano": OPENAI_REASONING,
+    "gpt-5.5": OPENAI_REASONING,
+  },
+  anthropic: {
+    "claude-opus-4-5": ANTHROPIC,
+    "claude-opus-4-6": { ...ANTHROPIC, limits: { ...ANTHROPIC.limits, maxOutputTokens: 128_000 } },
+    "claude-opus-4-8": ANTHROPIC_UNSAMPLED,
+    "claude-opus-5": ANTHROPIC_UNSAMPLED,
+    "claude-opus-5-5": ANTHROPIC_UNSAMPLED,
+    "claude-sonnet-4-5": ANTHROPIC,
+    "claude-sonnet-4-6": ANTHROPIC,
+    "claude-sonnet-5": ANTHROPIC_UNSAMPLED,
+    "claude-haiku-4-5": ANTHROPIC,
+  },
+  gemini: {
+    "gemini-2.5-pro": GEMINI,
+    "gemini-2.5-flash": GEMINI,
+    "gemini-3.1-pro-preview": GEMINI_SIGNING,
+    "gemini-3.5-flash": GEMINI_SIGNING,
+    "gemini-3.5-flash-lite": GEMINI_SIGNING,
+    "gemini-3.6-flash": GEMINI_SIGNING,
+    "gemini-3.8-flash": GEMINI_SIGNING,
+  },
 };

@@ -90,3 +90,19 @@ export interface Io {
   /** Waits; cut short by the attempt's signal or deadline, which then throws as `send` would. */
   readonly pause: (milliseconds: number) => Promise<void>;
 }
+
+/** A reply whose body is read as it comes. */
+export interface WireStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * To be read once. Throws `ProviderError` `unknown`, `timeout`, `aborted` or `bad_reply` (too large) where it breaks.
+   * Unread bytes are not gathered: the provider is made to wait. Leaving the loop gives the connection up.
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface StreamingIo extends Io {
+  /** Sends one request and comes back with the head of its reply; fails as `send` does. */
+  readonly open: (request: WireRequest) => Promise<WireStream>;
+}

@@ -1,4 +1,5 @@
-// Every speech provider, one line each (ARCHITECTURE.md, "A provider is one file").
+// Every provider of speech and of chat, one line each (ARCHITECTURE.md, "A provider is one file").
+import type { ChatProvider } from "./chat-provider.ts";
 import { deepgram } from "./deepgram.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
 import { openai } from "./openai.ts";
@@ -7,4 +8,8 @@ import { sandbox } from "./sandbox.ts";
 
 export const providers: ReadonlyMap<ProviderKind, SpeechProvider> = new Map(
   [deepgram, openai, openaiCompatible, sandbox].map((provider) => [provider.kind, provider]),
+);
+
+export const chatProviders: ReadonlyMap<ProviderKind, ChatProvider> = new Map(
+  ([] as readonly ChatProvider[]).map((provider) => [provider.kind, provider]),
 );

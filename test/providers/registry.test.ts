@@ -28,8 +28,7 @@ test("contract 3: every feature of every model carries the grade by which its re
 test("contract 10: the catalogue knows chat models of openai, anthropic and gemini, and none of them is a speech model", () => {
   assert.deepEqual(Object.keys(CHAT_MODELS).toSorted(), ["anthropic", "gemini", "openai"]);
   for (const kind of PROVIDER_KINDS) {
-    const names = CHAT_MODELS[kind] ?? [];
-    assert.equal(new Set(names).size, names.length);
+    const names = Object.keys(CHAT_MODELS[kind] ?? {});
     for (const name of names) assert.equal(providers.get(kind)?.models[name], undefined);
   }
 });
