@@ -12,6 +12,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   captions: ["contract", "lib"],
   audio: ["contract", "lib", "outbound"],
   storage: ["contract", "lib"],
+  queue: ["lib", "storage"],
   metering: ["contract", "lib", "storage"],
   auth: ["contract", "lib", "storage"],
   directory: ["contract", "lib", "config", "storage", "metering", "auth", "providers", "routing"],

@@ -3,6 +3,7 @@
 import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
 import { Pool, types } from "pg";
 import { grantTo, migrate } from "./migrate.ts";
+import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
 import type { Tables } from "./tables.ts";
 
@@ -12,8 +13,15 @@ export interface Database {
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
+  /** For the queue, which brings SQL and connections of its own. */
+  readonly direct: DirectAccess;
   readonly close: () => Promise<void>;
 }
+
+/** On the embedded engine whoever uses it must first hold Kysely's one connection: `db.connection()`. */
+export type DirectAccess =
+  | { readonly engine: "pglite"; readonly pglite: PGlite }
+  | { readonly engine: "postgres"; readonly databaseUrl: string; readonly migrateUrl: string | null };
 
 export interface DatabaseOptions {
   /** A server; empty or absent: embedded. */
@@ -39,7 +47,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function openEmbedded(engine: EmbeddedEngine): Promise<Database> {
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: engine.pglite }) });
   return migrated(
-    { db, engine: "pglite" },
+    { db, engine: "pglite", direct: { engine: "pglite", pglite: engine.pglite } },
     () => migrate(db),
     () => engine.close(),
   );
@@ -47,9 +55,10 @@ async function openEmbedded(engine: EmbeddedEngine): Promise<Database> {
 
 async function openServer(databaseUrl: string, { migrateUrl, poolSize }: DatabaseOptions): Promise<Database> {
   const db = connect(databaseUrl, poolSize ?? 10);
+  const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
   const prepare = async () => {
-    if (migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl) return migrate(db);
-    const owner = connect(migrateUrl, 1);
+    if (ownerUrl === null) return migrate(db);
+    const owner = connect(ownerUrl, 1);
     try {
       await migrate(owner);
       const runtime = await sql<{ role: string }>`select current_user as role`.execute(db);
@@ -59,11 +68,12 @@ async function openServer(databaseUrl: string, { migrateUrl, poolSize }: Databas
       await owner.destroy();
     }
   };
-  return migrated({ db, engine: "postgres" }, prepare, () => db.destroy());
+  const direct = { engine: "postgres", databaseUrl, migrateUrl: ownerUrl } as const;
+  return migrated({ db, engine: "postgres", direct }, prepare, () => db.destroy());
 }
 
 async function migrated(
-  { db, engine }: Pick<Database, "db" | "engine">,
+  { db, engine, direct }: Pick<Database, "db" | "engine" | "direct">,
   prepare: () => Promise<void>,
   end: () => Promise<void>,
 ): Promise<Database> {
@@ -77,6 +87,7 @@ async function migrated(
   return {
     engine,
     db,
+    direct,
     transaction: (work) => db.transaction().execute(work),
     ping: async () => {
       await sql`select 1`.execute(db);

@@ -5,12 +5,11 @@ import { globSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Kysely, PGliteDialect, sql } from "kysely";
+import { sql } from "kysely";
 import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
+import { createQueue } from "../../src/queue/queue.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
-import { migrate } from "../../src/storage/migrate.ts";
-import { startInMemory } from "../../src/storage/pglite.ts";
 
 export const TEST_ENGINE: Database["engine"] =
   process.env["PATCHBAY_TEST_ENGINE"] === "postgres" ? "postgres" : "pglite";
@@ -68,16 +67,24 @@ async function cachedDump(): Promise<Blob> {
   try {
     return new Blob([await readFile(path)]);
   } catch {
-    const { pglite, close } = await startInMemory();
-    await migrate(new Kysely({ dialect: new PGliteDialect({ pglite }) }));
-    const dump = Buffer.from(await (await pglite.dumpDataDir("none")).arrayBuffer());
-    await close();
+    const database = await openDatabase({ inMemory: {} });
+    await installQueue(database);
+    if (database.direct.engine !== "pglite") throw new Error("an embedded database was asked for");
+    const dump = Buffer.from(await (await database.direct.pglite.dumpDataDir("none")).arrayBuffer());
+    await database.close();
     await mkdir(cache, { recursive: true });
     const aside = `${path}.${randomBytes(6).toString("hex")}`;
     await writeFile(aside, dump);
     await rename(aside, path);
     return new Blob([dump]);
   }
+}
+
+/** pg-boss makes its own tables, which takes a second or two on the embedded engine. */
+async function installQueue(database: Database): Promise<void> {
+  const queue = createQueue({ database, queues: {}, onError: () => undefined });
+  await queue.start();
+  await queue.stop();
 }
 
 async function openCopyOfTemplate(): Promise<TestDatabase> {
@@ -90,7 +97,9 @@ async function openCopyOfTemplate(): Promise<TestDatabase> {
     const { rowCount } = await admin.query("select 1 from pg_database where datname = $1", [template]);
     if (rowCount === 0) {
       await admin.query(`create database ${template}_new`);
-      await (await openDatabase({ databaseUrl: withName(server, `${template}_new`), poolSize: 1 })).close();
+      const database = await openDatabase({ databaseUrl: withName(server, `${template}_new`), poolSize: 1 });
+      await installQueue(database);
+      await database.close();
       await admin.query(`alter database ${template}_new rename to ${template}`);
     }
     await admin.query(`create database ${name} template ${template}`);

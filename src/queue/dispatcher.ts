@@ -1,0 +1,120 @@
+// Hands a queue's messages to so many handlers at once, of one group to so many: an app with ten thousand jobs leaves room
+// for another's (contract 5). pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Job, PgBoss } from "pg-boss";
+
+export interface Message {
+  readonly id: string;
+  readonly data: unknown;
+  /** 0 for the first time. */
+  readonly retry: number;
+  /** Aborts when the process stops and the grace is over. */
+  readonly signal: AbortSignal;
+}
+
+export interface WorkOptions {
+  /** At once in this process. */
+  readonly concurrency: number;
+  /** Of one group at once in this process; absent: all. */
+  readonly perGroup?: number;
+  /** How late a deferred message, or one whose notification was lost, may be noticed. */
+  readonly pollMs?: number;
+  /** A throw brings the message again, as its queue allows. */
+  readonly handler: (message: Message) => Promise<void>;
+}
+
+export interface Dispatcher {
+  wake(): void;
+  stop(graceMs: number): Promise<void>;
+}
+
+interface DispatcherOptions extends WorkOptions {
+  readonly boss: Pick<PgBoss, "fetch" | "complete" | "fail">;
+  readonly name: string;
+  readonly onError: (error: unknown) => void;
+}
+
+const POLL_MS = 2_000;
+
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
+  const aborter = new AbortController();
+  const running = new Map<Promise<void>, string | null>();
+  const state = { stopping: false, wanted: false };
+  let turning: Promise<void> | null = null;
+
+  const turn = async (): Promise<void> => {
+    while (state.wanted && !state.stopping) {
+      state.wanted = false;
+      for (let room = roomNow(); room.slots > 0 && !state.stopping; room = roomNow()) {
+        const jobs = await boss.fetch<unknown>(name, { batchSize: room.slots, ignoreGroups: room.fullGroups });
+        for (const job of jobs) take(job);
+        if (jobs.length < room.slots) break;
+      }
+    }
+  };
+  const wake = (): void => {
+    state.wanted = true;
+    if (state.stopping) return;
+    turning ??= turn()
+      .catch(onError)
+      .finally(() => {
+        turning = null;
+        // A wake between the last look and here.
+        if (state.wanted && !state.stopping) setImmediate(wake);
+      });
+  };
+
+  /** So many may be fetched at once whatever their groups: no group can then have more than its share. */
+  const roomNow = (): { readonly slots: number; readonly fullGroups: string[] } => {
+    const counts = new Map<string, number>();
+    for (const group of running.values()) if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1);
+    const fullGroups = [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
+    const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
+    return { slots: Math.min(concurrency - running.size, perGroup, ...headroom), fullGroups };
+  };
+
+  const take = (job: Job<unknown>): void => {
+    const work: Promise<void> = handle(job)
+      .catch(onError)
+      .finally(() => {
+        running.delete(work);
+        wake();
+      });
+    running.set(work, job.groupId ?? null);
+  };
+
+  const handle = async (job: Job<unknown>): Promise<void> => {
+    try {
+      await options.handler({ id: job.id, data: job.data, retry: job.retryCount, signal: aborter.signal });
+    } catch (error) {
+      onError(error);
+      // Nothing of the error is kept: it may speak of a caller's data.
+      await boss.fail(name, job, null);
+      return;
+    }
+    await boss.complete(name, job);
+  };
+
+  const timer = setInterval(wake, pollMs);
+  timer.unref();
+  wake();
+  return {
+    wake,
+    async stop(graceMs) {
+      state.stopping = true;
+      clearInterval(timer);
+      await turning;
+      if (running.size === 0) return;
+      const finished = Promise.all(running.keys());
+      const graceOver = new AbortController();
+      await Promise.race([
+        finished,
+        wait(graceMs, undefined, { signal: graceOver.signal, ref: false }).catch(() => undefined),
+      ]);
+      graceOver.abort();
+      aborter.abort();
+      await finished;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+// pg-boss on our database, either engine: it wakes, defers and retries; what is true stands in our own tables (contract 5, 6).
+// A message may come twice or late, so whoever works on it asks its table first.
+import { sql } from "kysely";
+import { PgBoss } from "pg-boss";
+import type { Database, Transacting } from "../storage/database.ts";
+import { fromEmbedded, fromTransaction } from "./boss-database.ts";
+import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
+
+export type { Message, WorkOptions } from "./dispatcher.ts";
+
+/** What holds for all messages of one queue. */
+export interface QueueDefinition {
+  /** Times a failed or expired message comes again. */
+  readonly retryLimit: number;
+  /** Seconds before it does, doubled each time. */
+  readonly retryDelaySeconds?: number;
+  /** A message whose worker says nothing for so long counts as failed: longer than the longest work, at most a day. */
+  readonly expireSeconds: number;
+}
+
+export interface SendOptions {
+  /** Not before: seconds from now, or a moment. */
+  readonly startAfter?: number | Date;
+  /** What `perGroup` counts by, for example an app's id. */
+  readonly groupId?: string;
+}
+
+export interface Queue {
+  /** Makes the queues; nothing is sent or worked on before. */
+  start(): Promise<void>;
+  /** With `tx`, the message exists when that transaction commits and never otherwise. */
+  send(name: string, data: Readonly<Record<string, unknown>>, options?: SendOptions, tx?: Transacting): Promise<void>;
+  work(name: string, options: WorkOptions): void;
+  /** Takes nothing new and waits so long for what runs; then aborts its signals. */
+  stop(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+export interface CreateQueueOptions {
+  readonly database: Database;
+  readonly queues: Readonly<Record<string, QueueDefinition>>;
+  readonly onError: (error: unknown) => void;
+}
+
+const SCHEMA = "pgboss";
+/** One for every queue; the payload is the queue's name. */
+const CHANNEL = "patchbay_queue";
+const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
+/** Messages done with are of no further use. */
+const DELETE_AFTER_SECONDS = 3_600;
+
+export function createQueue({ database, queues, onError }: CreateQueueOptions): Queue {
+  const boss = openBoss(database);
+  boss.on("error", onError);
+  const dispatchers = new Map<string, Dispatcher>();
+  let listener: { close(): Promise<void> } | null = null;
+
+  return {
+    async start() {
+      await prepareAsOwner(database, onError);
+      await boss.start();
+      for (const [name, definition] of Object.entries(queues)) {
+        const options = {
+          retryLimit: definition.retryLimit,
+          retryDelay: definition.retryDelaySeconds ?? 0,
+          retryBackoff: (definition.retryDelaySeconds ?? 0) > 0,
+          expireInSeconds: definition.expireSeconds,
+          deleteAfterSeconds: DELETE_AFTER_SECONDS,
+        };
+        await boss.createQueue(name, options);
+        await boss.updateQueue(name, options);
+        // Read once: pg-boss would look a queue up on its own connection, which a sender in our transaction must not wait for.
+        await boss.findJobs(name, { id: NO_MESSAGE });
+      }
+      const wakeAll = () => dispatchers.forEach((dispatcher) => dispatcher.wake());
+      listener = (await boss.getDb().listen?.(CHANNEL, (name) => dispatchers.get(name)?.wake(), wakeAll)) ?? listener;
+    },
+
+    async send(name, data, options = {}, tx) {
+      const { startAfter, groupId } = options;
+      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      await boss.send(name, data, {
+        db,
+        ...(startAfter === undefined ? {} : { startAfter }),
+        ...(groupId === undefined ? {} : { group: { id: groupId } }),
+      });
+      // Delivered at commit; a deferred message is found by polling.
+      if (startAfter === undefined) await db.executeSql("select pg_notify($1, $2)", [CHANNEL, name]);
+    },
+
+    work(name, options) {
+      if (dispatchers.has(name)) throw new Error(`the queue ${name} is worked on already`);
+      dispatchers.set(name, startDispatcher({ boss, name, onError, ...options }));
+    },
+
+    async stop({ graceMs = 0 } = {}) {
+      await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.stop(graceMs)));
+      await listener?.close();
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+function openBoss({ direct, db }: Database): PgBoss {
+  const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 30, monitorIntervalSeconds: 30 };
+  return direct.engine === "pglite"
+    ? new PgBoss({
+        ...common,
+        db: fromEmbedded(direct.pglite, db),
+        backend: "pglite",
+        reindex: false,
+        monitorVacuum: false,
+      })
+    : new PgBoss({
+        ...common,
+        connectionString: direct.databaseUrl,
+        application_name: "patchbay-queue",
+        max: 4,
+        // The owner made the schema, where there is one; this role may not.
+        migrate: direct.migrateUrl === null,
+      });
+}
+
+/** Where the schema has an owner of its own, it makes pg-boss's tables and lets the process use them. */
+async function prepareAsOwner({ direct, db }: Database, onError: (error: unknown) => void): Promise<void> {
+  if (direct.engine !== "postgres" || direct.migrateUrl === null) return;
+  const owner = new PgBoss({
+    connectionString: direct.migrateUrl,
+    schema: SCHEMA,
+    schedule: false,
+    supervise: false,
+    max: 1,
+  });
+  owner.on("error", onError);
+  await owner.start();
+  try {
+    const { rows } = await sql<{ role: string }>`select quote_ident(current_user) as role`.execute(db);
+    const role = rows[0]?.role;
+    if (role === undefined) return;
+    for (const grant of [
+      `grant usage on schema ${SCHEMA} to ${role}`,
+      `grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${role}`,
+      `grant usage on all sequences in schema ${SCHEMA} to ${role}`,
+      `grant execute on all functions in schema ${SCHEMA} to ${role}`,
+    ])
+      await owner.getDb().executeSql(grant);
+  } finally {
+    await owner.stop({ graceful: false });
+  }
+}

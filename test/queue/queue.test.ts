@@ -1,0 +1,158 @@
+// The queue on both engines: messages come with our transactions, wake their worker, come again after a failure, share the slots.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { EventEmitter } from "node:events";
+import { after, afterEach, before, test } from "node:test";
+import { sql } from "kysely";
+import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+
+let database: TestDatabase;
+const open: Queue[] = [];
+before(async () => {
+  database = await openTestDatabase();
+});
+after(() => database.close());
+afterEach(async () => {
+  for (const queue of open.splice(0)) await queue.stop();
+});
+
+test("contract 5: a message of a transaction that rolled back never comes, one that committed does", async () => {
+  const queue = await start();
+  await assert.rejects(
+    database.transaction(async (tx) => {
+      await queue.send("work", { n: 1 }, {}, tx);
+      throw new Error("changed my mind");
+    }),
+  );
+  await database.transaction((tx) => queue.send("work", { n: 2 }, {}, tx));
+  const seen = collect(queue, { concurrency: 1 });
+  await seen.until(1);
+  assert.deepEqual(seen.numbers, [2]);
+});
+
+test("architecture Engines: a notification wakes the worker, long before the next poll", async () => {
+  const queue = await start();
+  const seen = collect(queue, { concurrency: 2, pollMs: 3_600_000 });
+  await queue.send("work", { n: 1 });
+  await seen.until(1);
+  await database.transaction((tx) => queue.send("work", { n: 2 }, {}, tx));
+  await seen.until(2);
+  assert.deepEqual(seen.numbers, [1, 2]);
+});
+
+test("architecture Engines: a backlog is worked off without a poll between two messages", async () => {
+  const queue = await start();
+  await Promise.all(Array.from({ length: 30 }, (_, n) => queue.send("work", { n })));
+  const seen = collect(queue, { concurrency: 4, pollMs: 3_600_000 });
+  await seen.until(30);
+  assert.deepEqual(
+    seen.numbers.toSorted((a, b) => a - b),
+    Array.from({ length: 30 }, (_, n) => n),
+  );
+});
+
+test("contract 5: a group never has more than its share of the slots, and another's message passes its backlog", async () => {
+  const queue = await start();
+  const events = new EventEmitter();
+  const running = new Map<string, number>();
+  let most = 0;
+  await Promise.all(Array.from({ length: 20 }, () => queue.send("work", { group: "large" }, { groupId: "large" })));
+  await queue.send("work", { group: "small" }, { groupId: "small" });
+  const smallCame = once(events, "small");
+  const release = once(events, "release");
+  queue.work("work", {
+    concurrency: 4,
+    perGroup: 3,
+    handler: async ({ data }) => {
+      const { group } = data as { group: string };
+      running.set(group, (running.get(group) ?? 0) + 1);
+      most = Math.max(most, running.get("large") ?? 0);
+      events.emit(group);
+      await release;
+      running.set(group, (running.get(group) ?? 0) - 1);
+    },
+  });
+  await smallCame;
+  events.emit("release");
+  assert.equal(most, 3);
+});
+
+test("architecture Engines: a message whose handler threw comes again", async () => {
+  const queue = await start();
+  const retries: number[] = [];
+  const events = new EventEmitter();
+  const done = once(events, "done");
+  queue.work("work", {
+    concurrency: 1,
+    pollMs: 50,
+    handler: async ({ retry }) => {
+      retries.push(retry);
+      if (retry === 0) throw new Error("the first time fails");
+      events.emit("done");
+    },
+  });
+  await queue.send("work", {});
+  await done;
+  assert.deepEqual(retries, [0, 1]);
+});
+
+test("architecture Engines: a deferred message waits for its time", async () => {
+  const queue = await start();
+  const seen = collect(queue, { concurrency: 1, pollMs: 50 });
+  await queue.send("work", { n: 1 }, { startAfter: 3_600 });
+  await queue.send("work", { n: 2 });
+  await seen.until(1);
+  assert.deepEqual(seen.numbers, [2]);
+  await sql`update pgboss.job set start_after = now() where data ->> 'n' = '1'`.execute(database.db);
+  await seen.until(2);
+});
+
+test("contract 5: stopping waits for what runs, then aborts it", async () => {
+  const queue = await start();
+  const events = new EventEmitter();
+  const started = once(events, "started");
+  let aborted = false;
+  queue.work("work", {
+    concurrency: 1,
+    handler: async ({ signal }: Message) => {
+      events.emit("started");
+      await once(signal, "abort");
+      aborted = true;
+    },
+  });
+  await queue.send("work", {});
+  await started;
+  await queue.stop({ graceMs: 10 });
+  assert.ok(aborted);
+});
+
+async function start(): Promise<Queue> {
+  const queue = createQueue({
+    database,
+    queues: { work: { retryLimit: 2, expireSeconds: 60 } },
+    onError: () => undefined,
+  });
+  open.push(queue);
+  await queue.start();
+  await sql`delete from pgboss.job`.execute(database.db);
+  return queue;
+}
+
+function collect(queue: Queue, options: { readonly concurrency: number; readonly pollMs?: number }) {
+  const numbers: number[] = [];
+  const events = new EventEmitter();
+  queue.work("work", {
+    ...options,
+    handler: async ({ data }) => {
+      numbers.push((data as { n: number }).n);
+      events.emit("message");
+    },
+  });
+  return {
+    numbers,
+    until: async (count: number) => {
+      while (numbers.length < count) await once(events, "message");
+    },
+  };
+}
