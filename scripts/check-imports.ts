@@ -13,6 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   audio: ["contract", "lib", "outbound"],
   storage: ["contract", "lib"],
   queue: ["lib", "storage"],
+  objects: ["lib"],
   metering: ["contract", "lib", "storage"],
   auth: ["contract", "lib", "storage"],
   directory: ["contract", "lib", "config", "storage", "metering", "auth", "providers", "routing"],

@@ -42,13 +42,20 @@ export function crossCheck(data: unknown): CrossCheck {
   for (const route of entries(data, ["routes"])) faults.push(...checkRoute(route, platform));
   for (const workspace of entries(data, ["workspaces"])) checkWorkspace(data, workspace, platform, faults, warnings);
   faults.push(...checkKeySecrets(data), ...checkInstallationSecrets(data));
-  if (text(field(field(data, "storage"), "objects"), "kind") === "s3") {
-    warnings.push({
-      path: ["storage", "objects", "kind"],
-      message: "no object is kept in a store in this version; `s3` has no effect yet",
-    });
-  }
+  faults.push(...checkObjectStore(field(field(data, "storage"), "objects")));
   return { faults, warnings };
+}
+
+/** Half a credential would send the driver looking for another one elsewhere. */
+function checkObjectStore(objects: unknown): readonly SchemaFault[] {
+  if (text(objects, "kind") !== "s3") return [];
+  const halves = ["access_key_id", "secret_access_key"];
+  const missing = halves.filter((name) => (text(objects, name) ?? "") === "");
+  if (missing.length !== 1) return [];
+  return missing.map((name) => ({
+    path: ["storage", "objects", name],
+    message: `is required: ${halves.join(" and ")} go together`,
+  }));
 }
 
 function checkConnection(connection: Entry): readonly SchemaFault[] {

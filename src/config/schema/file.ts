@@ -22,11 +22,19 @@ const serverSection = section({
 });
 
 const objectsSection = z.discriminatedUnion("kind", [
-  section({ kind: z.literal("file").describe("Large objects in a directory below `data_dir`.") }),
+  section({
+    kind: z
+      .literal("file")
+      .describe(
+        "Large objects in `objects` below `data_dir`; processes on several machines need one they share, or `s3`.",
+      ),
+  }),
   section({
     kind: z.literal("s3").describe("Large objects in an S3-compatible store."),
     bucket: z.string().min(1).describe("Bucket."),
-    region: maybe(z.string().min(1)).describe("Region."),
+    region: maybe(z.string().min(1)).describe(
+      "Region; not set: the driver's own search, or `us-east-1` where there is an `endpoint`.",
+    ),
     endpoint: maybe(HTTP_URL).describe("Address of the store; not set: Amazon's."),
     prefix: z.string().default("").describe("Put before every object's name."),
     access_key_id: textOrNull().describe("Access key; not set: the driver's own search."),

@@ -1,0 +1,97 @@
+// Objects as files below one directory, for the owner only. flydrive reads, removes and lists; it writes in place and with the
+// process's file mode, so writing is our own: aside, synced, then renamed to its name (contract 5: durable before 202).
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { FSDriver } from "flydrive/drivers/fs";
+import type { ObjectBackend } from "./store.ts";
+
+/** A dot: no object's key can name it. */
+const INCOMING = ".incoming";
+/** Longer than any upload: only what a killed process left behind is so old. */
+const LEFTOVER_MS = 24 * 3_600_000;
+
+export async function openDirectory(directory: string): Promise<ObjectBackend> {
+  const incoming = join(directory, INCOMING);
+  await mkdir(incoming, { recursive: true, mode: 0o700 });
+  await removeLeftovers(incoming);
+  const driver = new FSDriver({ location: directory, visibility: "private" });
+
+  return {
+    async put(key, body) {
+      const aside = join(incoming, randomBytes(16).toString("hex"));
+      const target = join(directory, key);
+      let made: string | undefined;
+      try {
+        await writeDurably(aside, body);
+        made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+        await rename(aside, target);
+      } catch (error) {
+        await rm(aside, { force: true });
+        throw error;
+      }
+      // A new name is durable once its folder is; a new folder, once the one above is.
+      const top = made === undefined ? dirname(target) : dirname(made);
+      for (let folder = dirname(target); folder.length >= top.length; folder = dirname(folder))
+        await syncFolder(folder);
+    },
+    async open(key) {
+      const stream = await driver.getStream(key);
+      try {
+        await once(stream, "open");
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+      return stream;
+    },
+    remove: (key) => driver.delete(key),
+    async *list(prefix) {
+      const { objects } = await driver.listAll(prefix, { recursive: true });
+      for (const object of objects) {
+        if (!object.isFile) continue;
+        // It may have been removed since the folder was read.
+        const facts = await stat(join(directory, object.key)).catch((error: unknown) => {
+          if (isMissing(error)) return null;
+          throw error;
+        });
+        if (facts !== null) yield { key: object.key, modifiedAt: facts.mtime };
+      }
+    },
+    close: () => undefined,
+  };
+}
+
+async function writeDurably(path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(body);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Windows opens no folders, and keeps names durable by itself.
+  if (process.platform === "win32") return;
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function removeLeftovers(incoming: string): Promise<void> {
+  for (const name of await readdir(incoming)) {
+    const path = join(incoming, name);
+    const modifiedMs = (await stat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - modifiedMs > LEFTOVER_MS) await rm(path, { force: true });
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,43 @@
+// Signed addresses of job results, `/v1/transcription/results/<token>` (contract 5): a token opens one job's result, by GET,
+// until it expires; nobody else can make one. It needs no credential, so it belongs in no log.
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+
+export interface ResultClaim {
+  readonly workspaceId: string;
+  readonly jobId: string;
+}
+
+export interface ResultTokens {
+  sign(claim: ResultClaim, expiresAt: Date): string;
+  /** Null for whatever does not open a result here and now; why is nobody's business. */
+  verify(token: string, request: { readonly method: string; readonly now: Date }): ResultClaim | null;
+}
+
+const METHOD = "GET";
+const MAC_BYTES = 32;
+const MAX_TOKEN_CHARACTERS = 512;
+const CLAIM = /^(\d{1,12}) ([A-Za-z0-9_]{1,64}) ([A-Za-z0-9_]{1,64})$/;
+
+/** `secret` is the deployment's key pepper: the same on every process, and never used for anything but deriving keys. */
+export function createResultTokens({ secret }: { readonly secret: Buffer }): ResultTokens {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "patchbay result url 1", MAC_BYTES));
+  const mac = (method: string, claim: string) => createHmac("sha256", key).update(`${method} ${claim}`).digest();
+  return {
+    sign({ workspaceId, jobId }, expiresAt) {
+      const claim = `${Math.floor(expiresAt.getTime() / 1000)} ${workspaceId} ${jobId}`;
+      if (!CLAIM.test(claim)) throw new Error("a result token is made of a workspace's and a job's id");
+      return Buffer.concat([mac(METHOD, claim), Buffer.from(claim)]).toString("base64url");
+    },
+    verify(token, { method, now }) {
+      if (token.length > MAX_TOKEN_CHARACTERS) return null;
+      const bytes = Buffer.from(token, "base64url");
+      // Decoding forgives foreign characters and stray bits: one token has one spelling.
+      if (bytes.length <= MAC_BYTES || bytes.toString("base64url") !== token) return null;
+      const claim = bytes.subarray(MAC_BYTES).toString("latin1");
+      if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(method, claim))) return null;
+      const [, expiresAt, workspaceId, jobId] = CLAIM.exec(claim) ?? [];
+      if (workspaceId === undefined || jobId === undefined) return null;
+      return now.getTime() < Number(expiresAt) * 1000 ? { workspaceId, jobId } : null;
+    },
+  };
+}

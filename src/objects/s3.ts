@@ -1,0 +1,94 @@
+// Objects in an S3-compatible store, whose PUT is atomic. flydrive reads, removes and lists; its `putStream` cannot be aborted,
+// and a body that broke off would leave its request open for ever, so the put goes to the same client directly.
+import { Readable } from "node:stream";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { S3Driver } from "flydrive/drivers/s3";
+import type { ObjectBackend } from "./store.ts";
+
+export interface S3Settings {
+  readonly bucket: string;
+  readonly region: string | null;
+  readonly endpoint: string | null;
+  readonly prefix: string;
+  readonly accessKeyId: string | null;
+  readonly secretAccessKey: string | null;
+  readonly forcePathStyle: boolean;
+}
+
+const CONNECT_MS = 5_000;
+/** Generous: a provider that reads slowly stalls the download of the audio it is sent. */
+const IDLE_MS = 300_000;
+
+export function openS3(settings: S3Settings): ObjectBackend {
+  const client = connect(settings);
+  const driver = new S3Driver({ client, bucket: settings.bucket, visibility: "private", supportsACL: false });
+  const prefix = settings.prefix.replaceAll(/^\/+|\/+$/gu, "");
+  const place = (key: string) => (prefix === "" ? key : `${prefix}/${key}`);
+  const keyOf = (name: string) => (prefix === "" ? name : name.slice(prefix.length + 1));
+
+  return {
+    async put(key, body, sizeBytes) {
+      const abort = new AbortController();
+      const stream = Readable.from(body, { objectMode: false });
+      stream.once("error", () => abort.abort());
+      try {
+        // With its length the body goes out as it comes: without one the client would hold it whole, or cut it into chunks
+        // that many stores do not read.
+        const command = new PutObjectCommand({
+          Bucket: settings.bucket,
+          Key: place(key),
+          Body: stream,
+          ContentLength: sizeBytes,
+        });
+        await client.send(command, { abortSignal: abort.signal });
+      } catch (error) {
+        throw stream.errored ?? error;
+      } finally {
+        stream.destroy();
+      }
+    },
+    async open(key) {
+      try {
+        return await driver.getStream(place(key));
+      } catch (error) {
+        // A missing bucket is a fault of the settings, not a missing object.
+        if (error instanceof Error && error.name === "NoSuchKey") return null;
+        throw error;
+      }
+    },
+    remove: (key) => driver.delete(place(key)),
+    async *list(below) {
+      let token: string | undefined;
+      do {
+        const page = await driver.listAll(`${place(below)}/`, {
+          recursive: true,
+          ...(token === undefined ? {} : { paginationToken: token }),
+        });
+        for (const object of page.objects)
+          if (object.isFile) yield { key: keyOf(object.key), modifiedAt: (await object.getMetaData()).lastModified };
+        token = page.paginationToken;
+      } while (token !== undefined);
+    },
+    close: () => client.destroy(),
+  };
+}
+
+function connect(settings: S3Settings): S3Client {
+  const { accessKeyId, secretAccessKey, endpoint } = settings;
+  // A store of one's own has no regions, yet the signature names one. Amazon's is the driver's to find.
+  const region = settings.region ?? (endpoint === null ? null : "us-east-1");
+  return new S3Client({
+    ...(region === null ? {} : { region }),
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(accessKeyId === null || secretAccessKey === null ? {} : { credentials: { accessKeyId, secretAccessKey } }),
+    forcePathStyle: settings.forcePathStyle,
+    // The checksum trailers Amazon asks for by default are refused by many other stores.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    // It would print to the console what it throws as well.
+    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: IDLE_MS },
+  });
+}
+
+function ignore(): void {}

@@ -1,0 +1,98 @@
+// Where large objects are kept: job audio and large results, in a directory or an S3-compatible store (contract 10
+// `storage.objects`). Keys are the gateway's own, never a caller's string; an object is there whole or not at all.
+import { join } from "node:path";
+import { assertNever } from "../lib/assert-never.ts";
+import { openDirectory } from "./directory.ts";
+import { openS3, type S3Settings } from "./s3.ts";
+
+export interface ObjectStore {
+  /** Durable and readable by every process once it resolves; what was under the key before is replaced at that moment. */
+  put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
+  /** Rejects with `ObjectMissing` when there is none. Whoever opens reads to the end or returns the iterator. */
+  open(key: string): Promise<AsyncIterable<Uint8Array>>;
+  /** No error when there is none. */
+  remove(key: string): Promise<void>;
+  /** Keys below a prefix such as `audio` whose object is older: what no row names any more can be found and removed. */
+  listOlder(prefix: string, before: Date): AsyncIterable<string>;
+  close(): void;
+}
+
+export type ObjectStoreSettings =
+  | { readonly kind: "file"; readonly directory: string }
+  | ({ readonly kind: "s3" } & S3Settings);
+
+export class ObjectMissing extends Error {
+  override readonly name = "ObjectMissing";
+
+  constructor(key: string, options?: ErrorOptions) {
+    super(`there is no object ${key}`, options);
+  }
+}
+
+/** What a store must do for checked keys and bodies of exactly the declared size. */
+export interface ObjectBackend {
+  put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
+  /** Null when there is no such object. */
+  open(key: string): Promise<AsyncIterable<Uint8Array> | null>;
+  remove(key: string): Promise<void>;
+  list(prefix: string): AsyncIterable<{ readonly key: string; readonly modifiedAt: Date }>;
+  close(): void;
+}
+
+/** Segments without dots: no key can climb out of a directory, or name one of the store's own files. */
+const KEY = /^[A-Za-z0-9_-]{1,128}(\/[A-Za-z0-9_-]{1,128}){0,3}$/;
+
+/** The settings of `storage.objects`, and where the directory lies when it is one. */
+export function objectStoreSettings(storage: {
+  readonly dataDir: string;
+  readonly objects: { readonly kind: "file" } | ({ readonly kind: "s3" } & S3Settings);
+}): ObjectStoreSettings {
+  return storage.objects.kind === "s3"
+    ? storage.objects
+    : { kind: "file", directory: join(storage.dataDir, "objects") };
+}
+
+export async function openObjectStore(settings: ObjectStoreSettings): Promise<ObjectStore> {
+  const backend = await openBackend(settings);
+  return {
+    put: (key, body, sizeBytes) => backend.put(checked(key), exactly(body, sizeBytes), sizeBytes),
+    async open(key) {
+      const body = await backend.open(checked(key));
+      if (body === null) throw new ObjectMissing(key);
+      return body;
+    },
+    remove: (key) => backend.remove(checked(key)),
+    async *listOlder(prefix, before) {
+      for await (const { key, modifiedAt } of backend.list(checked(prefix)))
+        if (KEY.test(key) && modifiedAt < before) yield key;
+    },
+    close: () => backend.close(),
+  };
+}
+
+async function openBackend(settings: ObjectStoreSettings): Promise<ObjectBackend> {
+  switch (settings.kind) {
+    case "file":
+      return openDirectory(settings.directory);
+    case "s3":
+      return openS3(settings);
+    default:
+      return assertNever(settings);
+  }
+}
+
+function checked(key: string): string {
+  if (!KEY.test(key)) throw new Error("an object's key is made of at most four names of letters, digits, - and _");
+  return key;
+}
+
+/** A body that ends early or late must not become an object that looks whole. */
+async function* exactly(body: AsyncIterable<Uint8Array>, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  let seen = 0;
+  for await (const chunk of body) {
+    seen += chunk.length;
+    if (seen > sizeBytes) break;
+    yield chunk;
+  }
+  if (seen !== sizeBytes) throw new Error(`the object was to have ${sizeBytes} bytes, its body has ${seen} or more`);
+}

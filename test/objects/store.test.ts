@@ -1,0 +1,221 @@
+// One suite for every object store: a directory, and a real S3 server over its API (contract 10 `storage.objects`).
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { ObjectMissing, type ObjectStore, objectStoreSettings, openObjectStore } from "../../src/objects/store.ts";
+import { startS3Server } from "./s3-server.ts";
+
+const MIB = 1_048_576;
+const dataDir = mkdtempSync(join(tmpdir(), "patchbay-objects-"));
+const directory = join(dataDir, "objects");
+const s3 = await startS3Server();
+const settings = {
+  directory: objectStoreSettings({ dataDir, objects: { kind: "file" } }),
+  "s3 server": objectStoreSettings({ dataDir, objects: { kind: "s3", ...s3.settings } }),
+  "s3 server with a prefix": objectStoreSettings({ dataDir, objects: { kind: "s3", ...s3.settings, prefix: "/a/b/" } }),
+};
+after(async () => {
+  await s3.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+for (const [name, chosen] of Object.entries(settings)) {
+  describe(`contract 10: objects in a ${name}`, async () => {
+    const store = await openObjectStore(chosen);
+    const second = await openObjectStore(chosen);
+    after(() => {
+      store.close();
+      second.close();
+    });
+
+    test("what was put is read back by another process, byte for byte, whatever its size and pieces", async () => {
+      for (const [index, sizeBytes] of [0, 1, 65_535, 65_536, 65_537, 3 * MIB + 17].entries()) {
+        const bytes = randomBytes(sizeBytes);
+        await store.put(`audio/size_${index}`, pieces(bytes, 10_007), sizeBytes);
+        assert.ok(bytes.equals(await read(second, `audio/size_${index}`)), `${sizeBytes} bytes`);
+      }
+    });
+
+    test("a second put replaces the first, and a reader of the first reads it to its end", async () => {
+      await put(store, "results/replaced", Buffer.alloc(4 * MIB, 1));
+      const reader = (await store.open("results/replaced"))[Symbol.asyncIterator]();
+      assert.equal((await reader.next()).done, false);
+      await put(store, "results/replaced", Buffer.from("second"));
+      await reader.return?.();
+      assert.equal((await read(store, "results/replaced")).toString(), "second");
+    });
+
+    test("what is not there says so, and removing it is no error", async () => {
+      await assert.rejects(store.open("audio/nothing"), ObjectMissing);
+      await store.remove("audio/nothing");
+      await put(store, "audio/removed", Buffer.from("x"));
+      await store.remove("audio/removed");
+      await store.remove("audio/removed");
+      await assert.rejects(store.open("audio/removed"), ObjectMissing);
+    });
+
+    test("a body that breaks off, or has another size than declared, is refused with its own error", async () => {
+      const broken = async function* () {
+        yield Buffer.alloc(200_000);
+        throw new Error("the uploader hung up");
+      };
+      await assert.rejects(store.put("audio/broken", broken(), 400_000), /the uploader hung up/u);
+      for (const declared of [99_999, 100_001])
+        await assert.rejects(store.put("audio/wrong", pieces(Buffer.alloc(100_000), 1_000), declared), /was to have/u);
+      await assert.rejects(store.put("audio/wrong", pieces(Buffer.alloc(1), 1), 0), /was to have/u);
+    });
+
+    test("a put that failed leaves the object that was there as it was, and the store working", async () => {
+      await put(store, "audio/kept", Buffer.from("kept"));
+      const broken = async function* () {
+        yield Buffer.from("half");
+        throw new Error("broken");
+      };
+      await assert.rejects(store.put("audio/kept_not", broken(), 8), /broken/u);
+      await put(store, "audio/after", Buffer.from("after"));
+      assert.equal((await read(store, "audio/kept")).toString(), "kept");
+      assert.equal((await read(store, "audio/after")).toString(), "after");
+    });
+
+    test("keys are names, never paths: anything else is refused before the store is asked", async () => {
+      for (const key of [
+        "",
+        "/",
+        "a/",
+        "/a",
+        "..",
+        "a/../b",
+        "a/./b",
+        ".incoming/x",
+        "a//b",
+        "a\\b",
+        "a b",
+        "a/b/c/d/e",
+        "ü",
+      ]) {
+        await assert.rejects(put(store, key, Buffer.from("x")), /key/u, key);
+        await assert.rejects(store.open(key), /key/u, key);
+        await assert.rejects(async () => store.remove(key), /key/u, key);
+      }
+    });
+
+    test("objects older than a moment are listed below their prefix, every one of them", async () => {
+      const keys = Array.from({ length: 25 }, (_, index) => `older/key_${String(index).padStart(2, "0")}`);
+      for (const key of keys) await put(store, key, Buffer.from("x"));
+      await put(store, "older_not/key", Buffer.from("x"));
+      const list = async (before: Date) => (await Array.fromAsync(store.listOlder("older", before))).toSorted();
+      assert.deepEqual(await list(new Date(Date.now() + 60_000)), keys);
+      assert.deepEqual(await list(new Date(Date.now() - 60_000)), []);
+      assert.deepEqual(await Array.fromAsync(store.listOlder("nowhere", new Date())), []);
+    });
+
+    test("contract 5: a large object goes in and comes out in pieces, whole", async () => {
+      const count = 64;
+      const piece = randomBytes(MIB);
+      const written = createHash("sha256");
+      const body = async function* () {
+        for (let index = 0; index < count; index += 1) {
+          written.update(piece);
+          yield piece;
+        }
+      };
+      await store.put("audio/large", body(), count * MIB);
+      const seen = createHash("sha256");
+      let largest = 0;
+      for await (const chunk of await store.open("audio/large")) {
+        largest = Math.max(largest, chunk.length);
+        seen.update(chunk);
+      }
+      assert.equal(seen.digest("hex"), written.digest("hex"));
+      assert.ok(largest <= MIB, `a piece of ${largest} bytes`);
+      await store.remove("audio/large");
+    });
+  });
+}
+
+test("reliability 6: files and folders of a directory are their owner's alone", async () => {
+  const store = await openObjectStore(settings.directory);
+  await put(store, "modes/deep/object", Buffer.from("x"));
+  assert.equal(statSync(join(directory, "modes/deep/object")).mode & 0o777, 0o600);
+  for (const folder of ["", "modes", "modes/deep", ".incoming"])
+    assert.equal(statSync(join(directory, folder)).mode & 0o777, 0o700, folder);
+});
+
+test("contract 5: in a directory nothing shows under a key before all of it is written, and a failed put leaves no file", async () => {
+  const store = await openObjectStore(settings.directory);
+  const looks: boolean[] = [];
+  const body = async function* () {
+    yield Buffer.alloc(100_000);
+    looks.push(existsSync(join(directory, "atomic/object")), readdirSync(join(directory, ".incoming")).length === 1);
+    yield Buffer.alloc(100_000);
+    throw new Error("killed");
+  };
+  await assert.rejects(store.put("atomic/object", body(), 300_000), /killed/u);
+  assert.deepEqual(looks, [false, true]);
+  assert.equal(existsSync(join(directory, "atomic/object")), false);
+  assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
+});
+
+test("contract 5: what a killed process left behind goes a day later, at the next start; a running upload stays", async () => {
+  const old = join(directory, ".incoming", "0123");
+  const running = join(directory, ".incoming", "4567");
+  for (const path of [old, running]) writeFileSync(path, "half");
+  const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
+  utimesSync(old, twoDaysAgo, twoDaysAgo);
+  await openObjectStore(settings.directory);
+  assert.deepEqual(readdirSync(join(directory, ".incoming")), ["4567"]);
+  rmSync(running);
+});
+
+test("contract 10: an upload to S3 that breaks off closes its connection, so the store cannot take half of it for the whole", async () => {
+  const store = await openObjectStore(settings["s3 server"]);
+  const connected = once(s3.http, "connection") as Promise<[Socket]>;
+  let closed: Promise<unknown> = Promise.resolve();
+  const body = async function* () {
+    yield Buffer.alloc(100_000);
+    const [socket] = await connected;
+    closed = once(socket, "close");
+    throw new Error("the uploader hung up");
+  };
+  await assert.rejects(store.put("audio/aborted", body(), 300_000), /the uploader hung up/u);
+  await closed;
+  store.close();
+});
+
+test("contract 10: a wrong secret, an unknown bucket and a store that is away are faults, never a missing object", async () => {
+  const strict = await startS3Server({ strictSignatures: true });
+  const right = await openObjectStore({ kind: "s3", ...strict.settings });
+  await put(right, "audio/x", Buffer.from("x"));
+  assert.equal((await read(right, "audio/x")).toString(), "x");
+  right.close();
+  const away = await startS3Server();
+  await away.stop();
+  for (const wrong of [
+    { ...strict.settings, secretAccessKey: "WRONG" },
+    { ...strict.settings, bucket: "unknown" },
+    { ...strict.settings, endpoint: away.settings.endpoint },
+  ]) {
+    const store = await openObjectStore({ kind: "s3", ...wrong });
+    await assert.rejects(put(store, "audio/x", Buffer.from("x")));
+    await assert.rejects(store.open("audio/x"), (error) => !(error instanceof ObjectMissing));
+    store.close();
+  }
+  await strict.stop();
+});
+
+async function put(store: ObjectStore, key: string, bytes: Uint8Array): Promise<void> {
+  await store.put(key, pieces(bytes, 65_536), bytes.length);
+}
+
+async function read(store: ObjectStore, key: string): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(await store.open(key)));
+}
+
+async function* pieces(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += sizeBytes) yield bytes.subarray(at, at + sizeBytes);
+}
