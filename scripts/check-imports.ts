@@ -31,7 +31,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "directory",
     "config/configuration.ts",
   ],
-  http: ["contract", "lib", "auth", "audio/audio-input.ts", "audio/spool.ts", "audio/base64.ts", "gateway"],
+  webhooks: ["contract", "lib", "storage", "auth", "outbound"],
+  http: ["contract", "lib", "auth", "audio/audio-input.ts", "audio/spool.ts", "audio/base64.ts", "gateway", "webhooks"],
   config: [
     "contract",
     "lib",

@@ -1,0 +1,38 @@
+// Who may touch the settings of a workspace (contract 2; spec 5.3): its administrators and the operator. Whoever belongs
+// elsewhere learns nothing: the workspace does not exist.
+import { GatewayError } from "../contract/errors.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import type { Database } from "../storage/database.ts";
+import type { Principal } from "./principal.ts";
+
+/** `tenantId` is the workspace's slug or id as it stood in the path. Throws 403 or 404. */
+export async function requireWorkspaceAdmin(
+  database: Pick<Database, "db">,
+  principal: Principal,
+  tenantId: string,
+): Promise<WorkspaceId> {
+  if (principal.key.role === "operator") return findWorkspace(database, tenantId);
+  const { id, slug } = principal.workspace;
+  if (tenantId !== id && tenantId !== slug) throw noSuchWorkspace();
+  if (principal.key.role === "admin") return id;
+  throw new GatewayError("FORBIDDEN", {
+    message: "This needs a key of an administrator of the workspace.",
+    details: { required: ["admin"] },
+  });
+}
+
+async function findWorkspace({ db }: Pick<Database, "db">, tenantId: string): Promise<WorkspaceId> {
+  const rows = await db
+    .selectFrom("workspaces")
+    .select(["id"])
+    .where((where) => where.or([where("id", "=", tenantId), where("slug", "=", tenantId)]))
+    .execute();
+  // A slug may look like another workspace's id: the id wins, so that it always names one and the same.
+  const found = rows.find(({ id }) => id === tenantId) ?? rows[0];
+  if (found === undefined) throw noSuchWorkspace();
+  return brand("workspace", found.id);
+}
+
+function noSuchWorkspace(): GatewayError {
+  return new GatewayError("NOT_FOUND", { message: "There is no such workspace." });
+}

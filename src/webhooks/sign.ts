@@ -1,0 +1,53 @@
+// What a delivery is signed with (spec 6.3, contract 6): the service's own header, the previous secret's beside it for a
+// while after a rotation, and the Standard Webhooks trio. Made afresh for every attempt.
+import { createHmac, randomBytes } from "node:crypto";
+
+export const SECRET_PREFIX = "whsec_";
+const SECRET_BYTES = 32;
+
+export interface SigningSecrets {
+  readonly current: string;
+  /** The one before a rotation, while receivers may still hold it. */
+  readonly previous: string | null;
+}
+
+export interface SignedMessage {
+  /** The event's: the same in every attempt, so that receivers can drop what they have seen. */
+  readonly id: string;
+  readonly body: string;
+  readonly timestampSeconds: number;
+}
+
+export function makeSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString("base64");
+}
+
+export function signatureHeaders(message: SignedMessage, secrets: SigningSecrets): Readonly<Record<string, string>> {
+  const { id, body, timestampSeconds } = message;
+  const timestamp = String(timestampSeconds);
+  const standard = [secrets.current, ...(secrets.previous === null ? [] : [secrets.previous])]
+    .map((secret) => `v1,${standardSignature(secret, `${id}.${timestamp}.${body}`)}`)
+    .join(" ");
+  return {
+    "x-svc-webhook-id": id,
+    "x-svc-webhook-ts": timestamp,
+    "x-svc-webhook-signature": signature(secrets.current, timestamp, body),
+    ...(secrets.previous === null
+      ? {}
+      : { "x-svc-webhook-signature-previous": signature(secrets.previous, timestamp, body) }),
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": standard,
+  };
+}
+
+/** Spec 6.3. The key is the text of the secret as shown, prefix and all: nothing for a receiver to decode. */
+function signature(secret: string, timestamp: string, body: string): string {
+  return createHmac("sha256", Buffer.from(secret, "utf8")).update(`${timestamp}.${body}`, "utf8").digest("hex");
+}
+
+/** Standard Webhooks keys with the bytes that the part after the prefix encodes. */
+function standardSignature(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
+  return createHmac("sha256", key).update(content, "utf8").digest("base64");
+}

@@ -1,0 +1,92 @@
+// The receiver's side of spec 6.3, published as `patchbay/webhooks`: copy it or import it, it needs nothing but Node.
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** The whole body of a delivery; the result itself is fetched by the job API. */
+export interface WebhookEvent {
+  readonly type: "transcription.job.succeeded" | "transcription.job.failed" | "transcription.job.cancelled";
+  readonly job_id: string;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  /** RFC 3339, UTC. */
+  readonly occurred_at: string;
+}
+
+export interface WebhookRequest {
+  /** Exactly the bytes that came: parsing and printing again would change what is signed. */
+  readonly body: string | Uint8Array;
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** `whsec_…` as it was shown; several while you change from one to the next. */
+  readonly secret: string | readonly string[];
+  /** How old a delivery may be; 300 unless given. */
+  readonly toleranceSeconds?: number;
+  /** How far the sender's clock may be ahead; 60 unless given. */
+  readonly futureToleranceSeconds?: number;
+  /** Milliseconds since the epoch; the machine's clock unless given. */
+  readonly nowMs?: number;
+}
+
+export type WebhookVerdict =
+  | {
+      readonly ok: true;
+      readonly event: WebhookEvent;
+      /** The same in every delivery of one event: remember it to do the work once. */
+      readonly id: string | null;
+    }
+  | {
+      readonly ok: false;
+      readonly reason:
+        | "missing_header"
+        | "malformed_timestamp"
+        | "stale_timestamp"
+        | "future_timestamp"
+        | "wrong_signature"
+        | "malformed_body";
+    };
+
+export function verifyWebhook(request: WebhookRequest): WebhookVerdict {
+  const secrets = typeof request.secret === "string" ? [request.secret] : request.secret;
+  // Anybody can sign with an empty key: an environment variable that is not set must not open the door.
+  if (secrets.length === 0 || secrets.includes("")) throw new TypeError("verifyWebhook needs the signing secret.");
+  const timestamp = headerOf(request.headers, "x-svc-webhook-ts");
+  const signatures = ["x-svc-webhook-signature", "x-svc-webhook-signature-previous"].flatMap(
+    (name) => headerOf(request.headers, name) ?? [],
+  );
+  if (timestamp === null || signatures.length === 0) return { ok: false, reason: "missing_header" };
+  if (!/^[0-9]{1,12}$/.test(timestamp)) return { ok: false, reason: "malformed_timestamp" };
+  const ageSeconds = (request.nowMs ?? Date.now()) / 1000 - Number(timestamp);
+  if (ageSeconds > (request.toleranceSeconds ?? 300)) return { ok: false, reason: "stale_timestamp" };
+  if (-ageSeconds > (request.futureToleranceSeconds ?? 60)) return { ok: false, reason: "future_timestamp" };
+  const body = Buffer.from(request.body);
+  const isSigned = secrets.some((secret) => {
+    const expected = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest();
+    return signatures.some((signature) => isEqual(signature, expected));
+  });
+  if (!isSigned) return { ok: false, reason: "wrong_signature" };
+  const event = parseEvent(body);
+  if (event === null) return { ok: false, reason: "malformed_body" };
+  return { ok: true, event, id: headerOf(request.headers, "x-svc-webhook-id") };
+}
+
+function isEqual(signature: string, expected: Buffer): boolean {
+  return /^[0-9a-f]{64}$/i.test(signature) && timingSafeEqual(Buffer.from(signature, "hex"), expected);
+}
+
+function headerOf(headers: WebhookRequest["headers"], name: string): string | null {
+  if (headers instanceof Headers) return headers.get(name);
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return (typeof value === "string" ? value : value?.[0]) ?? null;
+}
+
+function parseEvent(body: Buffer): WebhookEvent | null {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return isEvent(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isEvent(value: unknown): value is WebhookEvent {
+  if (typeof value !== "object" || value === null) return false;
+  const names = ["type", "job_id", "status", "occurred_at"];
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === "string");
+}

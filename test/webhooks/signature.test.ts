@@ -1,0 +1,187 @@
+// Signatures against vectors made outside this code base, by three independent verifiers and the Standard Webhooks library
+// (spec 6.3; contract 6; reliability W-03, W-04).
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mock, test } from "node:test";
+import { Webhook } from "standardwebhooks";
+import { makeSecret, signatureHeaders } from "../../src/webhooks/sign.ts";
+import { verifyWebhook } from "../../src/webhooks/verify.ts";
+
+interface Vector {
+  readonly name: string;
+  readonly id: string;
+  readonly secret: string;
+  readonly previous_secret: string | null;
+  readonly timestamp: number;
+  readonly body: string;
+  readonly signature: string;
+  readonly signature_previous: string | null;
+  readonly webhook_signature: string;
+}
+
+const path = new URL("vectors.json", import.meta.url);
+const vectors = JSON.parse(readFileSync(path, "utf8")) as readonly Vector[];
+const [first] = vectors;
+assert(first !== undefined);
+
+const headersOf = (vector: Vector) =>
+  signatureHeaders(
+    { id: vector.id, body: vector.body, timestampSeconds: vector.timestamp },
+    { current: vector.secret, previous: vector.previous_secret },
+  );
+
+test("spec 6.3: every vector is signed as written down", () => {
+  for (const vector of vectors) {
+    assert.deepEqual(
+      headersOf(vector),
+      {
+        "x-svc-webhook-id": vector.id,
+        "x-svc-webhook-ts": String(vector.timestamp),
+        "x-svc-webhook-signature": vector.signature,
+        ...(vector.signature_previous === null
+          ? {}
+          : { "x-svc-webhook-signature-previous": vector.signature_previous }),
+        "webhook-id": vector.id,
+        "webhook-timestamp": String(vector.timestamp),
+        "webhook-signature": vector.webhook_signature,
+      },
+      vector.name,
+    );
+  }
+});
+
+test("reliability W-03: Node's own HMAC over the text of the specification gives the same hexadecimal", () => {
+  for (const { secret, timestamp, body, signature } of vectors)
+    assert.equal(createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex"), signature);
+});
+
+test("reliability W-03: OpenSSL agrees", (t) => {
+  if (spawnSync("openssl", ["version"]).status !== 0) return t.skip("there is no openssl on this machine");
+  for (const { name, secret, timestamp, body, signature } of vectors) {
+    const { stdout, stderr } = spawnSync("openssl", ["dgst", "-sha256", "-hmac", secret, "-r"], {
+      input: `${timestamp}.${body}`,
+      encoding: "utf8",
+    });
+    assert.equal(stdout.split(" ")[0], signature, `${name}: ${stderr}`);
+  }
+});
+
+test("reliability W-03: Python agrees", (t) => {
+  if (spawnSync("python3", ["--version"]).status !== 0) return t.skip("there is no python3 on this machine");
+  const program = [
+    "import hashlib, hmac, json, sys",
+    "for v in json.load(open(sys.argv[1], encoding='utf-8')):",
+    "    print(hmac.new(v['secret'].encode(), f\"{v['timestamp']}.{v['body']}\".encode(), hashlib.sha256).hexdigest())",
+  ].join("\n");
+  const { stdout, stderr } = spawnSync("python3", ["-c", program, path.pathname], { encoding: "utf8" });
+  assert.deepEqual(
+    stdout.trim().split("\n"),
+    vectors.map(({ signature }) => signature),
+    stderr,
+  );
+});
+
+test("contract 6: the Standard Webhooks library verifies the trio with the secret as it is shown, and with the previous one", () => {
+  for (const vector of vectors.filter(({ body }) => body !== "")) {
+    mock.timers.enable({ apis: ["Date"], now: vector.timestamp * 1000 });
+    try {
+      for (const secret of [vector.secret, vector.previous_secret ?? vector.secret]) {
+        const webhook = new Webhook(secret);
+        assert.doesNotThrow(() => webhook.verify(vector.body, { ...headersOf(vector) }), vector.name);
+        assert.throws(() => webhook.verify(`${vector.body} `, { ...headersOf(vector) }));
+      }
+    } finally {
+      mock.timers.reset();
+    }
+  }
+});
+
+test("reliability W-04: a changed body, timestamp, signature or secret is refused, whatever byte it is", () => {
+  const nowMs = first.timestamp * 1000;
+  const headers = headersOf(first);
+  const judge = (change: Partial<Parameters<typeof verifyWebhook>[0]>) =>
+    verifyWebhook({ body: first.body, headers, secret: first.secret, nowMs, ...change });
+  assert.deepEqual(judge({}), { ok: true, id: first.id, event: JSON.parse(first.body) });
+  const body = Buffer.from(first.body);
+  for (let index = 0; index < body.length; index += 1) {
+    const changed = Buffer.from(body);
+    changed.writeUInt8((changed[index] ?? 0) ^ 1, index);
+    assert.deepEqual(judge({ body: changed }), { ok: false, reason: "wrong_signature" }, `byte ${index}`);
+  }
+  const wrong = { ok: false, reason: "wrong_signature" };
+  assert.deepEqual(judge({ body: `${first.body}\n` }), wrong);
+  assert.deepEqual(judge({ body: first.body.slice(0, -1) }), wrong);
+  assert.deepEqual(judge({ headers: { ...headers, "x-svc-webhook-ts": String(first.timestamp + 1) } }), wrong);
+  assert.deepEqual(judge({ secret: makeSecret() }), wrong);
+  // Keyed by the bytes that the secret encodes instead of its text: not what the specification says.
+  const decoded = createHmac("sha256", Buffer.from(first.secret.slice(6), "base64"));
+  const other = decoded.update(`${first.timestamp}.${first.body}`).digest("hex");
+  assert.deepEqual(judge({ headers: { ...headers, "x-svc-webhook-signature": other } }), wrong);
+  for (const signature of ["", first.signature.slice(1), `${first.signature}00`, "x".repeat(64)])
+    assert.deepEqual(judge({ headers: { ...headers, "x-svc-webhook-signature": signature } }), wrong, signature);
+});
+
+test("contract 6: a timestamp may be 300 s old and 60 s ahead, not more; and must be whole seconds", () => {
+  const judge = (ageSeconds: number, ts = String(first.timestamp)) =>
+    verifyWebhook({
+      body: first.body,
+      headers: { ...headersOf(first), "x-svc-webhook-ts": ts },
+      secret: first.secret,
+      nowMs: (first.timestamp + ageSeconds) * 1000,
+    });
+  const reasonAt = (ageSeconds: number, ts?: string) => {
+    const verdict = judge(ageSeconds, ts);
+    return verdict.ok ? null : verdict.reason;
+  };
+  assert.equal(reasonAt(300), null);
+  assert.equal(reasonAt(300.001), "stale_timestamp");
+  assert.equal(reasonAt(-60), null);
+  assert.equal(reasonAt(-60.001), "future_timestamp");
+  for (const ts of ["", " 1", "1.5", "1e9", "-1", "0x1", "9".repeat(13)])
+    assert.equal(reasonAt(0, ts), "malformed_timestamp", ts);
+});
+
+test("contract 6: while a secret changes, a receiver with the old one, the new one or both verifies", () => {
+  const rotated = vectors.find(({ previous_secret: previous }) => previous !== null);
+  assert(rotated !== undefined && rotated.previous_secret !== null);
+  const judge = (secret: string | readonly string[]) =>
+    verifyWebhook({
+      body: rotated.body,
+      headers: new Headers(headersOf(rotated)),
+      secret,
+      nowMs: rotated.timestamp * 1000,
+    }).ok;
+  assert(judge(rotated.secret));
+  assert(judge(rotated.previous_secret));
+  assert(judge([makeSecret(), rotated.previous_secret]));
+  assert(!judge(makeSecret()));
+});
+
+test("spec 6.3: without a signature, without a secret, or with a body that is no event, nothing is taken for genuine", () => {
+  const headers = headersOf(first);
+  const given = { body: first.body, secret: first.secret, nowMs: first.timestamp * 1000 };
+  assert.deepEqual(verifyWebhook({ ...given, headers: {} }), { ok: false, reason: "missing_header" });
+  assert.deepEqual(verifyWebhook({ ...given, headers: { "X-SVC-Webhook-Ts": headers["x-svc-webhook-ts"] } }), {
+    ok: false,
+    reason: "missing_header",
+  });
+  for (const secret of ["", [], [first.secret, ""]])
+    assert.throws(() => verifyWebhook({ ...given, headers, secret }), TypeError);
+  const signed = signatureHeaders(
+    { id: "evt_1", body: '{"type":1}', timestampSeconds: first.timestamp },
+    { current: first.secret, previous: null },
+  );
+  const verdict = verifyWebhook({ ...given, body: '{"type":1}', headers: signed });
+  assert.deepEqual(verdict, { ok: false, reason: "malformed_body" });
+});
+
+test("contract 6: a secret is whsec_ and 32 random bytes in base64", () => {
+  const secrets = new Set(Array.from({ length: 1_000 }, makeSecret));
+  assert.equal(secrets.size, 1_000);
+  for (const secret of secrets) {
+    assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.equal(Buffer.from(secret.slice(6), "base64").length, 32);
+  }
+});
