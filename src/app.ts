@@ -23,7 +23,8 @@ import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
-import { postTranscription } from "./http/endpoints/post-transcription.ts";
+import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
+import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { createServer } from "./http/server.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { createOutbound } from "./outbound/dial.ts";
@@ -99,6 +100,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const figures = limitFigures(configuration.limits);
+  const speechEdge: TranscriptionEdge = {
+    gateway,
+    admission: createAdmission(isDraining),
+    spool,
+    maxAudioBytes: configuration.limits.maxAudioBytes,
+  };
   const endpoints: readonly Endpoint<Principal>[] = [
     getHealth,
     getReadiness({ draining: isDraining, checks: { database: () => database.ping().then(() => true) } }),
@@ -106,12 +113,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     getErrorDocs(),
     getMe(gateway),
     ...getLimits({ figures, ledger }),
-    postTranscription({
-      gateway,
-      admission: createAdmission(isDraining),
-      spool,
-      maxAudioBytes: configuration.limits.maxAudioBytes,
-    }),
+    postTranscription(speechEdge),
+    postTranslation(speechEdge),
   ];
   const server = createServer({
     endpoints,

@@ -1,4 +1,4 @@
-// POST /v1/transcription as callers see it (spec 4.1).
+// POST /v1/transcription and POST /v1/translation as callers see them (spec 4.1; contract 3).
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
 import {
@@ -7,19 +7,21 @@ import {
   transcriptionEnvelope,
   transcriptionFields,
   transcriptionRequest,
+  translationFields,
+  translationRequest,
 } from "./transcription.ts";
 
 const binary = z.string().meta({ format: "binary" });
 
-/** The multipart form: the file, or a dotted member of `audio`, and the fields as text. */
-const transcriptionForm = transcriptionFields.extend({
+/** What a multipart form has beside the fields as text: the file, or a dotted member of `audio`. */
+const formAudio = {
   file: binary.describe("The audio.").optional(),
   "audio.base64": audioFields.shape.base64,
   "audio.data": audioFields.shape.data,
   "audio.url": audioFields.shape.url,
   "audio.media_type": audioFields.shape.media_type,
   "audio.filename": audioFields.shape.filename,
-});
+};
 
 export const routedHeaders = z.object({
   "X-SVC-Purpose": z.string().max(200).describe("Routing label; the body field wins when both are sent.").optional(),
@@ -45,7 +47,7 @@ export const postTranscriptionContract: EndpointContract = {
     "Routes the audio to a model of the key's route that can do everything asked, or refuses. The answer is the JSON envelope for every `response_format`; `Accept: text/plain`, `application/x-subrip` or `text/vtt` gives the bare body instead.",
   auth: "key",
   scope: "transcribe",
-  requestBody: { json: transcriptionRequest, multipart: transcriptionForm },
+  requestBody: { json: transcriptionRequest, multipart: transcriptionFields.extend(formAudio) },
   headers: routedHeaders,
   responses: {
     200: {
@@ -85,4 +87,14 @@ export const postTranscriptionContract: EndpointContract = {
     "SHUTTING_DOWN",
     "PROVIDER_TIMEOUT",
   ],
+};
+
+export const postTranslationContract: EndpointContract = {
+  ...postTranscriptionContract,
+  path: "/v1/translation",
+  operationId: "createTranslation",
+  summary: "Turn speech into text of another language",
+  description:
+    "As `POST /v1/transcription`, with the text in `to_language`: by a model of the key's route that translates into it, or refused. `language` in the answer is the language that was spoken, where the model says it.",
+  requestBody: { json: translationRequest, multipart: translationFields.extend(formAudio) },
 };

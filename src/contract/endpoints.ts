@@ -1,11 +1,12 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
 import type { EndpointContract } from "./endpoint.ts";
-import { postTranscriptionContract } from "./endpoint-transcription.ts";
+import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
   postTranscriptionContract,
+  postTranslationContract,
   getMeContract,
   getLimitsContract,
   getMyLimitsContract,

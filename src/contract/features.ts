@@ -34,7 +34,7 @@ export type ReceiptGrade = "shown" | "echoed" | "sent";
 
 /**
  * Why a target cannot take a request: a feature, or one of the conditions that are not features of a model
- * but of its limits: `size`, `duration`, `format`, `channels`, `language`, `keyterms_limit`, `response_format`.
+ * but of its limits: `size`, `duration`, `format`, `channels`, `language`, `to_language`, `keyterms_limit`, `response_format`.
  */
 export type Lack =
   | Feature
@@ -42,6 +42,7 @@ export type Lack =
   | "duration"
   | "format"
   | "language"
+  | "to_language"
   | "keyterms_limit"
   | "channels"
   | "response_format";

@@ -61,6 +61,12 @@ export const transcriptionFields = z.strictObject({
 });
 export type TranscriptionFields = z.infer<typeof transcriptionFields>;
 
+/** `POST /v1/translation`: the same, and the language of the answer (contract 3, "Translation"). */
+export const translationFields = transcriptionFields.extend({
+  to_language: LANGUAGE_TAG.describe("BCP-47 tag of the language to translate into; `en` unless set.").optional(),
+});
+export type TranslationFields = z.infer<typeof translationFields>;
+
 /** Members of `audio` (spec 2.1). Exactly one of `base64`, `data`, `url` or a multipart `file` carries the audio. */
 export const audioFields = z.strictObject({
   base64: z
@@ -73,10 +79,11 @@ export const audioFields = z.strictObject({
   filename: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
 });
 
-/** The JSON body, as documented in OpenAPI. */
-export const transcriptionRequest = transcriptionFields.extend({
-  audio: z.union([z.string().describe("Base64 audio."), audioFields]),
-});
+const audioMember = z.union([z.string().describe("Base64 audio."), audioFields]);
+
+/** The JSON bodies, as documented in OpenAPI. */
+export const transcriptionRequest = transcriptionFields.extend({ audio: audioMember });
+export const translationRequest = translationFields.extend({ audio: audioMember });
 
 export const WARNING_CODES = [
   "PREFERENCE_DROPPED",

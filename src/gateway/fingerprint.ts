@@ -1,10 +1,10 @@
 // What makes two requests the same payload under one idempotency key (contract 3, "Idempotency"). Pure.
 import { createHash } from "node:crypto";
-import type { TranscriptionFields } from "../contract/transcription.ts";
+import type { TranslationFields } from "../contract/transcription.ts";
 
 export interface FingerprintInput {
   readonly endpoint: string;
-  readonly fields: TranscriptionFields;
+  readonly fields: TranslationFields;
   /** Body beats header. */
   readonly requestedPurpose: string | null;
   readonly requestedPolicy: string | null;

@@ -9,6 +9,7 @@ export function speechRequest(candidate: Candidate, wanted: Requirements): Speec
   const takes = (preference: Preference) => candidate.target.speech?.preferences.includes(preference) === true;
   return {
     task: wanted.task,
+    toLanguage: wanted.toLanguage,
     language: candidate.verdict.language,
     diarization: wanted.features.includes("diarization"),
     words: wanted.features.includes("timestamps.word"),

@@ -5,7 +5,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { newId, type RequestId } from "../contract/ids.ts";
 import type { AudioInput } from "../audio/audio-input.ts";
 import type { PurposePolicy } from "../routing/types.ts";
-import type { TranscriptionFields } from "../contract/transcription.ts";
+import type { TranslationFields } from "../contract/transcription.ts";
 import { decideRoute, type RouteDecision } from "../routing/decide-route.ts";
 import { mergedKeyterms, type Requirements } from "../routing/required-features.ts";
 import { describeDecision } from "./describe-decision.ts";
@@ -27,7 +27,8 @@ export interface TranscribeCall {
   readonly endpoint: string;
   readonly task: Requirements["task"];
   readonly principal: Principal;
-  readonly fields: TranscriptionFields;
+  /** `to_language` is there for translations alone. */
+  readonly fields: TranslationFields;
   readonly audio: AudioInput;
   readonly purposeHeader: string | null;
   readonly policyHeader: PurposePolicy | null;

@@ -51,7 +51,7 @@ export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect:
   const translation = dialect.translate;
   const path = translates && translation !== null && "path" in translation ? translation.path : dialect.transcribePath;
   if (translates && translation !== null && "field" in translation) fields.push([translation.field, "true"]);
-  if (takesLanguage(request, dialect)) fields.push(...languageFields(request, target, dialect));
+  if (saysSpokenLanguage(request, dialect)) fields.push(...languageFields(request, target, dialect));
   // A granularity refines `verbose_json` and nothing else; the translation endpoint has segments only, unasked.
   if (format === "verbose_json" && dialect.words === "granularity" && !translates) {
     if (request.words) fields.push(["timestamp_granularities[]", "word"]);
@@ -82,16 +82,17 @@ function hasDiarizedFormat(dialect: Dialect): boolean {
 function responseFormat(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): string {
   const timesOrSpeakers = request.segments || request.words || request.diarization;
   if (timesOrSpeakers && hasDiarizedFormat(dialect)) return "diarized_json";
-  const languageNeedsIt = detects(request, target) && dialect.languageIn === "verbose_json";
+  const languageNeedsIt = detects(request, target, dialect) && dialect.languageIn === "verbose_json";
   return dialect.timedFormat !== null && (timesOrSpeakers || languageNeedsIt) ? dialect.timedFormat : "json";
 }
 
-function detects(request: SpeechRequest, target: SpeechTarget): boolean {
-  return request.language.kind === "detect" && takes(target, "detect_language");
+/** A translation endpoint names the language of its answer, which is not the one that was spoken. */
+function detects(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): boolean {
+  return request.language.kind === "detect" && takes(target, "detect_language") && saysSpokenLanguage(request, dialect);
 }
 
 /** OpenAI's translation endpoint knows no `language`; a server that translates by a field on the same path does. */
-function takesLanguage(request: SpeechRequest, dialect: Dialect): boolean {
+function saysSpokenLanguage(request: SpeechRequest, dialect: Dialect): boolean {
   return request.task === "transcribe" || (dialect.translate !== null && "field" in dialect.translate);
 }
 
@@ -103,7 +104,7 @@ function languageFields(request: SpeechRequest, target: SpeechTarget, dialect: D
     case "default":
       return [[dialect.languageField, primarySubtag(language.tag)]];
     case "detect":
-      return dialect.detectValue !== null && detects(request, target)
+      return dialect.detectValue !== null && detects(request, target, dialect)
         ? [[dialect.languageField, dialect.detectValue]]
         : [];
     case "auto":
@@ -133,7 +134,7 @@ function takes(target: SpeechTarget, preference: Preference): boolean {
 
 function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): readonly Preference[] {
   const list: Preference[] = [];
-  if (request.language.kind === "detect" && !takes(target, "detect_language")) list.push("detect_language");
+  if (request.language.kind === "detect" && !detects(request, target, dialect)) list.push("detect_language");
   if (request.speakerCountHint !== null) list.push("speaker_count_hint");
   // These models always punctuate and format; only the wish for it to stop goes unheard.
   const { smartFormatting } = request;
@@ -141,7 +142,7 @@ function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect)
     list.push("smart_formatting");
   }
   if (request.prompt !== null && !(dialect.takesPrompt && takes(target, "prompt"))) list.push("prompt");
-  if (request.language.kind === "asked" && !(takes(target, "language") && takesLanguage(request, dialect))) {
+  if (request.language.kind === "asked" && !(takes(target, "language") && saysSpokenLanguage(request, dialect))) {
     list.push("language");
   }
   return list;
@@ -178,11 +179,11 @@ export function normaliseAudio(
     audio,
     // The protocol has no notion of channels: whatever was sent, one transcript comes back.
     { ...reply, channels: 1, wasSent: (feature) => planned.ok && wasSent(feature, planned.plan.path, fields, dialect) },
-    takes(target, "detect_language"),
+    detects(request, target, dialect),
   );
   return {
     text: reply.text,
-    language: reply.language,
+    language: saysSpokenLanguage(request, dialect) ? reply.language : null,
     languageConfidence: reply.languageConfidence,
     segments: reply.segments,
     words: reply.words,

@@ -38,6 +38,8 @@ export interface SpeechModel {
    * and cannot be told a default: then the language in force is unknown.
    */
   readonly defaultLanguage: string;
+  /** Primary subtags that the feature `translation` can answer in; absent: English alone, as in Whisper and its kin. */
+  readonly translatesInto?: "any" | readonly string[];
   /** Features that cannot be asked together; the target lacks the second when the first is asked. */
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }
@@ -68,6 +70,8 @@ export type LanguageInForce =
 /** What the gateway asks of one target: already judged, so every required feature is declared by the model. */
 export interface SpeechRequest {
   readonly task: "transcribe" | "translate";
+  /** The tag to translate into, one that the model covers; null when nothing is translated. */
+  readonly toLanguage: string | null;
   readonly language: LanguageInForce;
   readonly diarization: boolean;
   /** Word times must come back. */

@@ -1,7 +1,7 @@
 // The whole routing decision for audio, as one pure function: what the gateway runs, `dry_run` prints and tests tabulate.
 // Order of judgement as contract 1, step 5: purpose, profile, no audio model 503, no capable target 422, none healthy 503.
 import type { Lack } from "../contract/features.ts";
-import type { PurposeFields, TranscriptionFields, Warning } from "../contract/transcription.ts";
+import type { PurposeFields, TranslationFields, Warning } from "../contract/transcription.ts";
 import type { AudioFacts } from "./judge-target.ts";
 import { type Candidate, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
 import { type PurposeRefusalReason, type PurposeRequest, resolveAudioPurpose } from "./resolve-purpose.ts";
@@ -10,7 +10,7 @@ import type { Route, RoutingContext } from "./types.ts";
 
 export interface AudioQuestion {
   readonly task: Requirements["task"];
-  readonly fields: TranscriptionFields;
+  readonly fields: TranslationFields;
   readonly purpose: PurposeRequest;
   readonly audio: AudioFacts;
 }

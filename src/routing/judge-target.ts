@@ -75,9 +75,20 @@ function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts)
     !model.languages.includes(primarySubtag(wanted.language))
   )
     lacks.push("language");
+  if (
+    wanted.toLanguage !== null &&
+    model.features.translation !== undefined &&
+    !translatesInto(model, wanted.toLanguage)
+  )
+    lacks.push("to_language");
   if (wanted.keyterms.length > 0 && model.features.keyterms !== undefined && exceedsKeyterms(model, wanted.keyterms))
     lacks.push("keyterms_limit");
   return lacks;
+}
+
+function translatesInto(model: SpeechModel, language: string): boolean {
+  const covered = model.translatesInto ?? ["en"];
+  return covered === "any" || covered.includes(primarySubtag(language));
 }
 
 function exceedsKeyterms(model: SpeechModel, keyterms: readonly string[]): boolean {

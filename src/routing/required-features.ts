@@ -1,6 +1,6 @@
 // What a request requires of a model and what it merely prefers (spec 1.6, contract 3 "Required features"). Pure.
 import type { Feature, Preference, RedactionGroup } from "../contract/features.ts";
-import type { ResponseFormat, TranscriptionFields } from "../contract/transcription.ts";
+import type { ResponseFormat, TranscriptionFields, TranslationFields } from "../contract/transcription.ts";
 
 /** The request's wishes after purpose defaults, merged lists and implied features. */
 export interface Requirements {
@@ -9,6 +9,8 @@ export interface Requirements {
   readonly features: readonly Feature[];
   readonly keyterms: readonly string[];
   readonly redaction: readonly RedactionGroup[];
+  /** What a translation must be in; null when nothing is translated. */
+  readonly toLanguage: string | null;
   /** The tag the caller asked for; null when silent. */
   readonly language: string | null;
   readonly detectLanguage: boolean;
@@ -26,7 +28,7 @@ export interface Requirements {
 const NEEDS_SEGMENT_TIMES: ReadonlySet<ResponseFormat> = new Set(["verbose_json", "srt", "vtt"]);
 
 /** `fields` already hold the purpose's defaults (see `withDefaults`). */
-export function requiredFeatures(fields: TranscriptionFields, task: Requirements["task"]): Requirements {
+export function requiredFeatures(fields: TranslationFields, task: Requirements["task"]): Requirements {
   const responseFormat = fields.response_format ?? "json";
   const keyterms = mergedKeyterms(fields);
   const redaction = redactionGroups(fields.redaction);
@@ -49,6 +51,7 @@ export function requiredFeatures(fields: TranscriptionFields, task: Requirements
     features,
     keyterms,
     redaction,
+    toLanguage: task === "translate" ? (fields.to_language ?? "en") : null,
     language: fields.language ?? null,
     detectLanguage: fields.detect_language === true,
     speakerCountHint: fields.speaker_count_hint ?? null,
@@ -63,9 +66,9 @@ export function requiredFeatures(fields: TranscriptionFields, task: Requirements
 
 /** A purpose's defaults apply where the request is silent (contract 4). */
 export function withDefaults(
-  fields: TranscriptionFields,
+  fields: TranslationFields,
   defaults: Readonly<Record<string, unknown>>,
-): TranscriptionFields {
+): TranslationFields {
   return { ...defaults, ...fields };
 }
 

@@ -22,6 +22,8 @@ export interface Answer {
 }
 
 export interface TranscriptionCall {
+  /** `/v1/transcription` unless given. */
+  readonly path?: string;
   readonly key?: string;
   readonly file?: Uint8Array;
   readonly fileName?: string;
@@ -48,7 +50,7 @@ export async function postForm(origin: string, call: TranscriptionCall = {}): Pr
     new Blob([bytes], { type: call.fileType ?? "application/octet-stream" }),
     call.fileName ?? "audio",
   );
-  return send(`${origin}/v1/transcription${call.query ?? ""}`, {
+  return send(`${origin}${call.path ?? "/v1/transcription"}${call.query ?? ""}`, {
     method: "POST",
     headers: { ...authorization(call.key), ...call.headers },
     body: form,
@@ -62,7 +64,7 @@ export async function postJson(
   body: unknown,
   call: Omit<TranscriptionCall, "fields" | "file"> = {},
 ): Promise<Answer> {
-  return send(`${origin}/v1/transcription${call.query ?? ""}`, {
+  return send(`${origin}${call.path ?? "/v1/transcription"}${call.query ?? ""}`, {
     method: "POST",
     headers: { ...authorization(call.key), "content-type": "application/json", ...call.headers },
     body: JSON.stringify(body),
@@ -90,7 +92,7 @@ async function send(url: string, init: RequestInit): Promise<Answer> {
   const isJson = response.headers.get("content-type")?.includes("json") === true;
   const json: unknown = isJson ? JSON.parse(text) : null;
   const code = response.status >= 400 ? checkError(response, json) : null;
-  if (response.status === 200 && isJson && url.includes("/v1/transcription")) checkSuccess(json);
+  if (response.status === 200 && isJson && /\/v1\/(?:transcription|translation)(?:\?|$)/u.test(url)) checkSuccess(json);
   assert.match(response.headers.get("x-request-id") ?? "", /^req_[0-9a-z]{26}$/);
   return { status: response.status, headers: response.headers, text, json, code };
 }

@@ -25,6 +25,7 @@ export interface GoldenModel {
 
 export const SILENT_REQUEST: SpeechRequest = {
   task: "transcribe",
+  toLanguage: null,
   language: { kind: "auto" },
   diarization: false,
   words: false,
@@ -51,7 +52,7 @@ export const ASKING: Readonly<Record<Exclude<Feature, "streaming">, Partial<Spee
   keyterms: { keyterms: KEYTERMS },
   multichannel: { multichannel: true },
   profanity_filter: { profanityFilter: true },
-  translation: { task: "translate" },
+  translation: { task: "translate", toLanguage: "en" },
 };
 
 export const PREFERRING: Readonly<Record<Preference, Partial<SpeechRequest>>> = {

@@ -1,13 +1,15 @@
-// POST /v1/transcription (spec 4.1): admits, reads the body into the spool, hands over to the gateway, cleans up.
+// POST /v1/transcription (spec 4.1) and its like: admits, reads the body into the spool, hands over to the gateway, cleans up.
 import type { Principal } from "../../auth/principal.ts";
 import type { Spool } from "../../audio/spool.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
+import type { EndpointContract } from "../../contract/endpoint.ts";
+import { transcriptionFields, type translationFields } from "../../contract/transcription.ts";
 import type { Admission } from "../../gateway/admission.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
-import { transcribe } from "../../gateway/transcribe.ts";
+import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import { chooseDelivery } from "../choose-format.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
-import { readSubmission } from "../read-audio.ts";
+import { readSubmissionAs } from "../read-audio.ts";
 import { routedHeaders } from "../routed-headers.ts";
 
 export interface TranscriptionEdge {
@@ -18,7 +20,20 @@ export interface TranscriptionEdge {
 }
 
 export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> {
-  const contract = postTranscriptionContract;
+  return speechEndpoint(edge, {
+    contract: postTranscriptionContract,
+    task: "transcribe",
+    schema: transcriptionFields,
+  });
+}
+
+interface SpeechTask {
+  readonly contract: EndpointContract;
+  readonly task: TranscribeCall["task"];
+  readonly schema: typeof transcriptionFields | typeof translationFields;
+}
+
+export function speechEndpoint(edge: TranscriptionEdge, { contract, task, schema }: SpeechTask): Endpoint<Principal> {
   return {
     contract,
     handle: async (context) => {
@@ -29,7 +44,8 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
       await using held = new AsyncDisposableStack();
       held.defer(edge.gateway.quotas.enter(principal));
       held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
-      const { fields, audio } = await readSubmission(
+      const { fields, audio } = await readSubmissionAs(
+        schema,
         { headers, body: raw, query: query as Record<string, unknown> },
         { spool: edge.spool, maxAudioBytes: edge.maxAudioBytes },
       );
@@ -37,7 +53,7 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
       const reply = await transcribe(edge.gateway, {
         requestId: context.requestId,
         endpoint: `${contract.method} ${contract.path}`,
-        task: "transcribe",
+        task,
         principal,
         fields,
         audio,
