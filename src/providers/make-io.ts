@@ -1,27 +1,43 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
 import { setTimeout as wait } from "node:timers/promises";
-import { type Outbound, OutboundError } from "../outbound/dial.ts";
-import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
+import { type Outbound, OutboundError, type OutboundRequest } from "../outbound/dial.ts";
+import {
+  type FailureKind,
+  ProviderError,
+  type RemoteRun,
+  type StreamingIo,
+  type WireReply,
+  type WireRequest,
+  type WireStream,
+} from "./io.ts";
 
 export interface IoOptions {
   readonly outbound: Outbound;
   /** What precedes the provider's documented path; with or without a slash at its end. */
   readonly baseUrl: string;
   readonly credential: string | null;
-  /** Aborts when the caller's work is to stop. */
+  /**
+   * Aborts when the caller's work is to stop. Aborted with a `ProviderError` as its reason, the failure is of that kind:
+   * so a wait that only the gateway can time (for a first content, say) ends as the timeout it is.
+   */
   readonly signal: AbortSignal;
-  /** For each request, from `send` to the last byte of its reply. */
+  /** For each request, from `send` or `open` to the last byte of its reply. */
   readonly deadlineMs: number;
+  /** With `open`: from the call to the head of the reply. */
+  readonly firstByteTimeoutMs?: number;
+  /** With `open`: the longest wait for a next chunk while somebody wants it. */
+  readonly idleTimeoutMs?: number;
   /** Called as the first byte of a request leaves. */
   readonly onDispatch?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
 }
 
-export function createIo(options: IoOptions): Io {
+export function createIo(options: IoOptions): StreamingIo {
   const endsAtMs = Date.now() + options.deadlineMs;
   return {
     credential: options.credential,
     send: (request) => send(request, options),
+    open: (request) => open(request, options),
     onRemoteRun: async (run) => options.onRemoteRun?.(run),
     pause: async (milliseconds) => {
       const leftMs = endsAtMs - Date.now();
@@ -37,21 +53,52 @@ export function createIo(options: IoOptions): Io {
 
 async function send(request: WireRequest, options: IoOptions): Promise<WireReply> {
   try {
-    return await options.outbound.exchange({
-      trust: "operator",
-      method: request.method,
-      url: urlOf(options.baseUrl, request),
-      headers: { accept: "application/json", "user-agent": "patchbay", ...request.headers },
-      signal: options.signal,
-      timeoutMs: options.deadlineMs,
-      ...(request.body === undefined ? {} : { body: request.body }),
-      ...(options.onDispatch === undefined ? {} : { onDispatch: options.onDispatch }),
-    });
+    return await options.outbound.exchange(outboundRequest(request, options));
   } catch (error) {
-    // No `cause`: the client's errors may hold raw bytes of the reply.
-    if (error instanceof OutboundError) throw new ProviderError(kindOf(error), { reason: error.reason ?? undefined });
-    throw error;
+    throw failureOf(error, options);
   }
+}
+
+async function open(request: WireRequest, options: IoOptions): Promise<WireStream> {
+  const { firstByteTimeoutMs, idleTimeoutMs } = options;
+  try {
+    const stream = await options.outbound.open({
+      ...outboundRequest(request, options),
+      ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
+      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    });
+    return { ...stream, body: withFailures(stream.body, options) };
+  } catch (error) {
+    throw failureOf(error, options);
+  }
+}
+
+async function* withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw failureOf(error, options);
+  }
+}
+
+function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequest {
+  return {
+    trust: "operator",
+    method: request.method,
+    url: urlOf(options.baseUrl, request),
+    headers: { accept: "application/json", "user-agent": "patchbay", ...request.headers },
+    signal: options.signal,
+    timeoutMs: options.deadlineMs,
+    ...(request.body === undefined ? {} : { body: request.body }),
+    ...(options.onDispatch === undefined ? {} : { onDispatch: options.onDispatch }),
+  };
+}
+
+/** Without a `cause`: the client's errors may hold raw bytes of the reply. */
+function failureOf(error: unknown, { signal }: IoOptions): unknown {
+  if (!(error instanceof OutboundError)) return error;
+  if (error.failure === "aborted" && signal.reason instanceof ProviderError) return signal.reason;
+  return new ProviderError(kindOf(error), { reason: error.reason ?? undefined });
 }
 
 function kindOf(error: OutboundError): FailureKind {

@@ -1,0 +1,128 @@
+// A reply that is read as it comes: little is held here at any time, for the other side is made to wait (contract 7).
+import type { Agent } from "undici";
+import { OutboundError, type OutboundRequest, type ReplyReader, WireCall } from "./wire-call.ts";
+
+export interface StreamRequest extends OutboundRequest {
+  /** From the call to the head of the reply. */
+  readonly firstByteTimeoutMs?: number;
+  /** The longest wait for a next chunk while the reader is waiting; a reader that takes its time is never timed. */
+  readonly idleTimeoutMs?: number;
+}
+
+export interface OutboundStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** To be read once. Leaving the loop gives the connection up, unless the reply ends on its own within a moment. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What is held while nobody reads; beyond it the socket is not read either. */
+const HELD_BYTES = 64 * 1024;
+/** Long enough for the end of a reply whose last event was seen, so that its connection can be used again. */
+const LINGER_MS = 100;
+
+export class StreamReply implements ReplyReader {
+  readonly #request: StreamRequest;
+  readonly #call: WireCall;
+  readonly #opened = Promise.withResolvers<OutboundStream>();
+  #chunks: Buffer[] = [];
+  #heldBytes = 0;
+  #isPaused = false;
+  #outcome: "running" | "ended" | OutboundError = "running";
+  #wake: (() => void) | null = null;
+  #discards = false;
+
+  constructor(request: StreamRequest, count: () => void) {
+    this.#request = request;
+    this.#call = new WireCall(request, this, count);
+  }
+
+  async open(agent: Agent): Promise<OutboundStream> {
+    const timer = this.#timeout(this.#request.firstByteTimeoutMs);
+    try {
+      this.#call.start(agent);
+      return await this.#opened.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#opened.resolve({ status, headers, body: this.#read() });
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#discards) return;
+    this.#chunks.push(chunk);
+    this.#heldBytes += chunk.byteLength;
+    if (this.#heldBytes > HELD_BYTES && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#call.pause();
+    }
+    this.#wake?.();
+  }
+
+  end(): void {
+    if (this.#outcome === "running") this.#outcome = "ended";
+    this.#wake?.();
+  }
+
+  fail(error: OutboundError): void {
+    if (this.#outcome === "running") this.#outcome = error;
+    this.#opened.reject(error);
+    this.#wake?.();
+  }
+
+  async *#read(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      while (true) {
+        // What the caller stopped is over at once; what the other side broke is over after what came before.
+        if (isAbort(this.#outcome)) throw this.#outcome;
+        const chunk = this.#chunks.shift();
+        if (chunk !== undefined) {
+          this.#heldBytes -= chunk.byteLength;
+          yield chunk;
+          continue;
+        }
+        if (this.#outcome === "ended") return;
+        if (this.#outcome !== "running") throw this.#outcome;
+        await this.#wait();
+      }
+    } finally {
+      this.#letGo();
+    }
+  }
+
+  async #wait(): Promise<void> {
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#call.resume();
+    }
+    const timer = this.#timeout(this.#request.idleTimeoutMs);
+    try {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    } finally {
+      this.#wake = null;
+      clearTimeout(timer);
+    }
+  }
+
+  #letGo(): void {
+    if (this.#outcome !== "running") return;
+    this.#chunks = [];
+    this.#discards = true;
+    this.#call.resume();
+    const timer = setTimeout(() => this.#call.stop("aborted"), LINGER_MS);
+    this.#wake = () => clearTimeout(timer);
+  }
+
+  #timeout(milliseconds: number | undefined): NodeJS.Timeout | undefined {
+    return milliseconds === undefined ? undefined : setTimeout(() => this.#call.stop("timeout"), milliseconds);
+  }
+}
+
+function isAbort(outcome: "running" | "ended" | OutboundError): outcome is OutboundError {
+  return outcome instanceof OutboundError && outcome.failure === "aborted";
+}

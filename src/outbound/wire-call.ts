@@ -1,0 +1,185 @@
+// One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in
+// common, and above all the certainty about whether any byte of it left (contract 1, "Definite and unknown outcomes").
+import type { Readable } from "node:stream";
+import type { Agent, Dispatcher } from "undici";
+
+export interface OutboundRequest {
+  /**
+   * Who supplied the address. `operator`: the configuration, which may name any host. Addresses that callers supply
+   * need the address rules and have no way in yet.
+   */
+  readonly trust: "operator";
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: OutboundBody;
+  /** The caller's own wish to stop. */
+  readonly signal?: AbortSignal;
+  /** From the call to the last byte of the reply. */
+  readonly timeoutMs?: number;
+  /** Told at the moment the first byte goes to the socket, and at most once. */
+  readonly onDispatch?: () => void;
+}
+
+export interface OutboundBody {
+  readonly sizeBytes: number;
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
+export type OutboundFailure = "connection" | "timeout" | "aborted" | "reply_too_large";
+
+/** `dispatched: false` means that no byte of the request left this machine. No address, header or body is in it. */
+export class OutboundError extends Error {
+  readonly failure: OutboundFailure;
+  readonly dispatched: boolean;
+  /** A system's or the HTTP client's error code. */
+  readonly reason: string | null;
+
+  constructor(failure: OutboundFailure, dispatched: boolean, reason: string | null) {
+    super(`${failure} ${dispatched ? "after" : "before"} the first byte was sent`);
+    this.name = "OutboundError";
+    this.failure = failure;
+    this.dispatched = dispatched;
+    this.reason = reason;
+  }
+}
+
+/** Who reads the reply. A failure may come at any time, also after the end; the first word counts. */
+export interface ReplyReader {
+  head(status: number, headers: Readonly<Record<string, string>>): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  fail(error: OutboundError): void;
+}
+
+export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+export class WireCall {
+  readonly #request: OutboundRequest;
+  readonly #reader: ReplyReader;
+  readonly #count: () => void;
+  readonly #onAbort = (): void => this.stop("aborted");
+  #timer: NodeJS.Timeout | null = null;
+  #controller: Dispatcher.DispatchController | null = null;
+  #stopped: OutboundFailure | null = null;
+  #dispatched = false;
+  #started = false;
+  #replyBytes = 0;
+
+  constructor(request: OutboundRequest, reader: ReplyReader, count: () => void) {
+    this.#request = request;
+    this.#reader = reader;
+    this.#count = count;
+  }
+
+  start(agent: Agent): void {
+    const { signal, timeoutMs } = this.#request;
+    if (signal?.aborted) return this.stop("aborted");
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop("timeout"), timeoutMs);
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#dispatch(agent);
+  }
+
+  /** Tells the reader and gives the socket up. */
+  stop(failure: OutboundFailure): void {
+    this.#stopped ??= failure;
+    this.#fail(failure, null);
+    this.#controller?.abort(new Error("stopped"));
+  }
+
+  /** Makes the other side wait: the socket is no longer read. */
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  #dispatch(agent: Agent): void {
+    const { method, url, headers, body } = this.#request;
+    const options: Dispatcher.DispatchOptions = {
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers: {
+        "accept-encoding": "identity",
+        ...headers,
+        ...(body === undefined ? {} : { "content-length": String(body.sizeBytes) }),
+      },
+      body: body === undefined ? null : asyncBody(this.#upload(body)),
+    };
+    agent.dispatch(options, {
+      onRequestStart: (controller) => {
+        this.#controller = controller;
+        // A second start would be a second sending; the exchange is over instead.
+        if (this.#stopped !== null || this.#started) return controller.abort(new Error("stopped"));
+        this.#started = true;
+        if (body === undefined) this.#markDispatched();
+      },
+      onResponseStart: (_controller, status, headers) => {
+        // 103 and the like are not the reply yet.
+        if (status >= 200) this.#reader.head(status, singleValues(headers));
+      },
+      onResponseData: (_controller, chunk) => {
+        this.#replyBytes += chunk.byteLength;
+        if (this.#replyBytes > MAX_REPLY_BYTES) this.stop("reply_too_large");
+        else this.#reader.data(chunk);
+      },
+      onResponseEnd: () => {
+        this.#release();
+        this.#reader.end();
+      },
+      onResponseError: (_controller, error) => this.#fail("connection", codeOf(error)),
+    });
+  }
+
+  /** undici writes the head together with the first chunk: until a chunk is handed over, nothing has left. */
+  async *#upload(body: OutboundBody): AsyncGenerator<Uint8Array> {
+    let sentBytes = 0;
+    for await (const chunk of body.open()) {
+      if (chunk.byteLength === 0) continue;
+      this.#markDispatched();
+      yield chunk;
+      sentBytes += chunk.byteLength;
+      // Asking the source for its end may take longer than the reply: undici would take that for a reply before the end of
+      // the request and give the socket up, so that every upload would need a new one.
+      if (sentBytes === body.sizeBytes) return;
+    }
+  }
+
+  #markDispatched(): void {
+    if (this.#dispatched) return;
+    this.#dispatched = true;
+    this.#count();
+    this.#request.onDispatch?.();
+  }
+
+  #fail(failure: OutboundFailure, reason: string | null): void {
+    this.#release();
+    this.#reader.fail(new OutboundError(failure, this.#dispatched, reason));
+  }
+
+  #release(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+/** undici takes any async iterable as a body (core/request.js); its types name only `Readable`, which reads ahead. */
+function asyncBody(chunks: AsyncIterable<Uint8Array>): Readable {
+  return chunks as unknown as Readable;
+}
+
+function singleValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(", ") : value]],
+    ),
+  );
+}
+
+function codeOf(error: unknown): string | null {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : null;
+}

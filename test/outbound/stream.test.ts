@@ -1,0 +1,224 @@
+// Replies read as they come: bounded in memory, timed, stopped at once, and honest about what left (contract 7).
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { createOutbound, type Outbound, OutboundError, type StreamRequest } from "../../src/outbound/dial.ts";
+import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
+
+const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+function outboundFor(t: TestContext): Outbound {
+  const outbound = createOutbound();
+  t.after(() => outbound.destroy());
+  return outbound;
+}
+
+function post(url: URL, more: Partial<StreamRequest> = {}): StreamRequest {
+  const open = async function* (): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("x");
+  };
+  return { trust: "operator", method: "POST", url, headers: {}, body: { sizeBytes: 1, open }, ...more };
+}
+
+/** A server that sends these pieces after the request, one by one as they are asked for, and then what it is told. */
+async function serverOf(t: TestContext, after: (socket: Socket) => void, ...pieces: string[]): Promise<URL> {
+  return socketServer(t, (socket) =>
+    socket.once("data", () => {
+      socket.write(HEAD + pieces.map(chunked).join(""), () => after(socket));
+    }),
+  );
+}
+
+async function failureOf(work: Promise<unknown>): Promise<OutboundError> {
+  const error = await work.then(
+    () => assert.fail("it succeeded"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof OutboundError, String(error));
+  return error;
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>, onChunk: (text: string) => void = () => {}): Promise<string> {
+  let text = "";
+  for await (const chunk of body) {
+    text += Buffer.from(chunk).toString("latin1");
+    onChunk(text);
+  }
+  return text;
+}
+
+test("the head comes before the body is there, and the body as it is sent", async (t) => {
+  const outbound = outboundFor(t);
+  const go = Promise.withResolvers<void>();
+  const url = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    response.writeHead(201, { "x-one": "1" }).flushHeaders();
+    await go.promise;
+    response.write("first,");
+    response.end("last");
+  });
+  const { status, headers, body } = await outbound.open(post(url));
+  assert.deepEqual([status, headers["x-one"]], [201, "1"]);
+  go.resolve();
+  assert.equal(await textOf(body), "first,last");
+  assert.equal(outbound.dispatched(), 1);
+});
+
+test("a refused connection is a failure before the first byte", async (t) => {
+  const error = await failureOf(outboundFor(t).open(post(await refusingUrl())));
+  assert.deepEqual([error.failure, error.dispatched, error.reason], ["connection", false, "ECONNREFUSED"]);
+});
+
+test("a head that does not come in time is a timeout with the request sent", async (t) => {
+  const url = await socketServer(t, () => {});
+  const error = await failureOf(outboundFor(t).open(post(url, { firstByteTimeoutMs: 50 })));
+  assert.deepEqual([error.failure, error.dispatched], ["timeout", true]);
+});
+
+for (const [limit, more] of [
+  ["the wait for a next chunk", { idleTimeoutMs: 50 }],
+  ["the whole reply", { timeoutMs: 250 }],
+] as const) {
+  test(`${limit} has a limit; what came before it is handed over`, async (t) => {
+    const url = await serverOf(t, () => {}, "one");
+    const { body } = await outboundFor(t).open(post(url, more));
+    const seen: string[] = [];
+    const error = await failureOf(textOf(body, (text) => seen.push(text)));
+    assert.deepEqual([error.failure, error.dispatched, seen], ["timeout", true, ["one"]]);
+  });
+}
+
+test("a reader that takes its time is not timed", async (t) => {
+  const done = Promise.withResolvers<void>();
+  const url = await serverOf(t, (socket) => socket.end(`${chunked("two")}0\r\n\r\n`, () => done.resolve()), "one");
+  const { body } = await outboundFor(t).open(post(url, { idleTimeoutMs: 50 }));
+  let text = "";
+  for await (const chunk of body) {
+    text += Buffer.from(chunk).toString();
+    await done.promise;
+    // The guarantee is about the clock, so here it has to run past the limit.
+    await new Promise((resolve) => setTimeout(resolve, 120));
+  }
+  assert.equal(text, "onetwo");
+});
+
+for (const [what, after] of [
+  ["a reset", (socket: Socket) => socket.resetAndDestroy()],
+  ["an end of stream in the middle", (socket: Socket) => socket.end()],
+] as const) {
+  test(`${what} is a failure after what came before it, never an end`, async (t) => {
+    const url = await serverOf(t, (socket) => void setImmediate(() => after(socket)), "one");
+    const { body } = await outboundFor(t).open(post(url));
+    const error = await failureOf(textOf(body));
+    assert.deepEqual([error.failure, error.dispatched], ["connection", true]);
+  });
+}
+
+test("the caller's signal ends a wait at once and closes the socket", async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const url = await serverOf(t, (socket) => socket.once("close", () => closed.resolve()), "one");
+  const hangUp = new AbortController();
+  const { body } = await outboundFor(t).open(post(url, { signal: hangUp.signal }));
+  const error = await failureOf(textOf(body, () => setImmediate(() => hangUp.abort())));
+  assert.deepEqual([error.failure, error.dispatched], ["aborted", true]);
+  await closed.promise;
+});
+
+test("what was sent before the caller's signal is not handed over after it", async (t) => {
+  const url = await serverOf(t, () => {}, "one", "two", "three");
+  const hangUp = new AbortController();
+  const { body } = await outboundFor(t).open(post(url, { signal: hangUp.signal }));
+  const error = await failureOf(textOf(body, () => hangUp.abort()));
+  assert.equal(error.failure, "aborted");
+});
+
+test("leaving the loop closes the connection of a reply that goes on", async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const url = await serverOf(t, (socket) => socket.once("close", () => closed.resolve()), "one");
+  const { body } = await outboundFor(t).open(post(url));
+  for await (const _ of body) break;
+  await closed.promise;
+});
+
+test("leaving the loop at a reply's last event keeps its connection for the next request", async (t) => {
+  const ports = new Set<number | undefined>();
+  const ended = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const url = await httpServer(t, async (request, response) => {
+    ports.add(request.socket.remotePort);
+    await readAll(request);
+    response.write("data: [DONE]\n\n");
+    response.end(() => ended[ports.size === 1 ? 0 : 1]?.resolve());
+  });
+  const outbound = outboundFor(t);
+  for (let round = 0; round < 5; round++) {
+    const { body } = await outbound.open(post(url));
+    for await (const _ of body) break;
+    await ended[0]?.promise;
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(ports.size <= 2, `${ports.size} sockets for 5 requests`);
+});
+
+test("a slow reader makes the other side wait: what is held stays small", async (t) => {
+  const mebibyte = Buffer.alloc(1024 * 1024, 32);
+  let sent = 0;
+  const url = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    response.on("error", () => {});
+    while (sent < 48 && !response.destroyed) {
+      sent++;
+      if (!response.write(mebibyte)) {
+        await new Promise<void>((resolve) => {
+          const go = (): void => {
+            response.off("drain", go);
+            response.off("close", go);
+            resolve();
+          };
+          response.once("drain", go);
+          response.once("close", go);
+        });
+      }
+    }
+    response.end();
+  });
+  const { body } = await outboundFor(t).open(post(url));
+  let received = 0;
+  for await (const chunk of body) {
+    if (received === 0) {
+      // Loopback buffers swallow a few MiB; a reader without back-pressure would have all 48 within these turns.
+      for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve));
+      assert.ok(sent < 24, `${sent} MiB were sent while nothing was read`);
+    }
+    received += chunk.byteLength;
+  }
+  assert.equal(received, 48 * mebibyte.byteLength);
+});
+
+test("a reply above 64 MiB is cut while it is read", async (t) => {
+  const mebibyte = Buffer.alloc(1024 * 1024, 32);
+  const url = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    response.on("error", () => {});
+    for (let sent = 0; sent < 200 && !response.destroyed; sent++) {
+      if (response.write(mebibyte)) continue;
+      await new Promise<void>((resolve) => {
+        const go = (): void => {
+          response.off("drain", go);
+          response.off("close", go);
+          resolve();
+        };
+        response.once("drain", go);
+        response.once("close", go);
+      });
+    }
+    response.end();
+  });
+  const { body } = await outboundFor(t).open(post(url));
+  const error = await failureOf(
+    (async () => {
+      for await (const _ of body) continue;
+    })(),
+  );
+  assert.deepEqual([error.failure, error.dispatched], ["reply_too_large", true]);
+});
