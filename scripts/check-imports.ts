@@ -8,7 +8,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   lib: [],
   outbound: ["lib", "contract", "providers/io.ts"],
   providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
-  routing: ["contract", "lib", "audio/media-types.ts", "providers/provider.ts"],
+  routing: ["contract", "lib", "audio/media-types.ts", "providers/provider.ts", "providers/chat-provider.ts"],
   captions: ["contract", "lib"],
   audio: ["contract", "lib", "outbound"],
   storage: ["contract", "lib"],

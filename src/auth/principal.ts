@@ -52,7 +52,8 @@ export interface AppInfo {
 
 export interface Principal {
   readonly key: KeyInfo;
-  readonly workspace: { readonly id: WorkspaceId; readonly slug: string };
+  /** `plan`: null for a workspace without a credit check. */
+  readonly workspace: { readonly id: WorkspaceId; readonly slug: string; readonly plan: string | null };
   /** null for administrators' and operators' keys, which belong to no app. */
   readonly app: AppInfo | null;
   readonly scopes: readonly Scope[];

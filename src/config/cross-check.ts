@@ -1,8 +1,9 @@
 // What a schema cannot see: references that dangle, names and secrets used twice, models without an adapter (contract 10).
 // Works on the plain data as written, however broken, so that these faults come together with the schema's.
+import type { Capability } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 import type { FaultPath } from "./fault.ts";
-import { type Capability, hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
+import { hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
 import { checkKeySecrets } from "./check-secrets.ts";
 import { checkSettings } from "./check-settings.ts";
 import { duplicates, entries, type Entry, field, map, text, unique } from "./raw-data.ts";

@@ -1,10 +1,9 @@
 // What the configuration may route to without declaring it, and which settings a target may carry: the providers' own words.
 import type { z } from "zod";
+import type { Capability } from "../contract/features.ts";
 import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ProviderKind } from "../providers/provider.ts";
 import { providers } from "../providers/registry.ts";
-
-export type Capability = "audio_input" | "chat";
 
 /** null: the catalogue does not have the model, so it must be declared under its connection. */
 export function knownCapabilities(kind: string, model: string): readonly Capability[] | null {

@@ -47,6 +47,10 @@ export type Lack =
   | "channels"
   | "response_format";
 
+/** What a model takes at all; a target without it is not even judged. */
+export const CAPABILITIES = ["audio_input", "chat"] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
 export const PROFILES = ["fast", "balanced", "deep"] as const;
 export type Profile = (typeof PROFILES)[number];
 

@@ -4,7 +4,9 @@ import { randomUUIDv7 } from "node:crypto";
 const PREFIX = {
   request: "req",
   transcription: "tr",
+  chat: "chat",
   attempt: "att",
+  lease: "lea",
   workspace: "ws",
   app: "app",
   key: "key",
@@ -17,6 +19,7 @@ type Kind = keyof typeof PREFIX;
 export type Id<K extends Kind> = string & { readonly __id: K };
 export type RequestId = Id<"request">;
 export type AttemptId = Id<"attempt">;
+export type LeaseId = Id<"lease">;
 export type WorkspaceId = Id<"workspace">;
 export type AppId = Id<"app">;
 export type KeyId = Id<"key">;

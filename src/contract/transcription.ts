@@ -8,7 +8,8 @@ export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 const KEYTERM = z.string().min(1).max(100);
 const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
 /** The caller's text is checked for shape here; whether the label exists is routing's question, never a 400 (contract 4). */
-const PURPOSE_LABEL = z.string().regex(/^[\x20-\x7e\u00a0-\uffff]{1,200}$/u, "1 to 200 visible characters");
+export const PURPOSE_LABEL = z.string().regex(/^[\x20-\x7e\u00a0-\uffff]{1,200}$/u, "1 to 200 visible characters");
+export const PURPOSE_POLICY = z.enum(["fallback", "strict"]);
 
 /** BCP-47 as far as callers use it: language, script, region, variants. */
 export const LANGUAGE_TAG = z
@@ -53,10 +54,9 @@ export const transcriptionFields = z.strictObject({
   prompt: z.string().min(1).max(4000).describe("Context text; a preference, for models that take one.").optional(),
   response_format: z.enum(RESPONSE_FORMATS).describe("What `content` and the lists hold.").optional(),
   purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
-  purpose_policy: z
-    .enum(["fallback", "strict"])
-    .describe("What happens when the purpose cannot be used; the stricter of this and the key's wins.")
-    .optional(),
+  purpose_policy: PURPOSE_POLICY.describe(
+    "What happens when the purpose cannot be used; the stricter of this and the key's wins.",
+  ).optional(),
   response_profile: z.enum(PROFILES).describe("How much effort the route spends.").optional(),
 });
 export type TranscriptionFields = z.infer<typeof transcriptionFields>;
@@ -179,6 +179,6 @@ export const routingDecision = z.strictObject({
   purpose: purposeFields,
   warnings: z.array(warning),
   estimated_cost_usd: z.string().nullable(),
-  audio_seconds: seconds,
+  audio_seconds: seconds.nullable().describe("Null for chat."),
 });
 export type RoutingDecision = z.infer<typeof routingDecision>;

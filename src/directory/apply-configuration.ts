@@ -42,7 +42,8 @@ export async function applyConfiguration(
     const apply = { ...services, tx, keptKeys: [] as Buffer[] };
     await putScope(apply, PLATFORM, configuration.connections, configuration.routes);
     await putPrices(tx, configuration);
-    for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
+    await putPlans(tx, configuration);
+    for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace, configuration.plans);
     if (configuration.operatorKeys.length > 0) {
       const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
       for (const key of configuration.operatorKeys)
@@ -64,8 +65,13 @@ interface Apply extends ApplyServices {
   readonly keptKeys: Buffer[];
 }
 
-async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Promise<void> {
+async function putWorkspace(
+  apply: Apply,
+  workspace: WorkspaceConfiguration,
+  plans: Configuration["plans"],
+): Promise<void> {
   const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
+  await putPlanBudgets(apply.tx, workspaceId, plans.find((plan) => plan.id === workspace.plan) ?? null);
   await putScope(apply, workspaceId, workspace.connections, workspace.routes);
   for (const app of workspace.apps) await putApp(apply, workspaceId, app);
   for (const key of workspace.adminKeys)
@@ -182,6 +188,45 @@ async function putPrices(tx: Transacting, configuration: Configuration): Promise
     await tx
       .insertInto("prices")
       .values({ provider, model, definition: JSON.stringify(definition) })
+      .execute();
+  }
+}
+
+async function putPlans(tx: Transacting, configuration: Configuration): Promise<void> {
+  await tx.deleteFrom("plans").where("managed_by", "=", "file").execute();
+  for (const { id, monthlyChatTokens, creditsUsd } of configuration.plans) {
+    const facts = {
+      monthly_chat_tokens: monthlyChatTokens,
+      credits_nano_usd: parseUsd(creditsUsd) ?? 0n,
+      managed_by: "file",
+    };
+    await tx
+      .insertInto("plans")
+      .values({ id, ...facts })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
+      .execute();
+  }
+}
+
+/** What the plan grants, as budgets of the whole workspace; what was drawn stays drawn when the plan changes. */
+async function putPlanBudgets(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  plan: Configuration["plans"][number] | null,
+): Promise<void> {
+  if (plan === null) {
+    await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("kind", "<>", "budget").execute();
+    return;
+  }
+  const grants = [
+    { kind: "allowance", period: "month", limit_tokens: plan.monthlyChatTokens, limit_nano_usd: null },
+    { kind: "credits", period: "total", limit_tokens: null, limit_nano_usd: parseUsd(plan.creditsUsd) ?? 0n },
+  ] as const;
+  for (const { kind, period, ...limits } of grants) {
+    await tx
+      .insertInto("budgets")
+      .values({ id: `${workspaceId}/${kind}`, workspace_id: workspaceId, kind, period, ...limits, managed_by: "file" })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(limits))
       .execute();
   }
 }

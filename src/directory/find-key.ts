@@ -24,6 +24,7 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
       "key.settings",
       "workspace.id as workspace_id",
       "workspace.slug as workspace_slug",
+      "workspace.plan as workspace_plan",
       "app.id as app_id",
       "app.name as app_name",
       "app.settings as app_settings",
@@ -58,7 +59,7 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
         };
   return {
     key,
-    workspace: { id: brand("workspace", row.workspace_id), slug: row.workspace_slug },
+    workspace: { id: brand("workspace", row.workspace_id), slug: row.workspace_slug, plan: row.workspace_plan },
     app,
     scopes,
     testMode,

@@ -1,6 +1,13 @@
 // Reads accounts and routes from storage into a snapshot (contract 10). Credentials are opened here and nowhere else.
-import { createPriceBook, parseAudioPrice, type PriceBook } from "../metering/price.ts";
-import { providers } from "../providers/registry.ts";
+import {
+  type AudioPrice,
+  type ChatPrice,
+  createPriceBook,
+  parseAudioPrice,
+  parseChatPrice,
+  type PriceBook,
+} from "../metering/price.ts";
+import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal, SealPlace } from "../storage/seal.ts";
 import { createDirectory, type Directory, type DirectoryScope } from "./snapshot.ts";
@@ -35,20 +42,25 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
       }),
       routes: routes.map((row) => ({ scope: row.scope, id: row.id, definition: storedRoute.parse(row.definition) })),
     },
-    providers,
+    { speech: providers, chat: chatProviders },
   );
 }
 
-/** The operator's audio prices on top of the built-in ones. */
+/** The operator's prices on top of the built-in ones. */
 export async function loadPrices(database: Database): Promise<PriceBook> {
   const rows = await database.db.selectFrom("prices").selectAll().execute();
-  const prices = rows.flatMap((row) => {
-    const { usdPerAudioHour, ...rest } = storedPrice.parse(row.definition);
-    if (usdPerAudioHour === null) return [];
-    const price = parseAudioPrice({ provider: row.provider, model: row.model, usdPerAudioHour, ...rest });
-    return price === null ? [] : [price];
-  });
-  return createPriceBook(prices);
+  const audio: AudioPrice[] = [];
+  const chat: ChatPrice[] = [];
+  for (const { provider, model, definition } of rows) {
+    const { usdPerAudioHour, perChannel, usdPerMillionInputTokens, usdPerMillionOutputTokens, source, asOf } =
+      storedPrice.parse(definition);
+    const about = { provider, model, source, asOf };
+    const audioPrice = usdPerAudioHour === null ? null : parseAudioPrice({ ...about, usdPerAudioHour, perChannel });
+    const chatPrice = parseChatPrice({ ...about, usdPerMillionInputTokens, usdPerMillionOutputTokens });
+    if (audioPrice !== null) audio.push(audioPrice);
+    if (chatPrice !== null) chat.push(chatPrice);
+  }
+  return createPriceBook(audio, chat);
 }
 
 /** What a sealed credential is bound to: moved to another connection it does not open. */

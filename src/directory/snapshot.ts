@@ -2,9 +2,10 @@
 // routing context of a key (contract 2, 4). Built from storage by `load-directory.ts`; never changed in place.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
-import { CHAT_MODELS } from "../providers/catalog.ts";
+import type { ChatProvider } from "../providers/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
+import { chatModel } from "./chat-model.ts";
 import { speechModel } from "./speech-model.ts";
 import type { StoredModel, StoredRoute } from "./stored.ts";
 
@@ -35,7 +36,13 @@ export interface Directory {
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
 }
 
-export function createDirectory(rows: DirectoryRows, providers: ReadonlyMap<ProviderKind, SpeechProvider>): Directory {
+/** Whose models the routes are built of. */
+export interface Adapters {
+  readonly speech: ReadonlyMap<ProviderKind, SpeechProvider>;
+  readonly chat: ReadonlyMap<ProviderKind, ChatProvider>;
+}
+
+export function createDirectory(rows: DirectoryRows, providers: Adapters): Directory {
   const accounts = new Map(rows.accounts.map(({ account }) => [account.key, account]));
   const routesByWorkspace = new Map<WorkspaceId, ReadonlyMap<string, Route>>();
 
@@ -85,12 +92,7 @@ function accountsOf(accounts: ReadonlyMap<AccountKey, Account>, workspace: Works
   };
 }
 
-function buildRoute(
-  id: string,
-  stored: StoredRoute,
-  accountOf: AccountOf,
-  providers: ReadonlyMap<ProviderKind, SpeechProvider>,
-): Route {
+function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, providers: Adapters): Route {
   const targets = stored.targets.flatMap((target, index): readonly Target[] => {
     const found = accountOf(target.connection);
     if (found === undefined) return [];
@@ -104,10 +106,11 @@ function buildRoute(
         ownership,
         provider: account.kind,
         model: target.model,
-        speech: speechModel(providers.get(account.kind), target.model, declared),
-        chat: declared?.capabilities.includes("chat") ?? Object.hasOwn(CHAT_MODELS[account.kind] ?? {}, target.model),
+        speech: speechModel(providers.speech.get(account.kind), target.model, declared),
+        chat: chatModel(account.kind, providers.chat.get(account.kind), target.model, declared),
         profiles: target.profiles,
         settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },
+        firstContentTimeoutMs: target.firstContentTimeoutSeconds * 1000,
         profileSettings: target.profileSettings,
       },
     ];
@@ -118,6 +121,7 @@ function buildRoute(
     purposes: stored.purposes.map(toPurpose),
     profileOverrideAllowed: stored.profileOverrideAllowed,
     mayPayTwice: stored.mayPayTwice,
+    fallbackAfterUnknown: stored.fallbackAfterUnknown,
     acceptWeak: stored.acceptWeak,
   };
 }
@@ -129,5 +133,13 @@ function toPurpose(binding: PurposeBinding): Purpose {
 
 /** A key whose route is gone has no model, and says so; it does not borrow another route. */
 function emptyRoute(id: string): Route {
-  return { id, targets: [], purposes: [], profileOverrideAllowed: true, mayPayTwice: false, acceptWeak: [] };
+  return {
+    id,
+    targets: [],
+    purposes: [],
+    profileOverrideAllowed: true,
+    mayPayTwice: false,
+    fallbackAfterUnknown: true,
+    acceptWeak: [],
+  };
 }

@@ -1,6 +1,6 @@
 // The shapes kept as JSON in storage: parsed again when read, because another version may have written them.
 import { z } from "zod";
-import { FEATURES, PROFILES, REDACTION_GROUPS } from "../contract/features.ts";
+import { CAPABILITIES, FEATURES, PROFILES, REDACTION_GROUPS } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 
 const settings = z.record(z.string(), z.unknown());
@@ -23,11 +23,13 @@ export const storedRoute = z.object({
       profiles: z.array(z.enum(PROFILES)).default([]),
       settings: settings.default({}),
       profileSettings: z.partialRecord(z.enum(PROFILES), settings).default({}),
+      firstContentTimeoutSeconds: z.number().default(300),
     }),
   ),
   purposes: z.array(purpose).default([]),
   profileOverrideAllowed: z.boolean().default(true),
   mayPayTwice: flag,
+  fallbackAfterUnknown: z.boolean().default(true),
   acceptWeak: z.array(z.enum(FEATURES)).default([]),
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
@@ -36,7 +38,7 @@ export type StoredRoute = z.infer<typeof storedRoute>;
 const declared = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
 
 const modelDeclaration = z.object({
-  capabilities: z.array(z.enum(["audio_input", "chat"])),
+  capabilities: z.array(z.enum(CAPABILITIES)),
   features: z
     .object({
       timestamps: declared(z.array(z.enum(["word", "segment"]))),
@@ -52,10 +54,17 @@ const modelDeclaration = z.object({
       speakerCountHint: declared(z.boolean()),
       smartFormatting: declared(z.boolean()),
       prompt: declared(z.boolean()),
+      tools: declared(z.boolean()),
+      toolChoice: declared(z.boolean()),
+      parallelToolCalls: declared(z.boolean()),
+      responseFormat: declared(z.array(z.enum(["json_object", "json_schema"]))),
+      imageParts: declared(z.boolean()),
+      audioParts: declared(z.boolean()),
     })
     .prefault({}),
   limits: z
     .object({
+      maxOutputTokens: declared(z.number()),
       maxBytes: declared(z.number()),
       maxSeconds: declared(z.number()),
       maxChannels: declared(z.number()),
@@ -77,6 +86,8 @@ export const storedConnection = z.object({
 
 export const storedPrice = z.object({
   usdPerAudioHour: z.string().nullable().default(null),
+  usdPerMillionInputTokens: z.string().nullable().default(null),
+  usdPerMillionOutputTokens: z.string().nullable().default(null),
   perChannel: flag,
   source: z.string(),
   asOf: z.string(),

@@ -3,10 +3,16 @@ import { GatewayError } from "../contract/errors.ts";
 import type { BudgetExceeded } from "../metering/budget.ts";
 import { formatUsd } from "../metering/money.ts";
 
+const UNITS = {
+  usd: { unit: "USD", figure: formatUsd },
+  audio_seconds: { unit: "seconds of audio", figure: (ms: bigint) => Number(ms) / 1000 },
+  tokens: { unit: "tokens", figure: Number },
+} as const;
+
 export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
   const { kind, period } = exceeded;
-  const figure = (amount: bigint) => (kind === "usd" ? formatUsd(amount) : Number(amount) / 1000);
-  const unit = kind === "usd" ? "USD" : "seconds of audio";
+  const { unit, figure } = UNITS[kind];
+  if (exceeded.owner !== "budget") return creditsRequired();
   return new GatewayError("BUDGET_EXCEEDED", {
     message: `This request could exceed the app's ${period} budget of ${figure(exceeded.limit)} ${unit}. Nothing was called or charged.`,
     details: {
@@ -18,5 +24,12 @@ export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
       requested: figure(exceeded.requested),
       resets_at: exceeded.resetsAt?.toISOString() ?? null,
     },
+  });
+}
+
+function creditsRequired(): GatewayError {
+  return new GatewayError("CREDITS_REQUIRED", {
+    message:
+      "The workspace's plan does not cover this request: plain chat draws on its monthly tokens, everything else on its credits. Add credits, or connect an own provider account.",
   });
 }

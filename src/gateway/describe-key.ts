@@ -1,9 +1,9 @@
 // GET /v1/me: what this key is, which purposes count where, and what can be asked (spec 2.4, 4.6; contract 4). Pure.
 import type { Principal } from "../auth/principal.ts";
 import type { KeyDescription } from "../contract/account.ts";
-import { FEATURES } from "../contract/features.ts";
+import { CAPABILITIES, FEATURES } from "../contract/features.ts";
 import { purposesOf } from "../routing/resolve-purpose.ts";
-import type { Purpose, Route, RoutingContext } from "../routing/types.ts";
+import { isCapable, type Purpose, type Route, type RoutingContext } from "../routing/types.ts";
 
 type RoutingEntry = KeyDescription["routing_contexts"][number];
 type PurposeEntry = KeyDescription["purposes"][number];
@@ -50,9 +50,9 @@ function describeRoute(
   route: Route,
   showTargets: boolean,
 ): Omit<RoutingEntry, "context" | "source"> {
-  const capabilities: ("audio_input" | "chat")[] = [];
-  if (route.targets.some((target) => target.speech !== null)) capabilities.push("audio_input");
-  if (route.targets.some((target) => target.chat)) capabilities.push("chat");
+  const capabilities = CAPABILITIES.filter((capability) =>
+    route.targets.some((target) => isCapable(target, capability)),
+  );
   const purposes = [...purposesOf(context, route).values()].filter((purpose) => purpose.isPublished).map(toEntry);
   const targets = route.targets.map(({ position, connection, provider, model }) => ({
     position,

@@ -2,11 +2,11 @@
 import { GatewayError } from "../contract/errors.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { RouteRefusal } from "../routing/decide-route.ts";
-import type { Candidate } from "../routing/pick-candidates.ts";
+import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 
 export function refusalError(
   refusal: RouteRefusal,
-  considered: readonly Candidate[],
+  considered: readonly Candidate<Missing>[],
   showNames: boolean,
 ): GatewayError {
   switch (refusal.kind) {
@@ -21,11 +21,10 @@ export function refusalError(
         message: "The route does not allow response_profile to be chosen by the request. Leave the field out.",
         param: "response_profile",
       });
-    case "no_audio_model":
+    case "no_model":
       return new GatewayError("NO_HEALTHY_PROVIDER", {
-        message:
-          "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
-        details: { reason: "no_audio_model" },
+        message: NO_MODEL[refusal.capability].message,
+        details: { reason: NO_MODEL[refusal.capability].reason },
         retryable: false,
       });
     case "unsupported":
@@ -34,6 +33,7 @@ export function refusalError(
         details: { missing: refusal.missing, candidates: considered.map((candidate) => lacksOf(candidate, showNames)) },
       });
     case "unhealthy":
+      if (refusal.capability === "chat") return allResting();
       return new GatewayError("NO_HEALTHY_PROVIDER", {
         message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
         details: { reason: "unhealthy" },
@@ -45,7 +45,28 @@ export function refusalError(
   }
 }
 
-function lacksOf(candidate: Candidate, showNames: boolean): Record<string, unknown> {
+const NO_MODEL = {
+  audio_input: {
+    reason: "no_audio_model",
+    message:
+      "The route of this key holds no model that takes audio. Route the key to a speech model, or set an audio_input override.",
+  },
+  chat: {
+    reason: "no_chat_model",
+    message: "The route of this key holds no chat model. Route the key to one.",
+  },
+} as const;
+
+/** Contract 1: for chat a route whose circuits are all open is exhausted. */
+function allResting(): GatewayError {
+  return new GatewayError("all_providers_exhausted", {
+    message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
+    details: { reason: "unhealthy" },
+    retryAfterSeconds: 10,
+  });
+}
+
+function lacksOf(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
   const { target, verdict } = candidate;
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return { position: target.position, missing: verdict.missing, ...names };

@@ -1,16 +1,23 @@
 // What a budget allows, as pure judgement (contract 9): windows are UTC days, UTC months, or for ever.
 export type BudgetPeriod = "day" | "month" | "total";
 
+/** An app's own budget, or what its workspace's plan pays from: the monthly tokens, or the credits. */
+export type BudgetKind = "budget" | "allowance" | "credits";
+
 /** A budget and what its current window holds. */
 export interface BudgetState {
   readonly id: string;
+  readonly kind: BudgetKind;
   readonly period: BudgetPeriod;
   readonly limitNanoUsd: bigint | null;
   readonly limitAudioMs: bigint | null;
+  readonly limitTokens: bigint | null;
   readonly spentNanoUsd: bigint;
   readonly reservedNanoUsd: bigint;
   readonly spentAudioMs: bigint;
   readonly reservedAudioMs: bigint;
+  readonly spentTokens: bigint;
+  readonly reservedTokens: bigint;
   readonly windowStart: Date;
   readonly resetsAt: Date | null;
 }
@@ -19,13 +26,15 @@ export interface BudgetState {
 export interface Amounts {
   readonly nanoUsd: bigint;
   readonly audioMs: bigint;
+  readonly tokens: bigint;
 }
 
 export interface BudgetExceeded {
   readonly budgetId: string;
-  readonly kind: "usd" | "audio_seconds";
+  readonly owner: BudgetKind;
+  readonly kind: "usd" | "audio_seconds" | "tokens";
   readonly period: BudgetPeriod;
-  /** These four in nano-USD, or in milliseconds of audio. */
+  /** These four in nano-USD, in milliseconds of audio, or in tokens. */
   readonly limit: bigint;
   readonly spent: bigint;
   readonly reserved: bigint;
@@ -35,23 +44,24 @@ export interface BudgetExceeded {
 
 /** The first limit that the request could exceed. Asking for nothing exceeds nothing, however low a limit was set since. */
 export function judgeBudget(budget: BudgetState, requested: Amounts): BudgetExceeded | null {
-  const { limitNanoUsd, limitAudioMs } = budget;
-  const money = {
-    limit: limitNanoUsd,
-    spent: budget.spentNanoUsd,
-    reserved: budget.reservedNanoUsd,
-    requested: requested.nanoUsd,
-  };
-  const audio = {
-    limit: limitAudioMs,
-    spent: budget.spentAudioMs,
-    reserved: budget.reservedAudioMs,
-    requested: requested.audioMs,
-  };
-  const about = { budgetId: budget.id, period: budget.period, resetsAt: budget.resetsAt };
-  if (exceeds(money)) return { ...about, kind: "usd", ...money };
-  if (exceeds(audio)) return { ...about, kind: "audio_seconds", ...audio };
+  for (const meter of metersOf(budget, requested)) {
+    if (exceeds(meter)) {
+      const { id: budgetId, kind: owner, period, resetsAt } = budget;
+      return { budgetId, owner, period, resetsAt, ...meter };
+    }
+  }
   return null;
+}
+
+/** How much of each would still fit; null: no limit. */
+export function headroomOf(budget: BudgetState): {
+  readonly nanoUsd: bigint | null;
+  readonly tokens: bigint | null;
+} {
+  return {
+    nanoUsd: left(budget.limitNanoUsd, budget.spentNanoUsd + budget.reservedNanoUsd),
+    tokens: left(budget.limitTokens, budget.spentTokens + budget.reservedTokens),
+  };
 }
 
 export function addReserved(budget: BudgetState, amounts: Amounts): BudgetState {
@@ -59,6 +69,7 @@ export function addReserved(budget: BudgetState, amounts: Amounts): BudgetState 
     ...budget,
     reservedNanoUsd: budget.reservedNanoUsd + amounts.nanoUsd,
     reservedAudioMs: budget.reservedAudioMs + amounts.audioMs,
+    reservedTokens: budget.reservedTokens + amounts.tokens,
   };
 }
 
@@ -82,10 +93,42 @@ export function limitMs(seconds: string | null): bigint | null {
 }
 
 interface Meter {
+  readonly kind: BudgetExceeded["kind"];
   readonly limit: bigint | null;
   readonly spent: bigint;
   readonly reserved: bigint;
   readonly requested: bigint;
+}
+
+function metersOf(budget: BudgetState, requested: Amounts): readonly Meter[] {
+  return [
+    {
+      kind: "usd",
+      limit: budget.limitNanoUsd,
+      spent: budget.spentNanoUsd,
+      reserved: budget.reservedNanoUsd,
+      requested: requested.nanoUsd,
+    },
+    {
+      kind: "audio_seconds",
+      limit: budget.limitAudioMs,
+      spent: budget.spentAudioMs,
+      reserved: budget.reservedAudioMs,
+      requested: requested.audioMs,
+    },
+    {
+      kind: "tokens",
+      limit: budget.limitTokens,
+      spent: budget.spentTokens,
+      reserved: budget.reservedTokens,
+      requested: requested.tokens,
+    },
+  ];
+}
+
+function left(limit: bigint | null, used: bigint): bigint | null {
+  if (limit === null) return null;
+  return limit > used ? limit - used : 0n;
 }
 
 function exceeds(meter: Meter): meter is Meter & { readonly limit: bigint } {

@@ -6,7 +6,7 @@ import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
-import type { AudioPrice } from "./price.ts";
+import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
 import { reserveBatch } from "./reserve-batch.ts";
 import { settleBatch } from "./settle-batch.ts";
@@ -14,6 +14,16 @@ import { sweepAttempts } from "./sweep-attempts.ts";
 
 /** `aborted`: the caller hung up or cancelled, and is charged as run. */
 export type AttemptOutcome = "succeeded" | `failed:${string}` | "unknown" | "aborted";
+
+export type Funding = "none" | "allowance" | "credits";
+
+/** `estimated`: the provider reported nothing, and this is our own count. */
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly source: "reported" | "estimated";
+}
 
 export interface Reservation {
   readonly attemptId: AttemptId;
@@ -27,13 +37,17 @@ export interface Reservation {
   readonly model: string;
   readonly position: number;
   readonly billingClass: "metered" | "provider_billed" | "simulated";
-  /** Whole milliseconds of submitted audio, however many channels. */
+  /** Whole milliseconds of submitted audio, however many channels; 0 for chat. */
   readonly audioMs: number;
+  /** The most tokens that a chat can use. */
+  readonly tokens?: number;
+  /** What of the workspace's plan pays besides the app's budgets; absent: it has no plan, or the provider bills. */
+  readonly funding?: Funding;
   /** The most that it can cost the app. */
   readonly reserveNanoUsd: bigint;
   /** The list price; null when unknown. */
   readonly estimateNanoUsd: bigint | null;
-  readonly price: AudioPrice | null;
+  readonly price: Price | null;
   /** Still open after it: the sweeper settles it as unknown. */
   readonly deadlineAt: Date;
   /** Marked dispatched in the same transaction. */
@@ -61,6 +75,8 @@ export interface Settlement {
   readonly providerRequestId: string | null;
   /** Kept as JSON with the attempt. */
   readonly receipts: readonly unknown[];
+  /** Of a chat, however it ended. */
+  readonly usage?: TokenUsage;
   readonly slot?: SlotEnd;
 }
 

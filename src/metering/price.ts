@@ -13,9 +13,22 @@ export interface AudioPrice {
   readonly asOf: string;
 }
 
+/** Both sides are known, or the price is not. */
+export interface ChatPrice {
+  readonly provider: string;
+  readonly model: string;
+  readonly nanoUsdPerMillionInputTokens: bigint;
+  readonly nanoUsdPerMillionOutputTokens: bigint;
+  readonly source: string;
+  readonly asOf: string;
+}
+
+export type Price = AudioPrice | ChatPrice;
+
 export interface PriceBook {
   /** Null: unknown, which is not 0. */
   audio(provider: string, model: string): AudioPrice | null;
+  chat(provider: string, model: string): ChatPrice | null;
 }
 
 /** Spec 1.9: the one dedicated speech model that the gateway itself bills. */
@@ -31,9 +44,17 @@ export const BUILT_IN_PRICES: readonly AudioPrice[] = [
 ];
 
 /** The operator's prices replace built-in ones of the same model. */
-export function createPriceBook(prices: readonly AudioPrice[]): PriceBook {
-  const book = new Map([...BUILT_IN_PRICES, ...prices].map((price) => [nameOf(price.provider, price.model), price]));
-  return { audio: (provider, model) => book.get(nameOf(provider, model)) ?? null };
+export function createPriceBook(audio: readonly AudioPrice[], chat: readonly ChatPrice[] = []): PriceBook {
+  const audioBook = byName([...BUILT_IN_PRICES, ...audio]);
+  const chatBook = byName(chat);
+  return {
+    audio: (provider, model) => audioBook.get(nameOf(provider, model)) ?? null,
+    chat: (provider, model) => chatBook.get(nameOf(provider, model)) ?? null,
+  };
+}
+
+function byName<P extends Price>(prices: readonly P[]): ReadonlyMap<string, P> {
+  return new Map(prices.map((price) => [nameOf(price.provider, price.model), price]));
 }
 
 const MS_PER_HOUR = 3_600_000n;
@@ -41,6 +62,16 @@ const MS_PER_HOUR = 3_600_000n;
 /** Exact, rounded half up to a nano-USD. `pricedMs` already counts the channels where the price does. */
 export function audioCharge(price: AudioPrice, pricedMs: number): bigint {
   return (price.nanoUsdPerAudioHour * BigInt(pricedMs) + MS_PER_HOUR / 2n) / MS_PER_HOUR;
+}
+
+const MILLION = 1_000_000n;
+
+/** Exact, rounded half up to a nano-USD. Cached input is charged as input. */
+export function chatCharge(price: ChatPrice, inputTokens: number, outputTokens: number): bigint {
+  const millionth =
+    price.nanoUsdPerMillionInputTokens * BigInt(inputTokens) +
+    price.nanoUsdPerMillionOutputTokens * BigInt(outputTokens);
+  return (millionth + MILLION / 2n) / MILLION;
 }
 
 /** As kept in the `prices` table and beside each attempt: amounts as decimal text, for JSON has no exact numbers. */
@@ -53,15 +84,28 @@ export interface StoredAudioPrice {
   readonly as_of: string;
 }
 
-export function storeAudioPrice(price: AudioPrice): StoredAudioPrice {
-  const { provider, model, perChannel, source, asOf } = price;
+export interface StoredChatPrice {
+  readonly provider: string;
+  readonly model: string;
+  readonly nano_usd_per_million_input_tokens: string;
+  readonly nano_usd_per_million_output_tokens: string;
+  readonly source: string;
+  readonly as_of: string;
+}
+
+export function storePrice(price: Price): StoredAudioPrice | StoredChatPrice {
+  const { provider, model, source, asOf } = price;
+  const about = { provider, model, source, as_of: asOf };
+  if ("nanoUsdPerAudioHour" in price)
+    return {
+      ...about,
+      nano_usd_per_audio_hour: price.nanoUsdPerAudioHour.toString(),
+      per_channel: price.perChannel,
+    };
   return {
-    provider,
-    model,
-    nano_usd_per_audio_hour: price.nanoUsdPerAudioHour.toString(),
-    per_channel: perChannel,
-    source,
-    as_of: asOf,
+    ...about,
+    nano_usd_per_million_input_tokens: price.nanoUsdPerMillionInputTokens.toString(),
+    nano_usd_per_million_output_tokens: price.nanoUsdPerMillionOutputTokens.toString(),
   };
 }
 
@@ -72,6 +116,21 @@ export function parseAudioPrice(
   const { usdPerAudioHour, ...rest } = given;
   const nanoUsdPerAudioHour = parseUsd(usdPerAudioHour);
   return nanoUsdPerAudioHour === null ? null : { ...rest, nanoUsdPerAudioHour };
+}
+
+/** The same for chat; null also when one of the two amounts is missing. */
+export function parseChatPrice(
+  given: Pick<ChatPrice, "provider" | "model" | "source" | "asOf"> & {
+    readonly usdPerMillionInputTokens: string | null;
+    readonly usdPerMillionOutputTokens: string | null;
+  },
+): ChatPrice | null {
+  const { usdPerMillionInputTokens, usdPerMillionOutputTokens, ...rest } = given;
+  if (usdPerMillionInputTokens === null || usdPerMillionOutputTokens === null) return null;
+  const nanoUsdPerMillionInputTokens = parseUsd(usdPerMillionInputTokens);
+  const nanoUsdPerMillionOutputTokens = parseUsd(usdPerMillionOutputTokens);
+  if (nanoUsdPerMillionInputTokens === null || nanoUsdPerMillionOutputTokens === null) return null;
+  return { ...rest, nanoUsdPerMillionInputTokens, nanoUsdPerMillionOutputTokens };
 }
 
 function nameOf(provider: string, model: string): string {

@@ -24,13 +24,17 @@ export async function withWindows(db: Kysely<Tables>, budgets: readonly BudgetRo
     const window = byBudget.get(budget.id);
     return {
       id: budget.id,
+      kind: budget.kind,
       period: budget.period,
       limitNanoUsd: budget.limit_nano_usd,
       limitAudioMs: limitMs(budget.limit_audio_seconds),
+      limitTokens: budget.limit_tokens,
       spentNanoUsd: window?.spent_nano_usd ?? 0n,
       reservedNanoUsd: window?.reserved_nano_usd ?? 0n,
       spentAudioMs: window?.spent_audio_ms ?? 0n,
       reservedAudioMs: window?.reserved_audio_ms ?? 0n,
+      spentTokens: window?.spent_tokens ?? 0n,
+      reservedTokens: window?.reserved_tokens ?? 0n,
       windowStart: windowStart(budget.period, budget.now),
       resetsAt: resetsAt(budget.period, budget.now),
     };

@@ -2,11 +2,11 @@
 // slots of those that pass as dispatched, and writes their rows. Nothing is called before this is committed.
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { changeWindows, lockBudgetsOf } from "../storage/budget-windows.ts";
+import { type BudgetRow, changeWindows, lockBudgetsOf } from "../storage/budget-windows.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
-import { addReserved, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
+import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, Reserved } from "./ledger.ts";
-import { storeAudioPrice } from "./price.ts";
+import { storePrice } from "./price.ts";
 import { withWindows } from "./read-budgets.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
@@ -16,13 +16,13 @@ export async function reserveBatch(
   batch: readonly Reservation[],
   nowMs: number,
 ): Promise<readonly Reserved[]> {
-  const budgetsByApp = await lockedBudgets(tx, batch);
+  const ledgers = await lockedBudgets(tx, batch);
   const lost = new Set<Reservation>();
   let verdicts: ReadonlyMap<Reservation, Verdict>;
   // A slot lost to another process gives its share of the budget back to those behind it, so they are judged again.
   for (;;) {
     const remaining = batch.filter((item) => !lost.has(item));
-    verdicts = judgeInTurn(remaining, budgetsByApp);
+    verdicts = judgeInTurn(remaining, ledgers);
     const wanted = remaining.filter((item) => passes(verdicts.get(item)) && item.slot !== undefined);
     const held = await dispatchSlots(
       tx,
@@ -47,6 +47,8 @@ export async function reserveBatch(
         spentAudioMs: 0n,
         reservedNanoUsd: item.reserveNanoUsd,
         reservedAudioMs: BigInt(item.audioMs),
+        spentTokens: 0n,
+        reservedTokens: BigInt(item.tokens ?? 0),
       })),
     ),
   );
@@ -58,43 +60,45 @@ export async function reserveBatch(
   });
 }
 
-async function lockedBudgets(
-  tx: Transacting,
-  batch: readonly Reservation[],
-): Promise<ReadonlyMap<string, readonly BudgetState[]>> {
-  const rows = await lockBudgetsOf(tx, [...new Map(batch.map((item) => [item.appId, item])).values()]);
-  const states = await withWindows(tx, rows);
-  const owners = rows.map((row) => appName(row.workspace_id, row.app_id));
-  const byApp = new Map<string, BudgetState[]>();
-  for (const [index, state] of states.entries()) {
-    const owner = owners[index] ?? "";
-    byApp.set(owner, [...(byApp.get(owner) ?? []), state]);
-  }
-  return byApp;
+/** The budgets that each reservation is judged by, all of them locked. */
+interface Ledgers {
+  readonly states: ReadonlyMap<string, BudgetState>;
+  readonly idsOf: (item: Reservation) => readonly string[];
 }
 
-function judgeInTurn(
-  batch: readonly Reservation[],
-  budgetsByApp: ReadonlyMap<string, readonly BudgetState[]>,
-): ReadonlyMap<Reservation, Verdict> {
-  const running = new Map(budgetsByApp);
+async function lockedBudgets(tx: Transacting, batch: readonly Reservation[]): Promise<Ledgers> {
+  const rows = await lockBudgetsOf(tx, [
+    ...new Map(batch.map((item) => [`${item.appId} ${item.funding}`, item])).values(),
+  ]);
+  const states = await withWindows(tx, rows);
+  const paysFor = (row: BudgetRow, item: Reservation) =>
+    row.workspace_id === item.workspaceId &&
+    (row.kind === "budget" ? row.app_id === item.appId : row.kind === item.funding);
+  return {
+    states: new Map(states.map((state) => [state.id, state])),
+    idsOf: (item) => rows.flatMap((row) => (paysFor(row, item) ? [row.id] : [])),
+  };
+}
+
+function judgeInTurn(batch: readonly Reservation[], { states, idsOf }: Ledgers): ReadonlyMap<Reservation, Verdict> {
+  const running = new Map(states);
   const verdicts = new Map<Reservation, Verdict>();
   for (const item of batch) {
-    const app = appName(item.workspaceId, item.appId);
-    const budgets = running.get(app) ?? [];
-    const amounts = { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs) };
+    const budgets = idsOf(item).flatMap((id) => running.get(id) ?? []);
+    const amounts = amountsOf(item);
     const exceeded = budgets.map((budget) => judgeBudget(budget, amounts)).find((verdict) => verdict !== null);
     if (exceeded !== undefined) {
       verdicts.set(item, { exceeded });
       continue;
     }
     verdicts.set(item, { budgets });
-    running.set(
-      app,
-      budgets.map((budget) => addReserved(budget, amounts)),
-    );
+    for (const budget of budgets) running.set(budget.id, addReserved(budget, amounts));
   }
   return verdicts;
+}
+
+function amountsOf(item: Reservation): Amounts {
+  return { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs), tokens: BigInt(item.tokens ?? 0) };
 }
 
 async function insertAttempts(
@@ -117,26 +121,23 @@ async function insertAttempts(
     billing_class: item.billingClass,
     audio_ms: item.audioMs,
     reserved_nano_usd: item.reserveNanoUsd.toString(),
+    reserved_tokens: item.tokens ?? 0,
     estimate_nano_usd: item.estimateNanoUsd?.toString() ?? null,
-    price: item.price === null ? null : storeAudioPrice(item.price),
+    price: item.price === null ? null : storePrice(item.price),
     windows: budgets.map((budget) => ({ budget_id: budget.id, window_start: budget.windowStart.toISOString() })),
     // How long from now: clocks of machines differ, and only the database's decides when it is over.
     deadline_ms: Math.max(0, item.deadlineAt.getTime() - nowMs),
   }));
   const columns = sql.raw(
-    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, audio_ms, reserved_nano_usd, estimate_nano_usd, price, windows",
+    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, audio_ms, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, windows",
   );
   await sql`insert into attempts (${columns}, deadline_at)
     select ${columns}, patchbay_now() + deadline_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
-      position int, billing_class text, audio_ms bigint, reserved_nano_usd bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
+      position int, billing_class text, audio_ms bigint, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
       deadline_ms float8)`.execute(tx);
 }
 
 function passes(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && "budgets" in verdict;
-}
-
-function appName(workspaceId: string, appId: string): string {
-  return `${workspaceId}/${appId}`;
 }

@@ -5,12 +5,13 @@ import type { Transacting } from "../storage/database.ts";
 import { changeWindows, lockBudgets, type WindowChange } from "../storage/budget-windows.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
-import type { Settled, Settlement, SlotEnd } from "./ledger.ts";
+import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
 
 interface OpenAttempt {
   readonly id: string;
   readonly audio_ms: bigint;
   readonly reserved_nano_usd: bigint;
+  readonly reserved_tokens: bigint;
   readonly windows: unknown;
 }
 
@@ -51,7 +52,7 @@ export async function settleBatch(
 
 export async function lockOpen(tx: Transacting, ids: readonly string[]): Promise<ReadonlyMap<string, OpenAttempt>> {
   const { rows } = await sql<OpenAttempt>`
-    select id, audio_ms, reserved_nano_usd, windows from attempts
+    select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
     where state = 'open' and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
     tx,
   );
@@ -62,27 +63,41 @@ export interface Move {
   readonly attempt: OpenAttempt;
   readonly nanoUsd: bigint;
   readonly audioMs: bigint;
+  readonly tokens: bigint;
 }
 
 /** Gives the reservation back and spends what was used, in the windows where it was taken. */
 export async function moveReservations(tx: Transacting, moves: readonly Move[]): Promise<void> {
-  const changes: WindowChange[] = moves.flatMap(({ attempt, nanoUsd, audioMs }) =>
+  const changes: WindowChange[] = moves.flatMap(({ attempt, nanoUsd, audioMs, tokens }) =>
     readWindowKeys(attempt.windows).map((key) => ({
       ...key,
       spentNanoUsd: nanoUsd,
       spentAudioMs: audioMs,
       reservedNanoUsd: -attempt.reserved_nano_usd,
       reservedAudioMs: -attempt.audio_ms,
+      spentTokens: tokens,
+      reservedTokens: -attempt.reserved_tokens,
     })),
   );
   await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
   await changeWindows(tx, changes);
 }
 
-/** An audio budget counts what was delivered, or run for a caller who left; failed attempts are the operator's. */
-function spentBy(item: Settlement, attempt: OpenAttempt): { readonly nanoUsd: bigint; readonly audioMs: bigint } {
+/** Budgets count what was delivered, or run for a caller who left; failed attempts are the operator's. */
+function spentBy(item: Settlement, attempt: OpenAttempt): Omit<Move, "attempt"> {
   const counts = item.outcome === "succeeded" || item.outcome === "aborted";
-  return { nanoUsd: item.chargeNanoUsd, audioMs: counts ? attempt.audio_ms : 0n };
+  return {
+    nanoUsd: item.chargeNanoUsd,
+    audioMs: counts ? attempt.audio_ms : 0n,
+    tokens: counts ? spentTokens(item.usage, attempt.reserved_tokens) : 0n,
+  };
+}
+
+/** At most what was reserved: a provider that reports more than its own limit breaks no budget. */
+export function spentTokens(usage: TokenUsage | undefined, reserved: bigint): bigint {
+  if (usage === undefined) return 0n;
+  const used = BigInt(usage.inputTokens + usage.outputTokens);
+  return used < reserved ? used : reserved;
 }
 
 async function writeOutcomes(
@@ -100,12 +115,19 @@ async function writeOutcomes(
     charge_nano_usd: item.chargeNanoUsd.toString(),
     provider_request_id: item.providerRequestId,
     receipts: item.receipts,
+    input_tokens: item.usage?.inputTokens ?? null,
+    output_tokens: item.usage?.outputTokens ?? null,
+    cached_input_tokens: item.usage?.cachedInputTokens ?? null,
+    usage_source: item.usage?.source ?? null,
   }));
   await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome, provider_ms = given.provider_ms,
       provider_seconds_flag = given.provider_seconds_flag, billable_audio_ms = given.billable_audio_ms,
-      charge_nano_usd = given.charge_nano_usd, provider_request_id = given.provider_request_id, receipts = given.receipts
+      charge_nano_usd = given.charge_nano_usd, provider_request_id = given.provider_request_id, receipts = given.receipts,
+      input_tokens = given.input_tokens, output_tokens = given.output_tokens,
+      cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, outcome text, provider_ms bigint, provider_seconds_flag boolean,
-      billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb)
+      billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, input_tokens bigint, output_tokens bigint,
+      cached_input_tokens bigint, usage_source text)
     where attempts.id = given.id and attempts.state = 'open'`.execute(tx);
 }
 
@@ -130,7 +152,7 @@ function bySlot(left: Settlement, right: Settlement): number {
 }
 
 /** Written by `reserveBatch`. */
-function readWindowKeys(windows: unknown): readonly { readonly budgetId: string; readonly windowStart: Date }[] {
+export function readWindowKeys(windows: unknown): readonly { readonly budgetId: string; readonly windowStart: Date }[] {
   const list = windows as readonly { readonly budget_id: string; readonly window_start: string }[];
   return list.map((window) => ({ budgetId: window.budget_id, windowStart: new Date(window.window_start) }));
 }

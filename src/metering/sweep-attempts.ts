@@ -17,7 +17,7 @@ export async function sweepAttempts(tx: Transacting): Promise<number> {
   const open = await lockOpen(tx, ids);
   await moveReservations(
     tx,
-    [...open.values()].map((attempt) => ({ attempt, nanoUsd: 0n, audioMs: 0n })),
+    [...open.values()].map((attempt) => ({ attempt, nanoUsd: 0n, audioMs: 0n, tokens: 0n })),
   );
   await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = 'unknown', unresolved = true,
       billable_audio_ms = 0, charge_nano_usd = 0

@@ -1,12 +1,12 @@
-// The whole routing decision for audio, as one pure function: what the gateway runs, `dry_run` prints and tests tabulate.
-// Order of judgement as contract 1, step 5: purpose, profile, no audio model 503, no capable target 422, none healthy 503.
-import type { Lack } from "../contract/features.ts";
+// The whole routing decision as one pure function: what the gateway runs, `dry_run` prints and tests tabulate.
+// Order of judgement as contract 1, step 5: purpose, profile, no model 503, no capable target 422, none healthy 503.
+import type { Capability, Profile } from "../contract/features.ts";
 import type { PurposeFields, TranslationFields, Warning } from "../contract/transcription.ts";
-import type { AudioFacts } from "./judge-target.ts";
-import { type Candidate, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
-import { type PurposeRefusalReason, type PurposeRequest, resolveAudioPurpose } from "./resolve-purpose.ts";
+import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
+import { type Candidate, type Judge, type Missing, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
+import { type PurposeRefusalReason, type PurposeRequest, resolvePurpose } from "./resolve-purpose.ts";
 import { type Requirements, requiredFeatures, withDefaults } from "./required-features.ts";
-import type { Route, RoutingContext } from "./types.ts";
+import { isCapable, type PurposeDefaults, type Route, type RoutingContext } from "./types.ts";
 
 export interface AudioQuestion {
   readonly task: Requirements["task"];
@@ -15,46 +15,78 @@ export interface AudioQuestion {
   readonly audio: AudioFacts;
 }
 
+/** What differs between one kind of work and another: its wishes, and its verdict on one target. */
+export interface Work<Wanted, V extends Missing> {
+  readonly capability: Capability;
+  readonly purpose: PurposeRequest;
+  readonly profile: Profile | null;
+  /** Given the defaults of the purpose in force. */
+  readonly want: (defaults: PurposeDefaults) => { readonly wanted: Wanted; readonly judge: Judge<V> };
+}
+
 export type RouteRefusal =
   | { readonly kind: "purpose_unavailable"; readonly reason: PurposeRefusalReason }
   | { readonly kind: "profile_not_allowed" }
-  | { readonly kind: "no_audio_model" }
-  | { readonly kind: "unsupported"; readonly missing: readonly Lack[] }
-  | { readonly kind: "unhealthy" };
+  | { readonly kind: "no_model"; readonly capability: Capability }
+  | { readonly kind: "unsupported"; readonly missing: readonly string[] }
+  | { readonly kind: "unhealthy"; readonly capability: Capability };
 
-interface Judged {
+interface Judged<V extends Missing> {
   readonly purpose: PurposeFields;
   readonly warnings: readonly Warning[];
-  /** Every audio target that was considered, the left ones with their lacks. */
-  readonly considered: readonly Candidate[];
+  /** Every able target that was considered, the left ones with their lacks. */
+  readonly considered: readonly Candidate<V>[];
 }
 
-export type RouteDecision =
-  | (Judged & {
+export type RouteDecision<Wanted = Requirements, V extends Missing = Verdict> =
+  | (Judged<V> & {
       readonly ok: true;
       readonly route: Route;
-      readonly wanted: Requirements;
-      readonly candidates: readonly Candidate[];
+      readonly wanted: Wanted;
+      readonly candidates: readonly Candidate<V>[];
     })
-  | (Judged & { readonly ok: false; readonly refusal: RouteRefusal });
+  | (Judged<V> & { readonly ok: false; readonly refusal: RouteRefusal });
 
+/** For audio. */
 export function decideRoute(context: RoutingContext, question: AudioQuestion, isHealthy: TargetHealth): RouteDecision {
-  const purpose = resolveAudioPurpose(context, question.purpose);
+  const { task, fields, purpose, audio } = question;
+  return decide(
+    context,
+    {
+      capability: "audio_input",
+      purpose,
+      profile: fields.response_profile ?? null,
+      want: (defaults) => {
+        const wanted = requiredFeatures(withDefaults(fields, defaults), task);
+        return { wanted, judge: ({ speech }, { acceptWeak }) => judgeTarget(given(speech), wanted, audio, acceptWeak) };
+      },
+    },
+    isHealthy,
+  );
+}
+
+export function decide<Wanted, V extends Missing>(
+  context: RoutingContext,
+  work: Work<Wanted, V>,
+  isHealthy: TargetHealth,
+): RouteDecision<Wanted, V> {
+  const { capability, profile } = work;
+  const purpose = resolvePurpose(context, capability, work.purpose);
   if (!purpose.ok) {
-    return refuse(
+    return refuse<Wanted, V>(
       { purpose: purpose.fields, warnings: [], considered: [] },
       { kind: "purpose_unavailable", reason: purpose.reason },
     );
   }
   const { route } = purpose;
-  const fields = withDefaults(question.fields, purpose.purpose?.defaults ?? {});
   const resolved = { purpose: purpose.fields, warnings: purpose.warnings, considered: [] };
-  if (!route.targets.some((target) => target.speech !== null)) return refuse(resolved, { kind: "no_audio_model" });
-  if (question.fields.response_profile !== undefined && !route.profileOverrideAllowed)
-    return refuse(resolved, { kind: "profile_not_allowed" });
+  if (!route.targets.some((target) => isCapable(target, capability)))
+    return refuse<Wanted, V>(resolved, { kind: "no_model", capability });
+  if (profile !== null && !route.profileOverrideAllowed)
+    return refuse<Wanted, V>(resolved, { kind: "profile_not_allowed" });
 
-  const wanted = requiredFeatures(fields, question.task);
-  const picked = pickCandidates(route, fields.response_profile ?? null, wanted, question.audio, isHealthy);
+  const { wanted, judge } = work.want(purpose.purpose?.defaults ?? {});
+  const picked = pickCandidates(route, capability, profile, judge, isHealthy);
   const judged = {
     purpose: purpose.fields,
     warnings: [...purpose.warnings, ...picked.warnings],
@@ -63,17 +95,23 @@ export function decideRoute(context: RoutingContext, question: AudioQuestion, is
   const capable = picked.candidates.filter((candidate) => candidate.verdict.missing.length === 0);
   if (capable.length === 0) return refuse(judged, { kind: "unsupported", missing: commonLacks(picked.candidates) });
   const candidates = capable.filter((candidate) => candidate.healthy);
-  if (candidates.length === 0) return refuse(judged, { kind: "unhealthy" });
+  if (candidates.length === 0) return refuse(judged, { kind: "unhealthy", capability });
   return { ...judged, ok: true, route, wanted, candidates };
 }
 
-function refuse(judged: Judged, refusal: RouteRefusal): RouteDecision {
+function refuse<Wanted, V extends Missing>(judged: Judged<V>, refusal: RouteRefusal): RouteDecision<Wanted, V> {
   return { ...judged, ok: false, refusal };
 }
 
 /** What every target lacks; where each lacks something else, everything that any of them lacks. */
-function commonLacks(candidates: readonly Candidate[]): readonly Lack[] {
+function commonLacks(candidates: readonly Candidate<Missing>[]): readonly string[] {
   const all = [...new Set(candidates.flatMap((candidate) => candidate.verdict.missing))];
   const common = all.filter((lack) => candidates.every((candidate) => candidate.verdict.missing.includes(lack)));
   return common.length > 0 ? common : all;
+}
+
+/** Only able targets are judged. */
+export function given<Model>(model: Model | null): Model {
+  if (model === null) throw new Error("a target was judged for work its model does not take");
+  return model;
 }

@@ -1,43 +1,46 @@
 // The targets of the resolved route in order, each with its verdict and health (spec 4.1, contract 3 and 4). Pure.
-import type { Profile } from "../contract/features.ts";
+import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
-import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
-import type { Requirements } from "./required-features.ts";
-import type { Route, Target } from "./types.ts";
+import type { Verdict } from "./judge-target.ts";
+import { isCapable, type Route, type Target } from "./types.ts";
 
-export interface Candidate {
+/** What every verdict says, whatever it was about. Empty: the target is eligible. */
+export interface Missing {
+  readonly missing: readonly string[];
+}
+
+export interface Candidate<V extends Missing = Verdict> {
   readonly target: Target;
-  readonly verdict: Verdict;
+  readonly verdict: V;
   readonly healthy: boolean;
   /** Target settings with those of the profile in force on top. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 export type TargetHealth = (target: Target) => boolean;
+export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
-export interface Picked {
-  readonly candidates: readonly Candidate[];
+export interface Picked<V extends Missing> {
+  readonly candidates: readonly Candidate<V>[];
   readonly warnings: readonly Warning[];
 }
 
-/** Judges every audio target of the route that serves the profile; the caller keeps those without a lack. */
-export function pickCandidates(
+/** Judges every capable target of the route that serves the profile; the caller keeps those without a lack. */
+export function pickCandidates<V extends Missing>(
   route: Route,
+  capability: Capability,
   profile: Profile | null,
-  wanted: Requirements,
-  audio: AudioFacts,
+  judge: Judge<V>,
   isHealthy: TargetHealth,
-): Picked {
-  const audioTargets = route.targets.filter((target) => target.speech !== null);
-  const serving = profile === null ? audioTargets : audioTargets.filter((target) => servesProfile(target, profile));
+): Picked<V> {
+  const able = route.targets.filter((target) => isCapable(target, capability));
+  const serving = profile === null ? able : able.filter((target) => servesProfile(target, profile));
   const profileApplied = profile !== null && serving.length > 0;
-  const chosen = profile === null || profileApplied ? serving : audioTargets;
+  const chosen = profile === null || profileApplied ? serving : able;
   return {
-    candidates: chosen.flatMap((target) => {
-      if (target.speech === null) return [];
-      const verdict = judgeTarget(target.speech, wanted, audio, route.acceptWeak);
+    candidates: chosen.map((target) => {
       const settings = { ...target.settings, ...(profileApplied ? target.profileSettings[profile] : {}) };
-      return [{ target, verdict, healthy: isHealthy(target), settings }];
+      return { target, verdict: judge(target, route, settings), healthy: isHealthy(target), settings };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };

@@ -1,6 +1,7 @@
 // Which route a request's purpose selects (spec 4.7, contract 4). Pure.
+import type { Capability } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
-import type { Purpose, PurposePolicy, Route, RoutingContext } from "./types.ts";
+import { isCapable, type Purpose, type PurposePolicy, type Route, type RoutingContext } from "./types.ts";
 
 /** What the caller sent. A label of any visible characters is a label; outside the grammar it is merely unknown. */
 export interface PurposeRequest {
@@ -9,7 +10,7 @@ export interface PurposeRequest {
   readonly policy: PurposePolicy | null;
 }
 
-export type PurposeRefusalReason = "unknown" | "disabled" | "unpublished" | "no_audio_model";
+export type PurposeRefusalReason = "unknown" | "disabled" | "unpublished" | "no_audio_model" | "no_chat_model";
 
 export type PurposeOutcome =
   | {
@@ -21,15 +22,19 @@ export type PurposeOutcome =
     }
   | { readonly ok: false; readonly reason: PurposeRefusalReason; readonly fields: PurposeFields };
 
-/** Resolves in the context of the `audio_input` override when there is one, else of the route (spec 4.7.6). */
-export function resolveAudioPurpose(context: RoutingContext, request: PurposeRequest): PurposeOutcome {
-  const contextRoute = context.audioInputOverride ?? context.route;
+/** Audio resolves in the context of the `audio_input` override when there is one (spec 4.7.6); all else in the route's. */
+export function resolvePurpose(
+  context: RoutingContext,
+  capability: Capability,
+  request: PurposeRequest,
+): PurposeOutcome {
+  const contextRoute = contextRouteOf(context, capability);
   const requested = request.body ?? request.header;
   const label = requested ?? context.defaultPurpose;
   if (label === null) {
     return { ok: true, route: contextRoute, purpose: null, fields: fields(null, null, "none"), warnings: [] };
   }
-  const found = usablePurpose(context, contextRoute, label);
+  const found = usablePurpose(context, contextRoute, label, capability);
   if (found.ok) {
     const source = request.body !== null ? "body" : request.header !== null ? "header" : "app_default";
     return {
@@ -41,11 +46,16 @@ export function resolveAudioPurpose(context: RoutingContext, request: PurposeReq
     };
   }
   const unapplied = fields(requested, null, "fallback");
-  // A defaulted purpose is not explicit: it falls back under both policies.
-  if (requested !== null && strictest(context.audioPurposePolicy, request.policy) === "strict") {
+  // A defaulted purpose is not explicit: it falls back under both policies. Chat knows no other (contract 4).
+  const judgesPolicy = capability === "audio_input" && requested !== null;
+  if (judgesPolicy && strictest(context.audioPurposePolicy, request.policy) === "strict") {
     return { ok: false, reason: found.reason, fields: unapplied };
   }
   return { ok: true, route: contextRoute, purpose: null, fields: unapplied, warnings: [notApplied(found.reason)] };
+}
+
+export function contextRouteOf(context: RoutingContext, capability: Capability): Route {
+  return capability === "audio_input" ? (context.audioInputOverride ?? context.route) : context.route;
 }
 
 /** Purposes that count in a context, by label: key beats app beats route. */
@@ -61,6 +71,7 @@ function usablePurpose(
   context: RoutingContext,
   contextRoute: Route,
   label: string,
+  capability: Capability,
 ):
   | { readonly ok: true; readonly purpose: Purpose; readonly route: Route }
   | { readonly ok: false; readonly reason: PurposeRefusalReason } {
@@ -69,8 +80,8 @@ function usablePurpose(
   if (!purpose.isEnabled) return { ok: false, reason: "disabled" };
   if (!purpose.isPublished) return { ok: false, reason: "unpublished" };
   const route = context.routes.get(purpose.route);
-  if (route === undefined || !route.targets.some((target) => target.speech !== null))
-    return { ok: false, reason: "no_audio_model" };
+  if (route === undefined || !route.targets.some((target) => isCapable(target, capability)))
+    return { ok: false, reason: capability === "audio_input" ? "no_audio_model" : "no_chat_model" };
   return { ok: true, purpose, route };
 }
 

@@ -1,5 +1,6 @@
 // The plain data that routing judges: routes, targets, purposes, keys. Built from configuration and storage, never changed in place.
-import type { Feature, Profile } from "../contract/features.ts";
+import type { Capability, Feature, Profile } from "../contract/features.ts";
+import type { ChatModel } from "../providers/chat-provider.ts";
 import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
 
 /** `<scope>/<connection id>`; scope is `platform` or a workspace id. */
@@ -19,10 +20,13 @@ export interface Target {
   readonly model: string;
   /** null: the model takes no audio. */
   readonly speech: SpeechModel | null;
-  readonly chat: boolean;
+  /** null: the model does not chat. */
+  readonly chat: ChatModel | null;
   /** Empty: serves every profile. */
   readonly profiles: readonly Profile[];
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Chat: longest wait for the first content. */
+  readonly firstContentTimeoutMs: number;
   readonly profileSettings: { readonly [P in Profile]?: Readonly<Record<string, unknown>> };
 }
 
@@ -32,6 +36,8 @@ export interface Route {
   readonly purposes: readonly Purpose[];
   readonly profileOverrideAllowed: boolean;
   readonly mayPayTwice: boolean;
+  /** Chat: the next target may be tried after an unknown outcome, as long as no content was received. */
+  readonly fallbackAfterUnknown: boolean;
   readonly acceptWeak: readonly Feature[];
 }
 
@@ -49,6 +55,11 @@ export interface Purpose {
 }
 
 export type PurposePolicy = "fallback" | "strict";
+
+/** Whether the model behind a target takes this kind of work at all. */
+export function isCapable(target: Target, capability: Capability): boolean {
+  return capability === "audio_input" ? target.speech !== null : target.chat !== null;
+}
 
 /** What a key resolves to: its app's settings with its own on top (contract 2). */
 export interface RoutingContext {

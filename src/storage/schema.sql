@@ -72,13 +72,51 @@ create table attempts (
   charge_nano_usd bigint,
   provider_request_id text,
   receipts jsonb,
+  reserved_tokens bigint not null default 0,
+  input_tokens bigint,
+  output_tokens bigint,
+  cached_input_tokens bigint,
+  usage_source text,
+  lease_id text,
   constraint attempts_audio_ms_check CHECK ((audio_ms >= 0)),
   constraint attempts_billing_class_check CHECK ((billing_class = ANY (ARRAY['metered'::text, 'provider_billed'::text, 'simulated'::text]))),
+  constraint attempts_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
   constraint attempts_check CHECK ((charge_nano_usd <= reserved_nano_usd)),
   constraint attempts_check1 CHECK (((state = 'settled'::text) = ((settled_at IS NOT NULL) AND (outcome IS NOT NULL) AND (charge_nano_usd IS NOT NULL)))),
+  constraint attempts_input_tokens_check CHECK ((input_tokens >= 0)),
+  constraint attempts_output_tokens_check CHECK ((output_tokens >= 0)),
   constraint attempts_pkey PRIMARY KEY (id),
   constraint attempts_reserved_nano_usd_check CHECK ((reserved_nano_usd >= 0)),
-  constraint attempts_state_check CHECK ((state = ANY (ARRAY['open'::text, 'settled'::text])))
+  constraint attempts_reserved_tokens_check CHECK ((reserved_tokens >= 0)),
+  constraint attempts_state_check CHECK ((state = ANY (ARRAY['open'::text, 'settled'::text]))),
+  constraint attempts_usage_source_check CHECK ((usage_source = ANY (ARRAY['reported'::text, 'estimated'::text])))
+);
+
+create table budget_leases (
+  id text not null,
+  workspace_id text not null,
+  app_id text not null,
+  funding text not null,
+  holder text not null,
+  granted_nano_usd bigint not null,
+  granted_tokens bigint not null,
+  settled_nano_usd bigint not null default 0,
+  settled_tokens bigint not null default 0,
+  windows jsonb not null,
+  state text not null default 'open'::text,
+  lease_until timestamp with time zone not null,
+  created_at timestamp with time zone not null default patchbay_now(),
+  closed_at timestamp with time zone,
+  unresolved boolean not null default false,
+  constraint budget_leases_check CHECK (((settled_nano_usd <= granted_nano_usd) AND (settled_tokens <= granted_tokens))),
+  constraint budget_leases_check1 CHECK (((state = 'closed'::text) = (closed_at IS NOT NULL))),
+  constraint budget_leases_funding_check CHECK ((funding = ANY (ARRAY['none'::text, 'allowance'::text, 'credits'::text]))),
+  constraint budget_leases_granted_nano_usd_check CHECK ((granted_nano_usd >= 0)),
+  constraint budget_leases_granted_tokens_check CHECK ((granted_tokens >= 0)),
+  constraint budget_leases_pkey PRIMARY KEY (id),
+  constraint budget_leases_settled_nano_usd_check CHECK ((settled_nano_usd >= 0)),
+  constraint budget_leases_settled_tokens_check CHECK ((settled_tokens >= 0)),
+  constraint budget_leases_state_check CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text])))
 );
 
 create table budget_windows (
@@ -88,28 +126,35 @@ create table budget_windows (
   reserved_nano_usd bigint not null default 0,
   spent_audio_ms bigint not null default 0,
   reserved_audio_ms bigint not null default 0,
+  spent_tokens bigint not null default 0,
+  reserved_tokens bigint not null default 0,
   constraint budget_windows_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
   constraint budget_windows_pkey PRIMARY KEY (budget_id, window_start),
   constraint budget_windows_reserved_audio_ms_check CHECK ((reserved_audio_ms >= 0)),
   constraint budget_windows_reserved_nano_usd_check CHECK ((reserved_nano_usd >= 0)),
+  constraint budget_windows_reserved_tokens_check CHECK ((reserved_tokens >= 0)),
   constraint budget_windows_spent_audio_ms_check CHECK ((spent_audio_ms >= 0)),
-  constraint budget_windows_spent_nano_usd_check CHECK ((spent_nano_usd >= 0))
+  constraint budget_windows_spent_nano_usd_check CHECK ((spent_nano_usd >= 0)),
+  constraint budget_windows_spent_tokens_check CHECK ((spent_tokens >= 0))
 );
 
 create table budgets (
   id text not null,
   workspace_id text not null,
-  app_id text not null,
+  app_id text,
   period text not null,
   limit_nano_usd bigint,
   limit_audio_seconds numeric,
   limit_tokens bigint,
   soft_limit numeric,
   managed_by text not null,
+  kind text not null default 'budget'::text,
   constraint budgets_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
+  constraint budgets_kind_check CHECK ((kind = ANY (ARRAY['budget'::text, 'allowance'::text, 'credits'::text]))),
   constraint budgets_limit_audio_seconds_check CHECK ((limit_audio_seconds >= (0)::numeric)),
   constraint budgets_limit_nano_usd_check CHECK ((limit_nano_usd >= 0)),
   constraint budgets_limit_tokens_check CHECK ((limit_tokens >= 0)),
+  constraint budgets_owner CHECK (((kind = 'budget'::text) = (app_id IS NOT NULL))),
   constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'total'::text]))),
   constraint budgets_pkey PRIMARY KEY (id),
   constraint budgets_soft_limit_check CHECK (((soft_limit > (0)::numeric) AND (soft_limit <= (1)::numeric))),
@@ -145,6 +190,16 @@ create table idempotency_slots (
   constraint idempotency_slots_check CHECK (((state = 'completed'::text) = ((body IS NOT NULL) AND (status IS NOT NULL) AND (headers IS NOT NULL)))),
   constraint idempotency_slots_pkey PRIMARY KEY (app_id, key_sha256),
   constraint idempotency_slots_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'dispatched'::text, 'completed'::text, 'burned'::text])))
+);
+
+create table plans (
+  id text not null,
+  monthly_chat_tokens bigint not null,
+  credits_nano_usd bigint not null,
+  managed_by text not null,
+  constraint plans_credits_nano_usd_check CHECK ((credits_nano_usd >= 0)),
+  constraint plans_monthly_chat_tokens_check CHECK ((monthly_chat_tokens >= 0)),
+  constraint plans_pkey PRIMARY KEY (id)
 );
 
 create table prices (
@@ -184,7 +239,11 @@ CREATE INDEX attempts_open ON public.attempts USING btree (deadline_at) WHERE (s
 
 CREATE INDEX attempts_request ON public.attempts USING btree (request_id);
 
+CREATE INDEX budget_leases_open ON public.budget_leases USING btree (lease_until) WHERE (state = 'open'::text);
+
 CREATE INDEX budgets_app ON public.budgets USING btree (app_id);
+
+CREATE INDEX budgets_workspace ON public.budgets USING btree (workspace_id) WHERE (kind <> 'budget'::text);
 
 CREATE INDEX idempotency_slots_expiry ON public.idempotency_slots USING btree (expires_at);
 

@@ -81,7 +81,9 @@ interface PricesTable {
 interface BudgetsTable {
   id: string;
   workspace_id: string;
-  app_id: string;
+  /** Null for what belongs to the whole workspace. */
+  app_id: TextOrNull;
+  kind: Generated<"budget" | "allowance" | "credits">;
   period: "day" | "month" | "total";
   limit_nano_usd: BigintOrNull;
   limit_audio_seconds: NumericOrNull;
@@ -97,6 +99,8 @@ interface BudgetWindowsTable {
   reserved_nano_usd: BigintWithDefault;
   spent_audio_ms: BigintWithDefault;
   reserved_audio_ms: BigintWithDefault;
+  spent_tokens: BigintWithDefault;
+  reserved_tokens: BigintWithDefault;
 }
 
 interface IdempotencySlotsTable {
@@ -146,6 +150,41 @@ interface AttemptsTable {
   charge_nano_usd: BigintOrNull;
   provider_request_id: TextOrNull;
   receipts: ColumnType<unknown, string | null | undefined, string | null>;
+  reserved_tokens: BigintWithDefault;
+  input_tokens: BigintOrNull;
+  output_tokens: BigintOrNull;
+  cached_input_tokens: BigintOrNull;
+  usage_source: ColumnType<"reported" | "estimated" | null, "reported" | "estimated" | null | undefined, string | null>;
+  /** The lease that paid it, where it had no reservation of its own. */
+  lease_id: TextOrNull;
+}
+
+interface PlansTable {
+  id: string;
+  monthly_chat_tokens: Bigint;
+  credits_nano_usd: Bigint;
+  managed_by: string;
+}
+
+interface BudgetLeasesTable {
+  id: string;
+  workspace_id: string;
+  app_id: string;
+  funding: "none" | "allowance" | "credits";
+  /** The process that spends it. */
+  holder: string;
+  granted_nano_usd: Bigint;
+  granted_tokens: Bigint;
+  settled_nano_usd: BigintWithDefault;
+  settled_tokens: BigintWithDefault;
+  /** As in `attempts`. */
+  windows: Json;
+  state: Generated<"open" | "closed">;
+  lease_until: Time;
+  created_at: TimeWithDefault;
+  closed_at: TimeOrNull;
+  /** Its holder died: what was not settled counts as spent. */
+  unresolved: Generated<boolean>;
 }
 
 export interface Tables {
@@ -159,4 +198,6 @@ export interface Tables {
   budget_windows: BudgetWindowsTable;
   idempotency_slots: IdempotencySlotsTable;
   attempts: AttemptsTable;
+  plans: PlansTable;
+  budget_leases: BudgetLeasesTable;
 }

@@ -41,7 +41,7 @@ function caller(role: Role, workspace: { readonly id: string; readonly slug: str
       quota: none,
       routing,
     },
-    workspace: { id: brand("workspace", workspace.id), slug: workspace.slug },
+    workspace: { id: brand("workspace", workspace.id), slug: workspace.slug, plan: null },
     app: null,
     scopes: [],
     testMode: false,

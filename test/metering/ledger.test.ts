@@ -190,6 +190,7 @@ test("contract 9: a refusal says which limit, what is spent, reserved, asked for
     ok: false,
     exceeded: {
       budgetId,
+      owner: "budget",
       kind: "audio_seconds",
       period: "month",
       limit: 25_000n,

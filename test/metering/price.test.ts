@@ -95,19 +95,23 @@ test("contract 9: windows are UTC days and months", () => {
 test("contract 9: a budget may be reached, not passed; asking for nothing never exceeds", () => {
   const budget = {
     id: "b",
+    kind: "budget",
     period: "day",
     limitNanoUsd: 10n,
     limitAudioMs: null,
+    limitTokens: null,
     spentNanoUsd: 4n,
     reservedNanoUsd: 3n,
     spentAudioMs: 0n,
     reservedAudioMs: 0n,
+    spentTokens: 0n,
+    reservedTokens: 0n,
     windowStart: new Date(0),
     resetsAt: null,
   } as const;
-  assert.equal(judgeBudget(budget, { nanoUsd: 3n, audioMs: 1n }), null);
-  assert.equal(judgeBudget(budget, { nanoUsd: 4n, audioMs: 1n })?.requested, 4n);
-  assert.equal(judgeBudget({ ...budget, spentNanoUsd: 99n }, { nanoUsd: 0n, audioMs: 1n }), null);
+  assert.equal(judgeBudget(budget, { nanoUsd: 3n, audioMs: 1n, tokens: 0n }), null);
+  assert.equal(judgeBudget(budget, { nanoUsd: 4n, audioMs: 1n, tokens: 0n })?.requested, 4n);
+  assert.equal(judgeBudget({ ...budget, spentNanoUsd: 99n }, { nanoUsd: 0n, audioMs: 1n, tokens: 0n }), null);
   assert.equal(limitMs("12.3456"), 12_345n);
   assert.equal(limitMs("3600"), 3_600_000n);
   assert.equal(limitMs(null), null);

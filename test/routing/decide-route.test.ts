@@ -146,7 +146,7 @@ test("contract 3: weak emulation satisfies nothing unless the route accepts it, 
 });
 
 test("contract 1: a route without audio is 503 before capability, capability before health", () => {
-  assert.equal(positions(decide(route("r", [textTarget(1)]), { diarization: true })), "no_audio_model");
+  assert.equal(positions(decide(route("r", [textTarget(1)]), { diarization: true })), "no_model");
   const own = route("r", [speechTarget(1), speechTarget(2)]);
   assert.equal(positions(decide(own, { diarization: true }, { unhealthy: [1, 2] })), "unsupported");
   assert.equal(positions(decide(own, {}, { unhealthy: [1, 2] })), "unhealthy");

@@ -1,7 +1,8 @@
 // The purpose table (spec 4.1, 4.7; contract 4) at the level of the pure rule; test/http/transcription repeats it over HTTP.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolveAudioPurpose } from "../../src/routing/resolve-purpose.ts";
+import { type PurposeRequest, resolvePurpose } from "../../src/routing/resolve-purpose.ts";
+import type { RoutingContext } from "../../src/routing/types.ts";
 import { audioContext, purpose, route, textTarget, speechTarget } from "./routing-fixtures.ts";
 
 const speech = route("speech", [speechTarget(1)], {
@@ -24,6 +25,10 @@ const UNUSABLE = [
   ["unpublished", "draft", "unpublished"],
   ["bound to a text-only route", "typing", "no_audio_model"],
 ] as const;
+
+function resolveAudioPurpose(context: RoutingContext, request: PurposeRequest) {
+  return resolvePurpose(context, "audio_input", request);
+}
 
 test("§4.7.1 no purpose: the key's route, all three fields say so", () => {
   const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: null, header: null, policy: null });

@@ -1,5 +1,6 @@
 // Small routes, targets and contexts for tables over the pure routing rules.
 import type { Feature } from "../../src/contract/features.ts";
+import type { ChatModel } from "../../src/providers/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../../src/providers/provider.ts";
 import type { Purpose, Route, RoutingContext, Target } from "../../src/routing/types.ts";
 
@@ -19,20 +20,32 @@ export function speechTarget(position: number, speech: SpeechModel = model(), re
     provider: "deepgram",
     model: `m${position}`,
     speech,
-    chat: false,
+    chat: null,
     profiles: [],
     settings: {},
+    firstContentTimeoutMs: 300_000,
     profileSettings: {},
     ...rest,
   };
 }
 
+const TEXT_MODEL: ChatModel = { features: [], preferences: [], limits: {} };
+
 export function textTarget(position: number): Target {
-  return { ...speechTarget(position), speech: null, chat: true };
+  return { ...speechTarget(position), speech: null, chat: TEXT_MODEL };
 }
 
 export function route(id: string, targets: readonly Target[], rest: Partial<Route> = {}): Route {
-  return { id, targets, purposes: [], profileOverrideAllowed: true, mayPayTwice: false, acceptWeak: [], ...rest };
+  return {
+    id,
+    targets,
+    purposes: [],
+    profileOverrideAllowed: true,
+    mayPayTwice: false,
+    fallbackAfterUnknown: true,
+    acceptWeak: [],
+    ...rest,
+  };
 }
 
 export function purpose(label: string, routeId: string, rest: Partial<Purpose> = {}): Purpose {

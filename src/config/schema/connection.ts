@@ -2,11 +2,10 @@
 import { z } from "zod";
 import type { AudioFormat } from "../../audio/media-types.ts";
 import { LANGUAGE_TAG } from "../../contract/transcription.ts";
-import { REDACTION_GROUPS } from "../../contract/features.ts";
+import { CAPABILITIES, REDACTION_GROUPS } from "../../contract/features.ts";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";
 import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "./kit.ts";
 
-export const CAPABILITIES = ["audio_input", "chat"] as const;
 const AUDIO_FORMATS = ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const satisfies readonly AudioFormat[];
 
 /** null: not declared, so what the catalogue says of the model stands. */

@@ -10,7 +10,7 @@ import { brand } from "../../../src/contract/ids.ts";
 import type { TranscriptionFields } from "../../../src/contract/transcription.ts";
 import { type Account, createDirectory, PLATFORM } from "../../../src/directory/snapshot.ts";
 import { storedRoute } from "../../../src/directory/stored.ts";
-import { providers } from "../../../src/providers/registry.ts";
+import { chatProviders, providers } from "../../../src/providers/registry.ts";
 import { decideRoute, type RouteDecision } from "../../../src/routing/decide-route.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
@@ -206,7 +206,9 @@ function pureDecision(): (each: Case) => RouteDecision {
     id: route,
     definition: storedRoute.parse({ targets: targetsOf(route) }),
   }));
-  const routes = createDirectory({ accounts, routes: rows }, providers).routesOf(workspace);
+  const routes = createDirectory({ accounts, routes: rows }, { speech: providers, chat: chatProviders }).routesOf(
+    workspace,
+  );
   return ({ route, asked, language }) => {
     const own = routes.get(route);
     assert(own !== undefined);

@@ -1,0 +1,182 @@
+// Chat as callers see it: request fields (spec 2.5), the routed answer and the events of its stream, as contract 7 decides them.
+import { z } from "zod";
+import { PROFILES } from "./features.ts";
+import { errorBody } from "./error-body.ts";
+import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "./transcription.ts";
+
+const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/u, "1 to 64 letters, digits, _ or -");
+/** A JSON object whose inside is the provider's business: a schema, or the arguments that fit one. */
+const jsonObject = z.record(z.string(), z.unknown());
+
+const textPart = z.strictObject({ type: z.literal("text"), text: z.string() });
+const imagePart = z.strictObject({
+  type: z.literal("image_url"),
+  image_url: z.strictObject({
+    url: z
+      .string()
+      .refine(isImageUrl, "must be a data: URL of a png, jpeg, webp or gif image in base64; no other URL is taken")
+      .describe("A `data:` URL; other URLs are neither fetched nor passed on."),
+    detail: z.enum(["auto", "low", "high"]).nullish(),
+  }),
+});
+const audioPart = z.strictObject({
+  type: z.literal("input_audio"),
+  input_audio: z.strictObject({
+    data: z.string().refine(isBase64, "must be base64").describe("Base64 audio."),
+    format: z.enum(["wav", "mp3"]),
+  }),
+});
+const textContent = z.union([z.string(), z.array(textPart).min(1)]);
+const userContent = z.union([
+  z.string(),
+  z
+    .array(
+      z.discriminatedUnion("type", [textPart, imagePart, audioPart], {
+        error: "must be a text, image_url or input_audio part; video is not taken",
+      }),
+    )
+    .min(1),
+]);
+
+export const toolCall = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.string().describe("JSON text, as the model wrote it."),
+});
+export type ToolCall = z.infer<typeof toolCall>;
+
+/** An assistant's call brought back: in our shape, or in OpenAI's. */
+const givenToolCall = z.union([
+  z.strictObject({ id: z.string().min(1).max(256), name: TOOL_NAME, arguments: z.string() }),
+  z.strictObject({
+    id: z.string().min(1).max(256),
+    type: z.literal("function"),
+    function: z.strictObject({ name: TOOL_NAME, arguments: z.string() }),
+  }),
+]);
+
+export const chatMessage = z.discriminatedUnion("role", [
+  z.strictObject({ role: z.literal("system"), content: textContent }),
+  z.strictObject({ role: z.literal("user"), content: userContent }),
+  z.strictObject({
+    role: z.literal("assistant"),
+    content: textContent.nullish(),
+    tool_calls: z.array(givenToolCall).min(1).max(128).nullish(),
+  }),
+  z.strictObject({ role: z.literal("tool"), tool_call_id: z.string().min(1).max(256), content: z.string() }),
+]);
+export type ChatMessage = z.infer<typeof chatMessage>;
+
+export const chatTool = z.strictObject({
+  type: z.literal("function"),
+  function: z.strictObject({
+    name: TOOL_NAME,
+    description: z.string().max(4096).nullish(),
+    parameters: jsonObject.nullish().describe("JSON Schema of the arguments."),
+    strict: z.boolean().nullish(),
+  }),
+});
+
+export const chatToolChoice = z.union([
+  z.enum(["none", "auto", "required"]),
+  z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: TOOL_NAME }) }),
+]);
+
+export const chatResponseFormat = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text") }),
+  z.strictObject({ type: z.literal("json_object") }),
+  z.strictObject({
+    type: z.literal("json_schema"),
+    json_schema: z.strictObject({
+      name: TOOL_NAME,
+      description: z.string().max(4096).nullish(),
+      schema: jsonObject,
+      strict: z.boolean().nullish(),
+    }),
+  }),
+]);
+
+const STOP = z.string().min(1).max(256);
+
+/** The body of `POST /v1/chat`; `model` and `provider` are refused by name before it is judged. */
+export const chatFields = z.strictObject({
+  messages: z.array(chatMessage).min(1).max(10_000).describe("The conversation so far, oldest first."),
+  max_tokens: z.int().min(1).max(1_000_000).describe("Most tokens of the answer; within the model's limit.").optional(),
+  temperature: z.number().min(0).max(2).describe("Sampling temperature; a preference.").optional(),
+  top_p: z.number().min(0).max(1).describe("Nucleus sampling; a preference.").optional(),
+  seed: z.int().describe("For answers that repeat as far as the model can; a preference.").optional(),
+  stop: z
+    .union([STOP, z.array(STOP).min(1).max(4)])
+    .describe("Texts at which the answer ends; a preference.")
+    .optional(),
+  stream: z.boolean().describe("Server-sent events while the answer is made.").optional(),
+  tools: z.array(chatTool).min(1).max(128).describe("Functions the model may call.").optional(),
+  tool_choice: chatToolChoice.describe("Whether and which tool must be called.").optional(),
+  parallel_tool_calls: z.boolean().describe("Whether one answer may call several tools.").optional(),
+  response_format: chatResponseFormat.describe("Plain text, any JSON object, or JSON that fits a schema.").optional(),
+  purpose: PURPOSE_LABEL.describe("Routing label; see `purposes` in `GET /v1/me`.").optional(),
+  purpose_policy: PURPOSE_POLICY.describe("Has no effect on chat, where an unusable purpose falls back.").optional(),
+  response_profile: z.enum(PROFILES).describe("How much effort the route spends.").optional(),
+  dry_run: z
+    .boolean()
+    .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
+    .optional(),
+});
+export type ChatFields = z.infer<typeof chatFields>;
+
+export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+const tokens = z.int().min(0);
+
+export const chatUsage = z.strictObject({
+  input_tokens: tokens,
+  output_tokens: tokens,
+  total_tokens: tokens,
+  cached_input_tokens: tokens.describe("The part of the input that the provider had kept from before."),
+});
+
+/** The answer of `POST /v1/chat`; every key always present. */
+export const chatAnswer = z.strictObject({
+  id: z.string(),
+  object: z.literal("chat"),
+  created_at: z.string(),
+  status: z.literal("completed"),
+  content: z.string().nullable().describe("Null only when there are tool calls alone."),
+  finish_reason: z.enum(FINISH_REASONS),
+  tool_calls: z.array(toolCall),
+  usage: chatUsage,
+  warnings: z.array(warning),
+  ...purposeFields.shape,
+});
+export type ChatAnswer = z.infer<typeof chatAnswer>;
+
+/** The stream's events by name: nothing is sent before the provider's first content, and `error` ends a broken one. */
+export const CHAT_EVENTS = {
+  "chat.started": z.strictObject({ id: z.string(), created_at: z.string() }),
+  "chat.delta": z.strictObject({ content: z.string() }),
+  "chat.tool_call.delta": z.strictObject({
+    index: z.int().min(0),
+    id: z.string().optional(),
+    name: z.string().optional(),
+    arguments: z.string(),
+  }),
+  "chat.completed": chatAnswer,
+  error: errorBody,
+} as const;
+export type ChatEventName = keyof typeof CHAT_EVENTS;
+export type ChatEventData<Name extends ChatEventName> = z.infer<(typeof CHAT_EVENTS)[Name]>;
+export type ChatStreamEvent = {
+  [Name in ChatEventName]: { readonly event: Name; readonly data: ChatEventData<Name> };
+}[ChatEventName];
+
+function isImageUrl(url: string): boolean {
+  const comma = url.indexOf(",");
+  return /^data:image\/(?:png|jpeg|webp|gif);base64$/u.test(url.slice(0, comma)) && isBase64(url.slice(comma + 1));
+}
+
+/** A search for what does not belong: one pattern for the whole of it would backtrack over 20 MB. */
+function isBase64(text: string): boolean {
+  const end = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
+  return end > 0 && text.length % 4 === 0 && !/[^A-Za-z0-9+/]/u.test(text.slice(0, end));
+}

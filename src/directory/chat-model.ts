@@ -1,0 +1,42 @@
+// What a chat model on a connection can do: the catalogue entry with the operator's declaration on top (contract 7, 10). Pure.
+import { CHAT_FEATURES, type ChatFeature } from "../contract/features.ts";
+import { CHAT_MODELS } from "../providers/catalog.ts";
+import type { ChatModel, ChatProvider } from "../providers/chat-provider.ts";
+import type { ProviderKind } from "../providers/provider.ts";
+import type { StoredModel } from "./stored.ts";
+
+const NOTHING: ChatModel = { features: [], preferences: [], limits: {} };
+
+/** null: the model does not chat there. */
+export function chatModel(
+  kind: ProviderKind,
+  provider: ChatProvider | undefined,
+  name: string,
+  declared: StoredModel | undefined,
+): ChatModel | null {
+  const known = provider?.models[name] ?? CHAT_MODELS[kind]?.[name];
+  if (declared === undefined) return known ?? null;
+  if (!declared.capabilities.includes("chat")) return null;
+  const base = known ?? provider?.unknownModel ?? NOTHING;
+  const { maxOutputTokens } = declared.limits;
+  return {
+    ...base,
+    features: declaredFeatures(base.features, declared.features),
+    limits: { ...base.limits, ...(maxOutputTokens === null ? {} : { maxOutputTokens }) },
+  };
+}
+
+/** One by one: `true` adds, `false` takes away, silence leaves the catalogue's word. */
+function declaredFeatures(known: readonly ChatFeature[], features: StoredModel["features"]): readonly ChatFeature[] {
+  const json = (mode: "json_object" | "json_schema") => features.responseFormat?.includes(mode) ?? null;
+  const declared: { readonly [F in ChatFeature]: boolean | null } = {
+    tools: features.tools,
+    tool_choice: features.toolChoice,
+    parallel_tool_calls: features.parallelToolCalls,
+    "response_format.json_object": json("json_object"),
+    "response_format.json_schema": json("json_schema"),
+    image_parts: features.imageParts,
+    audio_parts: features.audioParts,
+  };
+  return CHAT_FEATURES.filter((feature) => declared[feature] ?? known.includes(feature));
+}
