@@ -1,11 +1,14 @@
-// OpenAI-compatible speech servers and how each differs (openai-compatible-stt.md): whisper.cpp, speaches, vLLM, or plain OpenAI.
+// OpenAI-compatible speech servers and how each differs (openai-compatible-stt.md): whisper.cpp, speaches, vLLM, Groq, Mistral,
+// or plain OpenAI.
 import { OPENAI_BODY_BYTES, findWrongKey, openAiWire } from "./openai-audio.ts";
 import { jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import { groqWire } from "./groq.ts";
+import { mistralAnswer, mistralError } from "./mistral.ts";
 import { speachesAnswer, speachesError } from "./speaches.ts";
 import { vllmAnswer, vllmError } from "./vllm.ts";
 import { whisperCppAnswer, whisperCppError } from "./whisper-cpp.ts";
 
-export const DIALECTS = ["openai", "whisper-cpp", "speaches", "vllm"] as const;
+export const DIALECTS = ["openai", "whisper-cpp", "speaches", "vllm", "groq", "mistral"] as const;
 export type Dialect = (typeof DIALECTS)[number];
 type Task = "transcribe" | "translate";
 
@@ -28,6 +31,19 @@ export function compatibleWire(dialect: Dialect, task: Task): Wire | null {
         errorFor: speachesError,
         answer: (input, alteration) =>
           withKey(input, jsonAnswer(401, { detail: "Invalid API key" }), () => speachesAnswer(input, alteration, task)),
+      };
+    case "groq":
+      return groqWire(task);
+    case "mistral":
+      if (task === "translate") return null;
+      return {
+        ...shared,
+        maxBodyBytes: SELF_HOSTED_BODY_BYTES,
+        errorFor: mistralError,
+        answer: (input, alteration) =>
+          findWrongKey(input.headers.authorization, false) === null
+            ? mistralAnswer(input, alteration)
+            : Promise.resolve(jsonAnswer(401, { detail: "Unauthorized" })),
       };
     case "vllm":
       return {

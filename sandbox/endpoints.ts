@@ -12,7 +12,10 @@ function openAiEndpoints(): [string, Wire][] {
   return Object.entries(TASKS).flatMap(([name, task]) => {
     const compatible = DIALECTS.flatMap((dialect): [string, Wire][] => {
       const wire = compatibleWire(dialect, task);
-      return wire === null ? [] : [[`/compatible/${dialect}/v1/audio/${name}`, wire]];
+      if (wire === null) return [];
+      const endpoint: [string, Wire] = [`/compatible/${dialect}/v1/audio/${name}`, wire];
+      // Where it listens unless told otherwise.
+      return dialect === "whisper-cpp" ? [endpoint, [`/compatible/${dialect}/v1/inference`, wire]] : [endpoint];
     });
     return [[`/openai/v1/audio/${name}`, openAiWire({ name: "openai", task })], ...compatible];
   });

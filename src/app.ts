@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { DIALECTS } from "../sandbox/compatible.ts";
 import { startSandbox } from "../sandbox/server.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import { openSpool } from "./audio/spool.ts";
@@ -73,7 +74,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     sandbox: sandbox.origin,
     deepgram: sandbox.deepgramUrl,
     openai: sandbox.openaiUrl,
-    "openai-compatible": sandbox.compatibleUrl("openai"),
   };
   const outbound = createOutbound();
   const measurer = createMeasurer();
@@ -94,7 +94,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     idempotency,
     quotas: createQuotas(nowMs),
     openIo: ({ timeoutMs, ...request }) => createIo({ outbound, deadlineMs: timeoutMs, ...request }),
-    sandboxUrl: (kind) => sandboxUrls[kind] ?? null,
+    sandboxUrl: (kind, dialect) =>
+      kind === "openai-compatible"
+        ? sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai")
+        : (sandboxUrls[kind] ?? null),
     now,
     logger,
   };

@@ -24,7 +24,7 @@ export function resolveAccount(
   if (account === undefined) throw new Error("a target names an account that is not in the directory");
   const ownUrl = account.baseUrl ?? services.providers.get(account.kind)?.defaultBaseUrl ?? null;
   if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
-    const baseUrl = services.sandboxUrl(account.kind);
+    const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
     if (baseUrl === null) throw new Error(`the sandbox does not speak ${account.kind}`);
     // Any non-empty credential is accepted there; the real one stays at home.
     return { baseUrl, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };

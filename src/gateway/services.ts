@@ -38,7 +38,7 @@ export interface GatewayServices {
   readonly quotas: Quotas;
   readonly openIo: (request: IoRequest) => Io;
   /** Where the sandbox speaks this provider's wire format; null when it does not. Targets of test keys go there. */
-  readonly sandboxUrl: (kind: ProviderKind) => string | null;
+  readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string | null;
   readonly now: () => Date;
   readonly logger: Logger;
 }

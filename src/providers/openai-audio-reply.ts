@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
+import type { Dialect } from "./openai-audio.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
@@ -12,6 +13,8 @@ const segment = z.object({
   start: z.number(),
   end: z.number(),
   speaker: z.union([z.string(), z.number()]).nullish(),
+  /** Mistral's name for it. */
+  speaker_id: z.union([z.string(), z.number()]).nullish(),
   words: z.array(word).nullish(),
 });
 
@@ -24,7 +27,8 @@ const body = z.object({
   duration: z.unknown().optional(),
   segments: z.array(segment).nullish(),
   words: z.array(word).nullish(),
-  usage: z.object({ seconds: z.unknown().optional() }).nullish(),
+  usage: z.object({ seconds: z.unknown().optional(), prompt_audio_seconds: z.unknown().optional() }).nullish(),
+  x_groq: z.object({ id: z.string().nullish() }).nullish(),
 });
 
 export interface OpenAiReply {
@@ -34,27 +38,39 @@ export interface OpenAiReply {
   readonly segments: readonly ProviderSegment[];
   readonly words: readonly ProviderWord[];
   readonly seconds: number | null;
+  readonly requestId: string | null;
 }
 
-/** `asked` trims what a format brings along unasked; `tokens`: words lie inside segments and in pieces. */
+/** `asked` trims what a format brings along unasked; `wordsIn`: as tokens inside segments, in their place, or beside them. */
 export function readOpenAiReply(
   raw: unknown,
   asked: { readonly words: boolean; readonly segments: boolean },
-  tokens: boolean,
+  wordsIn: Dialect["words"],
 ): OpenAiReply {
   const parsed = body.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const reply = parsed.data;
-  const segments = reply.segments ?? [];
-  const words = tokens ? segments.flatMap((each) => joinTokens(each.words ?? [])) : (reply.words ?? []).map(wholeWord);
+  const pieces = reply.segments ?? [];
+  const inPlace = wordsIn === "segments" && asked.words;
+  const words = inPlace ? pieces.map(wholeSegment) : wordsOf(reply, wordsIn);
+  const segments = inPlace ? [] : pieces;
   return {
     text: reply.text.trim(),
     language: languageTag(reply.detected_language ?? reply.language ?? reply.languages?.[0]?.code ?? null),
     languageConfidence: confidenceOrNull(reply.detected_language_probability),
     segments: asked.segments ? segments.map(wholeSegment).filter((each) => each.text !== "") : [],
     words: asked.words ? words.filter((each) => each.text !== "") : [],
-    seconds: secondsOrNull(reply.duration) ?? secondsOrNull(reply.usage?.seconds),
+    seconds:
+      secondsOrNull(reply.duration) ??
+      secondsOrNull(reply.usage?.seconds) ??
+      secondsOrNull(reply.usage?.prompt_audio_seconds),
+    requestId: reply.x_groq?.id ?? null,
   };
+}
+
+function wordsOf(reply: z.infer<typeof body>, wordsIn: Dialect["words"]): readonly ProviderWord[] {
+  if (wordsIn === "tokens") return (reply.segments ?? []).flatMap((each) => joinTokens(each.words ?? []));
+  return (reply.words ?? []).map(wholeWord);
 }
 
 function wholeWord(each: z.infer<typeof word>): ProviderWord {
@@ -69,12 +85,12 @@ function wholeWord(each: z.infer<typeof word>): ProviderWord {
 }
 
 function wholeSegment(each: z.infer<typeof segment>): ProviderSegment {
-  const { speaker } = each;
+  const speaker = each.speaker ?? each.speaker_id;
   return {
     text: each.text.trim(),
     start: each.start,
     end: each.end,
-    // `avg_logprob` is there, but it measures the decoder, not the text.
+    // `avg_logprob` or a `score` is there, but it measures the decoder, not the text.
     confidence: null,
     speaker: speaker === null || speaker === undefined ? null : String(speaker),
     channel: null,

@@ -22,18 +22,22 @@ export interface Dialect {
   /** null: no translation. `translate`: the same path with `translate=true`. */
   readonly translate: { readonly path: string } | { readonly field: "translate" } | null;
   readonly languageField: "language" | "languages[]";
+  /** The language may not be told where times are asked. */
+  readonly languageOrTimes?: true;
   /** What asks for detection: silence, or a value of the language field. */
   readonly detectValue: string | null;
   /** Sent when nothing is known of the language, for servers whose silence means one language. */
   readonly silentLanguage: string | null;
   /** Where the language comes back: in any JSON, with the times only, or nowhere. */
   readonly languageIn: "json" | "verbose_json" | null;
-  /** The format that carries times, and whether words are asked by name or always come along. */
-  readonly timedFormat: "verbose_json" | null;
-  readonly words: "granularity" | "tokens" | null;
-  /** Speakers by a format of its own, or by a field beside `verbose_json`. */
-  readonly diarization: { readonly format: "diarized_json" } | { readonly field: "diarization" } | null;
-  readonly keyterms: "prompt" | "keywords[]" | "hotwords" | null;
+  /** The format that carries times. `only`: there is one format, so it is not asked by name. */
+  readonly timedFormat: "verbose_json" | "only" | null;
+  /** Words asked by name and beside the segments, always there as tokens in the segments, or in the place of the segments. */
+  readonly words: "granularity" | "tokens" | "segments" | null;
+  readonly granularityField: "timestamp_granularities[]" | "timestamp_granularities";
+  /** Speakers by a format of its own, or by a field beside the timed format. */
+  readonly diarization: { readonly format: "diarized_json" } | { readonly field: "diarization" | "diarize" } | null;
+  readonly keyterms: "prompt" | "keywords[]" | "hotwords" | "context_bias" | null;
   readonly takesPrompt: boolean;
   readonly constantFields: readonly (readonly [string, string])[];
 }
@@ -47,21 +51,36 @@ export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect:
   if (missing.length > 0) return { ok: false, missing };
   const translates = request.task === "translate";
   const format = responseFormat(request, target, dialect);
-  const fields: Fields = [["model", target.model], ["response_format", format], ...dialect.constantFields];
+  const fields: Fields = [["model", target.model]];
+  if (dialect.timedFormat !== "only") fields.push(["response_format", format]);
+  fields.push(...dialect.constantFields);
   const translation = dialect.translate;
   const path = translates && translation !== null && "path" in translation ? translation.path : dialect.transcribePath;
   if (translates && translation !== null && "field" in translation) fields.push([translation.field, "true"]);
-  if (saysSpokenLanguage(request, dialect)) fields.push(...languageFields(request, target, dialect));
-  // A granularity refines `verbose_json` and nothing else; the translation endpoint has segments only, unasked.
-  if (format === "verbose_json" && dialect.words === "granularity" && !translates) {
-    if (request.words) fields.push(["timestamp_granularities[]", "word"]);
-    if (request.segments) fields.push(["timestamp_granularities[]", "segment"]);
+  if (takesLanguage(request, dialect)) fields.push(...languageFields(request, target, dialect));
+  // A granularity refines the timed format and nothing else; the translation endpoint has segments only, unasked.
+  if (format === dialect.timedFormat && !translates) {
+    for (const granularity of granularities(request, dialect)) fields.push([dialect.granularityField, granularity]);
   }
   if (request.diarization && dialect.diarization !== null && "field" in dialect.diarization) {
     fields.push([dialect.diarization.field, "true"]);
   }
   fields.push(...vocabularyFields(request, target, dialect));
   return { ok: true, plan: { kind: "multipart", path, fields }, dropped: dropped(request, target, dialect) };
+}
+
+function granularities(request: SpeechRequest, dialect: Dialect): readonly ("word" | "segment")[] {
+  switch (dialect.words) {
+    case "granularity":
+      return [...(request.words ? ["word" as const] : []), ...(request.segments ? ["segment" as const] : [])];
+    // One list for either: words are asked then, and hold the segments.
+    case "segments":
+      if (request.words) return ["word"];
+      return request.segments || request.diarization ? ["segment"] : [];
+    case "tokens":
+    case null:
+      return [];
+  }
 }
 
 /** Whether the dialect has a parameter, or an unasked habit, for the feature. The protocol knows nothing of the others. */
@@ -82,6 +101,7 @@ function hasDiarizedFormat(dialect: Dialect): boolean {
 function responseFormat(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): string {
   const timesOrSpeakers = request.segments || request.words || request.diarization;
   if (timesOrSpeakers && hasDiarizedFormat(dialect)) return "diarized_json";
+  if (dialect.timedFormat === "only") return "only";
   const languageNeedsIt = detects(request, target, dialect) && dialect.languageIn === "verbose_json";
   return dialect.timedFormat !== null && (timesOrSpeakers || languageNeedsIt) ? dialect.timedFormat : "json";
 }
@@ -94,6 +114,11 @@ function detects(request: SpeechRequest, target: SpeechTarget, dialect: Dialect)
 /** OpenAI's translation endpoint knows no `language`; a server that translates by a field on the same path does. */
 function saysSpokenLanguage(request: SpeechRequest, dialect: Dialect): boolean {
   return request.task === "transcribe" || (dialect.translate !== null && "field" in dialect.translate);
+}
+
+function takesLanguage(request: SpeechRequest, dialect: Dialect): boolean {
+  const timed = request.words || request.segments || request.diarization;
+  return saysSpokenLanguage(request, dialect) && !(timed && dialect.languageOrTimes === true);
 }
 
 function languageFields(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): Fields {
@@ -116,7 +141,10 @@ function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect:
   const fields: Fields = [];
   const prompt = request.prompt !== null && dialect.takesPrompt && takes(target, "prompt") ? [request.prompt] : [];
   const terms = request.keyterms.length > 0 ? [request.keyterms.join(", ")] : [];
-  if (dialect.keyterms === "keywords[]") {
+  if (dialect.keyterms === "context_bias") {
+    // Neither spaces nor commas are taken; an underscore joins the words of one term.
+    for (const term of request.keyterms) fields.push(["context_bias", term.trim().replace(/[\s,]+/gu, "_")]);
+  } else if (dialect.keyterms === "keywords[]") {
     for (const term of request.keyterms) fields.push(["keywords[]", term]);
   } else if (dialect.keyterms === "hotwords") {
     for (const list of terms) fields.push(["hotwords", list]);
@@ -142,7 +170,7 @@ function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect)
     list.push("smart_formatting");
   }
   if (request.prompt !== null && !(dialect.takesPrompt && takes(target, "prompt"))) list.push("prompt");
-  if (request.language.kind === "asked" && !(takes(target, "language") && saysSpokenLanguage(request, dialect))) {
+  if (request.language.kind === "asked" && !(takes(target, "language") && takesLanguage(request, dialect))) {
     list.push("language");
   }
   return list;
@@ -173,12 +201,19 @@ export function normaliseAudio(
   const planned = planAudio(request, target, dialect);
   const fields = planned.ok && planned.plan.kind === "multipart" ? planned.plan.fields : [];
   const asked = { words: request.words, segments: request.segments || request.diarization };
-  const reply = readOpenAiReply(raw.body, asked, dialect.words === "tokens");
+  const reply = readOpenAiReply(raw.body, asked, dialect.words);
+  // Words in the place of segments hold them, exactly.
+  const timed = dialect.words === "segments" && request.words ? reply.words : reply.segments;
   const receipts = receiptsFor(
     request,
     audio,
     // The protocol has no notion of channels: whatever was sent, one transcript comes back.
-    { ...reply, channels: 1, wasSent: (feature) => planned.ok && wasSent(feature, planned.plan.path, fields, dialect) },
+    {
+      ...reply,
+      segments: timed,
+      channels: 1,
+      wasSent: (feature) => planned.ok && wasSent(feature, planned.plan.path, fields, dialect),
+    },
     detects(request, target, dialect),
   );
   return {
@@ -188,7 +223,7 @@ export function normaliseAudio(
     segments: reply.segments,
     words: reply.words,
     providerSeconds: reply.seconds,
-    providerRequestId: requestIdOf(raw.headers, "x-request-id"),
+    providerRequestId: requestIdOf(raw.headers, "x-request-id") ?? reply.requestId,
     receipts,
   };
 }

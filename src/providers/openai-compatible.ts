@@ -1,11 +1,12 @@
-// Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM and whatever else is declared.
+// Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM, Groq, Mistral and whatever else
+// is declared.
 // Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
 import { z } from "zod";
 import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
 import type { SpeechProvider, SpeechTarget } from "./provider.ts";
 
-const DIALECT_NAMES = ["openai", "whisper-cpp", "speaches", "vllm"] as const;
+const DIALECT_NAMES = ["openai", "whisper-cpp", "speaches", "vllm", "groq", "mistral"] as const;
 type DialectName = (typeof DIALECT_NAMES)[number];
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
@@ -23,6 +24,21 @@ const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   speaches: { ...OPENAI_DIALECT, diarization: { field: "diarization" }, keyterms: "hotwords" },
   /** vllm-project/vllm: takes word granularity and ignores it, so its receipt fails there rather than here. */
   vllm: { ...OPENAI_DIALECT, keyterms: "hotwords" },
+  /** console.groq.com: Whisper as OpenAI serves it, at api.groq.com/openai/v1. */
+  groq: OPENAI_DIALECT,
+  /** docs.mistral.ai: one JSON shape, words in the place of segments, vocabulary of its own, nothing translated. */
+  mistral: {
+    ...OPENAI_DIALECT,
+    translate: null,
+    languageOrTimes: true,
+    languageIn: "json",
+    timedFormat: "only",
+    words: "segments",
+    granularityField: "timestamp_granularities",
+    diarization: { field: "diarize" },
+    keyterms: "context_bias",
+    takesPrompt: false,
+  },
 };
 
 const settings = z.strictObject({

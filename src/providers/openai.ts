@@ -67,6 +67,7 @@ export const OPENAI_DIALECT: Dialect = {
   languageIn: "verbose_json",
   timedFormat: "verbose_json",
   words: "granularity",
+  granularityField: "timestamp_granularities[]",
   diarization: null,
   keyterms: "prompt",
   takesPrompt: true,

@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { speechContract } from "./contract-suite.ts";
-import type { GoldenModel } from "./fixtures.ts";
+import { type GoldenModel, requestFor } from "./fixtures.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { piece, replyContract } from "./reply-suite.ts";
+import { targetOf } from "./subject.ts";
 
-const [UNKNOWN, , WHISPER_CPP, SPEACHES, VLLM] = COMPATIBLE_GOLDEN;
-assert.ok(UNKNOWN && WHISPER_CPP && SPEACHES && VLLM?.declared);
+const [UNKNOWN, , WHISPER_CPP, SPEACHES, VLLM, GROQ, MISTRAL] = COMPATIBLE_GOLDEN;
+assert.ok(UNKNOWN && WHISPER_CPP && SPEACHES && VLLM?.declared && GROQ && MISTRAL);
 
 speechContract({
   provider: openaiCompatible,
@@ -81,6 +82,74 @@ replyContract(openaiCompatible, [
     receipts: ["timestamps.word shown no", "timestamps.segment shown yes"],
   },
   {
+    name: "Groq names the language, and its id stands in the body",
+    golden: GROQ,
+    reply: {
+      task: "transcribe",
+      language: "German",
+      duration: 3.1,
+      text: " Guten Tag.",
+      words: [
+        { word: "Guten", start: 0, end: 0.4 },
+        { word: "Tag.", start: 0.4, end: 0.9 },
+      ],
+      segments: [{ id: 0, seek: 0, start: 0, end: 0.9, text: " Guten Tag.", avg_logprob: -0.2, no_speech_prob: 0 }],
+      x_groq: { id: "req_01k" },
+    },
+    wishes: { words: true, segments: true, language: { kind: "detect" } },
+    transcript: {
+      text: "Guten Tag.",
+      language: "de",
+      providerSeconds: 3.1,
+      providerRequestId: "req_01k",
+      words: [piece("Guten", 0, 0.4), piece("Tag.", 0.4, 0.9)],
+      segments: [piece("Guten Tag.", 0, 0.9)],
+    },
+    receipts: ["timestamps.word shown yes", "timestamps.segment shown yes", "language shown yes"],
+  },
+  {
+    name: "the language of a translation's text is not the spoken one",
+    golden: GROQ,
+    reply: { task: "translate", language: "english", duration: 3.1, text: "Good day.", segments: [] },
+    wishes: { task: "translate", toLanguage: "en", segments: false },
+    transcript: { text: "Good day.", language: null },
+    receipts: ["translation sent yes"],
+  },
+  {
+    name: "Mistral's word entries, in the place of segments, are words with their speakers, and hold the segments",
+    golden: MISTRAL,
+    reply: {
+      model: "voxtral-mini-2602",
+      text: "Hi there.",
+      language: null,
+      segments: [
+        { type: "transcription_segment", text: " Hi", start: 0.1, end: 0.3, score: null, speaker_id: "speaker_0" },
+        { type: "transcription_segment", text: " there.", start: 0.3, end: 0.7, score: null, speaker_id: "speaker_1" },
+      ],
+      usage: { prompt_audio_seconds: 2, prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 },
+    },
+    wishes: { words: true, segments: true, diarization: true },
+    transcript: {
+      words: [piece("Hi", 0.1, 0.3, { speaker: "speaker_0" }), piece("there.", 0.3, 0.7, { speaker: "speaker_1" })],
+      segments: [],
+      providerSeconds: 2,
+    },
+    receipts: ["timestamps.word shown yes", "timestamps.segment shown yes", "diarization shown yes"],
+  },
+  {
+    name: "Mistral's segments without a speaker do not tell speakers apart",
+    golden: MISTRAL,
+    reply: {
+      text: "Hi.",
+      language: "en",
+      segments: [{ text: "Hi.", start: 0, end: 1, speaker_id: null }],
+      usage: { prompt_audio_seconds: null },
+    },
+    wishes: { diarization: true, keyterms: ["Patchbay"] },
+    transcript: { language: "en", providerSeconds: null, segments: [piece("Hi.", 0, 1)], words: [] },
+    receipts: ["diarization shown no", "keyterms sent yes"],
+  },
+  {
     name: "a duration that is no number is null",
     golden: UNKNOWN,
     reply: { text: "Hi.", duration: "soon" },
@@ -102,4 +171,26 @@ test("openai-compatible: settings name a known dialect and a path, and nothing e
   ]) {
     assert.equal(settings.safeParse(wrong).success, false, JSON.stringify(wrong));
   }
+});
+
+test("contract 3: mistral, a language beside times is named as dropped: the two are not taken together", () => {
+  const { speech, target } = targetOf(openaiCompatible, MISTRAL);
+  const language = { kind: "asked", tag: "de" } as const;
+  const result = openaiCompatible.plan(requestFor(speech, { words: true, segments: true, language }), target);
+  assert.ok(result.ok && result.plan.kind === "multipart");
+  assert.deepEqual(result.dropped, ["language"]);
+  assert.deepEqual(result.plan.fields, [
+    ["model", "voxtral-mini-latest"],
+    ["timestamp_granularities", "word"],
+  ]);
+});
+
+test("contract 3: mistral, a term of several words is one term: joined as documented, not split", () => {
+  const { speech, target } = targetOf(openaiCompatible, MISTRAL);
+  const result = openaiCompatible.plan(requestFor(speech, { keyterms: ["Acme, Inc.", "New  York"] }), target);
+  assert.ok(result.ok && result.plan.kind === "multipart");
+  assert.deepEqual(result.plan.fields.slice(1), [
+    ["context_bias", "Acme_Inc."],
+    ["context_bias", "New_York"],
+  ]);
 });

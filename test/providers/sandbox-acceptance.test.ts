@@ -2,7 +2,7 @@
 // contracts, by different hands, agree. And every receipt of a kept promise holds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startSandbox } from "../../sandbox/server.ts";
+import { type Dialect, startSandbox } from "../../sandbox/server.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
 import { createIo } from "../../src/providers/make-io.ts";
@@ -40,8 +40,7 @@ interface Place {
   readonly golden: GoldenModel;
 }
 
-const dialectOf = (golden: GoldenModel): "openai" | "whisper-cpp" | "speaches" | "vllm" =>
-  (golden.settings?.["dialect"] as "whisper-cpp" | "speaches" | "vllm" | undefined) ?? "openai";
+const dialectOf = (golden: GoldenModel): Dialect => (golden.settings?.["dialect"] as Dialect | undefined) ?? "openai";
 
 const PLACES: readonly Place[] = [
   ...DEEPGRAM_GOLDEN.map((golden) => ({ provider: deepgram, baseUrl: server.deepgramUrl, golden })),
@@ -52,11 +51,7 @@ const PLACES: readonly Place[] = [
   ...COMPATIBLE_GOLDEN.filter(({ settings }) => settings?.["dialect"] !== undefined).map((golden) => ({
     provider: openaiCompatible,
     baseUrl: server.compatibleUrl(dialectOf(golden)),
-    // The sandbox's whisper.cpp was started with another inference path.
-    golden:
-      dialectOf(golden) === "whisper-cpp"
-        ? { ...golden, settings: { ...golden.settings, transcribe_path: "/audio/transcriptions" } }
-        : golden,
+    golden,
   })),
 ];
 

@@ -45,6 +45,53 @@ test("openai: any model name is a Whisper with top-level words, and unknown fiel
   );
 });
 
+test("groq: an id of its own, three formats, a key, and no translation by the turbo model", async () => {
+  const url = sandbox.compatibleUrl("groq");
+  const { json } = await transcribe(url, VERBOSE);
+  assert.match(String(at(json, "x_groq", "id")), /^req_/);
+  for (const [fields, options, status] of [
+    [
+      [
+        ["model", "whisper-large-v3"],
+        ["response_format", "srt"],
+      ],
+      {},
+      400,
+    ],
+    [[["model", "whisper-large-v3"]], { path: "translations" }, 200],
+    [[["model", "whisper-large-v3-turbo"]], { path: "translations" }, 400],
+    [[["model", "whisper-large-v3"]], NO_KEY, 401],
+  ] as const) {
+    assert.equal((await transcribe(url, fields, options)).status, status, JSON.stringify(fields));
+  }
+});
+
+test("mistral: words in the place of segments, speakers beside a granularity alone, its own refusals", async () => {
+  const url = sandbox.compatibleUrl("mistral");
+  const model = ["model", "voxtral-mini-latest"] as const;
+  const { json } = await transcribe(url, [model, ["timestamp_granularities", "word"], ["diarize", "true"]]);
+  assert.deepEqual(
+    [at(json, "segments", 0, "text"), at(json, "segments", 0, "speaker_id")],
+    [" [simulated", "speaker_0"],
+  );
+  assert.equal(at(json, "usage", "prompt_audio_seconds"), 3);
+  for (const fields of [
+    [["response_format", "json"]],
+    [["prompt", "a"]],
+    [["timestamp_granularities[]", "word"]],
+    [["diarize", "true"]],
+    [["context_bias", "two words"]],
+    [
+      ["timestamp_granularities", "word"],
+      ["language", "de"],
+    ],
+  ] as const) {
+    assert.equal((await transcribe(url, [model, ...fields])).status, 422, JSON.stringify(fields));
+  }
+  assert.equal((await transcribe(url, [model], { path: "translations" })).status, 404);
+  assert.equal((await transcribe(url, [model], { authorization: "Bearer invalid" })).status, 401);
+});
+
 test("whisper.cpp: words are tokens inside segments, with leading spaces, pieces and probability", async () => {
   const { json } = await transcribe(sandbox.compatibleUrl("whisper-cpp"), VERBOSE);
   assert.equal(json?.["words"], undefined);

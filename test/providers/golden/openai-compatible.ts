@@ -107,6 +107,61 @@ const VLLM: GoldenModel = {
   preferences: { ...SPEACHES.preferences, detect_language: "dropped" },
 };
 
+/** Whisper on OpenAI's fields (console.groq.com), as an operator declares it from the documentation. */
+const GROQ: GoldenModel = {
+  ...SPEACHES,
+  model: "whisper-large-v3",
+  settings: { dialect: "groq" },
+  declared: declared({ "timestamps.word": SHOWN, "timestamps.segment": SHOWN, keyterms: SENT, translation: SENT }, [
+    "detect_language",
+    "smart_formatting",
+    "prompt",
+    "language",
+  ]),
+  base: [["model", "whisper-large-v3"], JSON_FORMAT],
+  features: {
+    "timestamps.word": { added: [VERBOSE_FORMAT, ["timestamp_granularities[]", "word"]], removed: [JSON_FORMAT] },
+    "timestamps.segment": { added: [VERBOSE_FORMAT, ["timestamp_granularities[]", "segment"]], removed: [JSON_FORMAT] },
+    keyterms: { added: [["prompt", "Patchbay, Zürich"]] },
+    translation: { path: "/audio/translations" },
+  },
+};
+
+/** docs.mistral.ai: no response_format, no brackets, speakers only beside a granularity. */
+const MISTRAL: GoldenModel = {
+  model: "voxtral-mini-latest",
+  settings: { dialect: "mistral" },
+  declared: declared({ diarization: SHOWN, "timestamps.word": SHOWN, "timestamps.segment": SHOWN, keyterms: SENT }, [
+    "smart_formatting",
+    "language",
+  ]),
+  path: "/audio/transcriptions",
+  base: [["model", "voxtral-mini-latest"]],
+  features: {
+    diarization: {
+      added: [
+        ["diarize", "true"],
+        ["timestamp_granularities", "segment"],
+      ],
+    },
+    "timestamps.word": { added: [["timestamp_granularities", "word"]] },
+    "timestamps.segment": { added: [["timestamp_granularities", "segment"]] },
+    keyterms: {
+      added: [
+        ["context_bias", "Patchbay"],
+        ["context_bias", "Zürich"],
+      ],
+    },
+  },
+  preferences: {
+    detect_language: "dropped",
+    speaker_count_hint: "dropped",
+    smart_formatting: {},
+    prompt: "dropped",
+    language: { added: [["language", "pt"]] },
+  },
+};
+
 /** whisper.cpp started with `--inference-path /v1/audio/transcriptions`. */
 const OTHER_PATH: GoldenModel = {
   ...UNKNOWN,
@@ -122,5 +177,7 @@ export const COMPATIBLE_GOLDEN: readonly GoldenModel[] = [
   WHISPER_CPP,
   SPEACHES,
   VLLM,
+  GROQ,
+  MISTRAL,
   OTHER_PATH,
 ];
