@@ -13,6 +13,8 @@ const PREFIX = {
   connection: "con",
   route: "rt",
   budget: "bud",
+  job: "job",
+  event: "evt",
 } as const;
 
 type Kind = keyof typeof PREFIX;
@@ -23,6 +25,8 @@ export type LeaseId = Id<"lease">;
 export type WorkspaceId = Id<"workspace">;
 export type AppId = Id<"app">;
 export type KeyId = Id<"key">;
+export type JobId = Id<"job">;
+export type EventId = Id<"event">;
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 

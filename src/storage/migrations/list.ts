@@ -1,9 +1,11 @@
 // Every migration in order, imported by name: works from sources and from the built package alike, with no folder to scan.
 import type { Migration } from "kysely/migration";
 import * as foundation from "./0001-foundation.ts";
+import * as jobs from "./0002-jobs.ts";
 import * as chat from "./0005-chat.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
+  "0002-jobs": jobs,
   "0005-chat": chat,
 };
