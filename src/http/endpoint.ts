@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
+import type { ServerEvent } from "./sse.ts";
 
 /** The least that the edge must know of whoever calls. */
 export interface EdgePrincipal {
@@ -23,7 +24,9 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
 export type ReplyBody =
   | { readonly json: unknown }
   | { readonly text: string; readonly contentType: string }
-  | { readonly bytes: Uint8Array; readonly contentType: string };
+  | { readonly bytes: Uint8Array; readonly contentType: string }
+  /** Sent as they come; the status is 200. */
+  | { readonly events: AsyncIterable<ServerEvent> };
 
 export interface Reply {
   readonly status: number;

@@ -6,11 +6,18 @@ import type { Edge } from "./edge.ts";
 import type { Reply } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
+import { sendEvents, type ServerEvent } from "./sse.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-export function sendReply(edge: Edge, request: FastifyRequest, reply: FastifyReply, answer: Reply): FastifyReply {
+export async function sendReply(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Reply,
+): Promise<FastifyReply> {
   const { body } = answer;
+  if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body.events);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
   const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : Buffer.from(body.bytes);
   settleConnection(edge, request, reply);
@@ -20,6 +27,30 @@ export function sendReply(edge: Edge, request: FastifyRequest, reply: FastifyRep
     .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
     .header("x-request-id", request.id)
     .send(payload);
+}
+
+/** The reply is ours from here on; a fault that the events did not turn into one of theirs cuts the connection. */
+async function sendStream(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  events: AsyncIterable<ServerEvent>,
+): Promise<FastifyReply> {
+  const exchange = edge.exchanges.get(request.raw);
+  if (exchange === undefined) throw new Error("the exchange was not opened");
+  reply.hijack();
+  try {
+    await sendEvents(reply.raw, events, {
+      headers: { ...headers, "x-request-id": request.id, ...(edge.draining() ? { connection: "close" } : {}) },
+      clientGone: exchange.signal,
+      schedule: edge.schedule,
+    });
+  } catch (error) {
+    edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });
+    reply.raw.destroy();
+  }
+  return reply;
 }
 
 export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {

@@ -1,0 +1,69 @@
+// Server-sent events as a reply: event by event, no faster than the caller reads, a comment every 15 s of silence so that
+// nothing on the way takes the connection for dead, and an end as soon as the caller is gone (contract 3, 7).
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Schedule } from "./body-rate.ts";
+
+export interface ServerEvent {
+  readonly event?: string;
+  /** Sent as JSON; a string as it stands, on one line. */
+  readonly data: unknown;
+}
+
+const PING_MS = 15_000;
+
+export interface SendEventsOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clientGone: AbortSignal;
+  readonly schedule: Schedule;
+}
+
+/** Resolves when the last event is written or the caller is gone; leaving early returns the events' iterator. */
+export async function sendEvents(
+  response: ServerResponse,
+  events: AsyncIterable<ServerEvent>,
+  { headers, clientGone, schedule }: SendEventsOptions,
+): Promise<void> {
+  response.writeHead(200, {
+    "cache-control": "no-store",
+    // Proxies that gather what they pass on would hold the events back.
+    "x-accel-buffering": "no",
+    ...headers,
+    "content-type": "text/event-stream; charset=utf-8",
+  });
+  const ping = keepAlive(response, schedule);
+  try {
+    for await (const event of events) {
+      if (clientGone.aborted) return;
+      ping.wrote();
+      if (!response.write(eventText(event))) await once(response, "drain", { signal: clientGone });
+    }
+    response.end();
+  } catch (error) {
+    if (!clientGone.aborted) throw error;
+  } finally {
+    ping.stop();
+  }
+}
+
+export function eventText({ event, data }: ServerEvent): string {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
+}
+
+/** A look every period: a comment when nothing was written since the last one. */
+function keepAlive(response: ServerResponse, schedule: Schedule): { wrote(): void; stop(): void } {
+  let silent = true;
+  const turn = (): void => {
+    if (silent && !response.writableNeedDrain) response.write(": ping\n\n");
+    silent = true;
+    cancel = schedule(turn, PING_MS);
+  };
+  let cancel = schedule(turn, PING_MS);
+  return {
+    wrote: () => {
+      silent = false;
+    },
+    stop: () => cancel(),
+  };
+}

@@ -1,0 +1,92 @@
+// Server-sent events over real sockets (contract 3, 7): the form, pings, a slow reader, and a caller who leaves.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { HandlerContext, Reply } from "../../../src/http/endpoint.ts";
+import type { ServerEvent } from "../../../src/http/sse.ts";
+import { startEdge } from "./harness.ts";
+
+const HEAD = "POST /v1/transcription HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nAuthorization: Bearer good\r\n\r\n";
+
+function post(port: number): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/v1/transcription`, {
+    method: "POST",
+    headers: { authorization: "Bearer good" },
+  });
+}
+
+function streaming(events: AsyncIterable<ServerEvent>): (context: HandlerContext) => Promise<Reply> {
+  return async () => ({ status: 200, headers: { "x-mark": "yes" }, body: { events } });
+}
+
+async function* three(): AsyncGenerator<ServerEvent> {
+  yield { event: "chat.delta", data: { content: "line one\nline two é" } };
+  yield { data: { plain: true } };
+  yield { data: "[DONE]" };
+}
+
+test("contract 7: every event is one event line and one data line of JSON, and the reply has its request id", async (t) => {
+  const { port } = await startEdge(t, { handle: streaming(three()) });
+  const response = await post(port);
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  assert.equal(response.headers.get("x-mark"), "yes");
+  assert.match(response.headers.get("x-request-id") ?? "", /^req_/);
+  assert.equal(
+    await response.text(),
+    'event: chat.delta\ndata: {"content":"line one\\nline two é"}\n\ndata: {"plain":true}\n\ndata: [DONE]\n\n',
+  );
+});
+
+test("contract 7: silence is broken by a comment, and only silence", async (t) => {
+  const turns: (() => void)[] = [];
+  const next = Promise.withResolvers<void>();
+  async function* slow(): AsyncGenerator<ServerEvent> {
+    yield { data: 1 };
+    await next.promise;
+    yield { data: 2 };
+  }
+  const { port } = await startEdge(t, {
+    handle: streaming(slow()),
+    schedule: (run, ms) => {
+      if (ms === 15_000) turns.push(run);
+      return () => undefined;
+    },
+  });
+  const response = await post(port);
+  // An event went out in the first period, so the second look is the first to find silence.
+  turns.shift()?.();
+  turns.shift()?.();
+  next.resolve();
+  assert.equal(await response.text(), "data: 1\n\n: ping\n\ndata: 2\n\n");
+});
+
+test("reliability 7: a reader who does not read holds the events back, and one who leaves ends them", async (t) => {
+  let made = 0;
+  const ended = Promise.withResolvers<void>();
+  async function* endless(): AsyncGenerator<ServerEvent> {
+    try {
+      for (;;) {
+        made += 1;
+        yield { data: "x".repeat(10_000) };
+      }
+    } finally {
+      ended.resolve();
+    }
+  }
+  const { port } = await startEdge(t, { handle: streaming(endless()) });
+  const socket = connect(port, "127.0.0.1");
+  socket.write(HEAD);
+  await once(socket, "readable");
+  socket.pause();
+  // The kernel's buffers fill, then the source stands still.
+  for (let still = 0, before = -1; still < 500; before = made) {
+    await nextTurn();
+    still = made === before ? still + 1 : 0;
+  }
+  assert(made < 5_000, `${made} events of 10 kB were made for nobody`);
+  socket.destroy();
+  await ended.promise;
+});
