@@ -9,9 +9,9 @@ export interface SandboxCall {
   readonly method: string;
   readonly path: string;
   readonly query: Pairs;
-  /** The authorization is replaced by its scheme and the credential's last four characters. */
+  /** Credentials are replaced by their scheme and last four characters. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a multipart body, without the file. */
+  /** Of a multipart body, without the file; of a JSON body, its members in JSON. */
   readonly fields: Pairs;
   /** The file part, or the raw body. */
   readonly file: {
@@ -86,14 +86,18 @@ export function describeHeaders(request: IncomingMessage): Record<string, string
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers))
     headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
-  const authorization = headers["authorization"];
-  if (authorization !== undefined) headers["authorization"] = maskCredential(authorization);
+  for (const name of CREDENTIAL_HEADERS) {
+    const value = headers[name];
+    if (value !== undefined) headers[name] = maskCredential(value);
+  }
   return headers;
 }
 
-function maskCredential(authorization: string): string {
-  const [scheme = "", ...rest] = authorization.split(" ");
-  return `${scheme} …${rest.join(" ").slice(-4)}`;
+const CREDENTIAL_HEADERS = ["authorization", "xi-api-key"];
+
+function maskCredential(value: string): string {
+  const [scheme = "", ...rest] = value.split(" ");
+  return rest.length === 0 ? `…${scheme.slice(-4)}` : `${scheme} …${rest.join(" ").slice(-4)}`;
 }
 
 export const describeFile = ({ name, contentType, spooled }: ReceivedFile): NonNullable<SandboxCall["file"]> => ({

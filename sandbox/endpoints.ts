@@ -1,4 +1,5 @@
-// Which path speaks which wire format. Each provider has a prefix, so that one server can stand in for all of them.
+// Which method and path speak which wire format. Each provider has a prefix, so that one server can stand in for all of them.
+import { assemblyAiWires } from "./assemblyai.ts";
 import { compatibleWire, DIALECTS } from "./compatible.ts";
 import { deepgramWire } from "./deepgram.ts";
 import { openAiWire } from "./openai-audio.ts";
@@ -6,19 +7,41 @@ import type { Wire } from "./wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
 
-const ENDPOINTS: ReadonlyMap<string, Wire> = new Map([["/deepgram/v1/listen", deepgramWire], ...openAiEndpoints()]);
+/** By method. */
+type Methods = Readonly<Partial<Record<string, Wire>>>;
 
-function openAiEndpoints(): [string, Wire][] {
-  return Object.entries(TASKS).flatMap(([name, task]) => {
-    const compatible = DIALECTS.flatMap((dialect): [string, Wire][] => {
-      const wire = compatibleWire(dialect, task);
-      if (wire === null) return [];
-      const endpoint: [string, Wire] = [`/compatible/${dialect}/v1/audio/${name}`, wire];
-      // Where it listens unless told otherwise.
-      return dialect === "whisper-cpp" ? [endpoint, [`/compatible/${dialect}/v1/inference`, wire]] : [endpoint];
-    });
-    return [[`/openai/v1/audio/${name}`, openAiWire({ name: "openai", task })], ...compatible];
-  });
+export interface Endpoints {
+  readonly find: (path: string) => Methods | null;
 }
 
-export const findEndpoint = (path: string): Wire | null => ENDPOINTS.get(path) ?? null;
+/** A set for each server: some wires remember what they were sent. */
+export function createEndpoints(): Endpoints {
+  const assemblyAi = assemblyAiWires();
+  const exact: ReadonlyMap<string, Methods> = new Map<string, Methods>([
+    ["/deepgram/v1/listen", { POST: deepgramWire }],
+    ["/assemblyai/v2/upload", { POST: assemblyAi.upload }],
+    ["/assemblyai/v2/transcript", { POST: assemblyAi.submit }],
+    ...openAiEndpoints(),
+  ]);
+  const underPath: readonly (readonly [string, Methods])[] = [
+    ["/assemblyai/v2/transcript/", { GET: assemblyAi.poll, DELETE: assemblyAi.remove }],
+  ];
+  return {
+    find: (path) => exact.get(path) ?? underPath.find(([prefix]) => path.startsWith(prefix))?.[1] ?? null,
+  };
+}
+
+function openAiEndpoints(): [string, Methods][] {
+  return Object.entries(TASKS).flatMap(([name, task]) => {
+    const compatible = DIALECTS.flatMap((dialect): [string, Methods][] => {
+      const wire = compatibleWire(dialect, task);
+      if (wire === null) return [];
+      const endpoint: [string, Methods] = [`/compatible/${dialect}/v1/audio/${name}`, { POST: wire }];
+      // Where it listens unless told otherwise.
+      return dialect === "whisper-cpp"
+        ? [endpoint, [`/compatible/${dialect}/v1/inference`, { POST: wire }]]
+        : [endpoint];
+    });
+    return [[`/openai/v1/audio/${name}`, { POST: openAiWire({ name: "openai", task }) }], ...compatible];
+  });
+}

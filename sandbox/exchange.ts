@@ -43,16 +43,17 @@ export function createExchange(parts: ExchangeParts): (exchange: Exchange) => Pr
       log.changed();
     };
     // Rules about one model wait for its name, which a multipart body brings later than the head.
-    if (faults.takeEarlyReset(wire.name, wire.body === "raw" ? call.model : null)) return reset();
+    if (faults.takeEarlyReset(wire, wire.body === "raw" ? call.model : null)) return reset();
     const read = await readBody(request, wire, (name, value) => {
       if (name !== "model") return;
       call.model = value;
-      if (faults.takeEarlyReset(wire.name, value)) reset();
+      if (faults.takeEarlyReset(wire, value)) reset();
     }).catch(() => null);
     // The connection broke while the body was coming in; the close above has taken note.
     if (read === null) return void response.destroy();
     try {
       call.fields = read.fields;
+      if (wire.modelOf !== undefined) call.model = wire.modelOf({ json: read.json, path: call.path });
       call.file = read.file === null ? null : describeFile(read.file);
       log.changed();
       const signal = AbortSignal.any([exchange.signal, gone.signal]);
@@ -77,7 +78,7 @@ async function respond(
   { log, faults, meter, call, read, reset, ending, signal }: Reading,
 ): Promise<void> {
   const { wire, response } = exchange;
-  const trouble = faults.take(wire.name, call.model);
+  const trouble = faults.take(wire, call.model);
   const { replacement } = trouble;
   if (trouble.delayMs > 0) await wait(trouble.delayMs, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) return;
@@ -118,6 +119,8 @@ function judge(
 ): Promise<WireAnswer> {
   const input: WireInput = {
     requestId: randomUUID(),
+    method: request.method ?? "",
+    path: url.pathname,
     headers: request.headers,
     query: [...url.searchParams],
     ...read,

@@ -1,6 +1,15 @@
 // The levers: what the sandbox can be told to do wrong, which requests it concerns and how often.
 import { z } from "zod";
-import { type Alteration, DROPPABLE, type Droppable, WIRE_NAMES, type WireName } from "./wire.ts";
+import {
+  type Alteration,
+  DROPPABLE,
+  type Droppable,
+  type Step,
+  STEPS,
+  type Wire,
+  WIRE_NAMES,
+  type WireName,
+} from "./wire.ts";
 
 const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({
@@ -19,12 +28,16 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("error_body") }),
   z.strictObject({ kind: z.literal("empty") }),
   z.strictObject({ kind: z.literal("drop"), feature: z.enum(DROPPABLE) }),
+  z.strictObject({ kind: z.literal("unfinished"), polls: z.int().min(1) }),
+  z.strictObject({ kind: z.literal("run_error"), message: z.string().min(1) }),
   z.strictObject({ kind: z.literal("duration"), seconds: z.union([z.number(), z.literal("NaN")]) }),
 ]);
 
 export const faultRuleSchema = z.strictObject({
   wire: z.enum(WIRE_NAMES).optional(),
   model: z.string().min(1).optional(),
+  /** Of a run's requests; `submit`, the one that is paid for, unless named. */
+  step: z.enum(STEPS).optional(),
   /** How many requests it concerns; absent: all. */
   times: z.int().min(1).optional(),
   fault: faultSchema,
@@ -34,6 +47,7 @@ export type Fault = Readonly<z.infer<typeof faultSchema>>;
 export interface FaultRule {
   readonly wire?: WireName | undefined;
   readonly model?: string | undefined;
+  readonly step?: Step | undefined;
   readonly times?: number | undefined;
   readonly fault: Fault;
 }
@@ -55,9 +69,11 @@ export interface FaultBook {
   readonly replaceAll: (rules: readonly FaultRule[]) => void;
   readonly list: () => readonly FaultRule[];
   /** `model` is null while it is not yet known; rules about one model then wait. */
-  readonly takeEarlyReset: (wire: WireName, model: string | null) => boolean;
-  readonly take: (wire: WireName, model: string) => Trouble;
+  readonly takeEarlyReset: (wire: FaultyWire, model: string | null) => boolean;
+  readonly take: (wire: FaultyWire, model: string) => Trouble;
 }
+
+type FaultyWire = Pick<Wire, "name" | "step">;
 
 interface Entry {
   readonly rule: FaultRule;
@@ -67,11 +83,12 @@ interface Entry {
 export function createFaultBook(): FaultBook {
   let entries: Entry[] = [];
 
-  function matching(wire: WireName, model: string | null): Entry[] {
+  function matching(wire: FaultyWire, model: string | null): Entry[] {
     return entries.filter(
       ({ rule, left }) =>
         left > 0 &&
-        (rule.wire === undefined || rule.wire === wire) &&
+        (rule.wire === undefined || rule.wire === wire.name) &&
+        (rule.step ?? "submit") === (wire.step ?? "submit") &&
         (rule.model === undefined || rule.model === model),
     );
   }
@@ -99,6 +116,8 @@ export function createFaultBook(): FaultBook {
         drops: new Set<Droppable>(),
         isEmpty: false,
         duration: null as number | "NaN" | null,
+        unfinishedPolls: 0,
+        runError: null as string | null,
         delayMs: 0,
         isCut: false,
       };
@@ -111,8 +130,8 @@ export function createFaultBook(): FaultBook {
         } else apply(fault, trouble);
         use(entry);
       }
-      const { drops, isEmpty, duration, delayMs, isCut } = trouble;
-      return { alteration: { drops, isEmpty, duration }, delayMs, isCut, replacement };
+      const { delayMs, isCut, ...alteration } = trouble;
+      return { alteration, delayMs, isCut, replacement };
     },
   };
 }
@@ -123,13 +142,15 @@ const toEntry = (rule: FaultRule): Entry => ({
 });
 
 function isReplacing(fault: Fault): fault is ReplacingFault {
-  return !["delay", "cut_reply", "empty", "drop", "duration"].includes(fault.kind);
+  return !["delay", "cut_reply", "empty", "drop", "duration", "unfinished", "run_error"].includes(fault.kind);
 }
 
 interface Accumulator {
   readonly drops: Set<Droppable>;
   isEmpty: boolean;
   duration: number | "NaN" | null;
+  unfinishedPolls: number;
+  runError: string | null;
   delayMs: number;
   isCut: boolean;
 }
@@ -150,6 +171,12 @@ function apply(fault: Exclude<Fault, ReplacingFault>, trouble: Accumulator): voi
       break;
     case "duration":
       trouble.duration = fault.seconds;
+      break;
+    case "unfinished":
+      trouble.unfinishedPolls = fault.polls;
+      break;
+    case "run_error":
+      trouble.runError = fault.message;
       break;
   }
 }

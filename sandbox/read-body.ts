@@ -7,6 +7,7 @@ import type { BodyDefect, Pairs, Wire } from "./wire.ts";
 export interface ReadBody {
   readonly fields: Pairs;
   readonly file: ReceivedFile | null;
+  readonly json: unknown;
   readonly bodyBytes: number;
   readonly defect: BodyDefect | null;
 }
@@ -20,13 +21,14 @@ export async function readBody(
 ): Promise<ReadBody> {
   const counter = { bytes: 0 };
   const chunks = limit(request, wire.maxBodyBytes, counter);
-  const defective = (defect: BodyDefect): ReadBody => ({ fields: [], file: null, bodyBytes: counter.bytes, defect });
+  const defective = (defect: BodyDefect): ReadBody => ({
+    ...NOTHING,
+    bodyBytes: counter.bytes,
+    defect,
+  });
   try {
-    const read =
-      wire.body === "raw"
-        ? { fields: [], file: await readRaw(chunks, request.headers["content-type"] ?? "") }
-        : await readForm(chunks, request, onField);
-    if (read !== null) return { ...read, bodyBytes: counter.bytes, defect: null };
+    const read = await readAs(wire, chunks, request, onField);
+    if (read !== null) return { ...NOTHING, ...read, bodyBytes: counter.bytes, defect: null };
     await drain(chunks);
     return defective("not_multipart");
   } catch (error) {
@@ -35,6 +37,40 @@ export async function readBody(
     // The provider reads on; an answer into an unread body could be lost in a reset.
     await drain(chunks).catch(() => undefined);
     return defective("malformed_multipart");
+  }
+}
+
+const NOTHING: Pick<ReadBody, "fields" | "file" | "json"> = { fields: [], file: null, json: undefined };
+
+async function readAs(
+  wire: Wire,
+  chunks: AsyncIterable<Uint8Array>,
+  request: IncomingMessage,
+  onField: (name: string, value: string) => void,
+): Promise<Partial<ReadBody> | null> {
+  switch (wire.body) {
+    case "raw":
+      return { file: await readRaw(chunks, request.headers["content-type"] ?? "") };
+    case "multipart":
+      return readForm(chunks, request, onField);
+    case "json":
+      return readJson(chunks);
+    case "none":
+      await drain(chunks);
+      return {};
+  }
+}
+
+/** Its members stand in the record of calls like the fields of a form. */
+async function readJson(chunks: AsyncIterable<Uint8Array>): Promise<Partial<ReadBody>> {
+  const pieces: Uint8Array[] = [];
+  for await (const chunk of chunks) pieces.push(chunk);
+  try {
+    const json: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
+    const fields = typeof json === "object" && json !== null ? Object.entries(json) : [];
+    return { json, fields: fields.map(([name, value]) => [name, JSON.stringify(value)] as const) };
+  } catch {
+    return {};
   }
 }
 

@@ -8,7 +8,7 @@ import { createExchange } from "./exchange.ts";
 import { createFaultBook, type FaultRule } from "./faults.ts";
 import { createAudioMeter } from "./measure-audio.ts";
 import type { Dialect } from "./compatible.ts";
-import { findEndpoint } from "./endpoints.ts";
+import { createEndpoints } from "./endpoints.ts";
 
 export type { SandboxCall } from "./calls.ts";
 export type { Dialect } from "./compatible.ts";
@@ -28,6 +28,8 @@ export interface Sandbox {
   readonly origin: string;
   /** What precedes `/v1/listen`. */
   readonly deepgramUrl: string;
+  /** What precedes `/v2/transcript`. */
+  readonly assemblyaiUrl: string;
   /** Ends in `/v1`, as does the next. */
   readonly openaiUrl: string;
   readonly compatibleUrl: (dialect: Dialect) => string;
@@ -47,6 +49,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const log = createCallLog(keepCalls);
   const faults = createFaultBook();
   const meter = createAudioMeter();
+  const endpoints = createEndpoints();
   const runExchange = createExchange({ log, faults, meter });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
@@ -55,15 +58,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const url = new URL(request.url ?? "/", "http://sandbox");
     if (url.pathname.startsWith(CONTROL_PATH))
       return answerControl(request, response, { log, faults, path: url.pathname });
-    const endpoint = findEndpoint(url.pathname);
-    if (endpoint === null || request.method !== "POST") {
+    const wires = endpoints.find(url.pathname);
+    const wire = wires?.[request.method ?? ""];
+    if (wire === undefined) {
       request.resume();
       response
-        .writeHead(endpoint === null ? 404 : 405, { "content-type": "application/json" })
+        .writeHead(wires === null ? 404 : 405, { "content-type": "application/json" })
         .end('{"error":"no such endpoint in the sandbox"}');
       return;
     }
-    await runExchange({ request, response, url, wire: endpoint, signal: closing.signal });
+    await runExchange({ request, response, url, wire, signal: closing.signal });
   }
   // Long uploads and stalls are the tests' own business, and an idle connection must not vanish under a client.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 120_000 }, (request, response) => {
@@ -80,6 +84,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return {
     origin,
     deepgramUrl: `${origin}/deepgram`,
+    assemblyaiUrl: `${origin}/assemblyai`,
     openaiUrl: `${origin}/openai/v1`,
     compatibleUrl: (dialect) => `${origin}/compatible/${dialect}/v1`,
     calls: log.calls,

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 
-export const WIRE_NAMES = ["deepgram", "openai", "compatible"] as const;
+export const WIRE_NAMES = ["deepgram", "openai", "compatible", "assemblyai"] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
 
 export const DROPPABLE = [
@@ -13,6 +13,9 @@ export const DROPPABLE = [
   "multichannel",
   "language",
   "model",
+  "redaction",
+  "keyterms",
+  "profanity_filter",
 ] as const;
 export type Droppable = (typeof DROPPABLE)[number];
 
@@ -21,7 +24,14 @@ export interface Alteration {
   readonly drops: ReadonlySet<Droppable>;
   readonly isEmpty: boolean;
   readonly duration: number | "NaN" | null;
+  /** Of a run that is polled: how many polls find it unfinished, and what it then fails with. */
+  readonly unfinishedPolls: number;
+  readonly runError: string | null;
 }
+
+/** The requests of a run, for providers that take a submission; the others have `submit` alone. */
+export const STEPS = ["upload", "submit", "poll", "remove"] as const;
+export type Step = (typeof STEPS)[number];
 
 export interface WireAnswer {
   readonly status: number;
@@ -37,10 +47,14 @@ export type BodyDefect = "too_large" | "not_multipart" | "malformed_multipart";
 
 export interface WireInput {
   readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly query: Pairs;
   readonly fields: Pairs;
   readonly file: ReceivedFile | null;
+  /** The body of a wire that takes JSON; undefined when it is none. */
+  readonly json: unknown;
   readonly bodyBytes: number;
   readonly defect: BodyDefect | null;
   /** Measured at most once, when a wire asks for it. */
@@ -49,7 +63,11 @@ export interface WireInput {
 
 export interface Wire {
   readonly name: WireName;
-  readonly body: "raw" | "multipart";
+  /** `submit` unless named: a fault rule without a step concerns that one. */
+  readonly step?: Step;
+  readonly body: "raw" | "multipart" | "json" | "none";
+  /** Where a JSON body or a path names the model, for fault rules. */
+  readonly modelOf?: (input: Pick<WireInput, "json" | "path">) => string;
   readonly maxBodyBytes: number;
   /** The provider's own error for a status, for status faults. */
   readonly errorFor: (status: number, requestId: string) => WireAnswer;

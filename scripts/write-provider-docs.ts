@@ -66,7 +66,7 @@ function limits({ limits: { maxBytes, maxSeconds, maxChannels, formats, keyterms
     ...(formats === undefined ? [] : [formats.join(" ")]),
     ...(keyterms?.maxTerms === undefined ? [] : [`${keyterms.maxTerms} key terms`]),
     ...(keyterms?.maxTotalTokens === undefined ? [] : [`${keyterms.maxTotalTokens} tokens of key terms`]),
-    ...(keyterms?.singleWords === true ? ["key terms of one word"] : []),
+    ...(keyterms?.maxTermWords === undefined ? [] : [`${keyterms.maxTermWords} words a key term`]),
   ];
   return parts.length === 0 ? "those of the gateway" : parts.join(", ");
 }

@@ -72,6 +72,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const sandbox = await startSandbox();
   const sandboxUrls: { readonly [K in ProviderKind]?: string } = {
     sandbox: sandbox.origin,
+    assemblyai: sandbox.assemblyaiUrl,
     deepgram: sandbox.deepgramUrl,
     openai: sandbox.openaiUrl,
   };

@@ -13,10 +13,7 @@ export interface DefaultFile {
   readonly origins: ReadonlyMap<string, string>;
 }
 
-const NOT_ADAPTED = [
-  ["ASSEMBLYAI_API_KEY", "AssemblyAI"],
-  ["ELEVENLABS_API_KEY", "ElevenLabs"],
-] as const;
+const NOT_ADAPTED = [["ELEVENLABS_API_KEY", "ElevenLabs"]] as const;
 const NOT_ADAPTED_CHAT = [
   ["ANTHROPIC_API_KEY", "Anthropic"],
   ["GEMINI_API_KEY", "Gemini"],
@@ -36,6 +33,14 @@ export function defaultFile(env: Environment): DefaultFile {
   if (deepgram !== null) {
     connect("DEEPGRAM_API_KEY", "api_key", { id: "deepgram", kind: "deepgram", api_key: deepgram });
     speech.push({ connection: "deepgram", model: "nova-3" });
+  }
+  const assemblyai = given(env, "ASSEMBLYAI_API_KEY");
+  if (assemblyai !== null) {
+    connect("ASSEMBLYAI_API_KEY", "api_key", { id: "assemblyai", kind: "assemblyai", api_key: assemblyai });
+    speech.push(
+      { connection: "assemblyai", model: "universal-3-pro" },
+      { connection: "assemblyai", model: "universal-2" },
+    );
   }
   const openai = given(env, "OPENAI_API_KEY");
   if (openai !== null) {

@@ -40,7 +40,7 @@ export const NOVA_3: SpeechModel = {
 export const NOVA_2: SpeechModel = {
   ...NOVA_3,
   languages: NOVA_2_LANGUAGES,
-  limits: { ...NOVA_3.limits, keyterms: { maxTerms: 100, singleWords: true } },
+  limits: { ...NOVA_3.limits, keyterms: { maxTerms: 100, maxTermWords: 1, forbiddenCharacters: [":"] } },
 };
 
 export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {

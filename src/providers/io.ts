@@ -1,7 +1,7 @@
 // What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
 /** Why an attempt failed. Policy (next, stop, burn) is decided from the kind in `gateway/attempt.ts` alone. */
 export type FailureKind =
-  /** No byte of the request left: DNS, TCP, TLS, connect timeout. */
+  /** No byte of the request left: DNS, TCP, TLS, connect timeout. Or only an upload that nobody works on broke off. */
   | "connect"
   /** 400, 411, 413, 415, 422: this input is not acceptable there. */
   | "rejected"
@@ -58,6 +58,8 @@ export interface WireRequest {
   readonly query?: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: WireBody;
+  /** The provider does no work for it and bills nothing: an upload, a poll, a deletion. It does not count as dispatched. */
+  readonly isFree?: boolean;
 }
 /** `sizeBytes` is exact: it becomes the Content-Length. */
 export interface WireBody {

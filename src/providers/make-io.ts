@@ -21,32 +21,33 @@ export interface IoOptions {
    * so a wait that only the gateway can time (for a first content, say) ends as the timeout it is.
    */
   readonly signal: AbortSignal;
-  /** For each request, from `send` or `open` to the last byte of its reply. */
+  /** From now to the last byte of the last reply. */
   readonly deadlineMs: number;
   /** With `open`: from the call to the head of the reply. */
   readonly firstByteTimeoutMs?: number;
   /** With `open`: the longest wait for a next chunk while somebody wants it. */
   readonly idleTimeoutMs?: number;
-  /** Called as the first byte of a request leaves. */
+  /** Called as the first byte of a request that is not free leaves. */
   readonly onDispatch?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
 }
 
 export function createIo(options: IoOptions): StreamingIo {
   const endsAtMs = Date.now() + options.deadlineMs;
+  const leftMs = (): number => Math.max(1, endsAtMs - Date.now());
   return {
     credential: options.credential,
-    send: (request) => send(request, options),
-    open: (request) => open(request, options),
+    send: (request) => send(request, { ...options, deadlineMs: leftMs() }),
+    open: (request) => open(request, { ...options, deadlineMs: leftMs() }),
     onRemoteRun: async (run) => options.onRemoteRun?.(run),
     pause: async (milliseconds) => {
-      const leftMs = endsAtMs - Date.now();
+      const isTooLong = milliseconds >= leftMs();
       try {
-        await wait(Math.min(milliseconds, Math.max(0, leftMs)), undefined, { signal: options.signal });
+        await wait(Math.min(milliseconds, leftMs()), undefined, { signal: options.signal });
       } catch {
-        throw new ProviderError("aborted");
+        throw options.signal.reason instanceof ProviderError ? options.signal.reason : new ProviderError("aborted");
       }
-      if (milliseconds >= leftMs) throw new ProviderError("timeout");
+      if (isTooLong) throw new ProviderError("timeout");
     },
   };
 }
@@ -90,7 +91,7 @@ function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequ
     signal: options.signal,
     timeoutMs: options.deadlineMs,
     ...(request.body === undefined ? {} : { body: request.body }),
-    ...(options.onDispatch === undefined ? {} : { onDispatch: options.onDispatch }),
+    ...(options.onDispatch === undefined || request.isFree === true ? {} : { onDispatch: options.onDispatch }),
   };
 }
 

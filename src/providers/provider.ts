@@ -53,7 +53,8 @@ export interface SpeechLimits {
     readonly maxTerms?: number;
     readonly maxTermCharacters?: number;
     readonly maxTotalTokens?: number;
-    readonly singleWords?: boolean;
+    readonly maxTermWords?: number;
+    readonly forbiddenCharacters?: readonly string[];
   };
 }
 
@@ -109,7 +110,9 @@ export interface SpeechTarget {
 /** A wire request, complete but for the base URL, the credential and the audio bytes. */
 export type SpeechPlan =
   | { readonly kind: "raw"; readonly path: string; readonly query: readonly (readonly [string, string])[] }
-  | { readonly kind: "multipart"; readonly path: string; readonly fields: readonly (readonly [string, string])[] };
+  | { readonly kind: "multipart"; readonly path: string; readonly fields: readonly (readonly [string, string])[] }
+  /** The adapter adds where the audio lies. */
+  | { readonly kind: "json"; readonly path: string; readonly body: Readonly<Record<string, unknown>> };
 
 export type PlanResult =
   | { readonly ok: true; readonly plan: SpeechPlan; readonly dropped: readonly Preference[] }
@@ -160,7 +163,10 @@ export type RemotePoll =
 /** The three calls of a provider that takes a submission and is polled for its end. */
 export interface RemoteSpeech {
   submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RemoteRun>;
-  /** A run that failed at the provider is thrown as a `ProviderError`, definite. */
+  /**
+   * A run that failed at the provider is thrown as a `ProviderError`, definite. Trouble with the poll itself says nothing
+   * about the run and is thrown as `unknown`, `timeout` or `aborted`; `pollToEnd` asks again.
+   */
   poll(run: RemoteRun, io: Io): Promise<RemotePoll>;
   /** Deletes what the provider keeps of it. Gone already counts as deleted. */
   remove(run: RemoteRun, io: Io): Promise<void>;

@@ -10,7 +10,7 @@ export function readJsonReply(reply: WireReply, credential: string | null): RawT
   if (encoding.toLowerCase() !== "identity") {
     throw new ProviderError("bad_reply", { status: reply.status, reason: "content_encoding" });
   }
-  const body = parseJson(reply.text);
+  const body = parsedReply(reply);
   if (body === undefined) throw new ProviderError("bad_reply", { status: reply.status, reason: "not_json" });
   if (isErrorBody(body)) {
     throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
@@ -19,7 +19,7 @@ export function readJsonReply(reply: WireReply, credential: string | null): RawT
 }
 
 function failedReply(reply: WireReply, credential: string | null): ProviderError {
-  const body = parseJson(reply.text);
+  const body = parsedReply(reply);
   return new ProviderError(failureKind(reply.status, body), {
     status: reply.status,
     retryAfterSeconds: retryAfterSeconds(reply.headers),
@@ -108,9 +108,10 @@ export function requestIdOf(headers: WireReply["headers"], name: string): string
   return id !== undefined && /^[\x21-\x7e]{1,128}$/u.test(id) ? id : null;
 }
 
-function parseJson(text: string): unknown {
+/** Undefined when it is no JSON. */
+export function parsedReply(reply: Pick<WireReply, "text">): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(reply.text) as unknown;
   } catch {
     return undefined;
   }

@@ -26,8 +26,10 @@ export interface Evidence {
   /** Channels the answer transcribes separately. */
   readonly channels: number;
   readonly language: string | null;
-  /** Whether the request that went out carries the feature's parameter. */
+  /** Whether the request that went out carries the feature's parameter; or, graded `echoed`, whether the answer repeats it. */
   readonly wasSent: (feature: Feature) => boolean;
+  /** Of features that do not show; `sent` unless the provider repeats its options. */
+  readonly grade?: "sent" | "echoed";
 }
 
 /** One receipt per asked feature, and one for the language when detection was asked and taken. */
@@ -39,7 +41,7 @@ export function receiptsFor(
 ): readonly Receipt[] {
   const receipts: Receipt[] = askedFeatures(request).map((feature) => ({
     feature,
-    grade: USUAL_GRADE[feature],
+    grade: USUAL_GRADE[feature] === "sent" ? (evidence.grade ?? "sent") : USUAL_GRADE[feature],
     delivered: isDelivered(feature, audio, evidence),
   }));
   if (request.language.kind === "detect" && detectsLanguage) {

@@ -97,9 +97,14 @@ function exceedsKeyterms(model: SpeechModel, keyterms: readonly string[]): boole
   return (
     keyterms.length > (limit.maxTerms ?? Number.POSITIVE_INFINITY) ||
     keyterms.some((term) => term.length > (limit.maxTermCharacters ?? Number.POSITIVE_INFINITY)) ||
-    (limit.singleWords === true && keyterms.some((term) => /\s/u.test(term.trim()))) ||
+    keyterms.some((term) => wordCount(term) > (limit.maxTermWords ?? Number.POSITIVE_INFINITY)) ||
+    keyterms.some((term) => limit.forbiddenCharacters?.some((character) => term.includes(character)) === true) ||
     estimatedTokens(keyterms) > (limit.maxTotalTokens ?? Number.POSITIVE_INFINITY)
   );
+}
+
+function wordCount(term: string): number {
+  return term.trim().split(/\s+/u).length;
 }
 
 /** Providers count tokens of their own; two characters a token overestimates, so a request that passes here fits there. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import type { Feature, Preference } from "../../src/contract/features.ts";
+import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
 import { openai } from "../../src/providers/openai.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
@@ -27,6 +28,10 @@ const ROWS: readonly (readonly [row: string, model: string, data: SpeechModel | 
   ),
   ["openai/gpt-4o-transcribe-diarize", "gpt-4o-transcribe-diarize", openai.models["gpt-4o-transcribe-diarize"]],
   ["openai/gpt-transcribe", "gpt-transcribe", openai.models["gpt-transcribe"]],
+  ...["universal-3-pro", "universal-3-5-pro"].map(
+    (name) => ["assemblyai/universal-3-pro, 3-5-pro", name, assemblyai.models[name]] as const,
+  ),
+  ["assemblyai/universal-2", "universal-2", assemblyai.models["universal-2"]],
 ];
 
 const FEATURE_COLUMNS: Readonly<Record<string, readonly Feature[]>> = {
@@ -62,13 +67,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   out_language_confidence: "as out_language",
   out_word_confidence: "as out_language",
   out_duration: "the gateway measures; the provider's figure is a note in the usage record",
-  delete: "none of these providers keeps a transcript",
+  delete:
+    "an adapter whose provider keeps transcripts deletes them (its contract test); the others have nothing to delete",
   limits: "compared below",
 };
 /** Rows of the matrix that have no adapter here, or no catalogue entry: self-hosted models are declared, not known. */
 const OTHER_ROWS = [
-  "assemblyai/universal-3-pro, 3-5-pro",
-  "assemblyai/universal-2",
   "elevenlabs/scribe_v2",
   "google/chirp_3 (v2)",
   "google/chirp_2, long (v2)",
@@ -91,6 +95,7 @@ interface Difference {
 }
 const DEEPGRAM = ["deepgram/nova-3", "deepgram/nova-2"];
 const OPENAI = [...new Set(ROWS.map(([row]) => row))].filter((row) => row.startsWith("openai/"));
+const ASSEMBLYAI = ["assemblyai/universal-3-pro, 3-5-pro", "assemblyai/universal-2"];
 const DIFFERENCES: readonly Difference[] = [
   {
     rows: [...DEEPGRAM, ...OPENAI.filter((row) => row !== "openai/whisper-1")],
@@ -109,6 +114,19 @@ const DIFFERENCES: readonly Difference[] = [
     column: "profanity_filter",
     ours: "absent",
     because: "masking by a word list is not a model's filter, and there is no such list",
+  },
+  {
+    rows: ["assemblyai/universal-3-pro, 3-5-pro"],
+    column: "realtime",
+    ours: "absent",
+    because: "other models do it, over a socket that no adapter speaks",
+  },
+  {
+    rows: ASSEMBLYAI,
+    column: "translation",
+    ours: "absent",
+    because:
+      "a paid add-on that answers with one text, without times or speakers: an envelope of it would promise what it lacks",
   },
   {
     rows: ["deepgram/nova-3"],
@@ -158,13 +176,15 @@ test("every row and column of the matrix is compared or accounted for", () => {
   assert.deepEqual(columns.toSorted(), matrix.features.toSorted());
 });
 
-test("every model of the two catalogues has a row in the matrix", () => {
-  const known = [...Object.keys(deepgram.models), ...Object.keys(openai.models)];
+test("every model of these catalogues has a row in the matrix", () => {
+  const known = [assemblyai, deepgram, openai].flatMap(({ models }) => Object.keys(models));
   assert.deepEqual(known.toSorted(), ROWS.map(([, model]) => model).toSorted());
 });
 
 const LIMITS: Readonly<Record<string, Partial<SpeechModel["limits"]>>> = {
   "2 GB; 10 min processing": { maxBytes: 2_000_000_000 },
+  "upload 2.2 GB, URL 5 GB, 160 ms–10 h": { maxBytes: 2_200_000_000, maxSeconds: 36_000 },
+  "as above": { maxBytes: 2_200_000_000, maxSeconds: 36_000 },
   "25 MiB body; no duration cap known": { maxBytes: 26_214_400 - 65_536 },
   "25 MB": { maxBytes: 26_214_400 - 65_536 },
   "25 MiB; about 1500 s": { maxBytes: 26_214_400 - 65_536, maxSeconds: 1500 },

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Dialect, startSandbox } from "../../sandbox/server.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
+import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
 import { createIo } from "../../src/providers/make-io.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
@@ -12,6 +13,7 @@ import type { SpeechAudio, SpeechProvider, SpeechRequest, SpeechTarget } from ".
 import { sandbox as sandboxProvider } from "../../src/providers/sandbox.ts";
 import { wav } from "../sandbox/wav.ts";
 import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
+import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
@@ -43,6 +45,7 @@ interface Place {
 const dialectOf = (golden: GoldenModel): Dialect => (golden.settings?.["dialect"] as Dialect | undefined) ?? "openai";
 
 const PLACES: readonly Place[] = [
+  ...ASSEMBLYAI_GOLDEN.map((golden) => ({ provider: assemblyai, baseUrl: server.assemblyaiUrl, golden })),
   ...DEEPGRAM_GOLDEN.map((golden) => ({ provider: deepgram, baseUrl: server.deepgramUrl, golden })),
   ...OPENAI_GOLDEN.map((golden) => ({ provider: openai, baseUrl: server.openaiUrl, golden })),
   ...[SIMULATED_GOLDEN, ...prefixed("deepgram/", DEEPGRAM_GOLDEN), ...prefixed("openai/", OPENAI_GOLDEN)].map(

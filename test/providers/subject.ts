@@ -6,12 +6,20 @@ import type { GoldenModel, Parameter } from "./fixtures.ts";
 export interface ContractSubject {
   readonly provider: SpeechProvider;
   readonly golden: readonly GoldenModel[];
-  /** The header that carries the credential `key-…`, as the provider documents it. */
+  /** The header that carries the credential `key-…`, as the provider documents it; `authorization` unless named. */
+  readonly credentialHeader?: string;
   readonly authorization: (credential: string) => string;
   /** A documented success body for the first golden model's base request. */
   readonly success: unknown;
   /** A refusal in the provider's own shape, with this text in its free-text fields and this code in its code field. */
   readonly refusal: (code: string, text: string) => unknown;
+  /** Its refusals are prose alone. */
+  readonly hasNoCodes?: boolean;
+  /**
+   * Of a provider that is submitted to and polled: its answers to what comes before the paid submission. The suite's
+   * failures are those of the submission; what a connection suffers before it has led to nothing.
+   */
+  readonly before?: (path: string) => unknown;
 }
 
 export function targetOf(provider: SpeechProvider, golden: GoldenModel): { speech: SpeechModel; target: SpeechTarget } {
@@ -21,5 +29,12 @@ export function targetOf(provider: SpeechProvider, golden: GoldenModel): { speec
 }
 
 export function parametersOf(plan: SpeechPlan): readonly Parameter[] {
-  return plan.kind === "raw" ? plan.query : plan.fields;
+  switch (plan.kind) {
+    case "raw":
+      return plan.query;
+    case "multipart":
+      return plan.fields;
+    case "json":
+      return Object.entries(plan.body).map(([name, value]) => [name, JSON.stringify(value)] as const);
+  }
 }

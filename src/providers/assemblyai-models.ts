@@ -1,0 +1,58 @@
+// What AssemblyAI's models can do, as data (assemblyai.com/docs, checked 2026-11-20; providers/matrix.json).
+import type { FeatureSupport, SpeechModel } from "./provider.ts";
+
+/** docs/pre-recorded-audio/supported-languages. The newest model takes more, which is not needed to be right. */
+const UNIVERSAL_3_LANGUAGES = ["de", "en", "es", "fr", "it", "pt"];
+const UNIVERSAL_2_LANGUAGES =
+  "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jw ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh".split(
+    " ",
+  );
+/**
+ * Listed for redaction in every edition of its page. With a language asked an unsupported feature is a 400, so a wrong entry
+ * costs one hop; with detection it is left out in silence, which is why an unknown language meets no condition here.
+ */
+const REDACTION = "de en es fi fr hi it ja ko nl pl pt ru tr uk vi zh".split(" ");
+const PROFANITY = ["de", "en", "es", "fr", "hi", "it", "ja", "nl", "pt"];
+
+function features(languages: readonly string[]): SpeechModel["features"] {
+  const among = (list: readonly string[]): FeatureSupport => ({
+    support: "native",
+    grade: "echoed",
+    languages: list.filter((each) => languages.includes(each)),
+  });
+  return {
+    diarization: { support: "native", grade: "shown", languages },
+    "timestamps.word": { support: "native", grade: "shown" },
+    "timestamps.segment": { support: "exact", grade: "shown" },
+    "redaction.pii": among(REDACTION),
+    "redaction.pci": among(REDACTION),
+    "redaction.phi": among(REDACTION),
+    "redaction.numbers": among(REDACTION),
+    keyterms: { support: "native", grade: "echoed" },
+    multichannel: { support: "native", grade: "shown" },
+    profanity_filter: among(PROFANITY),
+  };
+}
+
+const UNIVERSAL_2: SpeechModel = {
+  features: features(UNIVERSAL_2_LANGUAGES),
+  preferences: ["detect_language", "speaker_count_hint", "smart_formatting", "language"],
+  // 2.2 GB is the cap of the upload; a run takes ten hours.
+  limits: { maxBytes: 2_200_000_000, maxSeconds: 36_000, keyterms: { maxTerms: 200, maxTermWords: 6 } },
+  languages: UNIVERSAL_2_LANGUAGES,
+  defaultLanguage: "en-US",
+};
+
+const UNIVERSAL_3: SpeechModel = {
+  ...UNIVERSAL_2,
+  features: features(UNIVERSAL_3_LANGUAGES),
+  preferences: [...UNIVERSAL_2.preferences, "prompt"],
+  limits: { ...UNIVERSAL_2.limits, keyterms: { maxTerms: 1000, maxTermWords: 6 } },
+  languages: UNIVERSAL_3_LANGUAGES,
+};
+
+export const ASSEMBLYAI_MODELS: Readonly<Record<string, SpeechModel>> = {
+  "universal-3-pro": UNIVERSAL_3,
+  "universal-3-5-pro": UNIVERSAL_3,
+  "universal-2": UNIVERSAL_2,
+};

@@ -1,0 +1,93 @@
+// Reading AssemblyAI's transcript object: what stands in it, and which options it repeats. Pure.
+import { z } from "zod";
+import { ProviderError } from "./io.ts";
+import { languageTag } from "./language-names.ts";
+import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
+
+const piece = z.object({
+  text: z.string(),
+  start: z.number(),
+  end: z.number(),
+  confidence: z.unknown().optional(),
+  speaker: z.string().nullish(),
+  channel: z.union([z.string(), z.number()]).nullish(),
+});
+
+/** Options come back as they were sent; only those that prove something are read. */
+const echo = z.object({
+  speech_model_used: z.string().nullish(),
+  redact_pii: z.boolean().nullish(),
+  redact_pii_policies: z.array(z.string()).nullish(),
+  keyterms_prompt: z.array(z.string()).nullish(),
+  filter_profanity: z.boolean().nullish(),
+});
+
+const body = echo.extend({
+  id: z.string(),
+  text: z.string().nullish(),
+  audio_duration: z.unknown().optional(),
+  audio_channels: z.number().nullish(),
+  language_code: z.string().nullish(),
+  language_confidence: z.unknown().optional(),
+  words: z.array(piece).nullish(),
+  utterances: z.array(piece).nullish(),
+});
+
+export type AssemblyAiEcho = z.infer<typeof echo>;
+
+export interface AssemblyAiReply {
+  readonly id: string;
+  readonly text: string;
+  readonly words: readonly ProviderWord[];
+  readonly segments: readonly ProviderSegment[];
+  readonly channels: number;
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly seconds: number | null;
+  readonly echo: AssemblyAiEcho;
+}
+
+interface Asked {
+  readonly diarization: boolean;
+  readonly multichannel: boolean;
+}
+
+export function readAssemblyAiReply(raw: unknown, asked: Asked): AssemblyAiReply {
+  const parsed = body.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const reply = parsed.data;
+  const read = (each: z.infer<typeof piece>): ProviderWord => ({
+    text: each.text,
+    start: each.start / 1000,
+    end: each.end / 1000,
+    confidence: confidenceOrNull(each.confidence),
+    // With channels alone an utterance's speaker is its channel's number, which is nobody.
+    speaker: asked.diarization ? (each.speaker ?? null) : null,
+    channel: asked.multichannel ? channelIndex(each.channel) : null,
+  });
+  return {
+    id: reply.id,
+    text: (reply.text ?? "").trim(),
+    words: (reply.words ?? []).map(read),
+    segments: (reply.utterances ?? []).map(read),
+    channels: reply.audio_channels ?? 1,
+    language: bcp47(reply.language_code ?? null),
+    languageConfidence: confidenceOrNull(reply.language_confidence),
+    seconds: secondsOrNull(reply.audio_duration),
+    echo: reply,
+  };
+}
+
+/** Channels are counted from 1 and written as text. */
+function channelIndex(channel: string | number | null | undefined): number | null {
+  const number = Number(channel ?? Number.NaN);
+  return Number.isInteger(number) && number >= 1 ? number - 1 : null;
+}
+
+/** `en_uk` is its spelling of British English. */
+const REGIONAL: Readonly<Record<string, string>> = { en_us: "en-US", en_uk: "en-GB", en_au: "en-AU" };
+
+function bcp47(code: string | null): string | null {
+  return code === null ? null : (REGIONAL[code.toLowerCase()] ?? languageTag(code));
+}

@@ -1,0 +1,128 @@
+// A run at AssemblyAI: the upload that nobody works on, the submission that is paid for, the polls, the deletion
+// (assemblyai.com/docs/api-reference, checked 2026-11-20).
+import { z } from "zod";
+import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
+import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
+import { parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
+
+export const assemblyaiRemote: RemoteSpeech = { submit, poll, remove };
+
+const uploaded = z.object({ upload_url: z.string().min(1) });
+const accepted = z.object({ id: z.string().regex(/^[\w-]{1,128}$/u) });
+
+async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RemoteRun> {
+  if (plan.kind !== "json") throw new TypeError("AssemblyAI takes a submission in JSON");
+  const url = await upload(plan.path, audio, io);
+  const submission = Buffer.from(JSON.stringify({ audio_url: url, ...plan.body }));
+  const reply = await io.send({
+    method: "POST",
+    path: plan.path,
+    headers: { ...authorization(io), "content-type": "application/json" },
+    body: {
+      sizeBytes: submission.byteLength,
+      open: async function* () {
+        yield submission;
+      },
+    },
+  });
+  if (isOutOfFunds(reply)) throw new ProviderError("payment", { status: reply.status });
+  const parsed = accepted.safeParse(readJsonReply(reply, io.credential).body);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: reply.status, reason: "missing_fields" });
+  return { id: parsed.data.id, details: { path: plan.path } };
+}
+
+/** Nothing happens to an upload by itself: however it breaks off, no work was done and no money spent. */
+async function upload(path: string, audio: SpeechAudio, io: Io): Promise<string> {
+  const request: WireRequest = {
+    method: "POST",
+    path: path.replace(/transcript$/u, "upload"),
+    headers: { ...authorization(io), "content-type": "application/octet-stream" },
+    body: { sizeBytes: audio.sizeBytes, open: audio.open },
+    isFree: true,
+  };
+  try {
+    const reply = await io.send(request);
+    const parsed = uploaded.safeParse(readJsonReply(reply, io.credential).body);
+    if (!parsed.success) throw new ProviderError("bad_reply", { status: reply.status, reason: "missing_fields" });
+    return parsed.data.upload_url;
+  } catch (error) {
+    if (error instanceof ProviderError) throw nothingBegun(error);
+    throw error;
+  }
+}
+
+function nothingBegun(error: ProviderError): ProviderError {
+  const { kind, status, retryAfterSeconds: wait, reason } = error;
+  if (kind !== "unknown" && kind !== "timeout") return error;
+  return new ProviderError(status === null ? "connect" : "server_error", {
+    status: status ?? undefined,
+    retryAfterSeconds: wait ?? undefined,
+    reason: reason ?? "upload",
+  });
+}
+
+/** A 400 with prose and no code. */
+function isOutOfFunds(reply: WireReply): boolean {
+  return reply.status === 400 && /\b(account balance|insufficient funds)\b/iu.test(reply.text);
+}
+
+const state = z.object({
+  status: z.enum(["queued", "processing", "completed", "error"]),
+  error: z.string().nullish(),
+});
+
+async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
+  const reply = await sendAbout(run, "GET", io);
+  const parsed = state.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
+  if (!parsed.success) {
+    throw new ProviderError("unknown", {
+      status: reply.status,
+      reason: "poll",
+      retryAfterSeconds: retryAfterSeconds(reply.headers),
+    });
+  }
+  const { status, error } = parsed.data;
+  if (status === "error") throw new ProviderError(failureOf(error ?? ""), { status: 200, reason: "run_failed" });
+  return status === "completed"
+    ? { done: true, raw: { body: parsedReply(reply), headers: reply.headers } }
+    : { done: false, retryAfterSeconds: null, fraction: null };
+}
+
+/** The reasons are prose; those that blame the audio are the input's fault, the rest the provider's. */
+function failureOf(error: string): FailureKind {
+  const blamesAudio =
+    /too short|too long|does not appear to contain audio|no spoken audio|file type|unsupported|corrupt/iu;
+  return blamesAudio.test(error) ? "rejected" : "server_error";
+}
+
+/** The uploaded file goes with the transcript. */
+async function remove(run: RemoteRun, io: Io): Promise<void> {
+  const reply = await sendAbout(run, "DELETE", io);
+  // An unknown id is a 400 there, not a 404.
+  if (reply.status === 404 || (reply.status === 400 && /not found/iu.test(reply.text))) return;
+  readJsonReply(reply, io.credential);
+}
+
+async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Promise<WireReply> {
+  const { path } = run.details;
+  const request: WireRequest = {
+    method,
+    path: `${typeof path === "string" ? path : "/v2/transcript"}/${encodeURIComponent(run.id)}`,
+    headers: authorization(io),
+    isFree: true,
+  };
+  try {
+    return await io.send(request);
+  } catch (error) {
+    // Not reaching the provider says as little about the run as a broken reply.
+    if (error instanceof ProviderError && error.kind === "connect") {
+      throw new ProviderError("unknown", { reason: error.reason ?? undefined });
+    }
+    throw error;
+  }
+}
+
+/** The bare key, without a scheme. */
+function authorization(io: Io): Record<string, string> {
+  return io.credential === null ? {} : { authorization: io.credential };
+}

@@ -1,0 +1,65 @@
+// A provider that takes a submission and is polled, as one call (contract 3, 5): the run is handed out before its first poll,
+// and a poll that fails is asked again, for only the run itself can say how it ended.
+import { type Io, ProviderError, type RemoteRun } from "./io.ts";
+import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
+
+export async function transcribeRemotely(
+  remote: RemoteSpeech,
+  plan: SpeechPlan,
+  audio: SpeechAudio,
+  io: Io,
+): Promise<RawTranscript> {
+  const run = await remote.submit(plan, audio, io);
+  try {
+    await io.onRemoteRun(run);
+  } catch (error) {
+    // Nobody will remember this run: what can be deleted is deleted now.
+    await remote.remove(run, io).catch(() => undefined);
+    throw error;
+  }
+  return pollToEnd(remote, run, io);
+}
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3_000;
+const MAX_PAUSE_ASKED_MS = 60_000;
+/** In a row; about half a minute. The deadline usually comes first. */
+const MAX_FAILED_POLLS = 12;
+
+/** Throws what the run failed with, or `unknown`, `timeout`, `aborted` when its end could not be learnt. */
+export async function pollToEnd(
+  remote: RemoteSpeech,
+  run: RemoteRun,
+  io: Io,
+  onPoll: (fraction: number | null) => Promise<void> | void = () => undefined,
+): Promise<RawTranscript> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let failed = 0;
+  for (;;) {
+    const polled = await poll(remote, run, io);
+    if (polled instanceof ProviderError) {
+      failed += 1;
+      if (failed === MAX_FAILED_POLLS) throw polled;
+    } else if (polled.done) {
+      return polled.raw;
+    } else {
+      failed = 0;
+      await onPoll(polled.fraction);
+    }
+    const askedMs = Math.min((polled.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_ASKED_MS);
+    await io.pause(Math.max(pauseMs, askedMs));
+    pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+  }
+}
+
+type Polled = Awaited<ReturnType<RemoteSpeech["poll"]>>;
+
+/** `unknown` is a poll without an answer; everything else is about the run, or about ourselves. */
+async function poll(remote: RemoteSpeech, run: RemoteRun, io: Io): Promise<Polled | ProviderError> {
+  try {
+    return await remote.poll(run, io);
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === "unknown") return error;
+    throw error;
+  }
+}
