@@ -31,7 +31,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "directory",
     "config/configuration.ts",
   ],
-  webhooks: ["contract", "lib", "storage", "auth", "outbound"],
   jobs: [
     "contract",
     "lib",
@@ -46,6 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "objects",
     "queue",
   ],
+  webhooks: ["contract", "lib", "storage", "queue", "outbound"],
   http: ["contract", "lib", "auth", "audio/audio-input.ts", "audio/spool.ts", "audio/base64.ts", "gateway", "webhooks"],
   config: [
     "contract",

@@ -15,6 +15,8 @@ const PREFIX = {
   budget: "bud",
   job: "job",
   event: "evt",
+  delivery: "whd",
+  deliveryAttempt: "wha",
 } as const;
 
 type Kind = keyof typeof PREFIX;
@@ -27,6 +29,7 @@ export type AppId = Id<"app">;
 export type KeyId = Id<"key">;
 export type JobId = Id<"job">;
 export type EventId = Id<"event">;
+export type DeliveryId = Id<"delivery">;
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 

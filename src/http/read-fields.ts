@@ -1,4 +1,4 @@
-// The JSON body of an endpoint that takes no audio, judged by the endpoint's schema: all faults are told at once.
+// The JSON body or the query of an endpoint that takes no audio, judged by its schema: all faults are told at once.
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults } from "./faults.ts";
@@ -12,11 +12,19 @@ export async function readFields<S extends FieldSchema>(request: FastifyRequest,
     { headers: request.headers, body: request.raw },
     { maxBytes: MAX_BYTES, code: "BODY_TOO_LARGE" },
   );
-  const faults = createFaults();
   if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw faults.fatal(null, "The body must be a JSON object.");
-  const fields = validateFields(schema, new Map(Object.entries(body)), faults);
+    throw createFaults().fatal(null, "The body must be a JSON object.");
+  return judge(schema, body);
+}
+
+export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {
+  return judge(schema, query as Readonly<Record<string, unknown>>);
+}
+
+function judge<S extends FieldSchema>(schema: S, values: object): z.infer<S> {
+  const faults = createFaults();
+  const fields = validateFields(schema, new Map(Object.entries(values)), faults);
   faults.throwIfAny();
-  if (fields === undefined) throw new Error("a body without a fault has no value");
+  if (fields === undefined) throw new Error("fields without a fault have no value");
   return fields;
 }

@@ -321,6 +321,49 @@ create table routes (
   constraint routes_pkey PRIMARY KEY (scope, id)
 );
 
+create table webhook_attempts (
+  id text not null,
+  workspace_id text not null,
+  delivery_id text not null,
+  number integer not null,
+  started_at timestamp with time zone not null,
+  outcome text not null,
+  status_code integer,
+  latency_ms integer not null,
+  response text,
+  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
+  constraint webhook_attempts_delivery_id_number_key UNIQUE (delivery_id, number),
+  constraint webhook_attempts_pkey PRIMARY KEY (id),
+  constraint webhook_attempts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+create table webhook_deliveries (
+  id text not null,
+  workspace_id text not null,
+  app_id text,
+  event_id text not null,
+  is_test boolean not null default false,
+  job_id text not null,
+  job_status text not null,
+  occurred_at timestamp with time zone not null,
+  state text not null default 'pending'::text,
+  turn integer not null default 0,
+  attempts_made integer not null default 0,
+  attempts_total integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  ended_by text,
+  created_at timestamp with time zone not null default patchbay_now(),
+  finished_at timestamp with time zone,
+  constraint webhook_deliveries_check CHECK ((((state = 'pending'::text) = (finished_at IS NULL)) AND ((state = 'pending'::text) = (next_attempt_at IS NOT NULL)))),
+  constraint webhook_deliveries_check1 CHECK (((state = 'failed'::text) = (ended_by IS NOT NULL))),
+  constraint webhook_deliveries_ended_by_check CHECK ((ended_by = ANY (ARRAY['attempts'::text, 'gone'::text, 'disabled'::text, 'deleted'::text]))),
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+  constraint webhook_deliveries_workspace_id_event_id_key UNIQUE (workspace_id, event_id),
+  constraint webhook_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 create table webhook_events (
   id text not null,
   workspace_id text not null,
@@ -334,6 +377,27 @@ create table webhook_events (
   constraint webhook_events_pkey PRIMARY KEY (id),
   constraint webhook_events_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text]))),
   constraint webhook_events_type_check CHECK ((type = ANY (ARRAY['transcription.job.succeeded'::text, 'transcription.job.failed'::text, 'transcription.job.cancelled'::text])))
+);
+
+create table webhooks (
+  workspace_id text not null,
+  url text not null,
+  enabled boolean not null,
+  version integer not null default 1,
+  secret bytea not null,
+  secret_last4 text not null,
+  previous_secret bytea,
+  previous_secret_until timestamp with time zone,
+  failing_since timestamp with time zone,
+  disabled_reason text,
+  disabled_at timestamp with time zone,
+  created_at timestamp with time zone not null default patchbay_now(),
+  updated_at timestamp with time zone not null default patchbay_now(),
+  constraint webhooks_check CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
+  constraint webhooks_check1 CHECK (((enabled = (disabled_reason IS NULL)) AND (enabled = (disabled_at IS NULL)))),
+  constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['owner'::text, 'gone'::text, 'failing'::text]))),
+  constraint webhooks_pkey PRIMARY KEY (workspace_id),
+  constraint webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
 create table workspaces (
@@ -381,6 +445,14 @@ CREATE INDEX jobs_finished ON public.jobs USING btree (finished_at);
 CREATE INDEX jobs_lease ON public.jobs USING btree (lease_until) WHERE (status = 'processing'::text);
 
 CREATE INDEX jobs_spent_audio ON public.jobs USING btree (finished_at) WHERE (audio_key IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
+
+CREATE INDEX webhook_deliveries_claimed ON public.webhook_deliveries USING btree (workspace_id, claimed_until) WHERE (claimed_until IS NOT NULL);
+
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_attempt_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (workspace_id, id DESC);
 
 CREATE INDEX webhook_events_workspace ON public.webhook_events USING btree (workspace_id, occurred_at);
 

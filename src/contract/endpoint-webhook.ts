@@ -1,0 +1,88 @@
+// The completion webhook's settings and log as a workspace's administrators see them (spec 4.5; contract 6).
+import type { z } from "zod";
+import type { EndpointContract, ResponseContract } from "./endpoint.ts";
+import { deliveryList, deliveryQuery, deliveryView, webhookDeleted, webhookRequest, webhookView } from "./webhook.ts";
+
+const PATH = "/workspace/:tenant_id/stt-webhook";
+
+function json(description: string, schema: z.ZodType): ResponseContract {
+  return { description, content: { "application/json": schema } };
+}
+
+export const putSttWebhookContract: EndpointContract = {
+  method: "PUT",
+  path: PATH,
+  operationId: "putSttWebhook",
+  summary: "Configure the completion webhook",
+  description:
+    "One webhook per workspace. The first call makes the signing secret, `rotate_secret` a new one: it is in the answer to that call and never again. The URL must be https and lead to public addresses, now and at every delivery.",
+  auth: "key",
+  requestBody: { json: webhookRequest },
+  responses: { 200: json("The webhook.", webhookView) },
+  errors: ["FORBIDDEN", "NOT_FOUND", "BODY_TOO_LARGE"],
+};
+
+export const getSttWebhookContract: EndpointContract = {
+  method: "GET",
+  path: PATH,
+  operationId: "getSttWebhook",
+  summary: "The completion webhook and how it fares",
+  auth: "key",
+  responses: { 200: json("The webhook, without its secret.", webhookView) },
+  errors: ["FORBIDDEN", "NOT_FOUND"],
+};
+
+export const deleteSttWebhookContract: EndpointContract = {
+  method: "DELETE",
+  path: PATH,
+  operationId: "deleteSttWebhook",
+  summary: "Remove the completion webhook",
+  description: "Deliveries that wait are given up. The log of deliveries stays for its seven days.",
+  auth: "key",
+  responses: { 200: json("It is gone.", webhookDeleted) },
+  errors: ["FORBIDDEN", "NOT_FOUND"],
+};
+
+export const getWebhookDeliveriesContract: EndpointContract = {
+  method: "GET",
+  path: `${PATH}/deliveries`,
+  operationId: "listSttWebhookDeliveries",
+  summary: "The log of deliveries",
+  description: "Seven days, newest first. `status=failed` lists what was given up.",
+  auth: "key",
+  query: deliveryQuery,
+  responses: { 200: json("A page of deliveries.", deliveryList) },
+  errors: ["FORBIDDEN", "NOT_FOUND"],
+};
+
+export const redeliverWebhookContract: EndpointContract = {
+  method: "POST",
+  path: `${PATH}/deliveries/:delivery_id/redeliver`,
+  operationId: "redeliverSttWebhook",
+  summary: "Deliver an event again",
+  description: "The same event under the same id, with the whole schedule of attempts before it.",
+  auth: "key",
+  responses: { 202: json("The delivery, due now.", deliveryView) },
+  errors: ["FORBIDDEN", "NOT_FOUND"],
+};
+
+export const testWebhookContract: EndpointContract = {
+  method: "POST",
+  path: `${PATH}/test`,
+  operationId: "testSttWebhook",
+  summary: "Send a test delivery",
+  description:
+    "One signed attempt, made now, also while the webhook is disabled. It carries `X-SVC-Webhook-Test: true` and the id of a job that does not exist. The answer says how the receiver took it.",
+  auth: "key",
+  responses: { 200: json("The test delivery with its one attempt.", deliveryView) },
+  errors: ["FORBIDDEN", "NOT_FOUND", "CONCURRENCY_LIMITED"],
+};
+
+export const WEBHOOK_ENDPOINTS: readonly EndpointContract[] = [
+  putSttWebhookContract,
+  getSttWebhookContract,
+  deleteSttWebhookContract,
+  getWebhookDeliveriesContract,
+  redeliverWebhookContract,
+  testWebhookContract,
+];

@@ -1,0 +1,118 @@
+// The completion webhook as its owner sees it: its settings, its deliveries, and the event itself (spec 4.5, 6; contract 6).
+import { z } from "zod";
+
+const MAX_URL_CHARACTERS = 2_048;
+const time = z.string().describe("RFC 3339, UTC.");
+
+export const webhookRequest = z.strictObject({
+  url: z
+    .string()
+    .min(1)
+    .max(MAX_URL_CHARACTERS)
+    .describe("Where deliveries go: https, any port, a public address; no credentials and no fragment."),
+  enabled: z.boolean().default(true).describe("Whether events are delivered."),
+  rotate_secret: z
+    .boolean()
+    .default(false)
+    .describe("Makes a new signing secret. For 24 hours deliveries are signed with the old one too."),
+  revoke_previous: z
+    .boolean()
+    .default(false)
+    .describe("Ends signing with the previous secret at once: for a secret that has leaked."),
+});
+export type WebhookRequest = z.output<typeof webhookRequest>;
+
+export const DISABLED_REASONS = ["owner", "gone", "failing"] as const;
+
+export const webhookView = z.strictObject({
+  object: z.literal("stt_webhook"),
+  url: z.string(),
+  enabled: z.boolean(),
+  created_at: time,
+  updated_at: time,
+  secret: z
+    .string()
+    .describe("The signing secret. Only in the answer to the call that made it; never again.")
+    .optional(),
+  secret_last4: z.string(),
+  previous_secret_until: time.nullable().describe("Until when deliveries are signed with the previous secret too."),
+  disabled_reason: z
+    .enum(DISABLED_REASONS)
+    .nullable()
+    .describe(
+      "`owner`: by this API. `gone`: the receiver answered 410. `failing`: nothing but failures for five days. `PUT` with `enabled: true` starts it again.",
+    ),
+  disabled_at: time.nullable(),
+  failing_since: time.nullable().describe("The first failure since the last success."),
+});
+export type WebhookView = z.infer<typeof webhookView>;
+
+export const webhookDeleted = z.strictObject({ object: z.literal("stt_webhook"), deleted: z.literal(true) });
+
+export const EVENT_STATUSES = ["succeeded", "failed", "cancelled"] as const;
+export type EventStatus = (typeof EVENT_STATUSES)[number];
+
+/** Spec 6.2: exactly these four. */
+export const webhookEvent = z.strictObject({
+  type: z.enum(["transcription.job.succeeded", "transcription.job.failed", "transcription.job.cancelled"]),
+  job_id: z.string(),
+  status: z.enum(EVENT_STATUSES),
+  occurred_at: time,
+});
+export type WebhookEventBody = z.infer<typeof webhookEvent>;
+
+export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+export const ATTEMPT_OUTCOMES = [
+  "delivered",
+  "http_status",
+  "timeout",
+  "connection",
+  "tls",
+  "address_not_allowed",
+] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+const attemptView = z.strictObject({
+  number: z.int().min(1),
+  started_at: time,
+  outcome: z
+    .enum(ATTEMPT_OUTCOMES)
+    .describe("`http_status`: an answer other than 2xx; redirects are not followed and count as one."),
+  status_code: z.int().nullable(),
+  latency_ms: z.int().min(0),
+  response: z.string().nullable().describe("The beginning of the receiver's answer, as text."),
+});
+
+export const deliveryView = z.strictObject({
+  object: z.literal("stt_webhook_delivery"),
+  id: z.string(),
+  event_id: z.string().describe("`X-SVC-Webhook-Id` of every attempt."),
+  event: webhookEvent,
+  test: z.boolean(),
+  status: z.enum(DELIVERY_STATES),
+  created_at: time,
+  next_attempt_at: time.nullable(),
+  finished_at: time.nullable(),
+  ended_by: z
+    .enum(["attempts", "gone", "disabled", "deleted"])
+    .nullable()
+    .describe(
+      "Why a failed delivery is not tried again: its attempts are used up, the receiver answered 410, or the webhook was disabled or deleted.",
+    ),
+  attempts: z.array(attemptView).describe("The latest 20, oldest first."),
+});
+export type DeliveryView = z.infer<typeof deliveryView>;
+
+export const deliveryList = z.strictObject({
+  object: z.literal("list"),
+  data: z.array(deliveryView).describe("Newest first."),
+  next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page; null on the last."),
+});
+
+export const deliveryQuery = z.object({
+  status: z.enum(DELIVERY_STATES).describe("Only these; `failed` are those that were given up.").optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe("How many at most."),
+  cursor: z.string().min(1).max(64).describe("`next_cursor` of the page before.").optional(),
+});

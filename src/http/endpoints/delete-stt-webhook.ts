@@ -1,0 +1,18 @@
+// DELETE /workspace/{tenant_id}/stt-webhook (contract 6).
+import type { Principal } from "../../auth/principal.ts";
+import { deleteSttWebhookContract } from "../../contract/endpoint-webhook.ts";
+import { deleteWebhook } from "../../webhooks/describe.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import type { WebhookEdge } from "./put-stt-webhook.ts";
+
+export function deleteSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+  return {
+    contract: deleteSttWebhookContract,
+    handle: async (context) => {
+      const { workspaceId, actor } = await workspaceAdmin(requireAdmin, context);
+      await deleteWebhook(webhooks, workspaceId, actor);
+      return { status: 200, body: { json: { object: "stt_webhook", deleted: true } } };
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// GET /workspace/{tenant_id}/stt-webhook (contract 6).
+import type { Principal } from "../../auth/principal.ts";
+import { getSttWebhookContract } from "../../contract/endpoint-webhook.ts";
+import { describeWebhook } from "../../webhooks/describe.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import type { WebhookEdge } from "./put-stt-webhook.ts";
+
+export function getSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+  return {
+    contract: getSttWebhookContract,
+    handle: async (context) => {
+      const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+      return { status: 200, body: { json: await describeWebhook(webhooks, workspaceId) } };
+    },
+  };
+}

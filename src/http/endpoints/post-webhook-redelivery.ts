@@ -1,0 +1,19 @@
+// POST /workspace/{tenant_id}/stt-webhook/deliveries/{delivery_id}/redeliver (contract 6).
+import type { Principal } from "../../auth/principal.ts";
+import { redeliverWebhookContract } from "../../contract/endpoint-webhook.ts";
+import { brand } from "../../contract/ids.ts";
+import { redeliver } from "../../webhooks/redeliver.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import type { WebhookEdge } from "./put-stt-webhook.ts";
+
+export function redeliverWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+  return {
+    contract: redeliverWebhookContract,
+    handle: async (context) => {
+      const admin = await workspaceAdmin(requireAdmin, context);
+      const deliveryId = brand("delivery", pathParameter(context, "delivery_id"));
+      return { status: 202, body: { json: await redeliver(webhooks, { ...admin, deliveryId }) } };
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// PUT /workspace/{tenant_id}/stt-webhook (spec 4.5).
+import type { Principal } from "../../auth/principal.ts";
+import { putSttWebhookContract } from "../../contract/endpoint-webhook.ts";
+import { webhookRequest } from "../../contract/webhook.ts";
+import { configureWebhook } from "../../webhooks/configure.ts";
+import type { WebhookServices } from "../../webhooks/services.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
+
+export interface WebhookEdge {
+  readonly requireAdmin: RequireAdmin;
+  readonly webhooks: WebhookServices;
+}
+
+export function putSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+  return {
+    contract: putSttWebhookContract,
+    handle: async (context) => {
+      const admin = await workspaceAdmin(requireAdmin, context);
+      const wanted = await readFields(context.request, webhookRequest);
+      return { status: 200, body: { json: await configureWebhook(webhooks, { ...admin, wanted }) } };
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// Takes a delivery for one attempt (contract 6). The claim is in the database: not twice at once, and at most so many to one
+// receiver over all processes.
+import { sql } from "kysely";
+import type { WebhookEventBody } from "../contract/webhook.ts";
+import type { Transacting } from "../storage/database.ts";
+import { eventBody } from "./event-body.ts";
+import { type DeliveryMessage, leaseSeconds, PER_RECEIVER } from "./queues.ts";
+import type { WebhookServices } from "./services.ts";
+import type { SigningSecrets } from "./sign.ts";
+import { lockWebhook, openSecrets } from "./webhook-row.ts";
+
+export interface ClaimedDelivery {
+  readonly message: DeliveryMessage;
+  readonly url: string;
+  /** Of the settings the attempt is made under. */
+  readonly webhookVersion: number;
+  readonly secrets: SigningSecrets;
+  readonly eventId: string;
+  readonly event: WebhookEventBody;
+  readonly isTest: boolean;
+}
+
+export type Claim =
+  | { readonly kind: "claimed"; readonly delivery: ClaimedDelivery }
+  /** Done, given up, or due under a later message. */
+  | { readonly kind: "stale" }
+  /** Another attempt of it runs, or as many to this receiver as may. */
+  | { readonly kind: "busy" };
+
+export async function claimDelivery(
+  services: Pick<WebhookServices, "database" | "seal" | "timeoutMs">,
+  message: DeliveryMessage,
+): Promise<Claim> {
+  return services.database.transaction(async (tx) => {
+    const webhook = await lockWebhook(tx, message.workspaceId);
+    const row = await tx
+      .selectFrom("webhook_deliveries")
+      .selectAll()
+      .select(sql<boolean>`coalesce(claimed_until > patchbay_now(), false)`.as("is_claimed"))
+      .where("id", "=", message.deliveryId)
+      .where("workspace_id", "=", message.workspaceId)
+      .where("turn", "=", message.turn)
+      .where("state", "=", "pending")
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return { kind: "stale" };
+    if (webhook === undefined || (!webhook.enabled && !row.is_test)) {
+      await giveUp(tx, message, webhook === undefined ? "deleted" : "disabled");
+      return { kind: "stale" };
+    }
+    if (row.is_claimed || (await runningFor(tx, message)) >= PER_RECEIVER) return { kind: "busy" };
+    await tx
+      .updateTable("webhook_deliveries")
+      .set({ claimed_until: sql<Date>`patchbay_now() + make_interval(secs => ${leaseSeconds(services.timeoutMs)})` })
+      .where("id", "=", message.deliveryId)
+      .execute();
+    return {
+      kind: "claimed",
+      delivery: {
+        message,
+        url: webhook.url,
+        webhookVersion: webhook.version,
+        secrets: openSecrets(services.seal, webhook),
+        eventId: row.event_id,
+        event: eventBody(row),
+        isTest: row.is_test,
+      },
+    };
+  });
+}
+
+async function runningFor(tx: Transacting, { workspaceId }: DeliveryMessage): Promise<number> {
+  const { count } = await tx
+    .selectFrom("webhook_deliveries")
+    .select((column) => column.fn.countAll<bigint>().as("count"))
+    .where("workspace_id", "=", workspaceId)
+    .where("claimed_until", ">", sql<Date>`patchbay_now()`)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+async function giveUp(
+  tx: Transacting,
+  { deliveryId }: DeliveryMessage,
+  endedBy: "disabled" | "deleted",
+): Promise<void> {
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({
+      state: "failed",
+      ended_by: endedBy,
+      next_attempt_at: null,
+      claimed_until: null,
+      finished_at: sql<Date>`patchbay_now()`,
+    })
+    .where("id", "=", deliveryId)
+    .execute();
+}

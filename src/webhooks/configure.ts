@@ -1,0 +1,130 @@
+// PUT /workspace/{tenant_id}/stt-webhook (spec 4.5; contract 6): address rules first, then the change, its secret shown to
+// this one answer, and its audit row in one transaction.
+import { sql } from "kysely";
+import { GatewayError } from "../contract/errors.ts";
+import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
+import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { WebhookServices } from "./services.ts";
+import { makeSecret } from "./sign.ts";
+import {
+  auditView,
+  type LockedWebhook,
+  lockWebhook,
+  openSecrets,
+  sealSecret,
+  type WebhookRow,
+  webhookView,
+} from "./webhook-row.ts";
+
+/** How long a receiver may go on with the secret before (contract 6). */
+const PREVIOUS_HOURS = 24;
+
+export interface Change {
+  readonly workspaceId: WorkspaceId;
+  readonly actor: KeyId;
+  readonly wanted: WebhookRequest;
+}
+
+export async function configureWebhook(
+  services: Pick<WebhookServices, "database" | "seal" | "receivers" | "audit">,
+  change: Change,
+): Promise<WebhookView> {
+  // A resolver is asked: never inside the transaction.
+  const refusal = await services.receivers.refusal(change.wanted.url);
+  if (refusal !== null) throw refusedUrl(refusal);
+  return services.database.transaction(async (tx) => {
+    const before = await lockOrMake(services, tx, change);
+    const { row, secret } = before.isNew ? before : await update(services, tx, before.row, change.wanted);
+    await services.audit(tx, {
+      workspaceId: change.workspaceId,
+      actor: change.actor,
+      action: "stt_webhook.put",
+      before: before.isNew ? null : auditView(before.row),
+      after: auditView(row),
+    });
+    return webhookView(row, secret);
+  });
+}
+
+type Locked =
+  | { readonly isNew: true; readonly row: WebhookRow; readonly secret: string }
+  | { readonly isNew: false; readonly row: LockedWebhook };
+
+/** Two first calls at once: one makes the row, the other waits for it and changes it. */
+async function lockOrMake(
+  { seal }: Pick<WebhookServices, "seal">,
+  tx: Transacting,
+  { workspaceId, actor, wanted }: Change,
+): Promise<Locked> {
+  const secret = makeSecret();
+  const made = await tx
+    .insertInto("webhooks")
+    .values({
+      workspace_id: workspaceId,
+      url: wanted.url,
+      enabled: wanted.enabled,
+      secret: sealSecret(seal, workspaceId, "secret", secret),
+      secret_last4: secret.slice(-4),
+      disabled_reason: wanted.enabled ? null : "owner",
+      disabled_at: wanted.enabled ? null : sql<Date>`patchbay_now()`,
+    })
+    .onConflict((conflict) => conflict.column("workspace_id").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (made !== undefined) return { isNew: true, row: made, secret };
+  const row = await lockWebhook(tx, workspaceId);
+  // Deleted between the two statements: then there is room for a new one.
+  return row === undefined ? lockOrMake({ seal }, tx, { workspaceId, actor, wanted }) : { isNew: false, row };
+}
+
+async function update(
+  { seal }: Pick<WebhookServices, "seal">,
+  tx: Transacting,
+  before: LockedWebhook,
+  wanted: WebhookRequest,
+): Promise<{ readonly row: WebhookRow; readonly secret: string | null }> {
+  const workspaceId = brand("workspace", before.workspace_id);
+  const secret = wanted.rotate_secret ? makeSecret() : null;
+  const previous = secret === null || wanted.revoke_previous ? null : openSecrets(seal, before).current;
+  const row = await tx
+    .updateTable("webhooks")
+    .set((column) => ({
+      url: wanted.url,
+      enabled: wanted.enabled,
+      version: column("version", "+", 1),
+      updated_at: sql<Date>`patchbay_now()`,
+      ...(secret === null
+        ? {}
+        : { secret: sealSecret(seal, workspaceId, "secret", secret), secret_last4: secret.slice(-4) }),
+      ...(previous === null
+        ? {}
+        : {
+            previous_secret: sealSecret(seal, workspaceId, "previous_secret", previous),
+            previous_secret_until: sql<Date>`patchbay_now() + make_interval(hours => ${PREVIOUS_HOURS})`,
+          }),
+      ...(wanted.revoke_previous ? { previous_secret: null, previous_secret_until: null } : {}),
+      ...healthAfter(before, wanted),
+    }))
+    .where("workspace_id", "=", workspaceId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { row, secret };
+}
+
+/** Enabled again, or sent elsewhere, it starts with a clean record; disabled, it keeps the first reason. */
+function healthAfter(before: WebhookRow, wanted: WebhookRequest) {
+  const isFresh = wanted.url !== before.url || (wanted.enabled && !before.enabled);
+  const failing = isFresh ? { failing_since: null } : {};
+  if (wanted.enabled) return { ...failing, disabled_reason: null, disabled_at: null };
+  if (!before.enabled) return failing;
+  return { ...failing, disabled_reason: "owner" as const, disabled_at: sql<Date>`patchbay_now()` };
+}
+
+function refusedUrl(message: string): GatewayError {
+  return new GatewayError("INVALID_REQUEST", {
+    message,
+    param: "url",
+    details: { issues: [{ param: "url", message }] },
+  });
+}

@@ -1,0 +1,32 @@
+// GET and DELETE /workspace/{tenant_id}/stt-webhook (contract 6).
+import type { KeyId, WorkspaceId } from "../contract/ids.ts";
+import type { WebhookView } from "../contract/webhook.ts";
+import { auditView, lockWebhook, noWebhook, webhookView } from "./webhook-row.ts";
+import type { WebhookServices } from "./services.ts";
+
+export async function describeWebhook(
+  { database }: Pick<WebhookServices, "database">,
+  workspaceId: WorkspaceId,
+): Promise<WebhookView> {
+  const row = await database.db
+    .selectFrom("webhooks")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  if (row === undefined) throw noWebhook();
+  return webhookView(row, null);
+}
+
+/** What was waiting is given up; the log of deliveries stays for its time. */
+export async function deleteWebhook(
+  { database, audit }: Pick<WebhookServices, "database" | "audit">,
+  workspaceId: WorkspaceId,
+  actor: KeyId,
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const row = await lockWebhook(tx, workspaceId);
+    if (row === undefined) throw noWebhook();
+    await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
+    await audit(tx, { workspaceId, actor, action: "stt_webhook.delete", before: auditView(row), after: null });
+  });
+}

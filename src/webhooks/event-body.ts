@@ -1,0 +1,17 @@
+// The body of a delivery: exactly the four fields of spec 6.2, the same bytes in every attempt.
+import type { EventStatus, WebhookEventBody } from "../contract/webhook.ts";
+
+interface EventRow {
+  readonly job_id: string;
+  readonly job_status: EventStatus;
+  readonly occurred_at: Date;
+}
+
+export function eventBody(row: EventRow): WebhookEventBody {
+  return {
+    type: `transcription.job.${row.job_status}`,
+    job_id: row.job_id,
+    status: row.job_status,
+    occurred_at: row.occurred_at.toISOString(),
+  };
+}

@@ -1,0 +1,51 @@
+// A job became terminal: in that very transaction its delivery is written and its message sent (contract 5, 6). Either all
+// of it exists or nothing.
+import { sql } from "kysely";
+import { type AppId, type EventId, type JobId, newId, type WorkspaceId } from "../contract/ids.ts";
+import type { EventStatus } from "../contract/webhook.ts";
+import type { Transacting } from "../storage/database.ts";
+import { AGAIN_QUEUE, enqueue, FIRST_QUEUE } from "./queues.ts";
+import type { WebhookServices } from "./services.ts";
+
+export interface TerminalEvent {
+  readonly eventId: EventId;
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly jobId: JobId;
+  readonly status: EventStatus;
+  readonly occurredAt: Date;
+}
+
+export async function deliverOnTerminal(
+  { queue }: Pick<WebhookServices, "queue">,
+  tx: Transacting,
+  event: TerminalEvent,
+): Promise<void> {
+  const { eventId, workspaceId, appId, jobId, status, occurredAt } = event;
+  const webhook = await tx
+    .selectFrom("webhooks")
+    .select(["failing_since"])
+    .where("workspace_id", "=", workspaceId)
+    .where("enabled", "=", true)
+    .executeTakeFirst();
+  if (webhook === undefined) return;
+  const deliveryId = newId("delivery");
+  const made = await tx
+    .insertInto("webhook_deliveries")
+    .values({
+      id: deliveryId,
+      workspace_id: workspaceId,
+      app_id: appId,
+      event_id: eventId,
+      job_id: jobId,
+      job_status: status,
+      occurred_at: occurredAt,
+      next_attempt_at: sql<Date>`patchbay_now()`,
+    })
+    .onConflict((conflict) => conflict.columns(["workspace_id", "event_id"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (made === undefined) return;
+  const lane = webhook.failing_since === null ? FIRST_QUEUE : AGAIN_QUEUE;
+  await enqueue(queue, { workspaceId, deliveryId, turn: 0 }, { lane, delaySeconds: 0 }, tx);
+}

@@ -1,0 +1,43 @@
+// The messages that wake a delivery. Receivers that have just failed wait in a queue of their own: however many of them
+// there are, and however long they keep us waiting, those that work are not behind them (contract 6, reliability 3).
+import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
+import type { Queue, QueueDefinition } from "../queue/queue.ts";
+import type { Transacting } from "../storage/database.ts";
+
+export const FIRST_QUEUE = "webhook-deliveries";
+export const AGAIN_QUEUE = "webhook-deliveries-again";
+
+/** At most so many at once to one receiver, over all processes (`claim.ts`). */
+export const PER_RECEIVER = 4;
+/** Sockets that wait, not work that is done. */
+export const CONCURRENCY = 128;
+
+export interface DeliveryMessage {
+  readonly workspaceId: WorkspaceId;
+  readonly deliveryId: DeliveryId;
+  readonly turn: number;
+}
+
+/** How long an attempt is its worker's alone: what it may take, and room to record it. */
+export function leaseSeconds(timeoutMs: number): number {
+  return Math.ceil(timeoutMs / 1000) + 30;
+}
+
+export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueDefinition>> {
+  // Longer than the lease: a message that comes again finds its predecessor's claim over.
+  const definition = { retryLimit: 20, retryDelaySeconds: 5, expireSeconds: leaseSeconds(timeoutMs) + 30 };
+  return { [FIRST_QUEUE]: definition, [AGAIN_QUEUE]: definition };
+}
+
+export async function enqueue(
+  queue: Pick<Queue, "send">,
+  message: DeliveryMessage,
+  when: { readonly lane: typeof FIRST_QUEUE | typeof AGAIN_QUEUE; readonly delaySeconds: number },
+  tx?: Transacting,
+): Promise<void> {
+  const options = {
+    groupId: message.workspaceId,
+    ...(when.delaySeconds === 0 ? {} : { startAfter: Math.ceil(when.delaySeconds) }),
+  };
+  await queue.send(when.lane, { ...message }, options, tx);
+}

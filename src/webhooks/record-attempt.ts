@@ -1,0 +1,156 @@
+// What an attempt showed, in one transaction: its row, the delivery's state, the receiver's health, and the message of the
+// next attempt (contract 6). A process that dies before it attempts again under the same event id.
+import { sql } from "kysely";
+import { newId } from "../contract/ids.ts";
+import type { Transacting } from "../storage/database.ts";
+import { type Attempted, isGone, isThrottled } from "./attempt.ts";
+import type { ClaimedDelivery } from "./claim.ts";
+import { AGAIN_QUEUE, enqueue } from "./queues.ts";
+import { nextDelaySeconds } from "./schedule.ts";
+import type { WebhookServices } from "./services.ts";
+import { auditView, lockWebhook, type WebhookRow } from "./webhook-row.ts";
+
+/** Nothing but failures for so long disables the webhook. */
+export const FAILING_DAYS = 5;
+
+type RecordServices = Pick<WebhookServices, "database" | "queue" | "audit" | "maxAttempts" | "random">;
+
+export async function recordAttempt(
+  services: RecordServices,
+  delivery: ClaimedDelivery,
+  attempted: Attempted,
+): Promise<void> {
+  await services.database.transaction(async (tx) => {
+    const webhook = await lockWebhook(tx, delivery.message.workspaceId);
+    const made = await insertAttempt(tx, delivery, attempted);
+    if (made === null) return;
+    const hasSucceeded = attempted.outcome === "delivered";
+    const isSame = webhook?.version === delivery.webhookVersion && webhook.url === delivery.url;
+    const disabledNow = isSame && (await noteHealth(services, tx, { webhook, delivery, attempted, hasSucceeded }));
+    // A redelivery by hand took over meanwhile: it decides what becomes of the delivery.
+    if (made.turn !== delivery.message.turn || made.state !== "pending") return;
+    if (hasSucceeded) return finish(tx, delivery, null);
+    if (isGone(attempted)) return finish(tx, delivery, "gone");
+    if (disabledNow) return finish(tx, delivery, "disabled");
+    await next(services, tx, delivery, attempted, made.attempts_made);
+  });
+}
+
+/** Null when the delivery was purged meanwhile. Frees the claim. */
+async function insertAttempt(tx: Transacting, { message, eventId }: ClaimedDelivery, attempted: Attempted) {
+  const row = await tx
+    .updateTable("webhook_deliveries")
+    .set((column) => ({
+      attempts_total: column("attempts_total", "+", 1),
+      // An attempt that a redelivery has overtaken is none of the new row of attempts.
+      attempts_made: sql<number>`attempts_made + case when turn = ${message.turn} then 1 else 0 end`,
+      claimed_until: null,
+    }))
+    .where("id", "=", message.deliveryId)
+    .where("event_id", "=", eventId)
+    .returning(["turn", "state", "attempts_made", "attempts_total"])
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  await tx
+    .insertInto("webhook_attempts")
+    .values({
+      id: newId("deliveryAttempt"),
+      workspace_id: message.workspaceId,
+      delivery_id: message.deliveryId,
+      number: row.attempts_total,
+      started_at: attempted.startedAt,
+      outcome: attempted.outcome,
+      status_code: attempted.statusCode,
+      latency_ms: attempted.latencyMs,
+      response: attempted.response,
+    })
+    .execute();
+  return row;
+}
+
+interface Health {
+  readonly webhook: WebhookRow;
+  readonly delivery: ClaimedDelivery;
+  readonly attempted: Attempted;
+  readonly hasSucceeded: boolean;
+}
+
+/** True when this attempt disabled the webhook. A test tells its owner how things stand, and does nothing to them. */
+async function noteHealth(
+  services: RecordServices,
+  tx: Transacting,
+  { webhook, delivery, attempted, hasSucceeded }: Health,
+): Promise<boolean> {
+  const change = tx.updateTable("webhooks").where("workspace_id", "=", webhook.workspace_id);
+  if (hasSucceeded) {
+    if (webhook.failing_since !== null) await change.set({ failing_since: null }).execute();
+    return false;
+  }
+  if (delivery.isTest || !webhook.enabled) return false;
+  const { since, isOver } = await change
+    .set({ failing_since: sql<Date>`coalesce(failing_since, patchbay_now())` })
+    .returning([
+      "failing_since as since",
+      sql<boolean>`failing_since <= patchbay_now() - make_interval(days => ${FAILING_DAYS})`.as("isOver"),
+    ])
+    .executeTakeFirstOrThrow();
+  if (!isGone(attempted) && !isOver) return false;
+  const after = await change
+    .set({
+      enabled: false,
+      disabled_reason: isGone(attempted) ? "gone" : "failing",
+      disabled_at: sql<Date>`patchbay_now()`,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await services.audit(tx, {
+    workspaceId: delivery.message.workspaceId,
+    actor: null,
+    action: "stt_webhook.disable",
+    before: auditView({ ...webhook, failing_since: since }),
+    after: auditView(after),
+  });
+  return true;
+}
+
+async function finish(
+  tx: Transacting,
+  { message }: ClaimedDelivery,
+  endedBy: "attempts" | "gone" | "disabled" | null,
+): Promise<void> {
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({
+      state: endedBy === null ? "delivered" : "failed",
+      ended_by: endedBy,
+      next_attempt_at: null,
+      finished_at: sql<Date>`patchbay_now()`,
+    })
+    .where("id", "=", message.deliveryId)
+    .execute();
+}
+
+async function next(
+  services: RecordServices,
+  tx: Transacting,
+  delivery: ClaimedDelivery,
+  attempted: Attempted,
+  made: number,
+): Promise<void> {
+  const { message, isTest } = delivery;
+  const delaySeconds = nextDelaySeconds({
+    made,
+    maxAttempts: isTest ? 1 : services.maxAttempts,
+    isThrottled: isThrottled(attempted),
+    retryAfterSeconds: attempted.retryAfterSeconds,
+    random: services.random(),
+  });
+  if (delaySeconds === null) return finish(tx, delivery, "attempts");
+  const turn = message.turn + 1;
+  await tx
+    .updateTable("webhook_deliveries")
+    .set({ turn, next_attempt_at: sql<Date>`patchbay_now() + ${delaySeconds}::float8 * interval '1 second'` })
+    .where("id", "=", message.deliveryId)
+    .execute();
+  await enqueue(services.queue, { ...message, turn }, { lane: AGAIN_QUEUE, delaySeconds }, tx);
+}

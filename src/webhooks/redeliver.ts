@@ -1,0 +1,59 @@
+// POST …/deliveries/{id}/redeliver: the same event once more, with the whole schedule before it (contract 6).
+import { sql } from "kysely";
+import { GatewayError } from "../contract/errors.ts";
+import type { DeliveryId, KeyId, WorkspaceId } from "../contract/ids.ts";
+import type { DeliveryView } from "../contract/webhook.ts";
+import { describeDelivery } from "./list-deliveries.ts";
+import { enqueue, FIRST_QUEUE } from "./queues.ts";
+import type { WebhookServices } from "./services.ts";
+import { lockWebhook, noWebhook } from "./webhook-row.ts";
+
+export async function redeliver(
+  services: Pick<WebhookServices, "database" | "queue" | "audit">,
+  wanted: { readonly workspaceId: WorkspaceId; readonly deliveryId: DeliveryId; readonly actor: KeyId },
+): Promise<DeliveryView> {
+  const { workspaceId, deliveryId, actor } = wanted;
+  await services.database.transaction(async (tx) => {
+    const webhook = await lockWebhook(tx, workspaceId);
+    if (webhook === undefined) throw noWebhook();
+    if (!webhook.enabled) throw disabled();
+    const row = await tx
+      .updateTable("webhook_deliveries")
+      .set((column) => ({
+        state: "pending",
+        // Whatever attempt is due or under way ends without deciding anything.
+        turn: column("turn", "+", 1),
+        attempts_made: 0,
+        next_attempt_at: sql<Date>`patchbay_now()`,
+        finished_at: null,
+        ended_by: null,
+      }))
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", deliveryId)
+      .returning(["turn", "event_id"])
+      .executeTakeFirst();
+    if (row === undefined) throw noDelivery();
+    await enqueue(
+      services.queue,
+      { workspaceId, deliveryId, turn: row.turn },
+      { lane: FIRST_QUEUE, delaySeconds: 0 },
+      tx,
+    );
+    const after = { delivery_id: deliveryId, event_id: row.event_id };
+    await services.audit(tx, { workspaceId, actor, action: "stt_webhook.redeliver", before: null, after });
+  });
+  const view = await describeDelivery(services.database, workspaceId, deliveryId);
+  if (view === null) throw noDelivery();
+  return view;
+}
+
+function noDelivery(): GatewayError {
+  return new GatewayError("NOT_FOUND", { message: "This workspace has no such delivery." });
+}
+
+function disabled(): GatewayError {
+  return new GatewayError("INVALID_REQUEST", {
+    message: "The webhook is disabled. Enable it before delivering again.",
+    param: "enabled",
+  });
+}

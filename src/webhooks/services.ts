@@ -1,0 +1,58 @@
+// What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
+import type { KeyId, WorkspaceId } from "../contract/ids.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import type { Seal } from "../storage/seal.ts";
+
+export interface WebhookServices {
+  readonly database: Pick<Database, "db" | "transaction">;
+  readonly seal: Seal;
+  readonly queue: Pick<Queue, "send">;
+  readonly receivers: Receivers;
+  readonly audit: RecordAudit;
+  /** For one event, or for one redelivery by hand. */
+  readonly maxAttempts: number;
+  /** From the first packet to the last byte of the answer that is read. */
+  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** The world outside, behind the address rules of contract 6. */
+export interface Receivers {
+  /** Why this URL may not be delivered to, for its owner; null when it may. */
+  refusal(url: string): Promise<string | null>;
+  /** Never throws for what a receiver or the network does. */
+  post(request: ReceiverRequest): Promise<ReceiverAnswer>;
+}
+
+export interface ReceiverRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+}
+
+export type ReceiverAnswer =
+  | {
+      readonly kind: "answer";
+      readonly statusCode: number;
+      readonly retryAfter: string | undefined;
+      /** The beginning of the body, never decompressed. */
+      readonly bodyStart: string;
+    }
+  | { readonly kind: "timeout" | "connection" | "tls" | "address_not_allowed" };
+
+export interface AuditEntry {
+  readonly workspaceId: WorkspaceId;
+  /** null: the gateway itself. */
+  readonly actor: KeyId | null;
+  readonly action: "stt_webhook.put" | "stt_webhook.delete" | "stt_webhook.disable" | "stt_webhook.redeliver";
+  /** Without secrets. */
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+}
+
+/** Written with the change, in its transaction. */
+export type RecordAudit = (tx: Transacting, entry: AuditEntry) => Promise<void>;

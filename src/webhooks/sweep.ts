@@ -1,0 +1,44 @@
+// What time does: deliveries whose message was lost are woken, old ones and secrets past their time are forgotten.
+import { sql } from "kysely";
+import { brand } from "../contract/ids.ts";
+import { AGAIN_QUEUE, enqueue } from "./queues.ts";
+import type { WebhookServices } from "./services.ts";
+
+/** Longer than a message takes to come again by itself. */
+const OVERDUE_MINUTES = 10;
+/** The log and `redeliver` go back so far. */
+export const KEPT_DAYS = 7;
+const BATCH = 200;
+
+export async function sweepWebhooks({ database, queue }: Pick<WebhookServices, "database" | "queue">): Promise<void> {
+  await database.transaction(async (tx) => {
+    const overdue = await tx
+      .updateTable("webhook_deliveries")
+      // Not again at the next sweep.
+      .set({ next_attempt_at: sql<Date>`patchbay_now()` })
+      .where("id", "in", (from) =>
+        from
+          .selectFrom("webhook_deliveries")
+          .select("id")
+          .where("state", "=", "pending")
+          .where("next_attempt_at", "<", sql<Date>`patchbay_now() - make_interval(mins => ${OVERDUE_MINUTES})`)
+          .orderBy("next_attempt_at")
+          .limit(BATCH)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .returning(["id", "workspace_id", "turn"])
+      .execute();
+    for (const { id, workspace_id: workspace, turn } of overdue) {
+      const message = { workspaceId: brand("workspace", workspace), deliveryId: brand("delivery", id), turn };
+      await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds: 0 }, tx);
+    }
+  });
+  await sql`delete from webhook_deliveries where id in (
+    select id from webhook_deliveries
+    where created_at < patchbay_now() - make_interval(days => ${KEPT_DAYS}) and state <> 'pending' limit ${BATCH})`.execute(
+    database.db,
+  );
+  await sql`update webhooks set previous_secret = null, previous_secret_until = null
+    where previous_secret_until <= patchbay_now()`.execute(database.db);
+}

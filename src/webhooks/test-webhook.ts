@@ -1,0 +1,55 @@
+// POST …/test: one signed delivery about a job that does not exist, at once, and what came of it (contract 6).
+import { sql } from "kysely";
+import { GatewayError } from "../contract/errors.ts";
+import { newId, type WorkspaceId } from "../contract/ids.ts";
+import type { DeliveryView } from "../contract/webhook.ts";
+import { deliver } from "./deliver.ts";
+import { describeDelivery } from "./list-deliveries.ts";
+import type { DeliveryMessage } from "./queues.ts";
+import type { WebhookServices } from "./services.ts";
+import { lockWebhook, noWebhook } from "./webhook-row.ts";
+
+/** Also while the webhook is disabled: that is when one wants to know. */
+export async function testWebhook(services: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryView> {
+  const message = await makeTest(services, workspaceId);
+  await deliver(services, message);
+  const view = await describeDelivery(services.database, workspaceId, message.deliveryId);
+  if (view === null) throw new Error("a test delivery is gone");
+  return view;
+}
+
+async function makeTest({ database }: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryMessage> {
+  const deliveryId = newId("delivery");
+  await database.transaction(async (tx) => {
+    if ((await lockWebhook(tx, workspaceId)) === undefined) throw noWebhook();
+    const running = await tx
+      .selectFrom("webhook_deliveries")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("is_test", "=", true)
+      .where("claimed_until", ">", sql<Date>`patchbay_now()`)
+      .executeTakeFirst();
+    if (running !== undefined) throw testRunning();
+    await tx
+      .insertInto("webhook_deliveries")
+      .values({
+        id: deliveryId,
+        workspace_id: workspaceId,
+        event_id: newId("event"),
+        is_test: true,
+        job_id: newId("job"),
+        job_status: "succeeded",
+        occurred_at: sql<Date>`patchbay_now()`,
+        next_attempt_at: sql<Date>`patchbay_now()`,
+      })
+      .execute();
+  });
+  return { workspaceId, deliveryId, turn: 0 };
+}
+
+function testRunning(): GatewayError {
+  return new GatewayError("CONCURRENCY_LIMITED", {
+    message: "A test of this webhook is still running.",
+    retryAfterSeconds: 5,
+  });
+}

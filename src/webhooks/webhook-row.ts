@@ -1,0 +1,78 @@
+// A workspace's webhook as stored: its secrets sealed to their place, and what its owner and the audit log may see of it.
+import type { Selectable } from "kysely";
+import { sql } from "kysely";
+import { GatewayError } from "../contract/errors.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import type { WebhookView } from "../contract/webhook.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { Seal } from "../storage/seal.ts";
+import type { Tables } from "../storage/tables.ts";
+import type { SigningSecrets } from "./sign.ts";
+
+export type WebhookRow = Selectable<Tables["webhooks"]>;
+
+export interface LockedWebhook extends WebhookRow {
+  /** Whether there is a previous secret, and its time is not over. */
+  readonly previous_counts: boolean;
+}
+
+/** Every writer takes this row first: configuration, attempts and redeliveries of one webhook wait for one another here. */
+export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<LockedWebhook | undefined> {
+  return tx
+    .selectFrom("webhooks")
+    .selectAll()
+    .select(sql<boolean>`coalesce(previous_secret_until > patchbay_now(), false)`.as("previous_counts"))
+    .where("workspace_id", "=", workspaceId)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export function noWebhook(): GatewayError {
+  return new GatewayError("NOT_FOUND", { message: "This workspace has no completion webhook." });
+}
+
+type SecretColumn = "secret" | "previous_secret";
+
+export function sealSecret(seal: Seal, workspaceId: WorkspaceId, column: SecretColumn, secret: string): Buffer {
+  return seal.seal(Buffer.from(secret, "utf8"), place(workspaceId, column));
+}
+
+export function openSecrets(seal: Seal, row: LockedWebhook): SigningSecrets {
+  const open = (column: SecretColumn, sealed: Buffer) =>
+    seal.open(sealed, place(row.workspace_id, column)).toString("utf8");
+  const { secret, previous_secret: previous, previous_counts: counts } = row;
+  return {
+    current: open("secret", secret),
+    previous: previous !== null && counts ? open("previous_secret", previous) : null,
+  };
+}
+
+function place(workspaceId: string, column: SecretColumn): readonly string[] {
+  return ["webhooks", workspaceId, column];
+}
+
+/** `secret` only for the call that made it. */
+export function webhookView(row: WebhookRow, secret: string | null): WebhookView {
+  const { updated_at: updatedAt, ...shown } = auditView(row);
+  return {
+    object: "stt_webhook",
+    ...shown,
+    created_at: row.created_at.toISOString(),
+    updated_at: updatedAt,
+    ...(secret === null ? {} : { secret }),
+  };
+}
+
+/** What the audit log keeps of a state: nothing that could sign. */
+export function auditView(row: WebhookRow) {
+  return {
+    url: row.url,
+    enabled: row.enabled,
+    secret_last4: row.secret_last4,
+    previous_secret_until: row.previous_secret_until?.toISOString() ?? null,
+    disabled_reason: row.disabled_reason,
+    disabled_at: row.disabled_at?.toISOString() ?? null,
+    failing_since: row.failing_since?.toISOString() ?? null,
+    updated_at: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,120 @@
+// The verbs of the webhook on a real database, with receivers of the test's own making and a queue that only notes.
+import { createSeal } from "../../src/storage/seal.ts";
+import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
+import type { EventStatus } from "../../src/contract/webhook.ts";
+import { configureWebhook } from "../../src/webhooks/configure.ts";
+import { deliver, readMessage } from "../../src/webhooks/deliver.ts";
+import { deliverOnTerminal } from "../../src/webhooks/on-terminal.ts";
+import type { DeliveryMessage } from "../../src/webhooks/queues.ts";
+import type { AuditEntry, ReceiverAnswer, ReceiverRequest, WebhookServices } from "../../src/webhooks/services.ts";
+import { makeTenant, type TestDatabase } from "../harness/database.ts";
+
+export const URL_OF_RECEIVER = "https://receiver.example/hooks";
+
+export interface SentMessage {
+  readonly lane: string;
+  readonly message: DeliveryMessage;
+  readonly delaySeconds: number;
+}
+
+export interface Bench {
+  readonly services: WebhookServices;
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly requests: ReceiverRequest[];
+  readonly sent: SentMessage[];
+  readonly audits: AuditEntry[];
+  /** What the receiver answers from now on. */
+  answer(next: ReceiverAnswer | ((request: ReceiverRequest) => Promise<ReceiverAnswer>)): void;
+  configure(wanted?: Partial<Parameters<typeof configureWebhook>[1]["wanted"]>): ReturnType<typeof configureWebhook>;
+  /** A job that ended; the message that was sent for it, if one was. */
+  event(status?: EventStatus): Promise<DeliveryMessage | null>;
+  /** Delivers what the queue would, and answers the message of the next attempt. */
+  run(message: DeliveryMessage): Promise<SentMessage | null>;
+}
+
+export const ok: ReceiverAnswer = { kind: "answer", statusCode: 204, retryAfter: undefined, bodyStart: "" };
+export const status = (statusCode: number, retryAfter?: string): ReceiverAnswer => ({
+  kind: "answer",
+  statusCode,
+  retryAfter,
+  bodyStart: `status ${statusCode}`,
+});
+
+export async function openBench(database: TestDatabase, change: Partial<WebhookServices> = {}): Promise<Bench> {
+  const tenant = await makeTenant(database);
+  const workspaceId = brand("workspace", tenant.workspaceId);
+  const appId = brand("app", tenant.appId);
+  const requests: ReceiverRequest[] = [];
+  const sent: SentMessage[] = [];
+  const audits: AuditEntry[] = [];
+  let answer: (request: ReceiverRequest) => Promise<ReceiverAnswer> = async () => ok;
+  const services: WebhookServices = {
+    database,
+    seal: createSeal({ keys: [Buffer.alloc(32, 3)] }),
+    queue: {
+      send: async (lane, data, options) => {
+        const { startAfter } = options ?? {};
+        sent.push({
+          lane,
+          message: readMessage(data),
+          delaySeconds: typeof startAfter === "number" ? startAfter : 0,
+        });
+      },
+    },
+    receivers: {
+      refusal: async () => null,
+      post: async (request) => {
+        requests.push(request);
+        return answer(request);
+      },
+    },
+    audit: async (_tx, entry) => void audits.push(entry),
+    maxAttempts: 8,
+    timeoutMs: 15_000,
+    nowMs: Date.now,
+    random: () => 0.5,
+    ...change,
+  };
+  return {
+    services,
+    workspaceId,
+    appId,
+    requests,
+    sent,
+    audits,
+    answer: (next) => {
+      answer = typeof next === "function" ? next : async () => next;
+    },
+    configure: (wanted = {}) =>
+      configureWebhook(services, {
+        workspaceId,
+        actor: newId("key"),
+        wanted: { url: URL_OF_RECEIVER, enabled: true, rotate_secret: false, revoke_previous: false, ...wanted },
+      }),
+    event: async (jobStatus = "succeeded") => {
+      const before = sent.length;
+      await database.transaction((tx) =>
+        deliverOnTerminal(services, tx, {
+          eventId: newId("event"),
+          workspaceId,
+          appId,
+          jobId: newId("job"),
+          status: jobStatus,
+          occurredAt: new Date(),
+        }),
+      );
+      return sent[before]?.message ?? null;
+    },
+    run: async (message) => {
+      const before = sent.length;
+      await deliver(services, message);
+      return sent[before] ?? null;
+    },
+  };
+}
+
+export function present<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error("there is none");
+  return value;
+}
