@@ -1,4 +1,5 @@
-// A process that uploads one recording over keep-alive connections, each sending its next request when it has its answer.
+// A process that uploads one recording, or asks for one address after another, over keep-alive connections, each sending its
+// next request when it has its answer.
 // Plain sockets and one shared body: a client library's cost would be measured as the gateway's on a small machine.
 import { connect, type Socket } from "node:net";
 import { childArgument, tellParent } from "./child.ts";
@@ -6,7 +7,9 @@ import { formAround, noiseWav } from "./wav.ts";
 
 export interface LoadArgument {
   readonly origin: string;
-  readonly fileBytes: number;
+  readonly request:
+    | { readonly kind: "upload"; readonly path: string; readonly fileBytes: number }
+    | { readonly kind: "get"; readonly paths: readonly string[] };
   readonly connections: number;
   /** Both bounds end the load; requests under way are finished and counted. */
   readonly seconds: number;
@@ -19,16 +22,13 @@ export interface LoadResult {
   readonly seconds: number;
   readonly latenciesMs: readonly number[];
   readonly statuses: Readonly<Record<string, number>>;
-  /** The beginning of the first answer that was not a 200. */
+  /** The beginning of the first answer that was no success. */
   readonly firstFault: string | null;
 }
 
 const argument = childArgument() as LoadArgument;
-const { contentType, body } = formAround(noiseWav(argument.fileBytes));
 const { hostname, port, host } = new URL(argument.origin);
-const head = Buffer.from(
-  `POST /v1/transcription HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${argument.key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n`,
-);
+const nextRequest = requestsOf(argument.request);
 
 const latenciesMs: number[] = [];
 const statuses: Record<string, number> = {};
@@ -49,17 +49,34 @@ async function run(): Promise<void> {
     begun += 1;
     const sentMs = performance.now();
     socket.cork();
-    socket.write(head);
-    socket.write(body);
+    for (const piece of nextRequest()) socket.write(piece);
     socket.uncork();
     const { value: answer } = await answers.next();
     latenciesMs.push(performance.now() - sentMs);
     const status = answer === undefined ? "closed" : answer.subarray(9, 12).toString("latin1");
     statuses[status] = (statuses[status] ?? 0) + 1;
-    if (status !== "200") firstFault ??= answer?.subarray(0, 1_000).toString() ?? "the connection was closed";
+    if (!status.startsWith("2")) firstFault ??= answer?.subarray(0, 1_000).toString() ?? "the connection was closed";
     if (answer === undefined) return;
   }
   socket.destroy();
+}
+
+function requestsOf(request: LoadArgument["request"]): () => readonly Buffer[] {
+  const head = (method: string, path: string, more: string) =>
+    Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${argument.key}\r\n${more}\r\n`);
+  if (request.kind === "upload") {
+    const { contentType, body } = formAround(noiseWav(request.fileBytes));
+    const type = `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`;
+    const pieces = [head("POST", request.path, type), body];
+    return () => pieces;
+  }
+  const all = request.paths.map((path) => [head("GET", path, "")]);
+  let next = 0;
+  return () => {
+    const pieces = all[next % all.length] ?? [];
+    next += 1;
+    return pieces;
+  };
 }
 
 /** Whole answers, one after the other; every server here sends a length. */

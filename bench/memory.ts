@@ -15,13 +15,14 @@ export async function benchMemory(options: { readonly sizeBytes: number; readonl
   try {
     await using standIn = await startStandIn();
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres.url });
+    const upload = (fileBytes: number) => ({ kind: "upload", path: "/v1/transcription", fileBytes }) as const;
     const load = { origin: gateway.origin, seconds: LONGEST_SECONDS, key: KEY };
     // One small upload first: what is loaded on first use is not the uploads' memory.
-    await runLoad({ ...load, fileBytes: 65_536, connections: 1, maxRequests: 1 });
+    await runLoad({ ...load, request: upload(65_536), connections: 1, maxRequests: 1 });
     const idleBytes = memoryOf(gateway.pid).rssBytes;
     const samples: number[] = [];
     const timer = setInterval(() => samples.push(memoryOf(gateway.pid).rssBytes), SAMPLE_MS);
-    const result = await runLoad({ ...load, fileBytes: sizeBytes, connections: uploads, maxRequests: uploads });
+    const result = await runLoad({ ...load, request: upload(sizeBytes), connections: uploads, maxRequests: uploads });
     clearInterval(timer);
     const sampledPeak = Math.max(...samples);
     const { rssBytes: after, peakBytes } = memoryOf(gateway.pid);

@@ -91,7 +91,7 @@ async function load(options: TranscriptionBench, { origin, pid }: Running, secon
   const before = cpuMsOf(pid);
   const result = await runLoad({
     origin,
-    fileBytes: sizeBytes + WAV_HEADER_BYTES,
+    request: { kind: "upload", path: "/v1/transcription", fileBytes: sizeBytes + WAV_HEADER_BYTES },
     connections,
     seconds,
     maxRequests: MOST_REQUESTS,

@@ -1,6 +1,7 @@
-// `npm run faults -- [name] [--n N] [--seed S] [--json]`: crash and race trials, too long for `npm test`, with their figures.
+// `npm run faults -- [name] [--n N] [--workers W] [--seed S] [--short] [--json]`: crash and race trials, too long for `npm test`, with their figures.
 // On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
 import { parseArgs } from "node:util";
+import { runJobs } from "./jobs/run-jobs.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
 
@@ -10,12 +11,22 @@ interface Trials {
   readonly n: number;
   readonly violations: readonly string[];
   readonly seconds: number;
+  readonly figures?: Readonly<Record<string, number | string>>;
+}
+
+interface FaultOptions {
+  readonly n: number;
+  readonly seed: number;
+  readonly workers: number;
+  readonly isShort: boolean;
 }
 
 interface Fault {
   readonly about: string;
   readonly defaultN: number;
-  run(options: { readonly n: number; readonly seed: number }): Promise<Trials>;
+  /** With `--short`, for every run of CI. */
+  readonly shortN: number;
+  run(options: FaultOptions): Promise<Trials>;
 }
 
 const isTalking = process.stderr.isTTY;
@@ -23,6 +34,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "kill-points": {
     about: "kill -9 at each moment of a keyed request, N times each",
     defaultN: 20,
+    shortN: 2,
     run: (options) =>
       runKillPoints({
         ...options,
@@ -34,7 +46,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "same-key": {
     about: "N rounds of 200 identical keyed requests at once over three gateways",
     defaultN: 10,
+    shortN: 2,
     run: runSameKey,
+  },
+  jobs: {
+    about:
+      "N jobs while workers are killed and frozen and the database restarts; always on a PostgreSQL server of its own",
+    defaultN: 5_000,
+    shortN: 300,
+    run: (options) =>
+      runJobs({
+        ...options,
+        say: (text) => {
+          if (isTalking) process.stderr.write(`\r${text.padEnd(40)}`);
+        },
+      }),
   },
 };
 
@@ -43,22 +69,31 @@ const { values, positionals } = parseArgs({
   options: {
     n: { type: "string" },
     seed: { type: "string", default: "1" },
+    workers: { type: "string", default: "3" },
+    short: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
 const names = positionals.length === 0 ? Object.keys(FAULTS) : positionals;
 const seed = Number(values.seed);
 const n = values.n === undefined ? null : Number(values.n);
+const workers = Number(values.workers);
 const unknown = names.filter((name) => FAULTS[name] === undefined);
-if (unknown.length > 0 || !Number.isSafeInteger(seed) || (n !== null && !(Number.isSafeInteger(n) && n > 0))) {
-  console.error(`usage: npm run faults -- [name] [--n N] [--seed S] [--json]`);
+const isCount = (number: number) => Number.isSafeInteger(number) && number > 0;
+if (unknown.length > 0 || !Number.isSafeInteger(seed) || !isCount(workers) || (n !== null && !isCount(n))) {
+  console.error("usage: npm run faults -- [name] [--n N] [--workers W] [--seed S] [--short] [--json]");
   for (const [name, { about }] of Object.entries(FAULTS)) console.error(`  ${name.padEnd(12)} ${about}`);
   process.exit(2);
 }
 for (const name of names) {
   const fault = FAULTS[name];
   if (fault === undefined) continue;
-  const trials = await fault.run({ n: n ?? fault.defaultN, seed });
+  const trials = await fault.run({
+    n: n ?? (values.short ? fault.shortN : fault.defaultN),
+    seed,
+    workers,
+    isShort: values.short,
+  });
   // With no violation in n trials, the rate is below 3/n with 95 % confidence.
   const bound = trials.violations.length === 0 ? 3 / trials.n : null;
   if (values.json) console.log(JSON.stringify({ name, seed, ...trials, bound }));
@@ -66,8 +101,9 @@ for (const name of names) {
     const share = bound === null ? "no bound" : `rate < ${(bound * 100).toPrecision(2)} % (95 %)`;
     const seconds = trials.seconds.toFixed(1);
     console.log(
-      `${name} on ${trials.engine}: n = ${trials.n}, violations ${trials.violations.length}, ${share}, ${seconds} s`,
+      `${name} on ${trials.engine}: n = ${trials.n}, seed ${seed}, violations ${trials.violations.length}, ${share}, ${seconds} s`,
     );
+    for (const [figure, value] of Object.entries(trials.figures ?? {})) console.log(`  ${figure}: ${value}`);
     for (const violation of trials.violations) console.log(`  ${violation}`);
   }
   if (trials.violations.length > 0) process.exitCode = 1;

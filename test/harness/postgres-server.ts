@@ -9,10 +9,13 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 
 export interface PostgresServer {
   /** A superuser on the database `postgres`. */
   readonly url: string;
+  /** Down for so long, then up again on the same port and data. `crash` cuts every connection and leaves recovery to the start. */
+  restart(how: { readonly crash: boolean; readonly downMs: number }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,26 +63,27 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     const port = await freePort();
     // Only kill -9 of the machine would need fsync here.
     const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "fsync=off"];
-    const started = spawn(
-      join(bin, "postgres"),
-      ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],
-      {
-        ...runAs,
-        cwd: folder,
-        stdio: ["ignore", "ignore", "pipe"],
-      },
-    );
-    server = started;
-    await ready(started);
+    const launch = async (): Promise<ChildProcess> => {
+      const started = spawn(
+        join(bin, "postgres"),
+        ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],
+        { ...runAs, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
+      );
+      server = started;
+      await ready(started);
+      return started;
+    };
+    let running = await launch();
     return {
       url: `postgres://patchbay:${password}@127.0.0.1:${port}/postgres`,
+      restart: async ({ crash, downMs }) => {
+        await end(running, crash ? "SIGQUIT" : "SIGINT");
+        await wait(downMs);
+        running = await launch();
+      },
       stop: async () => {
         process.off("exit", cleanUp);
-        if (started.exitCode === null && started.signalCode === null) {
-          const exited = once(started, "exit");
-          started.kill("SIGINT");
-          await exited;
-        }
+        await end(running, "SIGINT");
         await rm(folder, { recursive: true, force: true });
       },
     };
@@ -116,6 +120,13 @@ async function unprivileged(): Promise<RunAs> {
     if (user !== undefined) return { uid: Number(user[2]), gid: Number(user[3]) };
   }
   throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.");
+}
+
+async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, "exit");
+  server.kill(signal);
+  await exited;
 }
 
 async function run(program: string, args: readonly string[], runAs: RunAs): Promise<void> {

@@ -1,0 +1,109 @@
+// What the database saw of every job: its own witness, a trigger that writes down each change of state, each new attempt, and
+// whatever changed in a job that had ended; and the verdict over all of it (spec 3, contract 5, promises R3, R5, R7).
+import { setTimeout as wait } from "node:timers/promises";
+import { Client, type QueryResultRow } from "pg";
+
+export interface JobHistory {
+  install(): Promise<void>;
+  countUnfinished(): Promise<number>;
+  countTerminal(): Promise<number>;
+  /** Jobs that a worker has under way at this moment. */
+  countProcessing(): Promise<number>;
+  facts(): Promise<Facts>;
+  rows<Row extends QueryResultRow>(statement: string): Promise<readonly Row[]>;
+}
+
+export interface JobRow {
+  readonly id: string;
+  readonly status: string;
+  readonly code: string | null;
+  readonly attempt: number;
+  readonly events: number;
+  readonly ends: number;
+  /** Columns that changed after the end, but for those a purge takes away. */
+  readonly overwritten: readonly string[];
+  readonly chargedAttempts: number;
+}
+
+export interface Facts {
+  readonly jobs: readonly JobRow[];
+  /** Longest time between two attempts at a job. */
+  readonly takeOverSeconds: { readonly p50: number | null; readonly max: number | null; readonly n: number };
+}
+
+const INSTALL = [
+  `create table fault_history (
+    job_id text not null, from_status text not null, to_status text not null, from_attempt int not null, to_attempt int not null,
+    changed text[] not null, lease_until timestamptz, at timestamptz not null default clock_timestamp()
+  )`,
+  `create function fault_witness() returns trigger language plpgsql as $$
+    begin
+      if new.status <> old.status or new.attempt <> old.attempt or old.status in ('succeeded', 'failed', 'cancelled') then
+        insert into fault_history (job_id, from_status, to_status, from_attempt, to_attempt, changed, lease_until)
+        select new.id, old.status, new.status, old.attempt, new.attempt, coalesce(array_agg(key), '{}'), old.lease_until
+        from jsonb_each(to_jsonb(new)) as after (key, value)
+        where after.value is distinct from to_jsonb(old) -> after.key;
+      end if;
+      return null;
+    end $$`,
+  `create trigger fault_witness after update on jobs for each row execute function fault_witness()`,
+];
+
+const JOBS = `
+  select jobs.id, jobs.status, jobs.error ->> 'code' as code, jobs.attempt,
+    (select count(*)::int from webhook_events where job_id = jobs.id) as events,
+    (select count(*)::int from fault_history h where h.job_id = jobs.id
+      and h.from_status in ('queued', 'processing') and h.to_status in ('succeeded', 'failed', 'cancelled')) as ends,
+    array(select distinct unnest(h.changed) from fault_history h
+      where h.job_id = jobs.id and h.from_status in ('succeeded', 'failed', 'cancelled')
+      except select unnest(array['request', 'audio_key', 'remote_run', 'provider_deletion', 'slot_key', 'purged_at'])) as overwritten,
+    (select count(*)::int from attempts where request_id = jobs.request_id and charge_nano_usd > 0) as "chargedAttempts"
+  from jobs`;
+
+const TAKE_OVERS = `
+  select percentile_cont(0.5) within group (order by seconds)::float8 as p50, max(seconds)::float8 as max, count(*)::int as n
+  from (select extract(epoch from at - lag(at) over (partition by job_id order by at)) as seconds, from_attempt, to_attempt
+    from fault_history) as steps
+  where to_attempt > from_attempt and from_attempt > 0`;
+
+export function createJobHistory(databaseUrl: string): JobHistory {
+  /** Again until the database answers: it is being restarted. */
+  const rows = async <Row extends QueryResultRow>(statement: string): Promise<readonly Row[]> => {
+    for (let tries = 0; ; tries += 1) {
+      const client = new Client({ connectionString: databaseUrl });
+      client.on("error", () => undefined);
+      try {
+        await client.connect();
+        return (await client.query<Row>(statement)).rows;
+      } catch (error) {
+        if (tries > 60 || !isAway(error)) throw error;
+        await wait(250);
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    }
+  };
+  const count = async (where: string) => {
+    const [row] = await rows<{ n: number }>(`select count(*)::int as n from jobs where ${where}`);
+    return row?.n ?? 0;
+  };
+  return {
+    rows,
+    async install() {
+      for (const statement of INSTALL) await rows(statement);
+    },
+    countUnfinished: () => count("status in ('queued', 'processing')"),
+    countTerminal: () => count("status not in ('queued', 'processing')"),
+    countProcessing: () => count("status = 'processing'"),
+    async facts() {
+      const [takeOverSeconds] = await rows<Facts["takeOverSeconds"]>(TAKE_OVERS);
+      return { jobs: await rows<JobRow>(JOBS), takeOverSeconds: takeOverSeconds ?? { p50: null, max: null, n: 0 } };
+    },
+  };
+}
+
+/** The server is away, starting, stopping or recovering; an error of the statement itself has a class of its own. */
+function isAway(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return !/^(22|23|42)/u.test(code);
+}

@@ -1,0 +1,107 @@
+// `patchbay up` or `patchbay worker` as an operator starts it: a process that is killed, stopped and continued, and started again.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface PatchbayProcess {
+  readonly name: string;
+  /** Where it listens; a gateway's alone, and another one after every start. */
+  readonly origin: string | null;
+  readonly isRunning: boolean;
+  start(): Promise<void>;
+  /** As the operating system's out-of-memory killer does it. */
+  kill(): Promise<void>;
+  /** Frozen, as a process is whose machine swaps or is moved. */
+  stop(): void;
+  resume(): void;
+  terminate(): Promise<void>;
+}
+
+const MAIN = join(import.meta.dirname, "../../../src/main.ts");
+const START_MS = 60_000;
+
+export interface PatchbayProcessOptions {
+  readonly name: string;
+  readonly command: "up" | "worker";
+  readonly configFile: string;
+  readonly folder: string;
+}
+
+export function createPatchbayProcess({ name, command, configFile, folder }: PatchbayProcessOptions): PatchbayProcess {
+  const logFile = join(folder, `${name}.log`);
+  let child: ChildProcess | null = null;
+  let origin: string | null = null;
+  const isRunning = () => child !== null && child.exitCode === null && child.signalCode === null;
+  const killWithParent = (): void => void child?.kill("SIGKILL");
+  process.once("exit", killWithParent);
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child === null || !isRunning()) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    // A frozen process takes no signal but this one.
+    if (signal !== "SIGKILL") child.kill("SIGCONT");
+    await exited;
+  };
+  return {
+    name,
+    get origin() {
+      return origin;
+    },
+    get isRunning() {
+      return isRunning();
+    },
+    async start() {
+      if (isRunning()) return;
+      const log = openSync(logFile, "a");
+      const started = spawn(process.execPath, [MAIN, command, "--config", configFile], {
+        cwd: folder,
+        env: { PATH: process.env["PATH"] ?? "" },
+        stdio: ["ignore", log, "pipe"],
+      });
+      closeSync(log);
+      child = started;
+      origin = command === "up" ? await listening(started) : null;
+      started.stderr?.resume();
+    },
+    kill: () => end("SIGKILL"),
+    stop: () => void child?.kill("SIGSTOP"),
+    resume: () => void child?.kill("SIGCONT"),
+    async terminate() {
+      process.off("exit", killWithParent);
+      await end("SIGTERM");
+    },
+  };
+}
+
+async function listening(child: ChildProcess): Promise<string> {
+  let said = "";
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`patchbay did not start: ${said}`)), START_MS);
+    child.stderr?.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      const origin = /listening\s+(http:\S+)/u.exec(said)?.[1];
+      if (origin === undefined) return;
+      clearTimeout(late);
+      resolve(origin);
+    });
+    child.once("exit", () => {
+      clearTimeout(late);
+      reject(new Error(`patchbay ended early: ${said}`));
+    });
+  });
+}
+
+/** Lines of a process's log, parsed; a line cut by a kill is left out. */
+export function readLog(folder: string, name: string): readonly Readonly<Record<string, unknown>>[] {
+  return readFileSync(join(folder, `${name}.log`), "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        return line === "" ? [] : [JSON.parse(line) as Readonly<Record<string, unknown>>];
+      } catch {
+        return [];
+      }
+    });
+}

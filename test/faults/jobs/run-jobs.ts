@@ -1,0 +1,259 @@
+// J-01 to J-03: jobs over HTTP while workers are killed and frozen past their lease, the database is restarted and the gateway
+// killed (contract 5, reliability 2). Every accepted job ends, is submitted to its provider at most once, and never changes
+// after its end; each end has its one event.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { startPostgresServer } from "../../harness/postgres-server.ts";
+import { type Chaos, startChaos } from "./chaos.ts";
+import { type CountingSandbox, startCountingSandbox } from "./counting-sandbox.ts";
+import { type JobClientOptions, readJob, type SubmittedJob, submitJob } from "./job-client.ts";
+import { createJobHistory, type Facts, type JobHistory } from "./job-history.ts";
+import { createPatchbayProcess } from "./patchbay-process.ts";
+
+export interface JobTrialOptions {
+  readonly n: number;
+  readonly workers: number;
+  readonly seed: number;
+  /** At most two minutes. */
+  readonly isShort: boolean;
+  readonly say: (text: string) => void;
+}
+
+export interface JobTrials {
+  readonly engine: string;
+  readonly n: number;
+  readonly violations: readonly string[];
+  readonly seconds: number;
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+const KEY = "faults-key-of-the-notes-app-01";
+const SUBMITTERS = 16;
+const POLL_MS = 1_000;
+/** Share of the jobs that end before the troubles do. */
+const TROUBLED_SHARE = 0.95;
+/** Lease, sweep, and what was under way (promise R3: deadline + 120 s). */
+const QUIET_MS = 165_000;
+
+export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
+  const { n, seed, say } = options;
+  const started = performance.now();
+  const limits = options.isShort
+    ? { troubleMs: 60_000, quietMs: 45_000 }
+    : { troubleMs: 60_000 + n * 300, quietMs: QUIET_MS };
+  await using resources = new AsyncDisposableStack();
+  const postgres = await startPostgresServer();
+  resources.defer(() => postgres.stop());
+  const sandbox = await startCountingSandbox();
+  resources.defer(() => sandbox.close());
+  const folder = await mkdtemp(join(tmpdir(), "patchbay-job-faults-"));
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  const configFile = join(folder, "patchbay.yaml");
+  await writeFile(configFile, JSON.stringify(configuration(postgres.url, sandbox, folder)));
+
+  const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
+  const workers = Array.from({ length: options.workers }, (_, index) =>
+    createPatchbayProcess({ name: `worker-${index + 1}`, command: "worker", configFile, folder }),
+  );
+  for (const process of [gateway, ...workers]) resources.defer(() => process.kill());
+  await gateway.start();
+  const history = createJobHistory(postgres.url);
+  await history.install();
+  for (const worker of workers) await worker.start();
+
+  const over = new AbortController();
+  resources.defer(() => over.abort());
+  const client: JobClientOptions = {
+    origin: () => (gateway.isRunning ? gateway.origin : null),
+    key: KEY,
+    signal: over.signal,
+  };
+  const chaos = startChaos({ seed, postgres, sandbox, gateway, workers });
+  const { accepted, faults } = await submitAll(client, options, limits.troubleMs, history);
+  const submitSeconds = (performance.now() - started) / 1000;
+  await troubled(history, accepted.length, started + limits.troubleMs, say);
+  await chaos.calm();
+  const unfinished = await untilQuiet(history, limits.quietMs, say);
+  const facts = await history.facts();
+  const submissions = await sandbox.countSubmissions();
+  const violations = [
+    ...faults,
+    ...(unfinished > 0 ? [`${unfinished} jobs had not ended ${limits.quietMs / 1000} s after the troubles`] : []),
+    ...judge(accepted, facts, submissions.byAudio),
+    ...(await judgeAnswers(client, accepted, facts)),
+  ];
+  const seconds = (performance.now() - started) / 1000;
+  return {
+    engine: "postgres",
+    n: accepted.length,
+    violations,
+    seconds,
+    figures: figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds }),
+  };
+}
+
+async function submitAll(
+  client: JobClientOptions,
+  { n, seed, say }: JobTrialOptions,
+  limitMs: number,
+  history: JobHistory,
+): Promise<{ readonly accepted: readonly SubmittedJob[]; readonly faults: readonly string[] }> {
+  const accepted: SubmittedJob[] = [];
+  const faults: string[] = [];
+  const lastMs = performance.now() + limitMs;
+  let next = 0;
+  const submitter = async () => {
+    while (next < n && performance.now() < lastMs) {
+      const index = next;
+      next += 1;
+      // Submissions go on as long as the troubles do: what waits in the queue is no trial of anything.
+      while (accepted.length - (await history.countTerminal()) > MOST_WAITING && performance.now() < lastMs)
+        await wait(POLL_MS);
+      try {
+        accepted.push(await submitJob(client, index, seed));
+      } catch (error) {
+        faults.push(error instanceof Error ? error.message : String(error));
+      }
+      if (accepted.length % 100 === 0) say(`accepted ${accepted.length}`);
+    }
+  };
+  await Promise.all(Array.from({ length: SUBMITTERS }, submitter));
+  return { accepted, faults };
+}
+
+const MOST_WAITING = 200;
+
+async function troubled(history: JobHistory, n: number, lastMs: number, say: (text: string) => void): Promise<void> {
+  for (;;) {
+    const ended = await history.countTerminal();
+    say(`ended ${ended} of ${n}, under trouble`);
+    if (ended >= n * TROUBLED_SHARE || performance.now() > lastMs) return;
+    await wait(POLL_MS);
+  }
+}
+
+async function untilQuiet(history: JobHistory, quietMs: number, say: (text: string) => void): Promise<number> {
+  const lastMs = performance.now() + quietMs;
+  for (;;) {
+    const unfinished = await history.countUnfinished();
+    say(`${unfinished} still to end`);
+    if (unfinished === 0 || performance.now() > lastMs) return unfinished;
+    await wait(POLL_MS);
+  }
+}
+
+/** Failures that a kill in the middle of a paid call may honestly end in; anything else is a fault of ours. */
+const HONEST_CODES = new Set(["PROVIDER_RESULT_UNKNOWN"]);
+
+export function judge(
+  accepted: readonly SubmittedJob[],
+  { jobs }: Facts,
+  submissions: ReadonlyMap<string, number>,
+): readonly string[] {
+  const found: string[] = [];
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  if (new Set(accepted.map((job) => job.jobId)).size !== accepted.length) found.push("two keys were given one job");
+  if (jobs.length !== accepted.length) found.push(`${jobs.length} jobs for ${accepted.length} accepted keys`);
+  for (const { jobId, sha256 } of accepted) {
+    const job = byId.get(jobId);
+    if (job === undefined) {
+      found.push(`${jobId} was accepted and is lost`);
+      continue;
+    }
+    const calls = submissions.get(sha256) ?? 0;
+    const isEnded = ["succeeded", "failed", "cancelled"].includes(job.status);
+    if (calls > 1) found.push(`${jobId} was submitted ${calls} times`);
+    if (job.status === "succeeded" && calls !== 1) found.push(`${jobId} succeeded with ${calls} submissions`);
+    if (job.status === "cancelled") found.push(`${jobId} is cancelled, which nobody asked for`);
+    if (job.status === "failed" && !HONEST_CODES.has(job.code ?? "")) found.push(`${jobId} failed with ${job.code}`);
+    if (isEnded && job.events !== 1) found.push(`${jobId} ended with ${job.events} events`);
+    if (isEnded && job.ends !== 1) found.push(`${jobId} ended ${job.ends} times`);
+    if (job.overwritten.length > 0) found.push(`${jobId} changed after its end: ${job.overwritten.join(", ")}`);
+    const charges = job.status === "succeeded" ? 1 : 0;
+    if (isEnded && job.chargedAttempts !== charges)
+      found.push(`${jobId} is ${job.status} and was charged ${job.chargedAttempts} times`);
+  }
+  return found;
+}
+
+/** What a caller is told is what is stored. */
+async function judgeAnswers(
+  client: JobClientOptions,
+  accepted: readonly SubmittedJob[],
+  facts: Facts,
+): Promise<readonly string[]> {
+  const byId = new Map(facts.jobs.map((job) => [job.id, job]));
+  const found: string[] = [];
+  let next = 0;
+  const reader = async () => {
+    for (let job = accepted[next]; job !== undefined; job = accepted[next]) {
+      next += 1;
+      const view = await readJob(client, job.jobId);
+      if (view === null) found.push(`${job.jobId} was accepted, and its poll is a 404`);
+      else if (view.status !== byId.get(job.jobId)?.status) found.push(`${job.jobId} is told as ${view.status}`);
+      else if (view.status === "succeeded" && view.result === null) found.push(`${job.jobId} succeeded with no result`);
+    }
+  };
+  await Promise.all(Array.from({ length: SUBMITTERS }, reader));
+  return found;
+}
+
+interface Outcome {
+  readonly options: JobTrialOptions;
+  readonly chaos: Chaos;
+  readonly accepted: readonly SubmittedJob[];
+  readonly facts: Facts;
+  readonly submissions: Awaited<ReturnType<CountingSandbox["countSubmissions"]>>;
+  readonly submitSeconds: number;
+}
+
+function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds }: Outcome) {
+  const outcomes = Object.groupBy(facts.jobs, (job) => job.code ?? job.status);
+  const mostSubmissions = Math.max(0, ...submissions.byAudio.values());
+  return {
+    workers: options.workers,
+    ...chaos.counts,
+    outcomes: Object.entries(outcomes)
+      .map(([outcome, jobs]) => `${outcome} ${jobs?.length ?? 0}`)
+      .join(", "),
+    "jobs tried more than once": facts.jobs.filter((job) => job.attempt > 1).length,
+    "most attempts at a job": Math.max(0, ...facts.jobs.map((job) => job.attempt)),
+    "take-overs": facts.takeOverSeconds.n,
+    "take-over p50 s": (facts.takeOverSeconds.p50 ?? 0).toFixed(1),
+    "take-over max s": (facts.takeOverSeconds.max ?? 0).toFixed(1),
+    submissions: [...submissions.byAudio.values()].reduce((sum, calls) => sum + calls, 0),
+    "most submissions of a job": mostSubmissions,
+    "submissions cut short": submissions.incomplete,
+    "posts repeated": accepted.reduce((sum, job) => sum + job.posts - 1, 0),
+    "submitted in s": submitSeconds.toFixed(0),
+  };
+}
+
+function configuration(databaseUrl: string, sandbox: CountingSandbox, dataDir: string): object {
+  const secret = (byte: number) => Buffer.alloc(32, byte).toString("base64");
+  return {
+    server: { host: "127.0.0.1", port: 0, admin: null },
+    storage: { database_url: databaseUrl, data_dir: dataDir },
+    secrets: { key_pepper: "faults-pepper-0123456789-abcdefghij", encryption_keys: [secret(9)] },
+    prices: [
+      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "test", as_of: "2026-11-01" },
+    ],
+    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: sandbox.deepgramUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "speech",
+            budgets: [{ period: "total", limit_usd: "100000.00" }],
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }],
+          },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,7 @@
+// The sandbox as a process of its own, remembering every call of a long run. Run by counting-sandbox.ts.
+import { startSandbox } from "../../../sandbox/server.ts";
+
+const sandbox = await startSandbox({ keepCalls: 1_000_000 });
+// Without its parent it has no purpose.
+process.once("disconnect", () => process.exit(0));
+process.send?.({ origin: sandbox.origin, deepgramUrl: sandbox.deepgramUrl });
