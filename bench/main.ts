@@ -1,11 +1,14 @@
 // `npm run bench [-- name …options]`: without a name, every benchmark. Each is a bounded run that ends by itself.
 import { parseArgs } from "node:util";
+import { benchJobPolls } from "./job-polls.ts";
+import { benchJobs } from "./jobs.ts";
+import { benchJobUploads } from "./job-uploads.ts";
 import { benchMemory } from "./memory.ts";
 import { printReport, type Report } from "./report.ts";
 import { parseBytes } from "./sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | memory] [options]
+const USAGE = `npm run bench -- [transcription | memory | jobs | job-polls | job-uploads] [options]
 
 transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
@@ -15,6 +18,17 @@ transcription  requests/s of the gateway beside a bare forwarder, and where its 
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
   --size 25MiB         of each file, header included
+jobs           on either engine: submissions, pick-up, and jobs finished in a second
+  --jobs 1000          of the burst
+  --connections 16
+  --singles 100        one after the other
+job-polls      a poll beside few and beside many finished jobs
+  --few 1000
+  --many 1000000
+  --polls 12000        of each
+job-uploads    resident memory while many long recordings are submitted at once
+  --uploads 10
+  --size 500MiB        of each file, header included
 --json prints the result's JSON alone.`;
 
 const { values, positionals } = parseArgs({
@@ -23,7 +37,12 @@ const { values, positionals } = parseArgs({
     size: { type: "string" },
     seconds: { type: "string", default: "8" },
     connections: { type: "string", default: "16" },
-    uploads: { type: "string", default: "200" },
+    uploads: { type: "string" },
+    jobs: { type: "string", default: "1000" },
+    singles: { type: "string", default: "100" },
+    few: { type: "string", default: "1000" },
+    many: { type: "string", default: "1000000" },
+    polls: { type: "string", default: "12000" },
     engine: { type: "string", default: "pglite" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -44,7 +63,27 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       engine,
     }),
   memory: () =>
-    benchMemory({ sizeBytes: parseBytes(values.size ?? "25MiB"), uploads: positive("uploads", values.uploads) }),
+    benchMemory({
+      sizeBytes: parseBytes(values.size ?? "25MiB"),
+      uploads: positive("uploads", values.uploads ?? "200"),
+    }),
+  jobs: () =>
+    benchJobs({
+      jobs: positive("jobs", values.jobs),
+      connections: positive("connections", values.connections),
+      singles: positive("singles", values.singles),
+    }),
+  "job-polls": () =>
+    benchJobPolls({
+      few: positive("few", values.few),
+      many: positive("many", values.many),
+      polls: positive("polls", values.polls),
+    }),
+  "job-uploads": () =>
+    benchJobUploads({
+      sizeBytes: parseBytes(values.size ?? "500MiB"),
+      uploads: positive("uploads", values.uploads ?? "10"),
+    }),
 };
 
 const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;

@@ -37,15 +37,18 @@ export interface GatewayOptions {
   readonly providerUrl: string;
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** Of the configuration file. */
+  readonly limits?: Readonly<Record<string, number>>;
   /** Where a CPU profile goes when the process ends. */
   readonly profileDir?: string;
 }
 
 /** `patchbay up` as an operator starts it, with its data in a temporary folder. */
-export async function startPatchbay({ providerUrl, databaseUrl, profileDir }: GatewayOptions): Promise<Running> {
+export async function startPatchbay(options: GatewayOptions): Promise<Running> {
+  const { profileDir } = options;
   const folder = await mkdtemp(join(tmpdir(), "patchbay-bench-"));
   const file = join(folder, "patchbay.yaml");
-  await writeFile(file, JSON.stringify(configuration(providerUrl, databaseUrl, folder)));
+  await writeFile(file, JSON.stringify(configuration(options, folder)));
   const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
   const main = join(import.meta.dirname, "..", "src", "main.ts");
   // The request log is written, as in production, and to a file.
@@ -68,11 +71,12 @@ export async function startPatchbay({ providerUrl, databaseUrl, profileDir }: Ga
   }
 }
 
-function configuration(providerUrl: string, databaseUrl: string | null, dataDir: string): object {
+function configuration({ providerUrl, databaseUrl, limits }: GatewayOptions, dataDir: string): object {
   const secret = () => randomBytes(32).toString("base64");
   return {
     server: { host: "127.0.0.1", port: 0, admin: null },
     storage: { database_url: databaseUrl ?? "", data_dir: dataDir },
+    limits: limits ?? {},
     secrets: { key_pepper: secret(), encryption_keys: [secret()] },
     prices: [
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "benchmark", as_of: "2026-11-01" },
@@ -82,7 +86,9 @@ function configuration(providerUrl: string, databaseUrl: string | null, dataDir:
     workspaces: [
       {
         id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
+        apps: [
+          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }] },
+        ],
       },
     ],
   };

@@ -1,6 +1,7 @@
 // `npm run faults -- [name] [--n N] [--workers W] [--seed S] [--short] [--json]`: crash and race trials, too long for `npm test`, with their figures.
 // On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
 import { parseArgs } from "node:util";
+import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
@@ -48,6 +49,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 10,
     shortN: 2,
     run: runSameKey,
+  },
+  "cancel-races": {
+    about: "N cancels against the completion of their jobs",
+    defaultN: 2_000,
+    shortN: 100,
+    run: runCancelRaces,
   },
   jobs: {
     about:
