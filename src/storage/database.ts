@@ -110,7 +110,9 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
         oid === types.builtins.INT8 ? (value: string) => BigInt(value) : types.getTypeParser(oid, format),
     },
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool, and its next statement fails; without a listener the break itself would
+  // end the process: the pool hears it of idle connections only, not of one that waits between two statements.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

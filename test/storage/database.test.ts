@@ -72,6 +72,21 @@ test("architecture Engines: a transaction that throws leaves nothing, beside oth
   assert.ok(rows.every(({ model }) => Number(model.slice(1)) % 2 === 0));
 });
 
+test("reliability 2: a connection that breaks while its transaction waits fails that transaction, not the process", async (context) => {
+  if (database.engine === "pglite") return context.skip("the embedded engine has no connections to break");
+  const other = await database.openSecond();
+  const broken = database.transaction(async (tx) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+    await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(other.db);
+    // Until the news is here and the connection is seen to be idle: only then does nobody wait for it.
+    await untilGone(other, rows[0]?.pid ?? 0);
+    await sql`select 1`.execute(tx);
+  });
+  await assert.rejects(broken);
+  await database.ping();
+  await other.close();
+});
+
 test("architecture Engines: patchbay_now() is the database's clock, and tests can shift it", async () => {
   const now = async () =>
     (await sql<{ now: Date; real: Date }>`select patchbay_now() as now, now() as real`.execute(database.db)).rows[0];
@@ -98,3 +113,10 @@ test("architecture Engines: a ping answers, and fails once closed", async () => 
   await second.close();
   await assert.rejects(second.ping());
 });
+
+async function untilGone({ db }: Pick<TestDatabase, "db">, pid: number): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db);
+    if (rows.length === 0) return;
+  }
+}
