@@ -1,7 +1,15 @@
 // One call to one target: plan, call, receipts. What a failure means for the request is decided in judge-failure.ts.
 import type { Preference } from "../contract/features.ts";
 import { type Io, ProviderError } from "../providers/io.ts";
-import type { ProviderTranscript, SpeechAudio, SpeechProvider, SpeechRequest } from "../providers/provider.ts";
+import type {
+  ProviderTranscript,
+  RawTranscript,
+  SpeechAudio,
+  SpeechPlan,
+  SpeechProvider,
+  SpeechRequest,
+} from "../providers/provider.ts";
+import type { Requirements } from "../routing/required-features.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 
 export interface CallTarget {
@@ -9,15 +17,26 @@ export interface CallTarget {
   readonly candidate: Candidate;
   readonly request: SpeechRequest;
   readonly audio: SpeechAudio;
+  /** What the answer may not lack; `request` can ask for more. */
+  readonly wanted: Requirements;
 }
+
+/** How a planned call is made: in one go, or by a job that remembers where it stands. */
+export type Execute = (
+  call: Pick<CallTarget, "provider" | "candidate" | "audio">,
+  plan: SpeechPlan,
+  io: Io,
+) => Promise<RawTranscript>;
+
+export const inOneGo: Execute = ({ provider, audio }, plan, io) => provider.transcribe(plan, audio, io);
 
 export type CallResult =
   | { readonly ok: true; readonly transcript: ProviderTranscript; readonly dropped: readonly Preference[] }
   | { readonly ok: false; readonly error: ProviderError };
 
 /** Never throws for what a provider does: a failure is a result. A bug still throws. */
-export async function callTarget(call: CallTarget, io: Io): Promise<CallResult> {
-  const { provider, candidate, request, audio } = call;
+export async function callTarget(call: CallTarget, io: Io, execute: Execute = inOneGo): Promise<CallResult> {
+  const { provider, candidate, request, audio, wanted } = call;
   const { target } = candidate;
   if (target.speech === null) throw new Error("a target without audio was called");
   const speechTarget = { model: target.model, speech: target.speech, settings: candidate.settings };
@@ -26,9 +45,11 @@ export async function callTarget(call: CallTarget, io: Io): Promise<CallResult> 
   if (!planned.ok)
     throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
-    const raw = await provider.transcribe(planned.plan, audio, io);
+    const raw = await execute(call, planned.plan, io);
     const transcript = provider.normalise(raw, request, speechTarget, audio);
-    const missing = transcript.receipts.filter((receipt) => !receipt.delivered).map((receipt) => receipt.feature);
+    const missing = transcript.receipts
+      .filter(({ delivered, feature }) => !delivered && isRequired(feature, wanted))
+      .map((receipt) => receipt.feature);
     if (missing.length > 0)
       return { ok: false, error: new ProviderError("feature_dropped", { reason: missing.join(",") }) };
     return { ok: true, transcript, dropped: planned.dropped };
@@ -36,4 +57,10 @@ export async function callTarget(call: CallTarget, io: Io): Promise<CallResult> 
     if (error instanceof ProviderError) return { ok: false, error };
     throw error;
   }
+}
+
+/** Times that only a job asks for, to keep them, are no loss when they do not come. */
+function isRequired(feature: ProviderTranscript["receipts"][number]["feature"], wanted: Requirements): boolean {
+  if (feature === "timestamps.word") return wanted.features.includes(feature);
+  return feature !== "timestamps.segment" || wanted.wantsSegments;
 }

@@ -7,11 +7,11 @@ import type { Candidate } from "../routing/pick-candidates.ts";
 import { quoteFor } from "./quote.ts";
 import { refusalError } from "./refuse-route.ts";
 import type { GatewayServices } from "./services.ts";
-import type { TranscribeCall } from "./transcribe.ts";
+import type { AudioCall } from "./audio-call.ts";
 
 export function describeDecision(
   services: GatewayServices,
-  call: TranscribeCall,
+  call: AudioCall,
   audioSeconds: number,
   channels: number,
   decision: RouteDecision,
@@ -52,7 +52,7 @@ function describeCandidate(
 /** What the app would be charged or, on another's account, the list price; null when unknown. */
 function estimate(
   services: GatewayServices,
-  call: TranscribeCall,
+  call: AudioCall,
   candidate: Candidate,
   audioSeconds: number,
   channels: number,

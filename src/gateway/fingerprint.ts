@@ -5,6 +5,8 @@ import type { TranslationFields } from "../contract/transcription.ts";
 export interface FingerprintInput {
   readonly endpoint: string;
   readonly fields: TranslationFields;
+  /** Of the endpoint's own, beside those of every transcription. */
+  readonly extra?: Readonly<Record<string, unknown>>;
   /** Body beats header. */
   readonly requestedPurpose: string | null;
   readonly requestedPolicy: string | null;
@@ -22,6 +24,7 @@ export function fingerprint(input: FingerprintInput): Buffer {
   const terms = [...new Set([...(custom_vocabulary ?? []), ...(keyterms ?? [])])];
   const canonical = canonicalJson({
     ...rest,
+    ...input.extra,
     endpoint: input.endpoint,
     purpose: input.requestedPurpose,
     purpose_policy: input.requestedPolicy,

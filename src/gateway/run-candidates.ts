@@ -1,83 +1,101 @@
 // Tries the capable targets in order until one serves (spec 1.6, contract 1 "Definite and unknown outcomes"). Every call is
 // reserved durably before its first byte leaves and settled durably after; after an unknown outcome nothing else is tried.
-import { GatewayError } from "../contract/errors.ts";
-import { type AttemptId, newId } from "../contract/ids.ts";
+// A request and a job run alike: what they remember of a call is their `keeper`'s.
+import { type AttemptId, type AppId, type KeyId, newId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
 import type { Preference } from "../contract/features.ts";
-import type { AttemptOutcome } from "../metering/ledger.ts";
+import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger.ts";
 import type { FailureKind, ProviderError } from "../providers/io.ts";
-import type { ProviderTranscript, SpeechAudio } from "../providers/provider.ts";
-import type { RouteDecision } from "../routing/decide-route.ts";
+import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
-import { callTarget } from "./attempt.ts";
-import { budgetExceeded } from "./budget-exceeded.ts";
-import { certaintyOf, exhausted, type FailedAttempt, outcomeUnknown } from "./judge-failure.ts";
+import type { Requirements } from "../routing/required-features.ts";
+import { callTarget, type Execute } from "./attempt.ts";
+import { certaintyOf, type FailedAttempt } from "./judge-failure.ts";
 import { type Billing, quoteFor } from "./quote.ts";
-import type { GatewayReply } from "./reply.ts";
 import { circuitOf, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
-import type { TranscribeCall } from "./transcribe.ts";
-import type { HeldSlot } from "./with-slot.ts";
+
+/** Whose work it is, and who pays. */
+export interface Payer {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly keyId: KeyId | null;
+  readonly testMode: boolean;
+}
+
+/** What must be durable around a call. Throws what is to end the run. */
+export interface CallKeeper {
+  /** Commits before a byte leaves. Answers the id of the attempt, which is another's than given where one was reserved before. */
+  reserve(reservation: Reservation): Promise<AttemptId>;
+  /** Ends an attempt that served nobody. */
+  settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
+}
+
+export interface CandidateRun {
+  readonly payer: Payer;
+  readonly audio: SpeechAudio;
+  readonly wanted: Requirements;
+  readonly candidates: readonly Candidate[];
+  readonly mayPayTwice: boolean;
+  readonly deadlineAtMs: number;
+  readonly signal: AbortSignal;
+  readonly keeper: CallKeeper;
+  /** What to ask of a candidate, when it is more than what is wanted. */
+  readonly requestOf?: (candidate: Candidate, wanted: Requirements) => SpeechRequest;
+  readonly execute?: Execute;
+}
 
 export interface Served {
+  readonly kind: "served";
   readonly candidate: Candidate;
   readonly transcript: ProviderTranscript;
   readonly dropped: readonly Preference[];
   readonly billing: Billing;
-  /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
-  readonly settle: (reply: GatewayReply) => Promise<void>;
+  /** Charges the attempt; to be made in the transaction that stores the answer. */
+  readonly settlement: Settlement;
 }
 
-type Decided = Extract<RouteDecision, { ok: true }>;
+export type RunOutcome =
+  | Served
+  | { readonly kind: "exhausted"; readonly failures: readonly FailedAttempt[] }
+  /** A call may have been done and paid. */
+  | { readonly kind: "unknown"; readonly how: "unknown" | "timeout" }
+  /** The signal stopped it. */
+  | { readonly kind: "aborted" };
 
-export async function runCandidates(
-  services: GatewayServices,
-  call: TranscribeCall,
-  audio: SpeechAudio,
-  decision: Decided,
-  slot: HeldSlot | null,
-): Promise<Served> {
+export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
-  for (const [index, candidate] of decision.candidates.entries()) {
-    const result = await runOne(services, call, audio, decision, candidate, slot);
+  for (const [index, candidate] of run.candidates.entries()) {
+    const result = await runOne(services, run, candidate);
     if (result.ok) return result.served;
-    const { kind, retryAfterSeconds } = result.error;
+    const { kind } = result.failure;
     const certainty = certaintyOf(kind);
-    if (certainty === "definite") failures.push({ position: candidate.target.position, kind, retryAfterSeconds });
-    if (certainty === "aborted") throw callerGone();
+    if (certainty === "definite") failures.push(result.failure);
+    if (certainty === "aborted") return { kind: "aborted" };
     if (kind === "unknown" || kind === "timeout") {
       unknown = kind;
-      const mayContinue = decision.route.mayPayTwice && index + 1 < decision.candidates.length;
+      const mayContinue = run.mayPayTwice && index + 1 < run.candidates.length;
       if (!mayContinue) break;
     }
   }
-  if (unknown === null) throw exhausted(failures);
-  // Work may have been done under this key: it must never run again.
-  await slot?.burn();
-  throw outcomeUnknown(unknown);
+  return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown };
 }
 
-type RunResult = { readonly ok: true; readonly served: Served } | { readonly ok: false; readonly error: ProviderError };
+type RunResult =
+  | { readonly ok: true; readonly served: Served }
+  | { readonly ok: false; readonly failure: FailedAttempt };
 
-async function runOne(
-  services: GatewayServices,
-  call: TranscribeCall,
-  audio: SpeechAudio,
-  decision: Decided,
-  candidate: Candidate,
-  slot: HeldSlot | null,
-): Promise<RunResult> {
+async function runOne(services: GatewayServices, run: CandidateRun, candidate: Candidate): Promise<RunResult> {
+  const { payer, audio, wanted } = run;
   const { target } = candidate;
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
-  const account = resolveAccount(services, target, call.principal.testMode);
-  const billing = quoteFor(services, call.principal, target, {
-    audioMs: Math.round(audio.durationSeconds * 1000),
-    channels: audio.channels,
-  });
-  const attemptId = newId("attempt");
-  await reserve(services, call, candidate, billing, attemptId, slot);
+  const account = resolveAccount(services, target, payer.testMode);
+  const billing = quoteFor(services, payer, target, audioAmount(audio));
+  const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
   const circuit = circuitOf(target);
   services.circuits.begin(circuit);
@@ -87,79 +105,77 @@ async function runOne(
     const io = services.openIo({
       baseUrl: account.baseUrl,
       credential: account.credential,
-      // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
-      signal: slot === null ? call.clientGone : NEVER,
-      timeoutMs: Math.min(account.timeoutMs, remainingMs(services, call)),
+      signal: run.signal,
+      timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
       onDispatch: () => {
         dispatched = true;
       },
     });
-    const result = await callTarget(
-      { provider, candidate, request: speechRequest(candidate, decision.wanted), audio },
-      io,
-    );
+    const request = (run.requestOf ?? speechRequest)(candidate, wanted);
+    const result = await callTarget({ provider, candidate, request, audio, wanted }, io, run.execute);
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;
-      const settle = async (reply: GatewayReply): Promise<void> => {
-        await services.ledger.settle({
-          attemptId,
-          outcome: "succeeded",
-          providerMs: toMs(transcript.providerSeconds),
-          billableAudioMs: billing.billableMs,
-          chargeNanoUsd: billing.chargeNanoUsd,
-          providerRequestId: transcript.providerRequestId,
-          receipts: transcript.receipts,
-          ...(slot === null ? {} : { slot: { kind: "complete", ref: slot.ref, reply } as const }),
-        });
-      };
-      return { ok: true, served: { candidate, transcript, dropped, billing, settle } };
+      const settlement = {
+        attemptId,
+        outcome: "succeeded",
+        providerMs: toMs(transcript.providerSeconds),
+        billableAudioMs: billing.billableMs,
+        chargeNanoUsd: billing.chargeNanoUsd,
+        providerRequestId: transcript.providerRequestId,
+        receipts: transcript.receipts,
+      } as const;
+      return { ok: true, served: { kind: "served", candidate, transcript, dropped, billing, settlement } };
     }
     failure = result.error.kind;
-    services.logger.warn({
-      request_id: call.requestId,
-      attempt_id: attemptId,
-      connection: target.connection,
-      provider: target.provider,
-      model: target.model,
-      failure: result.error.kind,
-      provider_status: result.error.status,
-      reason: result.error.reason,
-    });
+    logFailure(services, payer, attemptId, candidate, result.error);
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
     const asRun = failure === "aborted" && dispatched;
-    await services.ledger.settle({
-      attemptId,
-      outcome: outcomeOf(failure),
-      providerMs: null,
-      billableAudioMs: asRun ? billing.billableMs : 0,
-      chargeNanoUsd: asRun ? billing.chargeNanoUsd : 0n,
-      providerRequestId: null,
-      receipts: [],
-    });
-    return { ok: false, error: result.error };
+    const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
+    await run.keeper.settle(
+      asRun ? chargedAsRun(attemptId, billing) : uncharged(attemptId, outcomeOf(failure)),
+      failed,
+    );
+    return { ok: false, failure: failed };
   } finally {
     services.circuits.end(circuit, failure);
   }
 }
 
-async function reserve(
-  services: GatewayServices,
-  call: TranscribeCall,
+/** What the caller stopped after the provider had it. */
+export function chargedAsRun(attemptId: AttemptId, billing: Billing): Settlement {
+  return {
+    ...uncharged(attemptId, "aborted"),
+    billableAudioMs: billing.billableMs,
+    chargeNanoUsd: billing.chargeNanoUsd,
+  };
+}
+
+export function uncharged(attemptId: AttemptId, outcome: AttemptOutcome): Settlement {
+  return {
+    attemptId,
+    outcome,
+    providerMs: null,
+    billableAudioMs: 0,
+    chargeNanoUsd: 0n,
+    providerRequestId: null,
+    receipts: [],
+  };
+}
+
+export function audioAmount(audio: Pick<SpeechAudio, "durationSeconds" | "channels">) {
+  return { audioMs: Math.round(audio.durationSeconds * 1000), channels: audio.channels };
+}
+
+export function reservationOf(
+  run: { readonly payer: Payer; readonly deadlineAtMs: number },
   { target }: Candidate,
   billing: Billing,
-  attemptId: AttemptId,
-  slot: HeldSlot | null,
-): Promise<void> {
-  const { principal } = call;
-  if (principal.app === null) throw new Error("an attempt without an app");
-  const reserved = await services.ledger.reserve({
-    attemptId,
-    requestId: call.requestId,
-    workspaceId: principal.workspace.id,
-    appId: principal.app.id,
-    keyId: principal.key.id,
-    endpoint: call.endpoint,
+): Reservation {
+  const { testMode: _, ...payer } = run.payer;
+  return {
+    ...payer,
+    attemptId: newId("attempt"),
     connection: target.connection,
     provider: target.provider,
     model: target.model,
@@ -169,32 +185,32 @@ async function reserve(
     reserveNanoUsd: billing.chargeNanoUsd,
     estimateNanoUsd: billing.listNanoUsd,
     price: billing.price,
-    deadlineAt: new Date(call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000),
-    ...(slot === null ? {} : { slot: slot.ref }),
-  });
-  if (reserved.ok) {
-    slot?.markDispatched();
-    return;
-  }
-  if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
-  // Our lease lapsed while we measured and another request took the key over: that one answers.
-  throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
-    message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
-  });
+    deadlineAt: new Date(run.deadlineAtMs),
+  };
 }
 
-/** Nobody reads this answer; the edge notices that the caller is gone. */
-function callerGone(): GatewayError {
-  return new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
+function logFailure(
+  { logger }: GatewayServices,
+  payer: Payer,
+  attemptId: AttemptId,
+  { target }: Candidate,
+  error: ProviderError,
+): void {
+  logger.warn({
+    request_id: payer.requestId,
+    attempt_id: attemptId,
+    connection: target.connection,
+    provider: target.provider,
+    model: target.model,
+    failure: error.kind,
+    provider_status: error.status,
+    reason: error.reason,
+  });
 }
 
 function outcomeOf(kind: FailureKind): AttemptOutcome {
   const certainty = certaintyOf(kind);
   return certainty === "definite" ? `failed:${kind}` : certainty;
-}
-
-function remainingMs(services: GatewayServices, call: TranscribeCall): number {
-  return Math.max(1, call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000 - services.now().getTime());
 }
 
 /** A provider's figure is noted, never trusted: NaN, negative or absurd ones count as missing. */
@@ -203,5 +219,3 @@ function toMs(seconds: number | null): number | null {
     ? null
     : Math.round(seconds * 1000);
 }
-
-const NEVER = new AbortController().signal;

@@ -1,43 +1,36 @@
 // The synchronous story of a transcription, one named step a line, in the order of judgement of contract 1. The edge has
-// done the head (key, scope, limits) and the body (fields, spool) before; jobs and the compatible endpoints begin here too.
-import type { Principal } from "../auth/principal.ts";
+// done the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
 import { GatewayError } from "../contract/errors.ts";
-import { newId, type RequestId } from "../contract/ids.ts";
-import type { AudioInput } from "../audio/audio-input.ts";
-import type { PurposePolicy } from "../routing/types.ts";
-import type { TranslationFields } from "../contract/transcription.ts";
-import { decideRoute, type RouteDecision } from "../routing/decide-route.ts";
-import { mergedKeyterms, type Requirements } from "../routing/required-features.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import type { RouteDecision } from "../routing/decide-route.ts";
+import { answerOf } from "./answer.ts";
+import {
+  type AudioCall,
+  decided,
+  decideFor,
+  healthOf,
+  payerOf,
+  refuseTooManyKeyterms,
+  slotRequest,
+} from "./audio-call.ts";
 import { describeDecision } from "./describe-decision.ts";
-import { buildEnvelope, DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
-import { fingerprint } from "./fingerprint.ts";
-import { finishTranscript } from "./finish-transcript.ts";
+import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
+import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
-import { refusalError } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
-import { circuitOf } from "./resolve-account.ts";
-import { runCandidates } from "./run-candidates.ts";
+import { runCandidates, type Served } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
-import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
+import { slotKeeper } from "./slot-keeper.ts";
 import { type HeldSlot, withSlot } from "./with-slot.ts";
 
-/** A transcription as the edge understood it. */
-export interface TranscribeCall {
-  readonly requestId: RequestId;
-  readonly endpoint: string;
-  readonly task: Requirements["task"];
-  readonly principal: Principal;
-  /** `to_language` is there for translations alone. */
-  readonly fields: TranslationFields;
-  readonly audio: AudioInput;
-  readonly purposeHeader: string | null;
-  readonly policyHeader: PurposePolicy | null;
-  readonly idempotencyKey: string | null;
+export interface TranscribeCall extends AudioCall {
   readonly delivery: Delivery;
   readonly receivedAtMs: number;
   /** Aborts when the caller hangs up. */
   readonly clientGone: AbortSignal;
 }
+
+type Decided = Extract<RouteDecision, { ok: true }>;
 
 export async function transcribe(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
   refuseWhatIsNotBuilt(call);
@@ -46,8 +39,7 @@ export async function transcribe(services: GatewayServices, call: TranscribeCall
   if (call.fields.dry_run === true) return explain(services, call);
   return withSlot(services, slotRequest(call), async (slot) => {
     const audio = await measureAudio(services, call);
-    const decision = decide(services, call, audio);
-    if (!decision.ok) throw refusalError(decision.refusal, decision.considered, showsNames(call));
+    const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
     return serve(services, call, audio, decision, slot);
   });
 }
@@ -56,69 +48,75 @@ async function serve(
   services: GatewayServices,
   call: TranscribeCall,
   audio: MeasuredAudio,
-  decision: Extract<RouteDecision, { ok: true }>,
+  decision: Decided,
   slot: HeldSlot | null,
 ): Promise<GatewayReply> {
-  services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
-  const served = await runCandidates(services, call, audio.speech, decision, slot);
-  const { candidate, transcript, billing } = served;
-  const finished = finishTranscript(transcript, decision.wanted, audio.speech.durationSeconds);
-  const envelope = buildEnvelope({
-    id: newId("transcription"),
+  const audioSeconds = audio.speech.durationSeconds;
+  services.quotas.takeAudio(call.principal, audioSeconds);
+  const served = await callTargets(services, call, audio, decision, slot);
+  const { envelope } = answerOf({
     createdAt: services.now(),
-    object: call.task === "translate" ? "translation" : "transcription",
-    transcript: finished,
-    language: transcript.language,
-    languageConfidence: transcript.languageConfidence,
-    audioSeconds: audio.speech.durationSeconds,
-    billableAudioSeconds: billing.billableMs / 1000,
-    warnings: [
-      ...decision.warnings,
-      ...audio.warnings,
-      ...droppedPreferences(candidate, decision.wanted, served.dropped),
-      ...emulatedFeatures(candidate),
-      ...finished.warnings,
-      ...(billing.billingClass === "simulated" ? [SIMULATED] : []),
-    ],
+    wanted: decision.wanted,
     purpose: decision.purpose,
+    warnings: [...decision.warnings, ...audio.warnings],
+    audioSeconds,
+    served,
   });
-  const reply = deliver(envelope, call.delivery, billing.billingClass === "simulated");
-  await served.settle(reply);
+  const reply = deliver(envelope, call.delivery, served.billing.billingClass === "simulated");
+  // The charge, the answer under the idempotency key, and the key's end: one transaction.
+  const end = slot === null ? {} : { slot: { kind: "complete", ref: slot.ref, reply } as const };
+  await services.ledger.settle({ ...served.settlement, ...end });
   return reply;
 }
+
+async function callTargets(
+  services: GatewayServices,
+  call: TranscribeCall,
+  { speech }: MeasuredAudio,
+  decision: Decided,
+  slot: HeldSlot | null,
+): Promise<Served> {
+  const outcome = await runCandidates(services, {
+    payer: payerOf(call),
+    audio: speech,
+    wanted: decision.wanted,
+    candidates: decision.candidates,
+    mayPayTwice: decision.route.mayPayTwice,
+    deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
+    // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
+    signal: slot === null ? call.clientGone : NEVER,
+    keeper: slotKeeper(services.ledger, slot),
+  });
+  switch (outcome.kind) {
+    case "served":
+      return outcome;
+    case "exhausted":
+      throw exhausted(outcome.failures);
+    case "unknown":
+      // Work may have been done under this key: it must never run again.
+      await slot?.burn();
+      throw outcomeUnknown(outcome.how);
+    case "aborted":
+      // Nobody reads this answer; the edge notices that the caller is gone.
+      throw new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
+    default:
+      return assertNever(outcome);
+  }
+}
+
+const NEVER = new AbortController().signal;
 
 /** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
 async function explain(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
   const audio = await measureAudio(services, call);
-  const decision = decide(services, call, audio);
+  const decision = decideFor(services, call, audio.speech, healthOf(services));
   return jsonReply(
     200,
     describeDecision(services, call, audio.speech.durationSeconds, audio.speech.channels, decision),
   );
 }
 
-function decide(services: GatewayServices, call: TranscribeCall, audio: MeasuredAudio): RouteDecision {
-  const { key, app, workspace } = call.principal;
-  if (app === null)
-    throw new GatewayError("FORBIDDEN", {
-      message: "This key belongs to no app and routes nothing. Use an app's key.",
-      details: { required: ["app"] },
-    });
-  const context = services.directory().contextOf(workspace.id, app, key.routing);
-  const question = {
-    task: call.task,
-    fields: call.fields,
-    purpose: {
-      body: call.fields.purpose ?? null,
-      header: call.purposeHeader,
-      policy: call.fields.purpose_policy ?? call.policyHeader,
-    },
-    audio: audio.speech,
-  };
-  return decideRoute(context, question, (target) => services.circuits.isHealthy(circuitOf(target)));
-}
-
-/** Until jobs and remote audio land; streams are judged as a feature that no model has. */
+/** Until remote audio lands; streams are judged as a feature that no model has. */
 function refuseWhatIsNotBuilt(call: TranscribeCall): void {
   if (call.fields.mode === "async") {
     throw new GatewayError("INVALID_REQUEST", {
@@ -143,50 +141,3 @@ function refuseUndeliverable(call: TranscribeCall): void {
     param: "accept",
   });
 }
-
-/** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */
-function refuseTooManyKeyterms({ limits }: GatewayServices, { fields }: TranscribeCall): void {
-  const count = mergedKeyterms(fields).length;
-  if (count <= limits.maxKeyterms) return;
-  const message = `keyterms and custom_vocabulary hold ${count} different terms together; this gateway takes at most ${limits.maxKeyterms}.`;
-  throw new GatewayError("INVALID_REQUEST", {
-    message,
-    param: "keyterms",
-    details: { max_keyterms: limits.maxKeyterms, received: count, issues: [{ param: "keyterms", message }] },
-  });
-}
-
-function slotRequest(call: TranscribeCall) {
-  if (
-    call.idempotencyKey === null ||
-    call.audio.kind === "url" ||
-    call.fields.stream === true ||
-    call.principal.app === null
-  )
-    return null;
-  const { spooled } = call.audio;
-  return {
-    workspaceId: call.principal.workspace.id,
-    appId: call.principal.app.id,
-    key: call.idempotencyKey,
-    endpoint: call.endpoint,
-    fingerprint: fingerprint({
-      endpoint: call.endpoint,
-      fields: call.fields,
-      requestedPurpose: call.fields.purpose ?? call.purposeHeader,
-      requestedPolicy: call.fields.purpose_policy ?? call.policyHeader,
-      audio: { kind: "bytes", sha256: spooled.sha256, sizeBytes: spooled.sizeBytes },
-    }),
-  };
-}
-
-function showsNames(call: TranscribeCall): boolean {
-  return call.principal.scopes.includes("routing:read");
-}
-
-const SIMULATED = {
-  code: "SIMULATED_PROVIDER",
-  message: "The sandbox answered: the audio was measured, nothing was recognised.",
-  param: null,
-  details: null,
-} as const;

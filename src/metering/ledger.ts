@@ -5,6 +5,7 @@ import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
+import { sqlState, transact } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
@@ -90,6 +91,9 @@ export interface Settled {
 export interface Ledger {
   reserve(reservation: Reservation): Promise<Reserved>;
   settle(settlement: Settlement): Promise<Settled>;
+  /** In a transaction of the caller's, which locks nothing of the ledger's before and runs again after a deadlock. */
+  reserveIn(tx: Transacting, reservation: Reservation): Promise<Reserved>;
+  settleIn(tx: Transacting, settlement: Settlement): Promise<Settled>;
   /** Settles what a crash left open, at no charge to the app, and marks it unresolved. Answers how many. */
   sweepReservations(): Promise<number>;
   budgetsOf(workspaceId: WorkspaceId, appId: AppId): Promise<readonly BudgetState[]>;
@@ -109,36 +113,18 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
   const options = { maxItems: MAX_BATCH, isOneItemsFault: isBadData };
   return {
     reserve: createBatcher(
-      (items: readonly Reservation[]) => together(database, items, (tx, batch) => reserveBatch(tx, batch, nowMs())),
+      (items: readonly Reservation[]) => transact(database, (tx) => reserveBatch(tx, items, nowMs())),
       options,
     ),
     settle: createBatcher(
-      (items: readonly Settlement[]) => together(database, items, (tx, batch) => settleBatch(tx, seal, batch)),
+      (items: readonly Settlement[]) => transact(database, (tx) => settleBatch(tx, seal, items)),
       options,
     ),
+    reserveIn: async (tx, reservation) => only(await reserveBatch(tx, [reservation], nowMs())),
+    settleIn: async (tx, settlement) => only(await settleBatch(tx, seal, [settlement])),
     sweepReservations: () => database.transaction((tx) => sweepAttempts(tx)),
     budgetsOf: (workspaceId, appId) => readBudgetStates(database.db, workspaceId, appId),
   };
-}
-
-/** One transaction; chosen as a victim of a deadlock or serialisation, it runs again. */
-async function together<Item, Answer>(
-  database: Database,
-  items: readonly Item[],
-  work: (tx: Transacting, batch: readonly Item[]) => Promise<readonly Answer[]>,
-): Promise<readonly Answer[]> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await database.transaction((tx) => work(tx, items));
-    } catch (error) {
-      if (tries >= 3 || !isTransient(error)) throw error;
-    }
-  }
-}
-
-function isTransient(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === "40001" || state === "40P01";
 }
 
 /** A value out of range or a broken constraint; the transaction is certainly undone. */
@@ -146,6 +132,8 @@ function isBadData(error: unknown): boolean {
   return /^2[23]/u.test(sqlState(error));
 }
 
-function sqlState(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+function only<Answer>(answers: readonly Answer[]): Answer {
+  const [answer] = answers;
+  if (answer === undefined || answers.length !== 1) throw new Error(`${answers.length} answers to one question`);
+  return answer;
 }

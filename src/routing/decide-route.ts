@@ -12,7 +12,8 @@ export interface AudioQuestion {
   readonly task: Requirements["task"];
   readonly fields: TranslationFields;
   readonly purpose: PurposeRequest;
-  readonly audio: AudioFacts;
+  /** Null while nothing is known of it: what depends on it is judged again later. */
+  readonly audio: AudioFacts | null;
 }
 
 /** What differs between one kind of work and another: its wishes, and its verdict on one target. */

@@ -23,7 +23,7 @@ export interface Verdict {
 export function judgeTarget(
   model: SpeechModel,
   wanted: Requirements,
-  audio: AudioFacts,
+  audio: AudioFacts | null,
   acceptWeak: readonly Feature[],
 ): Verdict {
   const language = languageInForce(model, wanted);
@@ -61,14 +61,8 @@ function languageConditionMet(support: FeatureSupport, language: LanguageInForce
   );
 }
 
-function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts): readonly Lack[] {
-  const { limits } = model;
-  const lacks: Lack[] = [];
-  if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
-  if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");
-  if (limits.maxSeconds !== undefined && audio.durationSeconds > limits.maxSeconds) lacks.push("duration");
-  if (wanted.features.includes("multichannel") && audio.channels > (limits.maxChannels ?? Number.POSITIVE_INFINITY))
-    lacks.push("channels");
+function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts | null): readonly Lack[] {
+  const lacks: Lack[] = audio === null ? [] : [...audioLacks(model, wanted, audio)];
   if (
     wanted.language !== null &&
     model.languages !== "any" &&
@@ -83,6 +77,16 @@ function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts)
     lacks.push("to_language");
   if (wanted.keyterms.length > 0 && model.features.keyterms !== undefined && exceedsKeyterms(model, wanted.keyterms))
     lacks.push("keyterms_limit");
+  return lacks;
+}
+
+function audioLacks({ limits }: SpeechModel, wanted: Requirements, audio: AudioFacts): readonly Lack[] {
+  const lacks: Lack[] = [];
+  if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
+  if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");
+  if (limits.maxSeconds !== undefined && audio.durationSeconds > limits.maxSeconds) lacks.push("duration");
+  if (wanted.features.includes("multichannel") && audio.channels > (limits.maxChannels ?? Number.POSITIVE_INFINITY))
+    lacks.push("channels");
   return lacks;
 }
 

@@ -1,0 +1,50 @@
+// From what a target served to the envelope of the answer: finished, with every warning that applies (spec 2.2, contract 3).
+import { newId } from "../contract/ids.ts";
+import type { PurposeFields, TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
+import type { Requirements } from "../routing/required-features.ts";
+import { buildEnvelope } from "./envelope.ts";
+import { type FinishedTranscript, finishTranscript } from "./finish-transcript.ts";
+import type { Served } from "./run-candidates.ts";
+import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
+
+export interface AnswerInput {
+  readonly createdAt: Date;
+  readonly wanted: Requirements;
+  readonly purpose: PurposeFields;
+  /** Of the route's decision and of the measuring. */
+  readonly warnings: readonly Warning[];
+  readonly audioSeconds: number;
+  readonly served: Served;
+}
+
+export function answerOf(input: AnswerInput): { envelope: TranscriptionEnvelope; finished: FinishedTranscript } {
+  const { wanted, served, audioSeconds } = input;
+  const { candidate, transcript, billing } = served;
+  const finished = finishTranscript(transcript, wanted, audioSeconds);
+  const envelope = buildEnvelope({
+    id: newId("transcription"),
+    createdAt: input.createdAt,
+    object: wanted.task === "translate" ? "translation" : "transcription",
+    transcript: finished,
+    language: transcript.language,
+    languageConfidence: transcript.languageConfidence,
+    audioSeconds,
+    billableAudioSeconds: billing.billableMs / 1000,
+    warnings: [
+      ...input.warnings,
+      ...droppedPreferences(candidate, wanted, served.dropped),
+      ...emulatedFeatures(candidate),
+      ...finished.warnings,
+      ...(billing.billingClass === "simulated" ? [SIMULATED] : []),
+    ],
+    purpose: input.purpose,
+  });
+  return { envelope, finished };
+}
+
+const SIMULATED: Warning = {
+  code: "SIMULATED_PROVIDER",
+  message: "The sandbox answered: the audio was measured, nothing was recognised.",
+  param: null,
+  details: null,
+};

@@ -1,0 +1,120 @@
+// What a request for a transcript is to the gateway, synchronous or a job's, and the judgements both make of it (contract 1, 3).
+import type { AudioInput } from "../audio/audio-input.ts";
+import type { AppInfo, Principal } from "../auth/principal.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { RequestId } from "../contract/ids.ts";
+import type { TranslationFields } from "../contract/transcription.ts";
+import { decideRoute, type RouteDecision } from "../routing/decide-route.ts";
+import type { AudioFacts } from "../routing/judge-target.ts";
+import type { TargetHealth } from "../routing/pick-candidates.ts";
+import { mergedKeyterms, type Requirements } from "../routing/required-features.ts";
+import type { PurposePolicy } from "../routing/types.ts";
+import { fingerprint } from "./fingerprint.ts";
+import type { ClaimRequest } from "./idempotency.ts";
+import { refusalError } from "./refuse-route.ts";
+import { circuitOf } from "./resolve-account.ts";
+import type { Payer } from "./run-candidates.ts";
+import type { GatewayServices } from "./services.ts";
+
+/** As the edge understood it. */
+export interface AudioCall {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly task: Requirements["task"];
+  readonly principal: Principal;
+  /** `to_language` is there for translations alone. */
+  readonly fields: TranslationFields;
+  readonly audio: AudioInput;
+  readonly purposeHeader: string | null;
+  readonly policyHeader: PurposePolicy | null;
+  readonly idempotencyKey: string | null;
+}
+
+export function appOf({ app }: Principal): AppInfo {
+  if (app !== null) return app;
+  throw new GatewayError("FORBIDDEN", {
+    message: "This key belongs to no app and routes nothing. Use an app's key.",
+    details: { required: ["app"] },
+  });
+}
+
+export function payerOf({ requestId, endpoint, principal }: AudioCall): Payer {
+  return {
+    requestId,
+    endpoint,
+    workspaceId: principal.workspace.id,
+    appId: appOf(principal).id,
+    keyId: principal.key.id,
+    testMode: principal.testMode,
+  };
+}
+
+/** `facts` are null while the audio has yet to be fetched: what depends on them is judged later. */
+export function decideFor(
+  services: Pick<GatewayServices, "directory">,
+  call: AudioCall,
+  facts: AudioFacts | null,
+  isHealthy: TargetHealth,
+): RouteDecision {
+  const { key, workspace } = call.principal;
+  const context = services.directory().contextOf(workspace.id, appOf(call.principal), key.routing);
+  const question = {
+    task: call.task,
+    fields: call.fields,
+    purpose: {
+      body: call.fields.purpose ?? null,
+      header: call.purposeHeader,
+      policy: call.fields.purpose_policy ?? call.policyHeader,
+    },
+    audio: facts,
+  };
+  return decideRoute(context, question, isHealthy);
+}
+
+/** What runs, or the refusal thrown. */
+export function decided(call: AudioCall, decision: RouteDecision): Extract<RouteDecision, { ok: true }> {
+  if (decision.ok) return decision;
+  throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
+}
+
+export function healthOf({ circuits }: Pick<GatewayServices, "circuits">): TargetHealth {
+  return (target) => circuits.isHealthy(circuitOf(target));
+}
+
+/** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */
+export function refuseTooManyKeyterms(
+  { limits }: Pick<GatewayServices, "limits">,
+  { fields }: Pick<AudioCall, "fields">,
+): void {
+  const count = mergedKeyterms(fields).length;
+  if (count <= limits.maxKeyterms) return;
+  const message = `keyterms and custom_vocabulary hold ${count} different terms together; this gateway takes at most ${limits.maxKeyterms}.`;
+  throw new GatewayError("INVALID_REQUEST", {
+    message,
+    param: "keyterms",
+    details: { max_keyterms: limits.maxKeyterms, received: count, issues: [{ param: "keyterms", message }] },
+  });
+}
+
+/** Null where there is no key, or it is ignored. `extra`: fields of the endpoint's own. */
+export function slotRequest(call: AudioCall, extra: Readonly<Record<string, unknown>> = {}): ClaimRequest | null {
+  const { idempotencyKey, fields, principal, endpoint, audio } = call;
+  if (idempotencyKey === null || fields.stream === true || principal.app === null) return null;
+  return {
+    workspaceId: principal.workspace.id,
+    appId: principal.app.id,
+    key: idempotencyKey,
+    endpoint,
+    fingerprint: fingerprint({
+      endpoint,
+      fields,
+      extra,
+      requestedPurpose: fields.purpose ?? call.purposeHeader,
+      requestedPolicy: fields.purpose_policy ?? call.policyHeader,
+      audio:
+        audio.kind === "url"
+          ? { kind: "url", url: audio.url }
+          : { kind: "bytes", sha256: audio.spooled.sha256, sizeBytes: audio.spooled.sizeBytes },
+    }),
+  };
+}
