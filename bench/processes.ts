@@ -50,10 +50,11 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
   const file = join(folder, "patchbay.yaml");
   await writeFile(file, JSON.stringify(configuration(options, folder)));
   const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
-  const main = join(import.meta.dirname, "..", "src", "main.ts");
+  const root = join(import.meta.dirname, "..");
+  const main = join(root, "src", "main.ts");
   // The request log is written, as in production, and to a file.
   const log = openSync(join(folder, "log"), "w");
-  const child = spawn(process.execPath, [...profile, main, "up", "--config", file], {
+  const child = spawn(process.execPath, [...startFlags(root), ...profile, main, "up", "--config", file], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", log, "pipe"],
@@ -69,6 +70,12 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
     await stop();
     throw error;
   }
+}
+
+/** What `npm start` gives to Node. */
+function startFlags(root: string): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
+  return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
 function configuration({ providerUrl, databaseUrl, limits }: GatewayOptions, dataDir: string): object {

@@ -6,8 +6,7 @@ import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
 export type { Measurement } from "./measure-source.ts";
 
 export type AudioSource =
-  /** Whole, or in pieces that follow each other. */
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array | readonly Uint8Array[] }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "file"; readonly path: string; readonly sizeBytes: number };
 
 export interface Measurer {
@@ -26,6 +25,7 @@ export type MeasurerOptions = {
 type Job = { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
 type Slot = { worker: Worker | null; job: Job | null; timer: NodeJS.Timeout | null };
 
+const HEAD_BYTES = 16_384;
 const MEBIBYTE = 1_048_576;
 const killAfterDefault = (sizeBytes: number): number => 2000 + 1000 * Math.ceil(sizeBytes / (32 * MEBIBYTE));
 
@@ -156,24 +156,18 @@ const outcomeOf = (answer: Exclude<WorkerAnswer, { needsAll: true }>): Measureme
 
 /** The beginning tells the length of most recordings, so no megabyte is copied over for its 44 bytes of header. */
 function post(worker: Worker, source: AudioSource): void {
-  const [first, second] = source.kind === "bytes" ? piecesOf(source.bytes) : [];
-  if (first === undefined || second === undefined) return postAll(worker, source);
-  send(worker, { kind: "head", bytes: new Uint8Array(first), sizeBytes: sizeOf(source) });
+  if (source.kind === "file" || source.bytes.byteLength <= HEAD_BYTES) return postAll(worker, source);
+  send(worker, {
+    kind: "head",
+    bytes: new Uint8Array(source.bytes.subarray(0, HEAD_BYTES)),
+    sizeBytes: sizeOf(source),
+  });
 }
 
 function postAll(worker: Worker, source: AudioSource | undefined): void {
   if (source === undefined) return;
-  if (source.kind === "file") {
-    worker.postMessage({ kind: "file", path: source.path, sizeBytes: source.sizeBytes } satisfies WorkerJob);
-    return;
-  }
-  const bytes = new Uint8Array(sizeOf(source));
-  let at = 0;
-  for (const piece of piecesOf(source.bytes)) {
-    bytes.set(piece, at);
-    at += piece.byteLength;
-  }
-  send(worker, { kind: "bytes", bytes });
+  if (source.kind === "bytes") send(worker, { kind: "bytes", bytes: new Uint8Array(source.bytes) });
+  else worker.postMessage({ kind: "file", path: source.path, sizeBytes: source.sizeBytes } satisfies WorkerJob);
 }
 
 /** A copy that is moved over: cloning a small view would drag its whole pool along. */
@@ -181,12 +175,7 @@ function send(worker: Worker, job: Exclude<WorkerJob, { kind: "file" }>): void {
   worker.postMessage(job, [job.bytes.buffer]);
 }
 
-const piecesOf = (bytes: Uint8Array | readonly Uint8Array[]): readonly Uint8Array[] =>
-  bytes instanceof Uint8Array ? [bytes] : bytes;
-const sizeOf = (source: AudioSource): number =>
-  source.kind === "file"
-    ? source.sizeBytes
-    : piecesOf(source.bytes).reduce((sum, { byteLength }) => sum + byteLength, 0);
+const sizeOf = (source: AudioSource): number => (source.kind === "file" ? source.sizeBytes : source.bytes.byteLength);
 const unreadable = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });
 const reasonOf = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new DOMException("aborted", "AbortError");

@@ -1,91 +1,90 @@
-// What an upload keeps in memory: blocks that are taken from an account shared by all uploads (contract 3 "Size").
+// What uploads keep in memory: blocks that pass from one upload to the next (contract 3 "Size"). A mebibyte made anew for each
+// request would cost more than all else done with it: V8 counts it, and collects everything when it has counted 64 of them.
 
 /** Bytes and memory of all uploads of a spool. */
 export interface SpoolAccount {
   add(bytes: number): void;
-  /** False: the memory of all uploads together is used up. */
-  takeMemory(bytes: number): boolean;
-  giveMemory(bytes: number): void;
   release(): void;
 }
 
-export const HEAD_BYTES = 65_536;
-const BLOCK_BYTES = 65_536;
-/** From this size on a chunk is kept as it came. */
-const KEEP_BYTES = 16_384;
+const SMALL_BYTES = 65_536;
+const READ_BYTES = 65_536;
+/** Of each size; more than these go back to the system. */
+const MOST_IDLE = 16;
 
-export interface SpoolMemory {
-  /** False: there is no room, and nothing of it was taken. */
-  add(chunk: Uint8Array): boolean;
-  /** What was added, in pieces that follow each other. */
-  pieces(): readonly Uint8Array[];
-  letGo(): void;
+export interface BlockPool {
+  /** The largest upload that fits a block. */
+  readonly largestBytes: number;
+  /** A block of at least that size, holding whatever it held; null: the memory of all uploads together is used up. */
+  take(sizeBytes: number): Buffer | null;
+  /** Whoever gives a block back reads it no more. */
+  give(block: Buffer): void;
 }
 
-/**
- * The first piece is a block of its own: the head, and all that measuring most files needs. Behind it large chunks are kept
- * as they came, which saves a copy and its garbage; small ones share blocks, so that a caller who sends single bytes
- * does not make a million pieces.
- */
-export function createSpoolMemory(options: {
-  readonly memoryLimitBytes: number;
-  readonly account: SpoolAccount;
-}): SpoolMemory {
-  const { memoryLimitBytes, account } = options;
-  let pieces: Piece[] = [];
+/** Blocks of two sizes: most recordings of a command or a sentence fit the small one. */
+export function createBlockPool(options: { readonly largestBytes: number; readonly sharedBytes: number }): BlockPool {
+  const sizes = [Math.min(SMALL_BYTES, options.largestBytes), options.largestBytes];
+  const idle = new Map<number, Buffer[]>(sizes.map((size) => [size, []]));
   let takenBytes = 0;
-  let usedBytes = 0;
-
-  function take(bytes: number): boolean {
-    if (!account.takeMemory(bytes)) return false;
-    takenBytes += bytes;
-    return true;
-  }
-
-  function copyToTail(chunk: Uint8Array): void {
-    const tail = pieces.at(-1);
-    if (tail === undefined) return;
-    tail.bytes.set(chunk, tail.used);
-    tail.used += chunk.length;
-  }
-
   return {
-    add(chunk) {
-      if (usedBytes + chunk.length > memoryLimitBytes) return false;
-      if (pieces.length === 0) {
-        if (!take(HEAD_BYTES)) return false;
-        pieces.push(emptyBlock(HEAD_BYTES));
-      }
-      const tail = pieces.at(-1);
-      const room = tail === undefined ? 0 : tail.bytes.length - tail.used;
-      const copied = pieces.length === 1 || chunk.length <= room ? Math.min(room, chunk.length) : 0;
-      const rest = chunk.subarray(copied);
-      const isKept = rest.length >= KEEP_BYTES;
-      if (rest.length > 0 && !take(isKept ? rest.length : BLOCK_BYTES)) return false;
-      copyToTail(chunk.subarray(0, copied));
-      if (isKept) pieces.push({ bytes: rest, used: rest.length });
-      else if (rest.length > 0) {
-        pieces.push(emptyBlock(BLOCK_BYTES));
-        copyToTail(rest);
-      }
-      usedBytes += chunk.length;
-      return true;
+    largestBytes: options.largestBytes,
+    take(sizeBytes) {
+      const size = sizes.find((each) => each >= sizeBytes);
+      if (size === undefined || takenBytes + size > options.sharedBytes) return null;
+      takenBytes += size;
+      return idle.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size);
     },
-    pieces: () => pieces.filter((piece) => piece.used > 0).map((piece) => piece.bytes.subarray(0, piece.used)),
-    letGo() {
-      account.giveMemory(takenBytes);
-      takenBytes = 0;
-      usedBytes = 0;
-      pieces = [];
+    give(block) {
+      takenBytes -= block.length;
+      const resting = idle.get(block.length);
+      if (resting !== undefined && resting.length < MOST_IDLE) resting.push(block);
     },
   };
 }
 
-interface Piece {
-  readonly bytes: Uint8Array;
-  used: number;
+export interface SpoolMemory {
+  /** False: there is no room, and nothing of it was taken. */
+  add(chunk: Uint8Array): boolean;
+  /** What was added, in place: gone with `letGo`. */
+  bytes(): Buffer;
+  /** In copies, for whoever may still hold one after `letGo`: a socket sends what it was given when it can. */
+  read(): AsyncIterable<Uint8Array>;
+  letGo(): void;
 }
 
-function emptyBlock(sizeBytes: number): Piece {
-  return { bytes: Buffer.allocUnsafeSlow(sizeBytes), used: 0 };
+export function createSpoolMemory(pool: BlockPool): SpoolMemory {
+  let block: Buffer | null = null;
+  let usedBytes = 0;
+
+  const bytes = (): Buffer => block?.subarray(0, usedBytes) ?? Buffer.alloc(0);
+
+  function grow(neededBytes: number): boolean {
+    const larger = pool.take(neededBytes);
+    if (larger === null) return false;
+    if (block !== null) {
+      larger.set(bytes());
+      pool.give(block);
+    }
+    block = larger;
+    return true;
+  }
+
+  return {
+    add(chunk) {
+      const neededBytes = usedBytes + chunk.length;
+      if ((block === null || neededBytes > block.length) && !grow(neededBytes)) return false;
+      block?.set(chunk, usedBytes);
+      usedBytes = neededBytes;
+      return true;
+    },
+    bytes,
+    async *read() {
+      for (let at = 0; at < usedBytes; at += READ_BYTES) yield Buffer.from(bytes().subarray(at, at + READ_BYTES));
+    },
+    letGo() {
+      if (block !== null) pool.give(block);
+      block = null;
+      usedBytes = 0;
+    },
+  };
 }

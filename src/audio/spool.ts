@@ -1,20 +1,19 @@
 // Where submitted audio rests while it is judged and sent: in memory up to 1 MiB while there is room, else in a file that only
-// this process knows; hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
-import { createHash, type Hash } from "node:crypto";
+// this process knows, hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
+import { createHash, type Hash, webcrypto } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contract/errors.ts";
 import type { AudioSource } from "./measure.ts";
 import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
-import { createSpoolMemory, HEAD_BYTES, type SpoolAccount } from "./spool-memory.ts";
+import { type BlockPool, createBlockPool, createSpoolMemory, type SpoolAccount } from "./spool-memory.ts";
 
 export interface SpooledAudio {
   readonly sizeBytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
-  /** The first 64 KiB at most. */
-  readonly head: Uint8Array;
+  /** Hexadecimal. What rests in memory is hashed when asked, by another thread: only a request with a key needs it. */
+  sha256(): Promise<string>;
+  /** In place: not to be looked at after `dispose`. */
   readonly source: AudioSource;
   /** Reads from the beginning; each call anew. */
   open(): AsyncIterable<Uint8Array>;
@@ -23,7 +22,7 @@ export interface SpooledAudio {
 }
 
 export interface SpoolWriter {
-  /** The chunk is the spool's from here on: nobody may write into it. A promise asks the caller to wait before the next one. */
+  /** A promise asks the caller to wait, and to leave the chunk alone, before the next one. */
   write(chunk: Uint8Array): Promise<void> | void;
   finish(): Promise<SpooledAudio>;
   abort(): Promise<void>;
@@ -49,11 +48,12 @@ export async function openSpool(options: {
 }): Promise<Spool> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   await removeLeftovers(options.directory);
-  const memoryLimitBytes = options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES;
-  const sharedMemoryBytes = options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES;
+  const pool = createBlockPool({
+    largestBytes: options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES,
+    sharedBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
+  });
   const holders = new Set<() => Promise<void>>();
   let bytesInFlight = 0;
-  let memoryInUse = 0;
   let closed = false;
 
   return {
@@ -63,19 +63,11 @@ export async function openSpool(options: {
         add(bytes) {
           bytesInFlight += bytes;
         },
-        takeMemory(bytes) {
-          if (memoryInUse + bytes > sharedMemoryBytes) return false;
-          memoryInUse += bytes;
-          return true;
-        },
-        giveMemory(bytes) {
-          memoryInUse -= bytes;
-        },
         release() {
           holders.delete(holder);
         },
       };
-      const writer = beginWriting({ ...limit, memoryLimitBytes, directory: options.directory, account });
+      const writer = beginWriting({ ...limit, pool, directory: options.directory, account });
       const holder = () => writer.abort();
       holders.add(holder);
       return writer;
@@ -93,16 +85,14 @@ export async function openSpool(options: {
 interface WriterOptions {
   readonly maxBytes: number;
   readonly param: string;
-  readonly memoryLimitBytes: number;
+  readonly pool: BlockPool;
   readonly directory: string;
   readonly account: SpoolAccount;
 }
 
 function beginWriting(options: WriterOptions): SpoolWriter {
-  const hash: Hash = createHash("sha256");
-  const memory = createSpoolMemory(options);
-  let file: SpoolFile | null = null;
-  let head: Uint8Array | null = null;
+  const memory = createSpoolMemory(options.pool);
+  let file: { readonly content: SpoolFile; readonly hash: Hash } | null = null;
   let sizeBytes = 0;
   let ended = false;
   let disposed: Promise<void> | null = null;
@@ -111,7 +101,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
     ended = true;
     disposed ??= (async () => {
       try {
-        await file?.remove();
+        await file?.content.remove();
       } finally {
         options.account.add(-sizeBytes);
         options.account.release();
@@ -122,44 +112,52 @@ function beginWriting(options: WriterOptions): SpoolWriter {
   }
 
   async function spill(chunk: Uint8Array): Promise<void> {
-    const kept = memory.pieces();
-    head = Uint8Array.from(Buffer.concat([...kept, chunk.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES));
-    file = createSpoolFile(join(options.directory, spoolFileName()));
-    for (const block of kept) await file.write(block);
-    await file.write(chunk);
+    const content = createSpoolFile(join(options.directory, spoolFileName()));
+    const hash = createHash("sha256");
+    file = { content, hash };
+    for (const bytes of [memory.bytes(), chunk]) {
+      hash.update(bytes);
+      await content.write(bytes);
+    }
     memory.letGo();
+  }
+
+  function stillHeld(): Buffer {
+    if (disposed !== null) throw new Error("the spooled audio is gone");
+    return memory.bytes();
   }
 
   return {
     write(chunk) {
       if (ended) throw new Error("the spool writer has ended");
       if (sizeBytes + chunk.length > options.maxBytes) throw audioTooLarge(options, sizeBytes + chunk.length);
-      hash.update(chunk);
       sizeBytes += chunk.length;
       options.account.add(chunk.length);
-      if (file !== null) return file.write(chunk);
+      if (file !== null) {
+        file.hash.update(chunk);
+        return file.content.write(chunk);
+      }
       return memory.add(chunk) ? undefined : spill(chunk);
     },
     async finish() {
       if (ended) throw new Error("the spool writer has ended");
       ended = true;
       try {
-        await file?.finish();
+        await file?.content.finish();
       } catch (error) {
         await release();
         throw error;
       }
-      const kept = memory.pieces();
       const source: AudioSource =
-        file === null ? { kind: "bytes", bytes: kept } : { kind: "file", path: file.path, sizeBytes };
+        file === null ? { kind: "bytes", bytes: memory.bytes() } : { kind: "file", path: file.content.path, sizeBytes };
+      const digestOfFile = file?.hash.digest("hex");
       return {
         sizeBytes,
-        sha256: hash.digest("hex"),
-        head: head ?? kept[0] ?? new Uint8Array(0),
+        sha256: async () => digestOfFile ?? hex(await webcrypto.subtle.digest("SHA-256", stillHeld())),
         source,
         open() {
-          if (disposed !== null) throw new Error("the spooled audio is gone");
-          return source.kind === "file" ? readSpoolFile(source.path) : readBlocks(kept);
+          stillHeld();
+          return source.kind === "file" ? readSpoolFile(source.path) : memory.read();
         },
         dispose: release,
       };
@@ -179,7 +177,6 @@ export function audioTooLarge(
   });
 }
 
-/** In pieces as large as they are: each is a system call of whoever sends it. */
-async function* readBlocks(blocks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* blocks;
+function hex(digest: ArrayBuffer): string {
+  return Buffer.from(digest).toString("hex");
 }

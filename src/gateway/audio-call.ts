@@ -97,7 +97,10 @@ export function refuseTooManyKeyterms(
 }
 
 /** Null where there is no key, or it is ignored. `extra`: fields of the endpoint's own. */
-export function slotRequest(call: AudioCall, extra: Readonly<Record<string, unknown>> = {}): ClaimRequest | null {
+export async function slotRequest(
+  call: AudioCall,
+  extra: Readonly<Record<string, unknown>> = {},
+): Promise<ClaimRequest | null> {
   const { idempotencyKey, fields, principal, endpoint, audio } = call;
   if (idempotencyKey === null || fields.stream === true || principal.app === null) return null;
   return {
@@ -114,7 +117,7 @@ export function slotRequest(call: AudioCall, extra: Readonly<Record<string, unkn
       audio:
         audio.kind === "url"
           ? { kind: "url", url: audio.url }
-          : { kind: "bytes", sha256: audio.spooled.sha256, sizeBytes: audio.spooled.sizeBytes },
+          : { kind: "bytes", sha256: await audio.spooled.sha256(), sizeBytes: audio.spooled.sizeBytes },
     }),
   };
 }

@@ -37,7 +37,7 @@ export async function transcribe(services: GatewayServices, call: TranscribeCall
   refuseUndeliverable(call);
   refuseTooManyKeyterms(services, call);
   if (call.fields.dry_run === true) return explain(services, call);
-  return withSlot(services, slotRequest(call), async (slot) => {
+  return withSlot(services, await slotRequest(call), async (slot) => {
     const audio = await measureAudio(services, call);
     const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
     return serve(services, call, audio, decision, slot);

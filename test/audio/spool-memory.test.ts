@@ -1,61 +1,76 @@
-// What an upload may keep in memory, whatever the pieces it arrives in (contract 3 "Size"; reliability 5, bounded memory).
+// What uploads may keep in memory, whatever the pieces they arrive in (contract 3 "Size"; reliability 5, bounded memory).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { createSpoolMemory, HEAD_BYTES, type SpoolAccount } from "../../src/audio/spool-memory.ts";
+import { type BlockPool, createBlockPool, createSpoolMemory, type SpoolMemory } from "../../src/audio/spool-memory.ts";
 
-function account(limitBytes: number): SpoolAccount & { readonly taken: () => number } {
-  let taken = 0;
-  return {
-    add: () => undefined,
-    takeMemory: (bytes) => {
-      if (taken + bytes > limitBytes) return false;
-      taken += bytes;
-      return true;
-    },
-    giveMemory: (bytes) => {
-      taken -= bytes;
-    },
-    release: () => undefined,
-    taken: () => taken,
-  };
+const SMALL = 65_536;
+
+/** How much of the shared memory is taken: as much as no longer can be. */
+function takenOf(pool: BlockPool, sharedBytes: number): number {
+  const blocks: Buffer[] = [];
+  for (let block = pool.take(1); block !== null; block = pool.take(1)) blocks.push(block);
+  for (const block of blocks) pool.give(block);
+  return sharedBytes - blocks.length * SMALL;
 }
 
-test("bytes come out as they went in, for every way of cutting them, and all memory is given back", () => {
+async function readAll(memory: SpoolMemory): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(memory.read()));
+}
+
+test("bytes come out as they went in, for every way of cutting them, and all memory is given back", async () => {
   const sizes = fc.array(fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 10_000, max: 70_000 })), {
     maxLength: 40,
   });
-  fc.assert(
-    fc.property(sizes, (lengths) => {
-      const shared = account(Number.POSITIVE_INFINITY);
-      const memory = createSpoolMemory({ memoryLimitBytes: 10_000_000, account: shared });
+  const sharedBytes = 100 * SMALL;
+  const pool = createBlockPool({ largestBytes: 50 * SMALL, sharedBytes });
+  await fc.assert(
+    fc.asyncProperty(sizes, async (lengths) => {
+      const memory = createSpoolMemory(pool);
       const chunks = lengths.map((length, index) => Buffer.alloc(length, index + 1));
       for (const chunk of chunks) assert(memory.add(chunk));
-      const pieces = memory.pieces();
-      assert(Buffer.concat(pieces).equals(Buffer.concat(chunks)));
-      const head = Buffer.concat(chunks).subarray(0, HEAD_BYTES);
-      assert.equal(pieces[0]?.length ?? 0, head.length, "the first piece is the head");
+      assert(memory.bytes().equals(Buffer.concat(chunks)));
+      assert((await readAll(memory)).equals(Buffer.concat(chunks)));
       memory.letGo();
-      assert.equal(shared.taken(), 0);
+      assert.equal(takenOf(pool, sharedBytes), 0);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
-test("a caller who sends single bytes makes few pieces", () => {
-  const memory = createSpoolMemory({ memoryLimitBytes: 1_000_000, account: account(Number.POSITIVE_INFINITY) });
-  for (let count = 0; count < 500_000; count += 1) assert(memory.add(Buffer.of(count & 0xff)));
-  assert(memory.pieces().length <= Math.ceil(500_000 / HEAD_BYTES) + 1);
+test("what was read stays as it was when the block has passed to another upload: a socket may still be sending it", async () => {
+  const pool = createBlockPool({ largestBytes: 2 * SMALL, sharedBytes: 2 * SMALL });
+  const first = createSpoolMemory(pool);
+  assert(first.add(Buffer.alloc(100_000, "a")));
+  const sent = await Array.fromAsync(first.read());
+  first.letGo();
+  const second = createSpoolMemory(pool);
+  assert(second.add(Buffer.alloc(100_000, "b")), "there is one block, and it came back");
+  assert(Buffer.concat(sent).equals(Buffer.alloc(100_000, "a")));
+  assert((await readAll(second)).equals(Buffer.alloc(100_000, "b")));
 });
 
-test("no room, of its own or of all uploads together: refused whole, and what was kept stays", () => {
-  const own = createSpoolMemory({ memoryLimitBytes: 100, account: account(Number.POSITIVE_INFINITY) });
+test("a block holds nothing of the upload before for the one that has it now", () => {
+  const pool = createBlockPool({ largestBytes: 100, sharedBytes: 100 });
+  const first = createSpoolMemory(pool);
+  assert(first.add(Buffer.from("a secret of somebody else")));
+  first.letGo();
+  const second = createSpoolMemory(pool);
+  assert(second.add(Buffer.from("mine")));
+  assert.equal(second.bytes().toString(), "mine");
+});
+
+test("no room, of its own or of all uploads together: refused whole, and what was kept stays", async () => {
+  const own = createSpoolMemory(createBlockPool({ largestBytes: 100, sharedBytes: 1_000 }));
   assert(own.add(Buffer.alloc(100)));
   assert(!own.add(Buffer.alloc(1)));
-  assert.equal(Buffer.concat(own.pieces()).length, 100);
-  const shared = account(HEAD_BYTES + 20_000);
-  const memory = createSpoolMemory({ memoryLimitBytes: 1_000_000, account: shared });
-  assert(memory.add(Buffer.alloc(HEAD_BYTES - 10, 1)));
-  assert(!memory.add(Buffer.alloc(40_000, 2)), "10 bytes would fit into the head, the rest nowhere");
-  assert.equal(Buffer.concat(memory.pieces()).length, HEAD_BYTES - 10, "nothing of it was taken");
+  assert.equal(own.bytes().length, 100);
+  const pool = createBlockPool({ largestBytes: 4 * SMALL, sharedBytes: 4 * SMALL });
+  const memory = createSpoolMemory(pool);
+  assert(memory.add(Buffer.alloc(SMALL - 10, 1)));
+  assert(
+    !memory.add(Buffer.alloc(40_000, 2)),
+    "the larger block would be more than all may take while the small one is held",
+  );
+  assert((await readAll(memory)).equals(Buffer.alloc(SMALL - 10, 1)), "nothing of it was taken");
 });

@@ -310,7 +310,7 @@ test("BAD-197 empty base64 and an empty file are audio of no bytes, for measurin
     const read = await bench.read(wanted);
     assert.ok(read.audio.kind === "spooled");
     assert.deepEqual(
-      [read.audio.spooled.sizeBytes, read.audio.spooled.sha256],
+      [read.audio.spooled.sizeBytes, await read.audio.spooled.sha256()],
       [0, createHash("sha256").digest("hex")],
     );
     assert.equal((await audioOf(read)).length, 0);

@@ -287,7 +287,7 @@ test("contract 3 Fields: every text form of a field means what its JSON value me
       submission.audio.param,
       submission.audio.mediaTypeHint,
       submission.audio.fileNameHint,
-      submission.audio.spooled.sha256,
+      await submission.audio.spooled.sha256(),
     ],
     ["file", "audio/x-wav", "named.wav", createHash("sha256").update(AUDIO).digest("hex")],
   );
