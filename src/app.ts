@@ -15,6 +15,7 @@ import { loadDirectory, loadPrices } from "./directory/load-directory.ts";
 import { createAdmission } from "./gateway/admission.ts";
 import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
+import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createQuotas } from "./gateway/quotas.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { Endpoint } from "./http/endpoint.ts";
@@ -84,23 +85,28 @@ export async function createApp(options: AppOptions): Promise<App> {
   let directory = await loadDirectory({ database, seal });
   let prices = await loadPrices(database);
 
-  const plain: GatewayServices = {
-    limits: configuration.limits,
+  const reach: Pick<GatewayServices, "providers" | "directory" | "openIo" | "sandboxUrl" | "logger"> = {
     providers,
     directory: () => directory,
+    openIo: ({ timeoutMs, ...request }) => createIo({ outbound, deadlineMs: timeoutMs, ...request }),
+    sandboxUrl: (kind, dialect) =>
+      kind === "openai-compatible"
+        ? sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai")
+        : (sandboxUrls[kind] ?? null),
+    logger,
+  };
+  const deletions = createProviderDeletions(database, reach);
+  const plain: GatewayServices = {
+    ...reach,
+    limits: configuration.limits,
     prices: () => prices,
     measurer,
     circuits: createCircuits(nowMs),
     ledger,
     idempotency,
     quotas: createQuotas(nowMs),
-    openIo: ({ timeoutMs, ...request }) => createIo({ outbound, deadlineMs: timeoutMs, ...request }),
-    sandboxUrl: (kind, dialect) =>
-      kind === "openai-compatible"
-        ? sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai")
-        : (sandboxUrls[kind] ?? null),
+    deletions,
     now,
-    logger,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const figures = limitFigures(configuration.limits);
@@ -133,6 +139,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     directory = await loadDirectory({ database, seal });
     prices = await loadPrices(database);
   });
+  const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => {
+    await deletions.sweep();
+  });
   const sweep = every(SWEEP_MS, logger, "sweep", async () => {
     await idempotency.sweep();
     await ledger.sweepReservations();
@@ -149,6 +158,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       draining = true;
       await Promise.all([refresh.stop(), sweep.stop()]);
       await server.close();
+      await Promise.all([deletionSweep.stop(), deletions.close()]);
       await outbound.close();
       idempotency.close();
       await Promise.all([measurer.close(), spool.close(), sandbox.close()]);

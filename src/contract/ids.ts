@@ -17,6 +17,7 @@ const PREFIX = {
   event: "evt",
   delivery: "whd",
   deliveryAttempt: "wha",
+  deletion: "del",
 } as const;
 
 type Kind = keyof typeof PREFIX;

@@ -17,7 +17,7 @@ const SANDBOX_TIMEOUT_MS = 60_000;
 
 export function resolveAccount(
   services: Pick<GatewayServices, "directory" | "providers" | "sandboxUrl">,
-  target: Target,
+  target: Pick<Target, "account" | "settings">,
   testMode: boolean,
 ): ResolvedAccount {
   const account = services.directory().account(target.account);

@@ -4,7 +4,7 @@
 import { type AttemptId, type AppId, type KeyId, newId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
 import type { Preference } from "../contract/features.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger.ts";
-import type { FailureKind, ProviderError } from "../providers/io.ts";
+import type { FailureKind, ProviderError, RemoteRun } from "../providers/io.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
@@ -31,6 +31,8 @@ export interface CallKeeper {
   reserve(reservation: Reservation): Promise<AttemptId>;
   /** Ends an attempt that served nobody. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
+  /** Commits before the first poll: what the provider now keeps has to be deleted there. */
+  keepRun(candidate: Candidate, remote: RemoteRun): Promise<void>;
 }
 
 export interface CandidateRun {
@@ -110,6 +112,7 @@ async function runOne(services: GatewayServices, run: CandidateRun, candidate: C
       onDispatch: () => {
         dispatched = true;
       },
+      onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote),
     });
     const request = (run.requestOf ?? speechRequest)(candidate, wanted);
     const result = await callTarget({ provider, candidate, request, audio, wanted }, io, run.execute);

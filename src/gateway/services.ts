@@ -5,9 +5,10 @@ import type { Directory } from "../directory/snapshot.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import type { PriceBook } from "../metering/price.ts";
 import type { Circuits } from "../providers/health.ts";
-import type { Io } from "../providers/io.ts";
+import type { Io, RemoteRun } from "../providers/io.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { Idempotency } from "./idempotency.ts";
+import type { ProviderDeletions } from "./provider-deletions.ts";
 import type { Quotas } from "./quotas.ts";
 
 export interface IoRequest {
@@ -19,6 +20,8 @@ export interface IoRequest {
   readonly timeoutMs: number;
   /** Called as the first byte leaves: from then on the provider may do the work. */
   readonly onDispatch: () => void;
+  /** Awaited before the first poll of a run that the provider accepted. */
+  readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
 }
 
 export interface GatewayServices {
@@ -36,6 +39,7 @@ export interface GatewayServices {
   readonly ledger: Ledger;
   readonly idempotency: Idempotency;
   readonly quotas: Quotas;
+  readonly deletions: ProviderDeletions;
   readonly openIo: (request: IoRequest) => Io;
   /** Where the sandbox speaks this provider's wire format; null when it does not. Targets of test keys go there. */
   readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string | null;

@@ -1,11 +1,30 @@
-// What a synchronous request keeps of its calls: the ledger's row, and the slot of its idempotency key (contract 3).
+// What a synchronous request keeps of its calls: the ledger's row, the slot of its idempotency key (contract 3), and what a
+// provider has to delete afterwards (contract 5).
 import { GatewayError } from "../contract/errors.ts";
-import type { Ledger } from "../metering/ledger.ts";
+import type { Settlement } from "../metering/ledger.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
-import type { CallKeeper } from "./run-candidates.ts";
+import type { GatewayReply } from "./reply.ts";
+import type { CallKeeper, Payer } from "./run-candidates.ts";
+import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
 
-export function slotKeeper(ledger: Ledger, slot: HeldSlot | null): CallKeeper {
+export interface SlotKeeper extends CallKeeper {
+  /** The charge, the answer under the idempotency key, and the key's end: one transaction. Then the provider may forget. */
+  finish(settlement: Settlement, reply: GatewayReply): Promise<void>;
+}
+
+/** After a crash the sweep deletes, once nobody can be waiting for the run any more. */
+const DELETION_GRACE_SECONDS = 60;
+
+export function slotKeeper(
+  { ledger, deletions, limits }: Pick<GatewayServices, "ledger" | "deletions" | "limits">,
+  payer: Payer,
+  slot: HeldSlot | null,
+): SlotKeeper {
+  let hasRuns = false;
+  const releaseRuns = async (): Promise<void> => {
+    if (hasRuns) await deletions.release(payer.workspaceId, payer.requestId);
+  };
   return {
     reserve: async (reservation) => {
       const reserved = await ledger.reserve({ ...reservation, ...(slot === null ? {} : { slot: slot.ref }) });
@@ -22,6 +41,25 @@ export function slotKeeper(ledger: Ledger, slot: HeldSlot | null): CallKeeper {
     },
     settle: async (settlement) => {
       await ledger.settle(settlement);
+      await releaseRuns();
+    },
+    keepRun: ({ target }, run) => {
+      hasRuns = true;
+      return deletions.owe({
+        workspaceId: payer.workspaceId,
+        appId: payer.appId,
+        subject: payer.requestId,
+        account: target.account,
+        provider: target.provider,
+        testMode: payer.testMode,
+        run,
+        dueInSeconds: limits.syncTimeoutSeconds + DELETION_GRACE_SECONDS,
+      });
+    },
+    finish: async (settlement, reply) => {
+      const end = slot === null ? {} : { slot: { kind: "complete", ref: slot.ref, reply } as const };
+      await ledger.settle({ ...settlement, ...end });
+      await releaseRuns();
     },
   };
 }

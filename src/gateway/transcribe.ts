@@ -18,7 +18,7 @@ import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
-import { runCandidates, type Served } from "./run-candidates.ts";
+import { type CallKeeper, runCandidates, type Served } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
 import { type HeldSlot, withSlot } from "./with-slot.ts";
@@ -53,7 +53,8 @@ async function serve(
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
   services.quotas.takeAudio(call.principal, audioSeconds);
-  const served = await callTargets(services, call, audio, decision, slot);
+  const keeper = slotKeeper(services, payerOf(call), slot);
+  const served = await callTargets(services, call, audio, decision, slot, keeper);
   const { envelope } = answerOf({
     createdAt: services.now(),
     wanted: decision.wanted,
@@ -63,9 +64,7 @@ async function serve(
     served,
   });
   const reply = deliver(envelope, call.delivery, served.billing.billingClass === "simulated");
-  // The charge, the answer under the idempotency key, and the key's end: one transaction.
-  const end = slot === null ? {} : { slot: { kind: "complete", ref: slot.ref, reply } as const };
-  await services.ledger.settle({ ...served.settlement, ...end });
+  await keeper.finish(served.settlement, reply);
   return reply;
 }
 
@@ -75,6 +74,7 @@ async function callTargets(
   { speech }: MeasuredAudio,
   decision: Decided,
   slot: HeldSlot | null,
+  keeper: CallKeeper,
 ): Promise<Served> {
   const outcome = await runCandidates(services, {
     payer: payerOf(call),
@@ -85,7 +85,7 @@ async function callTargets(
     deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
     // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
     signal: slot === null ? call.clientGone : NEVER,
-    keeper: slotKeeper(services.ledger, slot),
+    keeper,
   });
   switch (outcome.kind) {
     case "served":

@@ -311,6 +311,26 @@ create table prices (
   constraint prices_pkey PRIMARY KEY (provider, model)
 );
 
+create table provider_deletions (
+  id text not null,
+  workspace_id text not null,
+  app_id text not null,
+  subject text not null,
+  account text not null,
+  provider text not null,
+  test_mode boolean not null,
+  run jsonb not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  next_at timestamp with time zone not null,
+  last_failure text,
+  created_at timestamp with time zone not null default patchbay_now(),
+  finished_at timestamp with time zone,
+  constraint provider_deletions_check CHECK (((state = 'pending'::text) = (finished_at IS NULL))),
+  constraint provider_deletions_pkey PRIMARY KEY (id),
+  constraint provider_deletions_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
+);
+
 create table routes (
   scope text not null,
   id text not null,
@@ -445,6 +465,12 @@ CREATE INDEX jobs_finished ON public.jobs USING btree (finished_at);
 CREATE INDEX jobs_lease ON public.jobs USING btree (lease_until) WHERE (status = 'processing'::text);
 
 CREATE INDEX jobs_spent_audio ON public.jobs USING btree (finished_at) WHERE (audio_key IS NOT NULL);
+
+CREATE INDEX provider_deletions_due ON public.provider_deletions USING btree (next_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX provider_deletions_failed ON public.provider_deletions USING btree (finished_at) WHERE (state = 'failed'::text);
+
+CREATE INDEX provider_deletions_subject ON public.provider_deletions USING btree (workspace_id, subject);
 
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 

@@ -302,6 +302,23 @@ interface WebhookAttemptsTable {
   response: TextOrNull;
 }
 
+interface ProviderDeletionsTable {
+  id: string;
+  workspace_id: string;
+  app_id: string;
+  subject: string;
+  account: string;
+  provider: string;
+  test_mode: boolean;
+  run: Json;
+  state: Generated<"pending" | "done" | "failed">;
+  attempts: Generated<number>;
+  next_at: Time;
+  last_failure: TextOrNull;
+  created_at: TimeWithDefault;
+  finished_at: TimeOrNull;
+}
+
 export interface Tables {
   workspaces: WorkspacesTable;
   apps: AppsTable;
@@ -320,4 +337,5 @@ export interface Tables {
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
+  provider_deletions: ProviderDeletionsTable;
 }

@@ -4,10 +4,12 @@ import * as foundation from "./0001-foundation.ts";
 import * as jobs from "./0002-jobs.ts";
 import * as webhooks from "./0003-webhooks.ts";
 import * as chat from "./0005-chat.ts";
+import * as providerDeletions from "./0006-provider-deletions.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
   "0002-jobs": jobs,
   "0003-webhooks": webhooks,
   "0005-chat": chat,
+  "0006-provider-deletions": providerDeletions,
 };

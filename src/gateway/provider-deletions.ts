@@ -1,0 +1,129 @@
+// Deletion at the provider (contract 5): what a provider keeps of a run is deleted once the run's end is stored, whether it
+// succeeded, failed, was cancelled or given up. The duty is a row before the first poll, so no crash forgets it.
+import { z } from "zod";
+import type { WorkspaceId } from "../contract/ids.ts";
+import { ProviderError, type RemoteRun } from "../providers/io.ts";
+import type { ProviderKind } from "../providers/provider.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import {
+  type ClaimedDeletion,
+  claimDeletions,
+  type DeletionDuty,
+  type DeletionState,
+  endDeletion,
+  type FailedDeletion,
+  insertDeletion,
+  readDeletionState,
+  readFailedDeletions,
+  releaseDeletions,
+} from "../storage/provider-deletions.ts";
+import { resolveAccount } from "./resolve-account.ts";
+import type { GatewayServices } from "./services.ts";
+
+export type { DeletionDuty, DeletionState, FailedDeletion } from "../storage/provider-deletions.ts";
+
+export interface ProviderDeletions {
+  /** Takes the duty on; awaited before the run's first poll. */
+  owe(duty: DeletionDuty, tx?: Transacting): Promise<void>;
+  /** The subject has ended: due at once. With a transaction the sweep finds it after the commit. */
+  release(workspaceId: WorkspaceId, subject: string, tx?: Transacting): Promise<void>;
+  state(workspaceId: WorkspaceId, subject: string): Promise<DeletionState>;
+  /** What could finally not be deleted, for the operator. */
+  failed(limit: number): Promise<readonly FailedDeletion[]>;
+  /** Deletes what is due. Answers how many were tried. */
+  sweep(): Promise<number>;
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+type Services = Pick<GatewayServices, "directory" | "providers" | "sandboxUrl" | "openIo" | "logger">;
+
+const BATCH = 20;
+const TIMEOUT_MS = 30_000;
+
+export function createProviderDeletions(database: Database, services: Services): ProviderDeletions {
+  const running = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  async function sweep(): Promise<number> {
+    if (closing.signal.aborted) return 0;
+    const due = await claimDeletions(database.db, BATCH);
+    await Promise.all(due.map((each) => deleteOne(database, services, each, closing.signal)));
+    return due.length;
+  }
+  function inBackground(work: Promise<unknown>): void {
+    const settled = work
+      .catch((error: unknown) => services.logger.error({ err: error }, "could not delete at the provider"))
+      .finally(() => running.delete(settled));
+    running.add(settled);
+  }
+  return {
+    owe: (duty, tx) => insertDeletion(tx ?? database.db, duty),
+    release: async (workspaceId, subject, tx) => {
+      if (await releaseDeletions(tx ?? database.db, workspaceId, subject)) {
+        // Nobody waits for it: the answer is stored, and the provider may take its time.
+        if (tx === undefined) inBackground(sweep());
+      }
+    },
+    state: (workspaceId, subject) => readDeletionState(database.db, workspaceId, subject),
+    failed: (limit) => readFailedDeletions(database.db, limit),
+    sweep,
+    close: async () => {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function deleteOne(
+  database: Database,
+  services: Services,
+  claimed: ClaimedDeletion,
+  signal: AbortSignal,
+): Promise<void> {
+  const failure = await tryDelete(services, claimed, signal);
+  const state = await endDeletion(database.db, claimed, failure);
+  if (failure === null || state === null) return;
+  const facts = {
+    deletion_id: claimed.id,
+    subject: claimed.subject,
+    account: claimed.account,
+    provider: claimed.provider,
+    attempt: claimed.attempt,
+    failure,
+  };
+  if (state === "failed") services.logger.error(facts, "the provider keeps a recording that it was to delete");
+  else services.logger.warn(facts, "a deletion at the provider failed and will be tried again");
+}
+
+const remoteRun = z.object({
+  id: z.string(),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+}) satisfies z.ZodType<RemoteRun>;
+
+/** Null when it is deleted, else what failed, in one word. */
+async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: AbortSignal): Promise<string | null> {
+  const remote = services.providers.get(claimed.provider as ProviderKind)?.remote;
+  const account = accountOf(services, claimed);
+  if (remote === undefined || account === null) return "no_account";
+  const io = services.openIo({
+    baseUrl: account.baseUrl,
+    credential: account.credential,
+    signal,
+    timeoutMs: TIMEOUT_MS,
+    onDispatch: () => undefined,
+  });
+  try {
+    await remote.remove(remoteRun.parse(claimed.run), io);
+    return null;
+  } catch (error) {
+    if (error instanceof ProviderError) return error.kind;
+    throw error;
+  }
+}
+
+/** The account may have left the configuration since, and may come back. */
+function accountOf(services: Services, { account, testMode }: ClaimedDeletion) {
+  if (services.directory().account(account) === undefined) return null;
+  return resolveAccount(services, { account, settings: {} }, testMode);
+}

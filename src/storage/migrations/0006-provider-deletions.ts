@@ -1,0 +1,30 @@
+// What a provider still keeps of a recording and has to delete (contract 5, `provider_deletion`). A duty outlives the request,
+// the job and the workspace it came from; hence no foreign keys.
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  `create table provider_deletions (
+    id text primary key,
+    workspace_id text not null,
+    app_id text not null,
+    subject text not null,
+    account text not null,
+    provider text not null,
+    test_mode boolean not null,
+    run jsonb not null,
+    state text not null default 'pending' check (state in ('pending', 'done', 'failed')),
+    attempts int not null default 0,
+    next_at timestamptz not null,
+    last_failure text,
+    created_at timestamptz not null default patchbay_now(),
+    finished_at timestamptz,
+    check ((state = 'pending') = (finished_at is null))
+  )`,
+  `create index provider_deletions_due on provider_deletions (next_at) where state = 'pending'`,
+  `create index provider_deletions_subject on provider_deletions (workspace_id, subject)`,
+  `create index provider_deletions_failed on provider_deletions (finished_at) where state = 'failed'`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,266 @@
+// Deletion at the provider (contract 5, `provider_deletion`): a duty kept in a row, done when its subject ends, retried when it
+// fails, and listed when it finally cannot be done.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Sandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import type { WorkspaceId } from "../../src/contract/ids.ts";
+import type { DeletionDuty } from "../../src/gateway/provider-deletions.ts";
+import { MAX_DELETION_ATTEMPTS } from "../../src/storage/provider-deletions.ts";
+import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } from "../harness/client.ts";
+import { shiftClock } from "../harness/database.ts";
+import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+
+const RUN_PATH = "/assemblyai/v2/transcript/";
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: fileOf });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+  await shiftClock(gateway.database, 0);
+  await gateway.database.db.deleteFrom("provider_deletions").execute();
+});
+
+test("contract 5: after a success the provider deletes the run, audio and all, and the request's record says done", async () => {
+  const answer = await ask("aa");
+  envelopeOf(answer);
+  const removed = await gateway.sandbox.waitForCall((call) => call.method === "DELETE" && call.outcome === 200);
+  assert.ok(removed.path.startsWith(RUN_PATH));
+  assert.equal(await settledState(answer), "done");
+  const [row] = await rows();
+  assert.deepEqual(
+    [row?.attempts, row?.last_failure, row?.provider, row?.account],
+    [1, null, "assemblyai", "platform/aa"],
+  );
+  assert.deepEqual(row?.run, { id: removed.path.slice(RUN_PATH.length), details: { path: "/v2/transcript" } });
+});
+
+test("contract 5: the duty is durable before the first poll", async () => {
+  gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "delay", ms: 100 } });
+  const answered = ask("aa");
+  await gateway.sandbox.waitForCall((call) => call.method === "GET");
+  assert.deepEqual(
+    (await rows()).map(({ state, attempts }) => [state, attempts]),
+    [["pending", 0]],
+  );
+  envelopeOf(await answered);
+});
+
+test("contract 5: a run that fails, and one whose answer lacks a feature, are deleted too", async () => {
+  for (const fault of [
+    { kind: "run_error", message: "Server error" },
+    { kind: "drop", feature: "diarization" },
+  ] as const) {
+    gateway.sandbox.addFault({ wire: "assemblyai", times: 1, fault });
+    const answer = await ask("aa", { fields: { diarization: "true" } });
+    assert.equal(answer.code, fault.kind === "drop" ? "FEATURE_NOT_DELIVERED" : "NO_HEALTHY_PROVIDER");
+    assert.equal(await settledState(answer), "done");
+  }
+});
+
+test("contract 3, 5: a caller who hangs up during the polls: the run is stopped waiting for, and deleted when it can be", async () => {
+  gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 3 } });
+  const caller = new AbortController();
+  const lost = assert.rejects(ask("aa", { signal: caller.signal }), { name: "AbortError" });
+  await gateway.sandbox.waitForCall((call) => call.method === "GET" && call.outcome === 200);
+  caller.abort();
+  await lost;
+  // The provider refuses while it works, so the first attempt fails and the next one is due later.
+  await gateway.sandbox.waitForCall((call) => call.method === "DELETE" && call.outcome === 400);
+  await until(async () => (await rows())[0]?.last_failure === "rejected");
+  for (let shift = 200; (await rows())[0]?.state === "pending"; shift += 200) {
+    assert.ok(shift < 1_000);
+    await shiftClock(gateway.database, shift);
+    await gateway.app.gateway.deletions.sweep();
+  }
+  assert.equal((await rows())[0]?.state, "done");
+});
+
+test("contract 5: a deletion that fails is retried with growing waits, and nothing of the key or text is logged", async () => {
+  gateway.sandbox.addFault({ wire: "assemblyai", step: "remove", times: 2, fault: { kind: "status", status: 503 } });
+  const answer = await ask("aa");
+  envelopeOf(answer);
+  await until(async () => (await rows())[0]?.last_failure !== null);
+  assert.equal(await stateOf(answer), "pending");
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 0, "not due yet");
+  await shiftClock(gateway.database, 31);
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 1);
+  assert.equal(await stateOf(answer), "pending");
+  await shiftClock(gateway.database, 62);
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 0, "the second wait is longer");
+  await shiftClock(gateway.database, 200);
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 1);
+  assert.equal(await stateOf(answer), "done");
+  const logged = gateway.logs.filter((line) => line.includes("deletion"));
+  assert.ok(logged.length >= 2);
+  assert.ok(logged.every((line) => !line.includes("aa-secret") && !line.includes("simulated transcript")));
+});
+
+test("contract 5: after the last attempt it is failed for good, said as an error, and listed with the provider's id", async () => {
+  gateway.sandbox.addFault({ wire: "assemblyai", step: "remove", fault: { kind: "status", status: 401 } });
+  const answer = await ask("aa");
+  envelopeOf(answer);
+  await until(async () => (await rows())[0]?.last_failure !== null);
+  for (let attempt = 2; attempt <= MAX_DELETION_ATTEMPTS; attempt += 1) {
+    await shiftClock(gateway.database, attempt * 100_000);
+    assert.equal(await gateway.app.gateway.deletions.sweep(), 1, `attempt ${attempt}`);
+  }
+  assert.equal(await stateOf(answer), "failed");
+  await shiftClock(gateway.database, 10_000_000);
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 0);
+  const [listed, ...others] = await gateway.app.gateway.deletions.failed(10);
+  assert.equal(others.length, 0);
+  assert.deepEqual(
+    [listed?.subject, listed?.account, listed?.provider, listed?.lastFailure],
+    [answer.headers.get("x-request-id"), "platform/aa", "assemblyai", "unauthorized"],
+  );
+  assert.ok(gateway.sandbox.calls.some(({ path }) => path.endsWith(String(listed?.runId))));
+  assert.ok(gateway.logs.some((line) => line.includes("keeps a recording") && line.includes('"level":50')));
+});
+
+test("contract 5: a crash after the submission leaves the duty to the sweep, once nobody can be waiting", async () => {
+  await gateway.app.gateway.deletions.owe(duty("crash", await submittedRun(gateway.sandbox)));
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 0);
+  await shiftClock(gateway.database, 361);
+  assert.equal(await gateway.app.gateway.deletions.sweep(), 1);
+  assert.equal(await gateway.app.gateway.deletions.state(TENANT, "crash"), "done");
+});
+
+test("contract 5: a release in a transaction that does not commit releases nothing", async () => {
+  const { deletions } = gateway.app.gateway;
+  await deletions.owe(duty("rolled-back", { id: "x", details: {} }));
+  await assert.rejects(
+    gateway.database.transaction(async (tx) => {
+      await deletions.release(TENANT, "rolled-back", tx);
+      throw new Error("no");
+    }),
+    /no/,
+  );
+  assert.equal(await deletions.sweep(), 0);
+});
+
+test("contract 5: an account that left the configuration fails the attempt, and the duty waits for its return", async () => {
+  const { deletions } = gateway.app.gateway;
+  await deletions.owe({ ...duty("no-account", { id: "x", details: {} }), account: "platform/gone", dueInSeconds: 0 });
+  assert.equal(await deletions.sweep(), 1);
+  const [row] = await rows();
+  assert.deepEqual([row?.state, row?.last_failure], ["pending", "no_account"]);
+});
+
+test("contract 5: of two sweeps at once each duty is tried by one", async () => {
+  const { deletions } = gateway.app.gateway;
+  for (let index = 0; index < 6; index += 1) {
+    await deletions.owe({
+      ...duty(`many-${index}`, { id: `x${index}`, details: { path: "/v2/transcript" } }),
+      dueInSeconds: 0,
+    });
+  }
+  const [one, other] = await Promise.all([deletions.sweep(), deletions.sweep()]);
+  assert.equal(one + other, 6);
+  assert.equal(gateway.sandbox.calls.filter(({ method }) => method === "DELETE").length, 6);
+});
+
+test("contract 2, 5: a test key's run is deleted where it went, in the sandbox", async () => {
+  await gateway.app.gateway.deletions.owe({
+    ...duty("test-key", { id: "gone-already", details: { path: "/v2/transcript" } }),
+    testMode: true,
+    dueInSeconds: 0,
+  });
+  await gateway.app.gateway.deletions.sweep();
+  assert.equal(await gateway.app.gateway.deletions.state(TENANT, "test-key"), "done");
+  assert.equal(gateway.sandbox.callCount, 0, "the connection's own address was left alone");
+});
+
+test("contract 3: a pay-twice route or not, an unknown end of a run is not charged, and it is deleted", async () => {
+  gateway.sandbox.addFault({ wire: "assemblyai", step: "poll", fault: { kind: "stall" } });
+  const answer = await ask("slow");
+  assert.equal(answer.code, "PROVIDER_TIMEOUT");
+  assert.equal(await settledState(answer), "done");
+  assert.deepEqual(detailsOf(answer), {});
+});
+
+const TENANT = "ws_test" as WorkspaceId;
+
+function duty(subject: string, run: DeletionDuty["run"]): DeletionDuty {
+  return {
+    workspaceId: TENANT,
+    appId: "app_test" as DeletionDuty["appId"],
+    subject,
+    account: "platform/aa",
+    provider: "assemblyai",
+    testMode: false,
+    run,
+    dueInSeconds: 360,
+  };
+}
+
+/** A run at the provider that no request of this gateway waits for. */
+async function submittedRun(sandbox: Sandbox): Promise<DeletionDuty["run"]> {
+  const headers = { authorization: "aa-secret" };
+  const upload = await fetch(`${sandbox.assemblyaiUrl}/v2/upload`, { method: "POST", headers, body: "not audio" });
+  const { upload_url } = (await upload.json()) as { upload_url: string };
+  const submitted = await fetch(`${sandbox.assemblyaiUrl}/v2/transcript`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ audio_url: upload_url, speech_models: ["universal-2"] }),
+  });
+  const { id } = (await submitted.json()) as { id: string };
+  return { id, details: { path: "/v2/transcript" } };
+}
+
+function ask(purpose: string, call: TranscriptionCall = {}): Promise<Answer> {
+  return postForm(gateway.origin, { ...call, fields: { ...call.fields, purpose } });
+}
+
+function rows() {
+  return gateway.database.db.selectFrom("provider_deletions").selectAll().orderBy("id").execute();
+}
+
+async function stateOf(answer: Answer): Promise<string> {
+  const workspace = await gateway.database.db
+    .selectFrom("workspaces")
+    .select("id")
+    .where("slug", "=", "acme")
+    .executeTakeFirstOrThrow();
+  return gateway.app.gateway.deletions.state(workspace.id as WorkspaceId, answer.headers.get("x-request-id") ?? "");
+}
+
+async function settledState(answer: Answer): Promise<string> {
+  await until(async () => (await stateOf(answer)) !== "pending");
+  return stateOf(answer);
+}
+
+/** Looks again at each turn of the loop; the runner's own limit ends a wait that has no end. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function fileOf(sandbox: Sandbox): ConfigurationFile {
+  const assemblyai = { kind: "assemblyai" as const, api_key: "aa-secret", base_url: sandbox.assemblyaiUrl };
+  return {
+    connections: [
+      { id: "aa", ...assemblyai },
+      { id: "aa-slow", ...assemblyai, timeout_seconds: 1 },
+    ],
+    routes: ["aa", "slow"].map((id) => ({
+      id,
+      targets: [{ connection: id === "aa" ? "aa" : "aa-slow", model: "universal-3-pro" }],
+    })),
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "aa",
+            purposes: ["aa", "slow"].map((purpose) => ({ purpose, route: purpose })),
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
+          },
+        ],
+      },
+    ],
+  };
+}
