@@ -27,7 +27,7 @@ export interface JobRow {
 
 export interface Facts {
   readonly jobs: readonly JobRow[];
-  /** Longest time between two attempts at a job. */
+  /** From the last sign of life of a job's worker to the next attempt. */
   readonly takeOverSeconds: { readonly p50: number | null; readonly max: number | null; readonly n: number };
 }
 
@@ -60,11 +60,12 @@ const JOBS = `
     (select count(*)::int from attempts where request_id = jobs.request_id and charge_nano_usd > 0) as "chargedAttempts"
   from jobs`;
 
+const LEASE_SECONDS = 30;
+/** A lease is as old as its worker's last sign of life. */
 const TAKE_OVERS = `
   select percentile_cont(0.5) within group (order by seconds)::float8 as p50, max(seconds)::float8 as max, count(*)::int as n
-  from (select extract(epoch from at - lag(at) over (partition by job_id order by at)) as seconds, from_attempt, to_attempt
-    from fault_history) as steps
-  where to_attempt > from_attempt and from_attempt > 0`;
+  from (select extract(epoch from at - lease_until) + ${LEASE_SECONDS} as seconds
+    from fault_history where to_attempt > from_attempt and from_attempt > 0 and lease_until is not null) as steps`;
 
 export function createJobHistory(databaseUrl: string): JobHistory {
   /** Again until the database answers: it is being restarted. */
