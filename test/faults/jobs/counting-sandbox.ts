@@ -8,8 +8,8 @@ export interface CountingSandbox {
   readonly deepgramUrl: string;
   /** How long every answer takes from now on. */
   setDelay(ms: number): Promise<void>;
-  /** Submissions by the SHA-256 of their audio; of those whose body never came whole, only how many. */
-  countSubmissions(): Promise<{ readonly byAudio: ReadonlyMap<string, number>; readonly incomplete: number }>;
+  /** Submissions by the one key term of their request, which the head of a call already shows. */
+  countSubmissions(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
 }
 
@@ -29,13 +29,12 @@ export async function startCountingSandbox(): Promise<CountingSandbox> {
     countSubmissions: async () => {
       const answer = await fetch(`${origin}/_sandbox/calls`);
       const { calls } = (await answer.json()) as { readonly calls: readonly SandboxCall[] };
-      const byAudio = new Map<string, number>();
-      let incomplete = 0;
-      for (const { file } of calls) {
-        if (file === null) incomplete += 1;
-        else byAudio.set(file.sha256, (byAudio.get(file.sha256) ?? 0) + 1);
+      const byTerm = new Map<string, number>();
+      for (const call of calls) {
+        const term = submittedTerm(call);
+        if (term !== null) byTerm.set(term, (byTerm.get(term) ?? 0) + 1);
       }
-      return { byAudio, incomplete };
+      return byTerm;
     },
     close: async () => {
       process.off("exit", killWithParent);
@@ -44,4 +43,12 @@ export async function startCountingSandbox(): Promise<CountingSandbox> {
       await exited;
     },
   };
+}
+
+/** Null for calls that begin no work, such as uploads and polls. */
+function submittedTerm({ wire, method, path, query, fields }: SandboxCall): string | null {
+  if (wire === "deepgram") return query.find(([name]) => name === "keyterm")?.[1] ?? null;
+  if (method !== "POST" || !path.endsWith("/v2/transcript")) return null;
+  const terms = fields.find(([name]) => name === "keyterms_prompt")?.[1];
+  return terms === undefined ? null : ((JSON.parse(terms) as readonly string[])[0] ?? null);
 }

@@ -1,13 +1,12 @@
 // Submits and looks up jobs as a careful application does: with a key, again after every answer that says try again, and after
 // none at all.
-import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { noiseWav } from "../../../bench/wav.ts";
 
 export interface SubmittedJob {
   readonly jobId: string;
-  /** Of the audio: what tells its submissions to the provider from those of other jobs. */
-  readonly sha256: string;
+  /** A key term of its own tells a job's submissions to the provider from those of others. */
+  readonly term: string;
   /** Posts it took. */
   readonly posts: number;
 }
@@ -39,15 +38,16 @@ export class UnexpectedAnswer extends Error {
 /** Under one idempotency key for each index, however often it is posted. */
 export async function submitJob(options: JobClientOptions, index: number, seed: number): Promise<SubmittedJob> {
   const audio = noiseWav(AUDIO_BYTES, seed * 1_000_003 + index);
-  const sha256 = createHash("sha256").update(audio).digest("hex");
+  const term = `job${index}`;
   for (let posts = 1; ; posts += 1) {
     const form = new FormData();
     form.append("file", new Blob([new Uint8Array(audio)], { type: "audio/wav" }), "audio.wav");
+    form.append("keyterms", term);
     const answer = await ask(options, "/v1/transcription/jobs", {
       body: form,
       idempotencyKey: `faults-${seed}-${index}`,
     });
-    if (answer?.status === 202) return { jobId: (answer.json as { job_id: string }).job_id, sha256, posts };
+    if (answer?.status === 202) return { jobId: (answer.json as { job_id: string }).job_id, term, posts };
     if (answer !== null && !isTransient(answer))
       throw new UnexpectedAnswer(`submit ${index}: ${answer.status} ${JSON.stringify(answer.json)}`);
     await wait(PAUSE_MS, undefined, { signal: options.signal });

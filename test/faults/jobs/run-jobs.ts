@@ -81,7 +81,7 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
   const violations = [
     ...faults,
     ...(unfinished > 0 ? [`${unfinished} jobs had not ended ${limits.quietMs / 1000} s after the troubles`] : []),
-    ...judge(accepted, facts, submissions.byAudio),
+    ...judge(accepted, facts, submissions),
     ...(await judgeAnswers(client, accepted, facts)),
   ];
   const seconds = (performance.now() - started) / 1000;
@@ -156,13 +156,13 @@ export function judge(
   const byId = new Map(jobs.map((job) => [job.id, job]));
   if (new Set(accepted.map((job) => job.jobId)).size !== accepted.length) found.push("two keys were given one job");
   if (jobs.length !== accepted.length) found.push(`${jobs.length} jobs for ${accepted.length} accepted keys`);
-  for (const { jobId, sha256 } of accepted) {
+  for (const { jobId, term } of accepted) {
     const job = byId.get(jobId);
     if (job === undefined) {
       found.push(`${jobId} was accepted and is lost`);
       continue;
     }
-    const calls = submissions.get(sha256) ?? 0;
+    const calls = submissions.get(term) ?? 0;
     const isEnded = ["succeeded", "failed", "cancelled"].includes(job.status);
     if (calls > 1) found.push(`${jobId} was submitted ${calls} times`);
     if (job.status === "succeeded" && calls !== 1) found.push(`${jobId} succeeded with ${calls} submissions`);
@@ -205,13 +205,13 @@ interface Outcome {
   readonly chaos: Chaos;
   readonly accepted: readonly SubmittedJob[];
   readonly facts: Facts;
-  readonly submissions: Awaited<ReturnType<CountingSandbox["countSubmissions"]>>;
+  readonly submissions: ReadonlyMap<string, number>;
   readonly submitSeconds: number;
 }
 
 function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds }: Outcome) {
   const outcomes = Object.groupBy(facts.jobs, (job) => job.code ?? job.status);
-  const mostSubmissions = Math.max(0, ...submissions.byAudio.values());
+  const mostSubmissions = Math.max(0, ...submissions.values());
   return {
     workers: options.workers,
     ...chaos.counts,
@@ -223,9 +223,8 @@ function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds
     "take-overs": facts.takeOverSeconds.n,
     "take-over p50 s": (facts.takeOverSeconds.p50 ?? 0).toFixed(1),
     "take-over max s": (facts.takeOverSeconds.max ?? 0).toFixed(1),
-    submissions: [...submissions.byAudio.values()].reduce((sum, calls) => sum + calls, 0),
+    submissions: [...submissions.values()].reduce((sum, calls) => sum + calls, 0),
     "most submissions of a job": mostSubmissions,
-    "submissions cut short": submissions.incomplete,
     "posts repeated": accepted.reduce((sum, job) => sum + job.posts - 1, 0),
     "submitted in s": submitSeconds.toFixed(0),
   };
