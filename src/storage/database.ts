@@ -1,7 +1,7 @@
 // The database, embedded or a server, behind one face: the same migrations, the same SQL, the same types (architecture "Engines").
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
 import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
-import { Pool, types } from "pg";
+import { type ClientBase, Pool, types } from "pg";
 import { grantTo, migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
@@ -33,6 +33,8 @@ export interface DatabaseOptions {
   readonly inMemory?: { readonly fromDump?: Blob } | undefined;
   readonly poolSize?: number | undefined;
 }
+
+const LONGEST_IDLE_IN_TRANSACTION_MS = 15_000;
 
 export type Transacting = Transaction<Tables>;
 
@@ -105,14 +107,23 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
     max,
     connectionTimeoutMillis: 5_000,
     application_name: "patchbay",
+    onConnect: prepareConnection,
     types: {
       getTypeParser: (oid, format) =>
         oid === types.builtins.INT8 ? (value: string) => BigInt(value) : types.getTypeParser(oid, format),
     },
   });
-  // A connection that breaks is replaced by the pool, and its next statement fails; without a listener the break itself would
-  // end the process: the pool hears it of idle connections only, not of one that waits between two statements.
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/** The pool awaits what this returns, though its type does not say so. */
+function prepareConnection(client: ClientBase): unknown {
+  // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of them;
+  // unheard, the break itself would end the process.
+  client.on("error", () => undefined);
+  // No transaction waits for anything but its own statements: one that does belongs to a process that was stopped or cut off,
+  // and its locks would hold up all the others.
+  return client.query(`set idle_in_transaction_session_timeout = ${LONGEST_IDLE_IN_TRANSACTION_MS}`);
 }
