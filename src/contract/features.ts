@@ -70,8 +70,5 @@ export type ChatFeature = (typeof CHAT_FEATURES)[number];
 export const CHAT_PREFERENCES = ["temperature", "top_p", "seed", "stop"] as const;
 export type ChatPreference = (typeof CHAT_PREFERENCES)[number];
 
-/**
- * Why a target cannot take a chat request: a feature, or a condition of its limits. `max_tokens`: more than the model
- * writes, or no cap known where the protocol demands one. `messages`: turns that the protocol has no way to say.
- */
-export type ChatLack = ChatFeature | "max_tokens" | "messages";
+/** Why a target cannot take a chat request: a feature, or more tokens asked than the model writes. */
+export type ChatLack = ChatFeature | "max_tokens";

@@ -13,17 +13,22 @@ const OPENAI: ChatModel = {
     "image_parts",
   ],
   preferences: ["temperature", "top_p", "seed", "stop"],
-  limits: { maxOutputTokens: 16_384, contextTokens: 128_000, maxStopSequences: 4 },
+  limits: {
+    maxOutputTokens: 16_384,
+    contextTokens: 128_000,
+    maxStopSequences: 4,
+    imageTypes: ["image/png", "image/jpeg", "image/webp", "image/gif"],
+  },
 };
 const OPENAI_LONG: ChatModel = {
   ...OPENAI,
-  limits: { maxOutputTokens: 32_768, contextTokens: 1_047_576, maxStopSequences: 4 },
+  limits: { ...OPENAI.limits, maxOutputTokens: 32_768, contextTokens: 1_047_576 },
 };
 /** Reasoning models take no sampling parameters and no stop sequences. */
 const OPENAI_REASONING: ChatModel = {
   ...OPENAI,
   preferences: ["seed"],
-  limits: { maxOutputTokens: 128_000, contextTokens: 400_000 },
+  limits: { ...OPENAI.limits, maxOutputTokens: 128_000, contextTokens: 400_000 },
   quirks: ["developer_role"],
 };
 
@@ -31,14 +36,19 @@ const OPENAI_REASONING: ChatModel = {
 const ANTHROPIC: ChatModel = {
   features: ["tools", "tool_choice", "parallel_tool_calls", "response_format.json_schema", "image_parts"],
   preferences: ["temperature", "top_p", "stop"],
-  limits: { maxOutputTokens: 64_000, contextTokens: 200_000, maxTemperature: 1 },
-  excludes: [["temperature", "top_p"]],
+  limits: {
+    maxOutputTokens: 64_000,
+    contextTokens: 200_000,
+    maxTemperature: 1,
+    imageTypes: ["image/png", "image/jpeg", "image/webp", "image/gif"],
+  },
+  rivals: [["temperature", "top_p"]],
 };
 /** After Opus 4.6 any temperature but 1 is refused. */
 const ANTHROPIC_UNSAMPLED: ChatModel = {
   ...ANTHROPIC,
   preferences: ["stop"],
-  limits: { maxOutputTokens: 128_000, contextTokens: 200_000 },
+  limits: { ...ANTHROPIC.limits, maxOutputTokens: 128_000 },
 };
 
 /** Calls several tools when it likes: there is no parameter against it. */
@@ -52,9 +62,22 @@ const GEMINI: ChatModel = {
     "audio_parts",
   ],
   preferences: ["temperature", "top_p", "seed", "stop"],
-  limits: { maxOutputTokens: 65_536, contextTokens: 1_048_576, maxStopSequences: 5 },
+  limits: {
+    maxOutputTokens: 65_536,
+    contextTokens: 1_048_576,
+    maxStopSequences: 5,
+    imageTypes: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
+  },
 };
-const GEMINI_SIGNING: ChatModel = { ...GEMINI, quirks: ["signed_tool_calls"] };
+/** Before version 3, "Function calling with a response mime type: 'application/json' is unsupported". */
+const GEMINI_2: ChatModel = {
+  ...GEMINI,
+  excludes: [
+    ["tools", "response_format.json_object"],
+    ["tools", "response_format.json_schema"],
+  ],
+};
+const GEMINI_3: ChatModel = { ...GEMINI, quirks: ["signed_tool_calls"] };
 
 export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<string, ChatModel>>>>> = {
   openai: {
@@ -83,12 +106,12 @@ export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<
     "claude-haiku-4-5": ANTHROPIC,
   },
   gemini: {
-    "gemini-2.5-pro": GEMINI,
-    "gemini-2.5-flash": GEMINI,
-    "gemini-3.1-pro-preview": GEMINI_SIGNING,
-    "gemini-3.5-flash": GEMINI_SIGNING,
-    "gemini-3.5-flash-lite": GEMINI_SIGNING,
-    "gemini-3.6-flash": GEMINI_SIGNING,
-    "gemini-3.8-flash": GEMINI_SIGNING,
+    "gemini-2.5-pro": GEMINI_2,
+    "gemini-2.5-flash": GEMINI_2,
+    "gemini-3.1-pro-preview": GEMINI_3,
+    "gemini-3.5-flash": GEMINI_3,
+    "gemini-3.5-flash-lite": GEMINI_3,
+    "gemini-3.6-flash": GEMINI_3,
+    "gemini-3.8-flash": GEMINI_3,
   },
 };

@@ -1,7 +1,7 @@
 // The chat side of the provider interface (contract 7): what one file per chat wire protocol supplies. `plan` is pure;
 // everything impure comes in through `StreamingIo`. Its speech counterpart is provider.ts.
 import type { z } from "zod";
-import type { ChatFeature, ChatLack, ChatPreference } from "../contract/features.ts";
+import type { ChatFeature, ChatLack, ChatPreference, ReceiptGrade } from "../contract/features.ts";
 import type { StreamingIo, WireRequest } from "./io.ts";
 import type { ProviderKind } from "./provider.ts";
 
@@ -10,8 +10,10 @@ export interface ChatModel {
   readonly features: readonly ChatFeature[];
   readonly preferences: readonly ChatPreference[];
   readonly limits: ChatLimits;
+  /** Features that cannot be asked together; the target lacks the second when the first is asked. */
+  readonly excludes?: readonly (readonly [ChatFeature, ChatFeature])[];
   /** Preferences that cannot be sent together; the second is dropped when both are asked. */
-  readonly excludes?: readonly (readonly [ChatPreference, ChatPreference])[];
+  readonly rivals?: readonly (readonly [ChatPreference, ChatPreference])[];
   readonly quirks?: readonly ChatQuirk[];
 }
 
@@ -21,6 +23,8 @@ export interface ChatLimits {
   readonly contextTokens?: number;
   readonly maxTemperature?: number;
   readonly maxStopSequences?: number;
+  /** Media types of images taken; absent: any. */
+  readonly imageTypes?: readonly string[];
 }
 
 export type ChatQuirk =
@@ -41,7 +45,7 @@ export type ChatMessage =
   | { readonly role: "tool"; readonly toolCallId: string; readonly text: string };
 
 export interface ChatToolCall {
-  /** Opaque to callers, and to be brought back unchanged: it may hold what a provider wants to see again. */
+  /** Opaque and to be brought back unchanged: what a provider wants to see again may be in it, some thousand characters. */
   readonly id: string;
   readonly name: string;
   /** JSON text, as the model wrote it; it may be broken where the answer was cut by its length. */
@@ -128,6 +132,13 @@ export interface ChatResult {
   readonly providerRequestId: string | null;
 }
 
+/** Proof, per required feature, that the answer has it. `delivered: false` fails the target. */
+export interface ChatReceipt {
+  readonly feature: ChatFeature;
+  readonly grade: ReceiptGrade;
+  readonly delivered: boolean;
+}
+
 /**
  * A stream begins with `open`, ends with exactly one `finish`, and throws a `ProviderError` wherever it breaks before.
  * `usage` comes at any place before the end, possibly more than once: the last one counts, also when the stream broke.
@@ -145,7 +156,8 @@ export type ChatEvent =
       readonly name?: string;
       readonly arguments: string;
     }
-  | { readonly type: "usage"; readonly usage: ChatUsage }
+  /** `isFinal: false` when the answer goes on: its output counts what was written so far, or less. */
+  | { readonly type: "usage"; readonly usage: ChatUsage; readonly isFinal: boolean }
   | { readonly type: "finish"; readonly reason: ChatFinishReason };
 
 export interface ChatProvider {

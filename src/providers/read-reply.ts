@@ -18,13 +18,35 @@ export function readJsonReply(reply: WireReply, credential: string | null): RawT
   return { body, headers: reply.headers };
 }
 
-function failedReply(reply: WireReply, credential: string | null): ProviderError {
+export function failedReply(reply: WireReply, credential: string | null): ProviderError {
   const body = parsedReply(reply);
   return new ProviderError(failureKind(reply.status, body), {
     status: reply.status,
-    retryAfterSeconds: retryAfterSeconds(reply.headers),
+    retryAfterSeconds: retryAfterSeconds(reply.headers) ?? googleRetryDelay(body),
     reason: errorCode(body, credential),
   });
+}
+
+/** Of an event in a stream that began as a success; null when it is no error. */
+export function eventFailure(body: unknown, credential: string | null): ProviderError | null {
+  if (!isErrorBody(body)) return null;
+  const code = errorCode(body, credential);
+  return new ProviderError(KIND_OF_CODE.get(code ?? "") ?? "bad_reply", { reason: code ?? "error_event" });
+}
+
+/** What the providers' codes would have meant as a status. */
+const KIND_OF_CODE: ReadonlyMap<string, FailureKind> = new Map([
+  ...kinds("server_error", ["overloaded_error", "api_error", "server_error", "INTERNAL", "UNAVAILABLE"]),
+  ...kinds("rate_limited", ["rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"]),
+  ...kinds("payment", ["billing_error", "insufficient_quota"]),
+  ...kinds("unauthorized", ["authentication_error", "permission_error", "invalid_api_key", "PERMISSION_DENIED"]),
+  ...kinds("rejected", ["invalid_request_error", "request_too_large", "context_length_exceeded", "INVALID_ARGUMENT"]),
+  ...kinds("not_found", ["not_found_error", "model_not_found", "NOT_FOUND"]),
+  ...kinds("unknown", ["timeout_error", "DEADLINE_EXCEEDED"]),
+]);
+
+function kinds(kind: FailureKind, codes: readonly string[]): readonly (readonly [string, FailureKind])[] {
+  return codes.map((code) => [code, kind]);
 }
 
 function failureKind(status: number, body: unknown): FailureKind {
@@ -44,6 +66,7 @@ function failureKind(status: number, body: unknown): FailureKind {
     case 429:
       return isOutOfCredit(body) ? "payment" : "rate_limited";
     case 400:
+      return isAccountFault(body) ? "unauthorized" : "rejected";
     case 411:
     case 413:
     case 415:
@@ -60,8 +83,32 @@ function isOutOfCredit(body: unknown): boolean {
   return member(error, "code") === "insufficient_quota" || member(error, "type") === "insufficient_quota";
 }
 
-/** OpenAI's envelope, and Deepgram's three spellings. */
+/** Google answers 400 to a bad key, and to an account that may not be served (region, billing). */
+function isAccountFault(body: unknown): boolean {
+  const error = member(body, "error");
+  return (
+    member(error, "status") === "FAILED_PRECONDITION" ||
+    googleDetails(body).some((detail) => member(detail, "reason") === "API_KEY_INVALID")
+  );
+}
+
+/** Google says in the body when to come back: `"retryDelay":"37s"`. */
+function googleRetryDelay(body: unknown): number | undefined {
+  for (const detail of googleDetails(body)) {
+    const delay = member(detail, "retryDelay");
+    if (typeof delay === "string" && /^\d+(\.\d+)?s$/u.test(delay)) return bounded(Number(delay.slice(0, -1)));
+  }
+  return undefined;
+}
+
+function googleDetails(body: unknown): readonly unknown[] {
+  const details = member(member(body, "error"), "details");
+  return Array.isArray(details) ? details : [];
+}
+
+/** OpenAI's envelope, which Anthropic and Google share, Mistral's, and Deepgram's three spellings. */
 function isErrorBody(body: unknown): boolean {
+  if (member(body, "object") === "error") return true;
   const marks = ["error", "err_code", "err_msg", "error_code"].map((name) => member(body, name));
   return marks.some((mark) => mark !== undefined && mark !== null && mark !== false);
 }
@@ -72,8 +119,8 @@ const CODE = /^[A-Za-z]+(?:[_.-][A-Za-z]+){0,7}$/u;
 function errorCode(body: unknown, credential: string | null): string | undefined {
   const error = member(body, "error");
   const candidates = [
-    ...["code", "type"].map((name) => member(error, name)),
-    ...["err_code", "error_code", "category"].map((name) => member(body, name)),
+    ...["code", "status", "type"].map((name) => member(error, name)),
+    ...["err_code", "error_code", "category", "type"].map((name) => member(body, name)),
   ];
   return candidates.find(
     (code): code is string =>

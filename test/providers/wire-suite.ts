@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createOutbound, type Outbound } from "../../src/outbound/dial.ts";
-import type { Io } from "../../src/providers/io.ts";
+import type { StreamingIo } from "../../src/providers/io.ts";
 import { createIo, type IoOptions } from "../../src/providers/make-io.ts";
 import type { SpeechPlan } from "../../src/providers/provider.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
@@ -17,7 +17,7 @@ export function outboundFor(t: TestContext): Outbound {
   return outbound;
 }
 
-export function ioFor(t: TestContext, url: URL, options: Partial<IoOptions> = {}): Io {
+export function ioFor(t: TestContext, url: URL, options: Partial<IoOptions> = {}): StreamingIo {
   return createIo({
     outbound: options.outbound ?? outboundFor(t),
     baseUrl: url.href,

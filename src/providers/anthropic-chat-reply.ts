@@ -1,0 +1,162 @@
+// Anthropic's answers, whole and in events.
+import { z } from "zod";
+import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "./chat-provider.ts";
+import { tokens, usageOf } from "./chat-values.ts";
+import type { EventReader } from "./chat-wire.ts";
+import { ProviderError } from "./io.ts";
+import type { RawTranscript } from "./provider.ts";
+import { requestIdOf } from "./read-reply.ts";
+
+const usage = z.looseObject({
+  input_tokens: tokens,
+  output_tokens: tokens,
+  cache_creation_input_tokens: tokens,
+  cache_read_input_tokens: tokens,
+});
+type Usage = z.infer<typeof usage>;
+
+/** Of kinds of blocks that are not asked for (thoughts, above all) nothing is read. */
+const block = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  input: z.unknown().optional(),
+});
+
+const reply = z.looseObject({
+  type: z.literal("message"),
+  content: z.array(block),
+  stop_reason: z.string().nullish(),
+  usage: usage.nullish().catch(undefined),
+});
+
+const streamEvent = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("message_start"),
+    message: z.looseObject({ usage: usage.nullish().catch(undefined) }),
+  }),
+  z.looseObject({ type: z.literal("content_block_start"), index: z.int(), content_block: block }),
+  z.looseObject({
+    type: z.literal("content_block_delta"),
+    index: z.int(),
+    delta: z.looseObject({ type: z.string(), text: z.string().optional(), partial_json: z.string().optional() }),
+  }),
+  z.looseObject({ type: z.literal("content_block_stop"), index: z.int() }),
+  z.looseObject({
+    type: z.literal("message_delta"),
+    delta: z.looseObject({ stop_reason: z.string().nullish() }),
+    usage: usage.nullish().catch(undefined),
+  }),
+]);
+
+const EVENT_TYPES: ReadonlySet<unknown> = new Set(streamEvent.options.map((option) => option.shape.type.value));
+
+/** `pause_turn` belongs to tools that run at the provider, of which none is asked for. */
+const FINISH: Readonly<Record<string, ChatFinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+};
+
+function finishOf(reason: string): ChatFinishReason {
+  const finish = Object.hasOwn(FINISH, reason) ? FINISH[reason] : undefined;
+  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
+  return finish;
+}
+
+export function readAnthropicAnswer({ body, headers }: RawTranscript): ChatResult {
+  const parsed = reply.safeParse(body);
+  if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
+  const { content, stop_reason: reason, usage: reported } = parsed.data;
+  if (reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const toolCalls = content.flatMap((each) => {
+    if (each.type !== "tool_use") return [];
+    if (!each.id || !each.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    return [{ id: each.id, name: each.name, arguments: JSON.stringify(each.input ?? {}) }];
+  });
+  const text = content.map((each) => (each.type === "text" ? (each.text ?? "") : "")).join("");
+  return {
+    text: text === "" && toolCalls.length > 0 ? null : text,
+    toolCalls,
+    finishReason: finishOf(reason),
+    usage: reported == null ? null : toUsage(reported),
+    providerRequestId: requestIdOf(headers, "request-id"),
+  };
+}
+
+/** Its input figure leaves out what was cached. */
+function toUsage(reported: Usage): ChatUsage | null {
+  const { input_tokens: fresh, output_tokens: output } = reported;
+  const written = reported.cache_creation_input_tokens ?? 0;
+  const read = reported.cache_read_input_tokens ?? 0;
+  return usageOf(fresh == null ? undefined : fresh + written + read, output ?? undefined, read);
+}
+
+export function anthropicEvents(): EventReader {
+  /** Our index of the call in each open block, and whether any of its arguments was written. */
+  const calls = new Map<number, { readonly index: number; hasArguments: boolean }>();
+  let counted: Usage = {};
+  let finish: ChatFinishReason | null = null;
+
+  function start(index: number, begun: z.infer<typeof block>): readonly ChatEvent[] {
+    if (begun.type === "text") return textEvents(begun.text);
+    if (begun.type !== "tool_use") return [];
+    if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    const call = { index: calls.size, hasArguments: false };
+    calls.set(index, call);
+    return [{ type: "tool_call", index: call.index, id: begun.id, name: begun.name, arguments: "" }];
+  }
+
+  function usageEvents(reported: Usage | null | undefined, isFinal: boolean): readonly ChatEvent[] {
+    // Later figures are totals, and may leave out those that have not changed.
+    const given = Object.entries(reported ?? {}).filter(([, value]) => value != null);
+    counted = { ...counted, ...Object.fromEntries(given) };
+    const total = given.length === 0 ? null : toUsage(counted);
+    return total === null ? [] : [{ type: "usage", usage: total, isFinal }];
+  }
+
+  return {
+    read: (body) => {
+      // Events of unknown types are to be ignored, says the protocol; `ping` and `message_stop` say nothing new.
+      if (!EVENT_TYPES.has(typeOf(body))) return [];
+      const parsed = streamEvent.safeParse(body);
+      if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
+      const event = parsed.data;
+      switch (event.type) {
+        case "message_start":
+          return usageEvents(event.message.usage, false);
+        case "content_block_start":
+          return start(event.index, event.content_block);
+        case "content_block_delta": {
+          const call = calls.get(event.index);
+          if (event.delta.type === "text_delta") return textEvents(event.delta.text);
+          if (event.delta.type !== "input_json_delta" || call === undefined || !event.delta.partial_json) return [];
+          call.hasArguments = true;
+          return [{ type: "tool_call", index: call.index, arguments: event.delta.partial_json }];
+        }
+        case "content_block_stop": {
+          const call = calls.get(event.index);
+          return call === undefined || call.hasArguments
+            ? []
+            : [{ type: "tool_call", index: call.index, arguments: "{}" }];
+        }
+        case "message_delta":
+          if (event.delta.stop_reason != null) finish = finishOf(event.delta.stop_reason);
+          return usageEvents(event.usage, true);
+      }
+    },
+    finishReason: () => finish,
+  };
+}
+
+function textEvents(text: string | undefined): readonly ChatEvent[] {
+  return text === undefined || text === "" ? [] : [{ type: "text", text }];
+}
+
+function typeOf(body: unknown): unknown {
+  return typeof body === "object" && body !== null && "type" in body ? body.type : undefined;
+}

@@ -1,0 +1,150 @@
+// Anthropic's messages: POST /v1/messages (platform.claude.com and the types of its SDK, checked 2026-11-20).
+import { z } from "zod";
+import type { ChatFeature } from "../contract/features.ts";
+import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
+import { outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { CHAT_MODELS } from "./catalog.ts";
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatPlanResult,
+  ChatProvider,
+  ChatRequest,
+  ChatTarget,
+  ChatTool,
+} from "./chat-provider.ts";
+import { conversationOf } from "./chat-turns.ts";
+import { argumentsObject, fittingId } from "./chat-values.ts";
+import { sendChat, streamChat } from "./chat-wire.ts";
+
+const settings = z.strictObject({
+  effort: z.enum(["low", "medium", "high", "xhigh", "max"]).describe("How much work the answer may take.").optional(),
+  service_tier: z.enum(["auto", "standard_only"]).describe("Processing class of the account.").optional(),
+});
+
+export const anthropicChat: ChatProvider = {
+  kind: "anthropic",
+  models: CHAT_MODELS.anthropic ?? {},
+  // The cap is not optional here; what every model since 2024 writes.
+  unknownModel: { features: [], preferences: ["stop"], limits: { maxOutputTokens: 8_192 } },
+  defaultBaseUrl: "https://api.anthropic.com",
+  settings,
+  plan: planAnthropic,
+  chat: async (plan, io) => readAnthropicAnswer(await sendChat(plan, io, authentication(io.credential))),
+  stream: (plan, io) =>
+    streamChat(plan, io, {
+      headers: authentication(io.credential),
+      requestIdHeader: "request-id",
+      reader: anthropicEvents(),
+    }),
+};
+
+/** The version of 2026-10-21 takes no temperature from any model; this one is still served. */
+const VERSION = "2023-06-01";
+
+function authentication(credential: string | null): Readonly<Record<string, string>> {
+  return { "anthropic-version": VERSION, ...(credential === null ? {} : { "x-api-key": credential }) };
+}
+
+const CALL_IDS = { pattern: /^[A-Za-z0-9_-]{1,64}$/u, length: 32 };
+
+function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult {
+  const missing = unmetChatFeatures(request, target.chat, canSend);
+  const cap = outputCap(request, target.chat);
+  if (missing.length > 0 || cap === null)
+    return { ok: false, missing: cap === null ? [...missing, "max_tokens"] : missing };
+  const { dropped, temperature, topP, stop } = samplingOf({ ...request, seed: null }, target.chat);
+  const { instructions, turns } = conversationOf(request.messages);
+  const { effort, service_tier: serviceTier } = settings.partial().strip().catch({}).parse(target.settings);
+  const choice = wireChoice(request);
+  const output = {
+    ...(effort === undefined ? {} : { effort }),
+    ...(request.responseFormat.kind === "json_schema"
+      ? { format: { type: "json_schema", schema: request.responseFormat.schema } }
+      : {}),
+  };
+  const body = {
+    model: target.model,
+    max_tokens: cap,
+    ...(instructions === null ? {} : { system: instructions }),
+    messages: turns.map(({ speaker, messages }) => ({ role: speaker, content: messages.flatMap(blocksOf) })),
+    ...(temperature === null ? {} : { temperature }),
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
+    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
+    ...(choice === null ? {} : { tool_choice: choice }),
+    ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+    ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
+    ...(request.stream ? { stream: true } : {}),
+  };
+  return {
+    ok: true,
+    plan: { path: "/v1/messages", query: [], headers: {}, body },
+    dropped: request.seed === null ? dropped : [...dropped, "seed"],
+  };
+}
+
+/** There is no JSON without a schema here, and no ear. */
+function canSend(feature: ChatFeature): boolean {
+  return feature !== "response_format.json_object" && feature !== "audio_parts";
+}
+
+function wireChoice({ tools, toolChoice, parallelToolCalls }: ChatRequest): object | null {
+  const single = parallelToolCalls === false && tools.length > 0 ? { disable_parallel_tool_use: true } : {};
+  switch (toolChoice?.kind) {
+    case undefined:
+      return Object.keys(single).length === 0 ? null : { type: "auto", ...single };
+    case "none":
+      return { type: "none" };
+    case "auto":
+      return { type: "auto", ...single };
+    case "required":
+      return { type: "any", ...single };
+    case "tool":
+      return { type: "tool", name: toolChoice.name, ...single };
+  }
+}
+
+function wireTool({ name, description, parameters, strict }: ChatTool): object {
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    input_schema: parameters ?? { type: "object", properties: {} },
+    ...(strict === null ? {} : { strict }),
+  };
+}
+
+function blocksOf(message: Exclude<ChatMessage, { readonly role: "system" }>): readonly object[] {
+  switch (message.role) {
+    case "user":
+      return message.parts.flatMap(partBlocks);
+    case "assistant":
+      return [
+        ...textBlocks(message.text ?? ""),
+        ...message.toolCalls.map((call) => ({
+          type: "tool_use",
+          id: fittingId(call.id, CALL_IDS),
+          name: call.name,
+          input: argumentsObject(call.arguments),
+        })),
+      ];
+    case "tool":
+      return [{ type: "tool_result", tool_use_id: fittingId(message.toolCallId, CALL_IDS), content: message.text }];
+  }
+}
+
+function partBlocks(part: ChatPart): readonly object[] {
+  switch (part.kind) {
+    case "text":
+      return textBlocks(part.text);
+    case "image":
+      return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.base64 } }];
+    case "audio":
+      throw new TypeError("planned without audio");
+  }
+}
+
+/** "text content blocks must be non-empty". */
+function textBlocks(text: string): readonly object[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}

@@ -1,0 +1,72 @@
+// The second wall behind routing for chat (contract 7): what a request asks of the wire, what of it the model may not be
+// asked, and which preferences are left out. Pure.
+import type { ChatFeature, ChatLack, ChatPreference } from "../contract/features.ts";
+import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";
+
+export function askedChatFeatures(request: ChatRequest): readonly ChatFeature[] {
+  const asked: ChatFeature[] = [];
+  const parts = partsOf(request);
+  if (request.tools.length > 0) asked.push("tools");
+  if (request.toolChoice !== null && request.toolChoice.kind !== "auto") asked.push("tool_choice");
+  // Permission to call several at once is what every model has unasked; only its refusal needs a parameter.
+  if (request.parallelToolCalls === false) asked.push("parallel_tool_calls");
+  if (request.responseFormat.kind !== "text") asked.push(`response_format.${request.responseFormat.kind}`);
+  if (parts.some((part) => part.kind === "image")) asked.push("image_parts");
+  if (parts.some((part) => part.kind === "audio")) asked.push("audio_parts");
+  return asked;
+}
+
+/** `canSend` says what the wire can express: a declaration in the configuration may name more than that. */
+export function unmetChatFeatures(
+  request: ChatRequest,
+  model: ChatModel,
+  canSend: (feature: ChatFeature) => boolean = () => true,
+): readonly ChatLack[] {
+  const { features, limits, excludes = [] } = model;
+  const asked = askedChatFeatures(request);
+  const unmet = new Set<ChatLack>(asked.filter((feature) => !features.includes(feature) || !canSend(feature)));
+  for (const [first, second] of excludes) if (asked.includes(first) && asked.includes(second)) unmet.add(second);
+  const isForeign = (part: ChatPart): boolean =>
+    part.kind === "image" && limits.imageTypes?.includes(part.mediaType) === false;
+  if (partsOf(request).some(isForeign)) unmet.add("image_parts");
+  if ((request.maxTokens ?? 0) > (limits.maxOutputTokens ?? Number.POSITIVE_INFINITY)) unmet.add("max_tokens");
+  return [...unmet];
+}
+
+/** What goes out as `max_tokens` in each protocol's own word, and what a budget has to reserve; null: unknown. */
+export function outputCap(request: Pick<ChatRequest, "maxTokens">, model: ChatModel): number | null {
+  return request.maxTokens ?? model.limits.maxOutputTokens ?? null;
+}
+
+export interface Sampling {
+  readonly temperature: number | null;
+  readonly topP: number | null;
+  readonly seed: number | null;
+  readonly stop: readonly string[];
+  readonly dropped: readonly ChatPreference[];
+}
+
+/** The preferences as far as the model takes them. */
+export function samplingOf(request: ChatRequest, model: ChatModel): Sampling {
+  const { limits, preferences, rivals = [] } = model;
+  const asked = new Set<ChatPreference>();
+  if (request.temperature !== null) asked.add("temperature");
+  if (request.topP !== null) asked.add("top_p");
+  if (request.seed !== null) asked.add("seed");
+  if (request.stop.length > 0) asked.add("stop");
+  const kept = new Set([...asked].filter((preference) => preferences.includes(preference)));
+  if ((request.temperature ?? 0) > (limits.maxTemperature ?? Number.POSITIVE_INFINITY)) kept.delete("temperature");
+  if (request.stop.length > (limits.maxStopSequences ?? Number.POSITIVE_INFINITY)) kept.delete("stop");
+  for (const [first, second] of rivals) if (kept.has(first)) kept.delete(second);
+  return {
+    temperature: kept.has("temperature") ? request.temperature : null,
+    topP: kept.has("top_p") ? request.topP : null,
+    seed: kept.has("seed") ? request.seed : null,
+    stop: kept.has("stop") ? request.stop : [],
+    dropped: [...asked].filter((preference) => !kept.has(preference)),
+  };
+}
+
+function partsOf(request: ChatRequest): readonly ChatPart[] {
+  return request.messages.flatMap((message) => (message.role === "user" ? message.parts : []));
+}

@@ -1,0 +1,44 @@
+// Receipts of a chat answer: what of the asked features can be seen in it (contract 3 and 7). Pure. A stream is judged when
+// it is over, which is too late to turn to another target but not too late to say so.
+import type { ChatFeature } from "../contract/features.ts";
+import { askedChatFeatures } from "./asked-chat-features.ts";
+import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
+import { objectOrNull } from "./chat-values.ts";
+
+export function chatReceipts(request: ChatRequest, result: ChatResult): readonly ChatReceipt[] {
+  return askedChatFeatures(request).map((feature) => ({ feature, ...receiptOf(feature, request, result) }));
+}
+
+function receiptOf(
+  feature: ChatFeature,
+  { toolChoice }: ChatRequest,
+  { text, toolCalls, finishReason }: ChatResult,
+): Omit<ChatReceipt, "feature"> {
+  // What was cut by its length or withheld by a filter proves nothing either way.
+  const isWhole = finishReason === "stop" || finishReason === "tool_calls";
+  const shown = (delivered: boolean): Omit<ChatReceipt, "feature"> => ({ grade: "shown", delivered });
+  switch (feature) {
+    case "tool_choice":
+      if (toolChoice?.kind === "none") return shown(toolCalls.length === 0);
+      return shown(!isWhole || toolCalls.some((call) => toolChoice?.kind !== "tool" || call.name === toolChoice.name));
+    case "parallel_tool_calls":
+      return shown(toolCalls.length <= 1);
+    case "response_format.json_object":
+      return shown(finishReason !== "stop" || objectOrNull(text ?? "") !== null);
+    case "response_format.json_schema":
+      return shown(finishReason !== "stop" || isJson(text ?? ""));
+    case "tools":
+    case "image_parts":
+    case "audio_parts":
+      return { grade: "sent", delivered: true };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

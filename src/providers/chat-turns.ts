@@ -1,0 +1,36 @@
+// Conversations for the protocols that know two speakers and instructions apart (Anthropic, Gemini): neighbours of one
+// speaker become one turn, and tool results are something the user says.
+import type { ChatMessage } from "./chat-provider.ts";
+
+type Spoken = Exclude<ChatMessage, { readonly role: "system" }>;
+
+export interface Turn {
+  readonly speaker: "user" | "assistant";
+  readonly messages: readonly Spoken[];
+}
+
+export interface Conversation {
+  /** null: none. Instructions from anywhere in the conversation, in their order. */
+  readonly instructions: string | null;
+  readonly turns: readonly Turn[];
+}
+
+export function conversationOf(messages: readonly ChatMessage[]): Conversation {
+  const instructions: string[] = [];
+  const turns: { speaker: Turn["speaker"]; messages: Spoken[] }[] = [];
+  for (const message of messages) {
+    if (message.role === "system") {
+      instructions.push(message.text);
+      continue;
+    }
+    const speaker = message.role === "assistant" ? "assistant" : "user";
+    const last = turns.at(-1);
+    if (last?.speaker === speaker) last.messages.push(message);
+    else turns.push({ speaker, messages: [message] });
+  }
+  // Both protocols want a turn to answer: of instructions alone, the last is what there is to answer.
+  const alone = turns.length === 0 ? instructions.pop() : undefined;
+  if (alone !== undefined)
+    turns.push({ speaker: "user", messages: [{ role: "user", parts: [{ kind: "text", text: alone }] }] });
+  return { instructions: instructions.length === 0 ? null : instructions.join("\n"), turns };
+}

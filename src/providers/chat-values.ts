@@ -1,0 +1,51 @@
+// Figures and pieces of chat replies, read leniently: a senseless figure is missing, never a failure (contract 7, "usage").
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { ChatUsage } from "./chat-provider.ts";
+
+/** A count of tokens; anything else is undefined. */
+export const tokens = z.int().min(0).optional().catch(undefined);
+
+/** null unless both sides were counted; nothing cached is more than what went in. */
+export function usageOf(input: number | undefined, output: number | undefined, cached = 0): ChatUsage | null {
+  if (input === undefined || output === undefined) return null;
+  return { inputTokens: input, outputTokens: output, cachedInputTokens: Math.min(cached, input) };
+}
+
+/** Arguments for protocols that want an object: what is none, or broken, is kept under a name of its own. */
+export function argumentsObject(text: string): Readonly<Record<string, unknown>> {
+  return objectOrNull(text.trim() === "" ? "{}" : text) ?? { unparsed: text };
+}
+
+export function objectOrNull(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A signature that a provider wants back rides on the call's id, behind this mark. */
+const SIGNATURE_MARK = "~";
+
+export function signedId(id: string, signature: string | undefined): string {
+  return signature === undefined ? id : `${id}${SIGNATURE_MARK}${signature}`;
+}
+
+export function splitSignedId(signed: string): { readonly id: string; readonly signature: string | null } {
+  const at = signed.indexOf(SIGNATURE_MARK);
+  return at === -1 ? { id: signed, signature: null } : { id: signed.slice(0, at), signature: signed.slice(at + 1) };
+}
+
+/**
+ * An id as a provider takes it. A conversation may have begun at another one, so an id of foreign shape becomes one
+ * that fits: always the same, so that calls and their results still belong together.
+ */
+export function fittingId(id: string, shape: { readonly pattern: RegExp; readonly length: number }): string {
+  return shape.pattern.test(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, shape.length);
+}

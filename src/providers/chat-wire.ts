@@ -1,0 +1,103 @@
+// What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
+// adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
+import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
+import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
+import type { RawTranscript } from "./provider.ts";
+import { readEvents } from "./read-events.ts";
+import { eventFailure, failedReply, parsedReply, readJsonReply, requestIdOf } from "./read-reply.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers): Promise<RawTranscript> {
+  return readJsonReply(await io.send(wireRequest(plan, headers)), io.credential);
+}
+
+/** One protocol's way of reading its own events; it remembers what it has seen of one answer. */
+export interface EventReader {
+  /** May throw a `ProviderError`. */
+  read(body: unknown): readonly ChatEvent[];
+  /** null as long as the answer has no regular end. */
+  finishReason(): ChatFinishReason | null;
+}
+
+interface ChatStreamOptions {
+  readonly headers: Headers;
+  /** The header in which the provider names the exchange. */
+  readonly requestIdHeader: string;
+  readonly reader: EventReader;
+}
+
+export async function* streamChat(
+  plan: ChatPlan,
+  io: StreamingIo,
+  { headers, requestIdHeader, reader }: ChatStreamOptions,
+): AsyncGenerator<ChatEvent> {
+  const stream = await io.open(wireRequest(plan, { ...headers, accept: "text/event-stream" }));
+  await refuseFailure(stream, io.credential);
+  yield { type: "open", providerRequestId: requestIdOf(stream.headers, requestIdHeader) };
+  try {
+    for await (const { data } of readEvents(stream.body)) {
+      // OpenAI's end mark; the other protocols have none.
+      if (data === "[DONE]") break;
+      const body = parsedReply({ text: data });
+      if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+      const failure = eventFailure(body, io.credential);
+      if (failure !== null) throw failure;
+      yield* reader.read(body);
+    }
+  } catch (error) {
+    // An answer with its end is whole, whatever becomes of the connection; unless it is the caller who left.
+    const isOver = reader.finishReason() !== null && error instanceof ProviderError && error.kind !== "aborted";
+    if (!isOver) throw error;
+  }
+  const reason = reader.finishReason();
+  if (reason === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  yield { type: "finish", reason };
+}
+
+function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {
+  const bytes = Buffer.from(JSON.stringify(plan.body));
+  return {
+    method: "POST",
+    path: plan.path,
+    query: plan.query,
+    headers: { "content-type": "application/json", ...plan.headers, ...headers },
+    body: {
+      sizeBytes: bytes.byteLength,
+      open: async function* () {
+        yield bytes;
+      },
+    },
+  };
+}
+
+const MAX_REFUSAL_BYTES = 256 * 1024;
+
+async function refuseFailure(stream: WireStream, credential: string | null): Promise<void> {
+  const { status, headers } = stream;
+  const isSuccess = status >= 200 && status <= 299;
+  const contentType = headers["content-type"] ?? "";
+  const encoding = headers["content-encoding"] ?? "identity";
+  // Anything but these may be events under a careless name; if it is not, it has no finish.
+  if (isSuccess && encoding === "identity" && !/^(application\/json|text\/html)\b/iu.test(contentType)) return;
+  const reply = { status, headers, text: await textOf(stream.body) };
+  if (!isSuccess) throw failedReply(reply, credential);
+  readJsonReply(reply, credential);
+  throw new ProviderError("bad_reply", { status, reason: "no_events" });
+}
+
+/** The beginning of a refusal says enough, and one that breaks off is a refusal all the same. */
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      sizeBytes += chunk.byteLength;
+      if (sizeBytes > MAX_REFUSAL_BYTES) break;
+    }
+  } catch (error) {
+    if (error instanceof ProviderError && error.kind === "aborted") throw error;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,143 @@
+// Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
+import { signedId, tokens, usageOf } from "./chat-values.ts";
+import type { EventReader } from "./chat-wire.ts";
+import { ProviderError } from "./io.ts";
+import type { RawTranscript } from "./provider.ts";
+import { requestIdOf } from "./read-reply.ts";
+
+const part = z.looseObject({
+  text: z.string().optional(),
+  thought: z.boolean().optional(),
+  thoughtSignature: z.string().optional(),
+  functionCall: z
+    .looseObject({
+      id: z.string().optional(),
+      name: z.string().min(1),
+      args: z.record(z.string(), z.unknown()).nullish(),
+    })
+    .optional(),
+});
+
+const fragment = z.looseObject({
+  candidates: z
+    .array(
+      z.looseObject({
+        content: z.looseObject({ parts: z.array(part).nullish() }).nullish(),
+        finishReason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  promptFeedback: z.looseObject({ blockReason: z.string().nullish() }).nullish(),
+  usageMetadata: z
+    .looseObject({
+      promptTokenCount: tokens,
+      toolUsePromptTokenCount: tokens,
+      candidatesTokenCount: tokens,
+      thoughtsTokenCount: tokens,
+      cachedContentTokenCount: tokens,
+    })
+    .nullish()
+    .catch(undefined),
+  responseId: z.string().nullish().catch(undefined),
+});
+type Fragment = z.infer<typeof fragment>;
+
+/** Anything else (`OTHER`, `MALFORMED_FUNCTION_CALL`, …) is an answer that failed. */
+const FINISH: Readonly<Record<string, ChatFinishReason>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+  BLOCKLIST: "content_filter",
+  PROHIBITED_CONTENT: "content_filter",
+  SPII: "content_filter",
+};
+
+/** `STOP` ends an answer with calls too. */
+function finishOf(reason: string, hasCalls: boolean): ChatFinishReason {
+  const finish = Object.hasOwn(FINISH, reason) ? FINISH[reason] : undefined;
+  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
+  return finish === "stop" && hasCalls ? "tool_calls" : finish;
+}
+
+export function readGeminiAnswer({ body, headers }: RawTranscript): ChatResult {
+  const reader = geminiEvents();
+  let text = "";
+  const toolCalls: ChatToolCall[] = [];
+  let usage: ChatUsage | null = null;
+  for (const event of reader.read(body)) {
+    if (event.type === "text") text += event.text;
+    if (event.type === "tool_call")
+      toolCalls.push({ id: event.id ?? "", name: event.name ?? "", arguments: event.arguments });
+    if (event.type === "usage") usage = event.usage;
+  }
+  const finishReason = reader.finishReason();
+  if (finishReason === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  return {
+    text: text === "" && toolCalls.length > 0 ? null : text,
+    toolCalls,
+    finishReason,
+    usage,
+    providerRequestId: requestIdOf(headers, "x-gemini-service-request-id"),
+  };
+}
+
+/** A call always comes whole. */
+export function geminiEvents(): EventReader {
+  let calls = 0;
+  let finish: string | null = null;
+  let last: ChatUsage | null = null;
+
+  function readPart(piece: z.infer<typeof part>): readonly ChatEvent[] {
+    if (piece.functionCall !== undefined) {
+      const { id = `call_${randomUUID().replaceAll("-", "")}`, name, args } = piece.functionCall;
+      return [
+        {
+          type: "tool_call",
+          index: calls++,
+          id: signedId(id, piece.thoughtSignature),
+          name,
+          arguments: JSON.stringify(args ?? {}),
+        },
+      ];
+    }
+    return piece.thought === true || piece.text === undefined || piece.text === ""
+      ? []
+      : [{ type: "text", text: piece.text }];
+  }
+
+  function usageEvents(reported: Fragment["usageMetadata"]): readonly ChatEvent[] {
+    const usage = toUsage(reported) ?? last;
+    const isFinal = finish !== null;
+    // Each fragment repeats the figures; they are news when they change, and at the end.
+    if (usage === null || (!isFinal && JSON.stringify(usage) === JSON.stringify(last))) return [];
+    last = usage;
+    return [{ type: "usage", usage, isFinal }];
+  }
+
+  return {
+    read: (body) => {
+      const parsed = fragment.safeParse(body);
+      if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
+      const { candidates, promptFeedback, usageMetadata } = parsed.data;
+      const candidate = candidates?.[0];
+      // A prompt that was blocked is answered with no candidate at all.
+      if (promptFeedback?.blockReason != null) finish = "PROHIBITED_CONTENT";
+      const events = (candidate?.content?.parts ?? []).flatMap(readPart);
+      finish = candidate?.finishReason ?? finish;
+      return [...events, ...usageEvents(usageMetadata)];
+    },
+    finishReason: () => (finish === null ? null : finishOf(finish, calls > 0)),
+  };
+}
+
+/** Thoughts are written, too; silence about what was written means nothing was. */
+function toUsage(reported: Fragment["usageMetadata"]): ChatUsage | null {
+  if (reported == null) return null;
+  const { promptTokenCount: prompt, toolUsePromptTokenCount: tools = 0 } = reported;
+  const output = (reported.candidatesTokenCount ?? 0) + (reported.thoughtsTokenCount ?? 0);
+  return usageOf(prompt === undefined ? undefined : prompt + tools, output, reported.cachedContentTokenCount);
+}

@@ -1,0 +1,196 @@
+// Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
+import { z } from "zod";
+import { outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { CHAT_MODELS } from "./catalog.ts";
+import type {
+  ChatMessage,
+  ChatModel,
+  ChatPart,
+  ChatPlanResult,
+  ChatProvider,
+  ChatRequest,
+  ChatTarget,
+  ChatTool,
+} from "./chat-provider.ts";
+import { conversationOf } from "./chat-turns.ts";
+import { argumentsObject, objectOrNull, splitSignedId } from "./chat-values.ts";
+import { sendChat, streamChat } from "./chat-wire.ts";
+import { geminiEvents, readGeminiAnswer } from "./gemini-chat-reply.ts";
+
+const settings = z.strictObject({
+  thinking_level: z
+    .enum(["minimal", "low", "medium", "high"])
+    .describe("How long the model may think, from Gemini 3 on.")
+    .optional(),
+  thinking_budget: z
+    .int()
+    .min(-1)
+    .describe("Tokens for thinking, before Gemini 3; -1: as many as it likes.")
+    .optional(),
+});
+
+export const geminiChat: ChatProvider = {
+  kind: "gemini",
+  models: CHAT_MODELS.gemini ?? {},
+  unknownModel: { features: [], preferences: ["temperature", "top_p", "seed", "stop"], limits: {} },
+  defaultBaseUrl: "https://generativelanguage.googleapis.com",
+  settings,
+  plan: planGemini,
+  chat: async (plan, io) => readGeminiAnswer(await sendChat(plan, io, authentication(io.credential))),
+  stream: (plan, io) =>
+    streamChat(plan, io, {
+      headers: authentication(io.credential),
+      requestIdHeader: "x-gemini-service-request-id",
+      reader: geminiEvents(),
+    }),
+};
+
+function authentication(credential: string | null): Readonly<Record<string, string>> {
+  return credential === null ? {} : { "x-goog-api-key": credential };
+}
+
+function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
+  // Several calls at once cannot be forbidden.
+  const missing = unmetChatFeatures(request, target.chat, (feature) => feature !== "parallel_tool_calls");
+  if (missing.length > 0) return { ok: false, missing };
+  const { dropped, ...sampling } = samplingOf(request, target.chat);
+  const { instructions, turns } = conversationOf(request.messages);
+  const names = callNames(request.messages);
+  const toolConfig = wireChoice(request);
+  const generationConfig = {
+    ...outputConfig(request, target.chat),
+    ...(sampling.temperature === null ? {} : { temperature: sampling.temperature }),
+    ...(sampling.topP === null ? {} : { topP: sampling.topP }),
+    ...(sampling.seed === null ? {} : { seed: sampling.seed }),
+    ...(sampling.stop.length === 0 ? {} : { stopSequences: sampling.stop }),
+    ...thinkingConfig(target),
+  };
+  const body = {
+    ...(instructions === null ? {} : { systemInstruction: { parts: [{ text: instructions }] } }),
+    contents: turns.map(({ speaker, messages }) => ({
+      role: speaker === "assistant" ? "model" : "user",
+      parts: messages.flatMap((message) => partsOf(message, names, target.chat)),
+    })),
+    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+    ...(request.tools.length === 0 ? {} : { tools: [{ functionDeclarations: request.tools.map(wireTool) }] }),
+    ...(toolConfig === null ? {} : { toolConfig }),
+  };
+  const method = request.stream ? "streamGenerateContent" : "generateContent";
+  return {
+    ok: true,
+    plan: {
+      path: `/v1beta/models/${encodeURIComponent(target.model)}:${method}`,
+      query: request.stream ? [["alt", "sse"]] : [],
+      headers: {},
+      body,
+    },
+    dropped,
+  };
+}
+
+function outputConfig(request: ChatRequest, model: ChatModel): object {
+  const cap = outputCap(request, model);
+  const { responseFormat } = request;
+  return {
+    ...(cap === null ? {} : { maxOutputTokens: cap }),
+    ...(responseFormat.kind === "text" ? {} : { responseMimeType: "application/json" }),
+    ...(responseFormat.kind === "json_schema" ? { responseJsonSchema: responseFormat.schema } : {}),
+  };
+}
+
+function thinkingConfig(target: ChatTarget): object {
+  const { thinking_level: level, thinking_budget: budget } = settings
+    .partial()
+    .strip()
+    .catch({})
+    .parse(target.settings);
+  if (level !== undefined) return { thinkingConfig: { thinkingLevel: level.toUpperCase() } };
+  return budget === undefined ? {} : { thinkingConfig: { thinkingBudget: budget } };
+}
+
+function wireChoice({ tools, toolChoice }: ChatRequest): object | null {
+  const config = (mode: string, more: object = {}): object => ({ functionCallingConfig: { mode, ...more } });
+  const isStrict = tools.some((tool) => tool.strict === true);
+  switch (toolChoice?.kind) {
+    case undefined:
+      return isStrict ? config("VALIDATED") : null;
+    case "auto":
+      // Calls or words, and calls that keep to their schema.
+      return config(isStrict ? "VALIDATED" : "AUTO");
+    case "none":
+      return config("NONE");
+    case "required":
+      return config("ANY");
+    case "tool":
+      return config("ANY", { allowedFunctionNames: [toolChoice.name] });
+  }
+}
+
+function wireTool({ name, description, parameters }: ChatTool): object {
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    ...(parameters === null ? {} : { parametersJsonSchema: parameters }),
+  };
+}
+
+/** A result must name its function, which callers say only with the call. */
+function callNames(messages: readonly ChatMessage[]): ReadonlyMap<string, string> {
+  return new Map(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? message.toolCalls.map((call) => [call.id, call.name] as const) : [],
+    ),
+  );
+}
+
+/** For calls that another model made: the documented word that stands for a signature nobody has. */
+const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
+
+function partsOf(
+  message: Exclude<ChatMessage, { readonly role: "system" }>,
+  names: ReadonlyMap<string, string>,
+  model: ChatModel,
+): readonly object[] {
+  switch (message.role) {
+    case "user":
+      return message.parts.flatMap(wirePart);
+    case "assistant": {
+      // Of several calls at once only the first is signed, and must be.
+      const isSigned = message.toolCalls.some((call) => splitSignedId(call.id).signature !== null);
+      const needsSignature = !isSigned && model.quirks?.includes("signed_tool_calls") === true;
+      return [
+        ...textParts(message.text ?? ""),
+        ...message.toolCalls.map((call, index) => {
+          const { id, signature } = splitSignedId(call.id);
+          const thoughtSignature = signature ?? (needsSignature && index === 0 ? FOREIGN_SIGNATURE : null);
+          return {
+            functionCall: { id, name: call.name, args: argumentsObject(call.arguments) },
+            ...(thoughtSignature === null ? {} : { thoughtSignature }),
+          };
+        }),
+      ];
+    }
+    case "tool": {
+      const { id } = splitSignedId(message.toolCallId);
+      const name = names.get(message.toolCallId) ?? id;
+      return [{ functionResponse: { id, name, response: objectOrNull(message.text) ?? { result: message.text } } }];
+    }
+  }
+}
+
+const AUDIO_TYPES = { wav: "audio/wav", mp3: "audio/mp3" } as const;
+
+function wirePart(part: ChatPart): readonly object[] {
+  switch (part.kind) {
+    case "text":
+      return textParts(part.text);
+    case "image":
+      return [{ inlineData: { mimeType: part.mediaType, data: part.base64 } }];
+    case "audio":
+      return [{ inlineData: { mimeType: AUDIO_TYPES[part.format], data: part.base64 } }];
+  }
+}
+
+function textParts(text: string): readonly object[] {
+  return text === "" ? [] : [{ text }];
+}

@@ -1,0 +1,164 @@
+// OpenAI's chat answers, whole and in pieces, with what the compatible servers make of them: content as parts, arguments as
+// objects, calls without an index, usage in odd places.
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
+import { tokens, usageOf } from "./chat-values.ts";
+import type { EventReader } from "./chat-wire.ts";
+import { ProviderError } from "./io.ts";
+import type { RawTranscript } from "./provider.ts";
+import { requestIdOf } from "./read-reply.ts";
+
+const content = z
+  .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))])
+  .nullish()
+  // Mistral sends parts, some of which are thoughts and not the answer.
+  .transform((value) => {
+    if (typeof value === "string") return value;
+    return (value ?? []).map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+  });
+
+const calledFunction = z.looseObject({
+  name: z.string().nullish(),
+  // Ollama has sent objects.
+  arguments: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .nullish()
+    .transform((value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : (value ?? ""))),
+});
+
+const toolCall = z.looseObject({
+  index: z.int().nullish(),
+  id: z.string().nullish(),
+  function: calledFunction.optional(),
+});
+
+const message = z.looseObject({
+  content,
+  refusal: z.string().nullish(),
+  tool_calls: z.array(toolCall).nullish(),
+});
+
+const usage = z.looseObject({
+  prompt_tokens: tokens,
+  completion_tokens: tokens,
+  prompt_tokens_details: z.looseObject({ cached_tokens: tokens }).nullish().catch(undefined),
+});
+
+const reply = z.looseObject({
+  choices: z.array(z.looseObject({ message, finish_reason: z.string().nullish() })).min(1),
+  usage: usage.nullish().catch(undefined),
+});
+
+const chunk = z.looseObject({
+  choices: z.array(z.looseObject({ delta: message.nullish(), finish_reason: z.string().nullish() })).nullish(),
+  usage: usage.nullish().catch(undefined),
+  x_groq: z.looseObject({ usage: usage.nullish() }).nullish().catch(undefined),
+});
+
+const FINISH: Readonly<Record<string, ChatFinishReason>> = {
+  stop: "stop",
+  eos: "stop",
+  length: "length",
+  model_length: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+};
+
+/** A forced call ends with `stop` at OpenAI itself; a refusal is a filter by another name. */
+function finishOf(reason: string, seen: { readonly calls: boolean; readonly refusal: boolean }): ChatFinishReason {
+  const finish = Object.hasOwn(FINISH, reason) ? FINISH[reason] : undefined;
+  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
+  if (finish !== "stop") return finish;
+  if (seen.refusal) return "content_filter";
+  return seen.calls ? "tool_calls" : "stop";
+}
+
+export function readOpenAiAnswer({ body, headers }: RawTranscript): ChatResult {
+  const parsed = reply.safeParse(body);
+  const choice = parsed.data?.choices[0];
+  if (!parsed.success || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
+  const toolCalls = (choice.message.tool_calls ?? []).map((call): ChatToolCall => {
+    const name = call.function?.name;
+    if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    return { id: call.id || newCallId(), name, arguments: call.function?.arguments || "{}" };
+  });
+  const { refusal } = choice.message;
+  const text = choice.message.content || (refusal ?? "");
+  if (choice.finish_reason == null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  return {
+    text: text === "" && toolCalls.length > 0 ? null : text,
+    toolCalls,
+    finishReason: finishOf(choice.finish_reason, { calls: toolCalls.length > 0, refusal: Boolean(refusal) }),
+    usage: toUsage(parsed.data.usage),
+    providerRequestId: requestIdOf(headers, "x-request-id"),
+  };
+}
+
+const newCallId = (): string => `call_${randomUUID().replaceAll("-", "")}`;
+
+function toUsage(reported: z.infer<typeof usage> | null | undefined): ChatUsage | null {
+  if (reported == null) return null;
+  return usageOf(reported.prompt_tokens, reported.completion_tokens, reported.prompt_tokens_details?.cached_tokens);
+}
+
+interface OpenCall {
+  readonly wireIndex: number | null;
+  readonly wireId: string | null;
+  hasArguments: boolean;
+}
+
+export function openAiEvents(): EventReader {
+  const calls: OpenCall[] = [];
+  let finish: string | null = null;
+  let hasRefusal = false;
+
+  /** By index; a server that counts none, or only from 0, starts a new call with each new id. */
+  function indexOf({ index, id }: z.infer<typeof toolCall>): number {
+    const at = calls.findLastIndex((call) => index == null || call.wireIndex === index);
+    return id != null && id !== "" && id !== calls[at]?.wireId ? -1 : at;
+  }
+
+  function readCall(piece: z.infer<typeof toolCall>): ChatEvent {
+    const written = piece.function?.arguments ?? "";
+    const known = indexOf(piece);
+    const call = calls[known];
+    if (call !== undefined) {
+      call.hasArguments ||= written !== "";
+      return { type: "tool_call", index: known, arguments: written };
+    }
+    const name = piece.function?.name;
+    if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
+    calls.push({ wireIndex: piece.index ?? null, wireId: piece.id || null, hasArguments: written !== "" });
+    return { type: "tool_call", index: calls.length - 1, id: piece.id || newCallId(), name, arguments: written };
+  }
+
+  function readFinish(reason: string): readonly ChatEvent[] {
+    finish = reason;
+    return calls.flatMap((call, index): readonly ChatEvent[] => {
+      if (call.hasArguments) return [];
+      call.hasArguments = true;
+      return [{ type: "tool_call", index, arguments: "{}" }];
+    });
+  }
+
+  return {
+    read: (body) => {
+      const parsed = chunk.safeParse(body);
+      if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
+      const events: ChatEvent[] = [];
+      for (const { delta, finish_reason: reason } of parsed.data.choices ?? []) {
+        const text = delta?.content || (delta?.refusal ?? "");
+        hasRefusal ||= Boolean(delta?.refusal);
+        if (text !== "") events.push({ type: "text", text });
+        events.push(...(delta?.tool_calls ?? []).map(readCall));
+        if (reason != null && reason !== "") events.push(...readFinish(reason));
+      }
+      const reported = toUsage(parsed.data.usage ?? parsed.data.x_groq?.usage);
+      if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish !== null });
+      return events;
+    },
+    finishReason: () => (finish === null ? null : finishOf(finish, { calls: calls.length > 0, refusal: hasRefusal })),
+  };
+}

@@ -1,0 +1,212 @@
+// OpenAI's chat completions: POST /chat/completions, by OpenAI itself and by the servers that speak it in their own way
+// (platform.openai.com and the servers' documentation, checked 2026-11-20).
+import { z } from "zod";
+import { outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { CHAT_MODELS } from "./catalog.ts";
+import type {
+  ChatMessage,
+  ChatModel,
+  ChatPart,
+  ChatPlanResult,
+  ChatProvider,
+  ChatRequest,
+  ChatResponseFormat,
+  ChatTarget,
+  ChatTool,
+  ChatToolChoice,
+} from "./chat-provider.ts";
+import { fittingId } from "./chat-values.ts";
+import { sendChat, streamChat } from "./chat-wire.ts";
+import { openAiEvents, readOpenAiAnswer } from "./openai-chat-reply.ts";
+
+/** How a server's dialect differs, as data. */
+export interface ChatDialect {
+  readonly outputCapField: "max_completion_tokens" | "max_tokens";
+  readonly seedField: "seed" | "random_seed";
+  readonly toolChoiceRequired: "required" | "any";
+  /** Whether usage in a stream has to be asked for; a server that reports it unasked may refuse the question. */
+  readonly asksForUsage: boolean;
+  readonly toolCallIds: { readonly pattern: RegExp; readonly length: number };
+}
+
+const OPENAI: ChatDialect = {
+  outputCapField: "max_completion_tokens",
+  seedField: "seed",
+  toolChoiceRequired: "required",
+  asksForUsage: true,
+  // "string too long. Expected a string with maximum length 40".
+  toolCallIds: { pattern: /^.{1,40}$/su, length: 32 },
+};
+
+/** Most servers know only the older name of the cap. */
+const COMPATIBLE: ChatDialect = { ...OPENAI, outputCapField: "max_tokens" };
+
+const DIALECTS: Readonly<Record<string, ChatDialect>> = {
+  openai: COMPATIBLE,
+  groq: COMPATIBLE,
+  together: COMPATIBLE,
+  vllm: COMPATIBLE,
+  ollama: COMPATIBLE,
+  mistral: {
+    ...COMPATIBLE,
+    seedField: "random_seed",
+    toolChoiceRequired: "any",
+    asksForUsage: false,
+    toolCallIds: { pattern: /^[A-Za-z0-9]{9}$/u, length: 9 },
+  },
+};
+
+const openAiSettings = z.strictObject({
+  reasoning_effort: z
+    .enum(["none", "minimal", "low", "medium", "high", "xhigh"])
+    .describe("How long a reasoning model may think.")
+    .optional(),
+  verbosity: z.enum(["low", "medium", "high"]).describe("How wordy the answer is.").optional(),
+  service_tier: z.enum(["auto", "default", "flex", "priority"]).describe("Processing class of the account.").optional(),
+});
+
+const compatibleSettings = z.strictObject({
+  dialect: z.enum(Object.keys(DIALECTS)).describe("Which server it is; `openai` unless set.").optional(),
+  reasoning_effort: openAiSettings.shape.reasoning_effort,
+});
+
+const UNDECLARED: ChatModel = { features: [], preferences: ["temperature", "top_p", "seed", "stop"], limits: {} };
+
+const wire: Pick<ChatProvider, "chat" | "stream"> = {
+  chat: async (plan, io) => readOpenAiAnswer(await sendChat(plan, io, authorization(io.credential))),
+  stream: (plan, io) =>
+    streamChat(plan, io, {
+      headers: authorization(io.credential),
+      requestIdHeader: "x-request-id",
+      reader: openAiEvents(),
+    }),
+};
+
+export const openaiChat: ChatProvider = {
+  kind: "openai",
+  models: CHAT_MODELS.openai ?? {},
+  unknownModel: UNDECLARED,
+  defaultBaseUrl: "https://api.openai.com/v1",
+  settings: openAiSettings,
+  plan: (request, target) => planChat(request, target, OPENAI),
+  ...wire,
+};
+
+export const openaiCompatibleChat: ChatProvider = {
+  kind: "openai-compatible",
+  models: {},
+  unknownModel: UNDECLARED,
+  defaultBaseUrl: null,
+  settings: compatibleSettings,
+  plan: (request, target) => planChat(request, target, dialectOf(target)),
+  ...wire,
+};
+
+/** Settings were judged with the configuration; what is not understood here falls back to the protocol as published. */
+function dialectOf({ settings }: ChatTarget): ChatDialect {
+  const name = typeof settings["dialect"] === "string" ? settings["dialect"] : "openai";
+  return (Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined) ?? COMPATIBLE;
+}
+
+function authorization(credential: string | null): Readonly<Record<string, string>> {
+  return credential === null ? {} : { authorization: `Bearer ${credential}` };
+}
+
+function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect): ChatPlanResult {
+  const missing = unmetChatFeatures(request, target.chat);
+  if (missing.length > 0) return { ok: false, missing };
+  const { dropped, temperature, topP, seed, stop } = samplingOf(request, target.chat);
+  const { tools, toolChoice, parallelToolCalls, responseFormat } = request;
+  const cap = outputCap(request, target.chat);
+  const takesParallel = target.chat.features.includes("parallel_tool_calls");
+  const body = {
+    model: target.model,
+    messages: request.messages.map((message) => wireMessage(message, target.chat, dialect)),
+    ...(cap === null ? {} : { [dialect.outputCapField]: cap }),
+    ...(temperature === null ? {} : { temperature }),
+    ...(topP === null ? {} : { top_p: topP }),
+    ...(seed === null ? {} : { [dialect.seedField]: seed }),
+    ...(stop.length === 0 ? {} : { stop }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(wireTool) }),
+    ...(toolChoice === null ? {} : { tool_choice: wireChoice(toolChoice, dialect) }),
+    ...(parallelToolCalls === null || !takesParallel ? {} : { parallel_tool_calls: parallelToolCalls }),
+    ...(responseFormat.kind === "text" ? {} : { response_format: wireFormat(responseFormat) }),
+    ...openAiSettings.partial().strip().catch({}).parse(target.settings),
+    ...(request.stream ? { stream: true } : {}),
+    ...(request.stream && dialect.asksForUsage ? { stream_options: { include_usage: true } } : {}),
+  };
+  return { ok: true, plan: { path: "/chat/completions", query: [], headers: {}, body }, dropped };
+}
+
+function wireMessage(message: ChatMessage, model: ChatModel, { toolCallIds }: ChatDialect): object {
+  switch (message.role) {
+    case "system":
+      return { role: model.quirks?.includes("developer_role") ? "developer" : "system", content: message.text };
+    case "user":
+      return { role: "user", content: wireContent(message.parts) };
+    case "assistant":
+      return {
+        role: "assistant",
+        content: message.text,
+        ...(message.toolCalls.length === 0
+          ? {}
+          : {
+              tool_calls: message.toolCalls.map((call) => ({
+                id: fittingId(call.id, toolCallIds),
+                type: "function",
+                function: { name: call.name, arguments: call.arguments },
+              })),
+            }),
+      };
+    case "tool":
+      return { role: "tool", tool_call_id: fittingId(message.toolCallId, toolCallIds), content: message.text };
+  }
+}
+
+/** Plain text goes as a string: servers of this protocol exist that know nothing else. */
+function wireContent(parts: readonly ChatPart[]): string | readonly object[] {
+  const [first, ...rest] = parts;
+  return first?.kind === "text" && rest.length === 0 ? first.text : parts.map(wirePart);
+}
+
+function wirePart(part: ChatPart): object {
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: { url: `data:${part.mediaType};base64,${part.base64}` } };
+    case "audio":
+      return { type: "input_audio", input_audio: { data: part.base64, format: part.format } };
+  }
+}
+
+function wireTool({ name, description, parameters, strict }: ChatTool): object {
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(description === null ? {} : { description }),
+      ...(parameters === null ? {} : { parameters }),
+      ...(strict === null ? {} : { strict }),
+    },
+  };
+}
+
+function wireChoice(choice: ChatToolChoice, dialect: ChatDialect): string | object {
+  if (choice.kind === "tool") return { type: "function", function: { name: choice.name } };
+  return choice.kind === "required" ? dialect.toolChoiceRequired : choice.kind;
+}
+
+function wireFormat(format: ChatResponseFormat): object {
+  if (format.kind !== "json_schema") return { type: format.kind };
+  const { name, description, schema, strict } = format;
+  return {
+    type: "json_schema",
+    json_schema: {
+      name,
+      ...(description === null ? {} : { description }),
+      schema,
+      ...(strict === null ? {} : { strict }),
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// Chat targets on the sandbox server, for machines without a provider account: every chat model it simulates, each on the
+// wire of the provider it stands for (`anthropic/claude-opus-5`), and `simulated-chat`, which can do everything.
+import { z } from "zod";
+import { anthropicChat } from "./anthropic-chat.ts";
+import { CHAT_MODELS } from "./catalog.ts";
+import type { ChatModel, ChatPlan, ChatProvider, ChatTarget } from "./chat-provider.ts";
+import { geminiChat } from "./gemini-chat.ts";
+import { openaiChat } from "./openai-chat.ts";
+import { CHAT_FEATURES, CHAT_PREFERENCES } from "../contract/features.ts";
+
+const SIMULATED: ChatModel = {
+  features: CHAT_FEATURES,
+  preferences: CHAT_PREFERENCES,
+  limits: { ...CHAT_MODELS.openai?.["gpt-4o"]?.limits },
+};
+
+interface Wire {
+  readonly prefix: string;
+  readonly provider: ChatProvider;
+  /** Where the sandbox puts this wire; the base URL of a sandbox connection is its origin. */
+  readonly basePath: string;
+}
+
+const OPENAI: Wire = { prefix: "openai/", provider: openaiChat, basePath: "/openai/v1" };
+const WIRES: readonly Wire[] = [
+  OPENAI,
+  { prefix: "anthropic/", provider: anthropicChat, basePath: "/anthropic" },
+  { prefix: "gemini/", provider: geminiChat, basePath: "/gemini" },
+];
+const PLAIN: Wire = { ...OPENAI, prefix: "" };
+
+export const sandboxChat: ChatProvider = {
+  kind: "sandbox",
+  models: {
+    "simulated-chat": SIMULATED,
+    ...Object.fromEntries(
+      WIRES.flatMap(({ prefix, provider }) =>
+        Object.entries(provider.models).map(([name, model]) => [`${prefix}${name}`, model]),
+      ),
+    ),
+  },
+  unknownModel: SIMULATED,
+  // Each wire judges its own settings; a simulated target takes those of any.
+  settings: z.record(z.string(), z.unknown()),
+  defaultBaseUrl: null,
+  plan: (request, target) => {
+    const wire = WIRES.find(({ prefix }) => target.model.startsWith(prefix)) ?? PLAIN;
+    const result = wire.provider.plan(request, onWire(target, wire));
+    return result.ok ? { ...result, plan: { ...result.plan, path: `${wire.basePath}${result.plan.path}` } } : result;
+  },
+  chat: (plan, io) => providerOf(plan).chat(plan, io),
+  stream: (plan, io) => providerOf(plan).stream(plan, io),
+};
+
+function onWire(target: ChatTarget, wire: Wire): ChatTarget {
+  return { ...target, model: target.model.slice(wire.prefix.length) };
+}
+
+function providerOf(plan: ChatPlan): ChatProvider {
+  return (WIRES.find(({ basePath }) => plan.path.startsWith(`${basePath}/`)) ?? PLAIN).provider;
+}

@@ -1,0 +1,246 @@
+// Chat answers of the three wires, whole and streamed: the same answer in, whatever the wire and however its bytes were split
+// (contract 7).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import type { ChatEvent, ChatResult } from "../../src/providers/chat-provider.ts";
+import { ProviderError, type WireReply } from "../../src/providers/io.ts";
+import { openaiCompatibleChat } from "../../src/providers/openai-chat.ts";
+import {
+  assembled,
+  CHAT_WIRES,
+  type ChatWire,
+  eventsOf,
+  HELLO,
+  ioOfChunks,
+  planFor,
+  WIRE_NAMES,
+} from "./chat/fixtures.ts";
+import { RECORDED, type RecordedCase, SIGNED, SIGNED_ID } from "./chat/recorded.ts";
+
+const streamed = (wire: ChatWire, chunks: Iterable<Uint8Array>): Promise<readonly ChatEvent[]> =>
+  eventsOf(CHAT_WIRES[wire].provider.stream(planFor(wire, { stream: true }), ioOfChunks(chunks)));
+
+function plain(wire: ChatWire, body: unknown): Promise<ChatResult> {
+  const reply: WireReply = { status: 200, headers: {}, text: JSON.stringify(body) };
+  return CHAT_WIRES[wire].provider.chat(planFor(wire), { ...ioOfChunks([]), send: async () => reply });
+}
+
+const expected = ({ text, calls, finish, usage }: RecordedCase): ChatResult => ({
+  text,
+  toolCalls: calls,
+  finishReason: finish,
+  usage,
+  providerRequestId: null,
+});
+
+for (const recorded of RECORDED) {
+  for (const wire of WIRE_NAMES) {
+    test(`contract 7: ${wire}, ${recorded.name}: the normalised answer`, async () => {
+      assert.deepEqual(await plain(wire, recorded.wires[wire].plain), expected(recorded));
+    });
+
+    test(`contract 7: ${wire}, ${recorded.name}: the stream is the same answer in pieces`, async () => {
+      const events = await streamed(wire, [Buffer.from(recorded.wires[wire].stream)]);
+      assert.deepEqual(assembled(events), expected(recorded));
+      assert.deepEqual(events[0], { type: "open", providerRequestId: null });
+      assert.deepEqual(events.at(-1), { type: "finish", reason: recorded.finish });
+      assert.equal(events.filter((event) => event.type === "finish").length, 1);
+      assert.ok(!events.some((event) => event.type === "text" && event.text === ""), "no empty text");
+      const firsts = events.filter((event) => event.type === "tool_call" && event.id !== undefined);
+      assert.equal(firsts.length, recorded.calls.length, "each call has its id and name once");
+    });
+
+    test(`contract 7: ${wire}, ${recorded.name}: bytes one by one give the same events`, async () => {
+      const bytes = Buffer.from(recorded.wires[wire].stream);
+      const whole = await streamed(wire, [bytes]);
+      const single = await streamed(
+        wire,
+        [...bytes].map((byte) => Uint8Array.of(byte)),
+      );
+      assert.deepEqual(single, whole);
+    });
+  }
+}
+
+test("contract 7: every byte split of every recorded stream gives the same events", async () => {
+  const streams = RECORDED.flatMap((recorded) =>
+    WIRE_NAMES.map((wire) => ({ wire, text: recorded.wires[wire].stream })),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(streams.length - 1),
+      fc.array(fc.nat(10_000), { maxLength: 12 }),
+      fc.constantFrom("\n", "\r\n", "\r"),
+      async (which, cuts, lineEnd) => {
+        const stream = streams[which];
+        assert.ok(stream);
+        const whole = await streamed(stream.wire, [Buffer.from(stream.text)]);
+        const bytes = Buffer.from(stream.text.replaceAll("\n", lineEnd));
+        const at = [0, ...cuts.map((cut) => cut % bytes.length).toSorted((one, other) => one - other), bytes.length];
+        const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+        assert.deepEqual(await streamed(stream.wire, chunks), whole);
+      },
+    ),
+    { numRuns: 600 },
+  );
+});
+
+test("every two-way split of a unicode stream, on each wire", async () => {
+  const unicode = RECORDED.find(({ name }) => name === "unicode");
+  assert.ok(unicode);
+  for (const wire of WIRE_NAMES) {
+    const bytes: Buffer = Buffer.from(unicode.wires[wire].stream);
+    const whole = await streamed(wire, [bytes]);
+    for (let at = 1; at < bytes.length; at++)
+      assert.deepEqual(await streamed(wire, [bytes.subarray(0, at), bytes.subarray(at)]), whole, `${wire} at ${at}`);
+  }
+});
+
+test("a stream cut anywhere before its finish fails, and never passes for a whole answer", async () => {
+  for (const recorded of RECORDED) {
+    for (const wire of WIRE_NAMES) {
+      const { stream } = recorded.wires[wire];
+      const lines = stream.split("\n\n");
+      const finishAt = lines.findIndex((line) => /"finish_reason":"|"stop_reason":"|"finishReason":"/u.test(line));
+      for (let kept = 0; kept < finishAt; kept++) {
+        const error = await streamed(wire, [Buffer.from(`${lines.slice(0, kept).join("\n\n")}\n\n`)]).catch(
+          (thrown: unknown) => thrown,
+        );
+        assert.ok(error instanceof ProviderError, `${wire} ${recorded.name}: ${kept} of ${lines.length} events passed`);
+        assert.deepEqual([error.kind, error.reason], ["bad_reply", "no_finish"]);
+      }
+    }
+  }
+});
+
+test("Gemini's signature rides on the id of the call it came with", async () => {
+  const { toolCalls } = await plain("gemini", SIGNED.plain);
+  assert.deepEqual(
+    toolCalls.map((call) => call.id),
+    [SIGNED_ID, "call_b"],
+  );
+  const events = await streamed("gemini", [Buffer.from(SIGNED.stream)]);
+  assert.deepEqual(assembled(events).toolCalls, toolCalls);
+});
+
+test("Gemini: a blocked prompt is an answer withheld by a filter", async () => {
+  const body = { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 7 } };
+  const result = await plain("gemini", body);
+  assert.deepEqual([result.text, result.finishReason], ["", "content_filter"]);
+  assert.deepEqual(result.usage, { inputTokens: 7, outputTokens: 0, cachedInputTokens: 0 });
+});
+
+test("Anthropic: what is counted before the end is marked as not final", async () => {
+  const [text] = RECORDED;
+  assert.ok(text);
+  const events = await streamed("anthropic", [Buffer.from(text.wires.anthropic.stream)]);
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === "usage" ? [[event.usage.outputTokens, event.isFinal]] : [])),
+    [
+      [1, false],
+      [12, true],
+    ],
+  );
+});
+
+for (const [wire, plainBody] of [
+  ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "stop" }] }],
+  ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "stop" }], usage: { prompt_tokens: -1 } }],
+  ["anthropic", { type: "message", content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" }],
+  ["gemini", { candidates: [{ content: { parts: [{ text: "Hi" }] }, finishReason: "STOP" }] }],
+] as const) {
+  test(`${wire}: usage that is missing or senseless is missing, not zero`, async () => {
+    const result = await plain(wire, plainBody);
+    assert.deepEqual([result.text, result.usage], ["Hi", null]);
+  });
+}
+
+for (const [wire, body] of [
+  ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: null }] }],
+  ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "error" }] }],
+  ["openai", { choices: [{ message: { content: "Hi" }, finish_reason: "constructor" }] }],
+  ["openai", { choices: [] }],
+  [
+    "openai",
+    { choices: [{ message: { tool_calls: [{ id: "x", function: { arguments: "{}" } }] }, finish_reason: "stop" }] },
+  ],
+  ["anthropic", { type: "message", content: [{ type: "text", text: "Hi" }], stop_reason: null }],
+  ["anthropic", { type: "message", content: [], stop_reason: "pause_turn" }],
+  ["anthropic", { type: "message", content: [{ type: "tool_use", id: "x" }], stop_reason: "tool_use" }],
+  ["gemini", { candidates: [{ content: { parts: [{ text: "Hi" }] } }] }],
+  ["gemini", { candidates: [{ content: { parts: [] }, finishReason: "MALFORMED_FUNCTION_CALL" }] }],
+  ["gemini", { candidates: [{ finishReason: "OTHER" }] }],
+  ["gemini", {}],
+] as const) {
+  test(`${wire}: ${JSON.stringify(body)} is no answer`, async () => {
+    const error = await plain(wire, body).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof ProviderError);
+    assert.equal(error.kind, "bad_reply");
+  });
+}
+
+// What compatible servers make of the protocol (openai-compatible-chat.md).
+
+const compatible = (...bodies: readonly object[]): Promise<readonly ChatEvent[]> => {
+  const target = { model: "any", chat: openaiCompatibleChat.unknownModel, settings: {} };
+  const result = openaiCompatibleChat.plan({ ...HELLO, stream: true }, target);
+  assert.ok(result.ok);
+  const text = bodies.map((body) => `data: ${JSON.stringify(body)}\n\n`).join("");
+  return eventsOf(openaiCompatibleChat.stream(result.plan, ioOfChunks([Buffer.from(text)])));
+};
+const delta = (piece: object, finish: string | null = null): object => ({
+  choices: [{ index: 0, delta: piece, finish_reason: finish }],
+});
+const call = (piece: object): object => delta({ tool_calls: [piece] });
+
+test("compatible servers: a stream that ends without [DONE] but with a finish is whole", async () => {
+  assert.equal(assembled(await compatible(delta({ content: "Hi" }), delta({}, "stop"))).text, "Hi");
+});
+
+test("compatible servers: calls without an index, or all with index 0, are told apart by their ids", async () => {
+  for (const index of [{}, { index: 0 }]) {
+    const events = await compatible(
+      call({ ...index, id: "a", function: { name: "one", arguments: '{"x":1}' } }),
+      call({ ...index, id: "b", function: { name: "two", arguments: '{"y"' } }),
+      call({ ...index, function: { arguments: ":2}" } }),
+      delta({}, "stop"),
+    );
+    const result = assembled(events);
+    assert.deepEqual(result.toolCalls, [
+      { id: "a", name: "one", arguments: '{"x":1}' },
+      { id: "b", name: "two", arguments: '{"y":2}' },
+    ]);
+    assert.equal(result.finishReason, "tool_calls");
+  }
+});
+
+test("compatible servers: arguments as an object, a call without an id, content in parts, usage where Groq puts it", async () => {
+  const events = await compatible(
+    delta({
+      content: [
+        { type: "thinking", thinking: "hm" },
+        { type: "text", text: "Hi" },
+      ],
+    }),
+    call({ index: 0, function: { name: "one", arguments: { x: 1 } } }),
+    { ...delta({}, "tool_calls"), x_groq: { usage: { prompt_tokens: 5, completion_tokens: 6 } } },
+  );
+  const result = assembled(events);
+  assert.equal(result.text, "Hi");
+  assert.equal(result.toolCalls[0]?.arguments, '{"x":1}');
+  assert.match(result.toolCalls[0]?.id ?? "", /^call_[0-9a-f]{32}$/u);
+  assert.deepEqual(result.usage, { inputTokens: 5, outputTokens: 6, cachedInputTokens: 0 });
+});
+
+test("OpenAI: a refusal is what the model said, ended by a filter", async () => {
+  const refusal = { content: null, refusal: "I can't help with that." };
+  const whole = await plain("openai", { choices: [{ message: refusal, finish_reason: "stop" }] });
+  const events = await compatible(
+    delta({ refusal: "I can't " }),
+    delta({ refusal: "help with that." }),
+    delta({}, "stop"),
+  );
+  for (const result of [whole, assembled(events)])
+    assert.deepEqual([result.text, result.finishReason], ["I can't help with that.", "content_filter"]);
+});
