@@ -66,9 +66,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
 /** Modules that open sockets or read the environment, and the only files that may. */
 const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; readonly allowed: RegExp }[] = [
   {
-    pattern: /from "(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*|undici)"/u,
+    pattern: /from "(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*)"/u,
     what: "opens sockets",
-    allowed: /^src\/(outbound\/|http\/)/u,
+    allowed: /^src\/(outbound\/system-network\.ts|http\/)/u,
+  },
+  { pattern: /from "undici"/u, what: "speaks HTTP to others", allowed: /^src\/outbound\/dial\.ts/u },
+  {
+    // Nobody else may give the guard a resolver or a connector.
+    pattern: /from ".*outbound\/system-network\.ts"|\bcreate(Outbound|Guard)\(/u,
+    what: "opens a way out",
+    allowed: /^src\/(app\.ts|outbound\/(dial|guard)\.ts)/u,
   },
   { pattern: /\bfetch\(/u, what: "calls fetch", allowed: /^src\/(cli\/|first-start\.ts)/ },
   { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|up\.ts)/u },

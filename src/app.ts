@@ -29,7 +29,9 @@ import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post
 import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { createServer } from "./http/server.ts";
 import { createLedger } from "./metering/ledger.ts";
-import { createOutbound } from "./outbound/dial.ts";
+import { createOutbound, type Outbound } from "./outbound/dial.ts";
+import type { GuardOptions } from "./outbound/guard.ts";
+import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
 import { createCircuits } from "./providers/health.ts";
 import { createIo } from "./providers/make-io.ts";
 import type { ProviderKind } from "./providers/provider.ts";
@@ -46,6 +48,8 @@ export interface AppOptions {
   readonly now?: () => Date;
   /** Tests look at, or kill the process at, the moments between the gateway's steps. */
   readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
+  /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
+  readonly network?: Pick<GuardOptions, "resolve" | "connect">;
 }
 
 export interface App {
@@ -77,7 +81,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     deepgram: sandbox.deepgramUrl,
     openai: sandbox.openaiUrl,
   };
-  const outbound = createOutbound();
+  const outbound = openOutbound(options);
   const measurer = createMeasurer();
   const spool = await openSpool({ directory: join(configuration.storage.dataDir, "spool") });
   const ledger = createLedger({ database, seal });
@@ -164,6 +168,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
     },
   };
+}
+
+function openOutbound({ configuration, network }: AppOptions): Outbound {
+  return createOutbound({
+    guard: {
+      ...(network ?? { resolve: systemResolver(), connect: systemConnector() }),
+      own: () => ({ hosts: [new URL(configuration.server.publicUrl).hostname], addresses: ownAddresses() }),
+    },
+  });
 }
 
 /** Runs `work` every so often, never twice at once; a failure is logged and tried again at the next turn. */

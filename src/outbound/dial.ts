@@ -1,11 +1,30 @@
 // The only door out: every socket of the gateway's own making is opened here (ARCHITECTURE.md, "Who may import whom").
-// One HTTP exchange per call, read at once or as it comes.
-import { Agent } from "undici";
-import { type OutboundStream, StreamReply, type StreamRequest } from "./stream-reply.ts";
-import { type OutboundError, type OutboundRequest, type ReplyReader, WireCall } from "./wire-call.ts";
+// One HTTP exchange per call, read at once or as it comes. Each call says who supplied the address: the operator's may be
+// any, those of anybody else go through the guard, for there is no other way from their text to a socket.
+import { Agent, Client, type Dispatcher } from "undici";
+import { createGuard, type Guard, type GuardOptions } from "./guard.ts";
+import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
+import type { TargetPolicy } from "./target-policy.ts";
+import { OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
-export { OutboundError, type OutboundBody, type OutboundFailure, type OutboundRequest } from "./wire-call.ts";
-export type { OutboundStream, StreamRequest } from "./stream-reply.ts";
+export { ConnectFailure, GuardRefusal, type RefusalReason } from "./guard.ts";
+export { OutboundError, type OutboundBody, type OutboundFailure } from "./wire-call.ts";
+export type { OutboundStream } from "./stream-reply.ts";
+
+/** To an address that the configuration supplied. */
+export interface OutboundRequest extends WireRequest {
+  readonly trust: "operator";
+}
+
+export type StreamRequest = OutboundRequest & StreamTimes;
+
+/** To an address that somebody else supplied. Throws `GuardRefusal` when the policy or the address rules forbid it. */
+export interface CallerRequest extends Omit<WireRequest, "url" | "pathAndQuery"> {
+  readonly trust: "caller";
+  /** As it was given: the guard judges the text, not what a parser made of it. */
+  readonly url: string;
+  readonly policy: TargetPolicy;
+}
 
 export interface OutboundReply {
   readonly status: number;
@@ -14,11 +33,18 @@ export interface OutboundReply {
 }
 
 export interface Outbound {
-  exchange(request: OutboundRequest): Promise<OutboundReply>;
+  /** For `trust: "caller"` the status decides: a body that is longer than `maxReplyBytes`, slow or cut is left where it is. */
+  exchange(request: OutboundRequest | CallerRequest): Promise<OutboundReply>;
   /** Comes back with the head of the reply; any status is a reply. */
   open(request: StreamRequest): Promise<OutboundStream>;
+  /** Reads a reply as it comes; the connection is gone when `read` returns. */
+  receive<T>(request: CallerRequest & StreamTimes, read: (reply: OutboundStream) => Promise<T>): Promise<T>;
+  /** Judges a target as a request to it would, without one. */
+  vet(url: string, policy: TargetPolicy): Promise<void>;
   /** Requests whose first byte left, since the start. */
   dispatched(): number;
+  /** Targets that the guard judged, since the start: one for every `caller` request and `vet`. */
+  judged(): number;
   /** Waits for the exchanges under way. */
   close(): Promise<void>;
   /** Cuts the exchanges under way. */
@@ -33,47 +59,106 @@ const CONNECT_TIMEOUT_MS = 5_000;
  */
 const IDLE_SOCKET_MS = 4_000;
 
-interface OutboundOptions {
-  /** How sockets are opened; set in `app.ts` and tests alone. */
+const HTTP_OPTIONS = {
+  // A provider may think for ten minutes; each exchange brings its own deadline.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  keepAliveTimeout: IDLE_SOCKET_MS,
+  keepAliveMaxTimeout: IDLE_SOCKET_MS,
+  // "Has a byte left?" is known per socket; HTTP/2 would blur it, and would share one socket's fate among many calls.
+  allowH2: false,
+  pipelining: 1,
+} as const;
+
+export interface OutboundOptions {
+  /** How sockets to the operator's addresses are opened; set in tests alone. */
   readonly connect?: Agent.Options["connect"];
+  /** Resolver and connector of everybody else's addresses; without them there is no such request. */
+  readonly guard?: GuardOptions;
 }
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
-  const agent = new Agent({
-    connect: options.connect ?? { timeout: CONNECT_TIMEOUT_MS },
-    // A provider may think for ten minutes; each exchange brings its own deadline.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_SOCKET_MS,
-    keepAliveMaxTimeout: IDLE_SOCKET_MS,
-    // "Has a byte left?" is known per socket; HTTP/2 would blur it, and would share one socket's fate among many calls.
-    allowH2: false,
-    pipelining: 1,
-  });
+  const agent = new Agent({ connect: options.connect ?? { timeout: CONNECT_TIMEOUT_MS }, ...HTTP_OPTIONS });
+  const guard = options.guard === undefined ? null : createGuard(options.guard);
   let dispatched = 0;
+  const count = (): void => void dispatched++;
   return {
-    exchange: (request) => new Exchange(request, () => dispatched++).run(agent),
-    open: (request) => new StreamReply(request, () => dispatched++).open(agent),
+    exchange: (request) =>
+      request.trust === "operator"
+        ? new Exchange(request, { statusDecides: false }, count).run(agent)
+        : throughGuard(present(guard), request, (dispatcher, wire) =>
+            new Exchange(wire, { statusDecides: true }, count).run(dispatcher),
+          ),
+    open: (request) => new StreamReply(request, count).open(agent),
+    receive: (request, read) =>
+      throughGuard(present(guard), request, async (dispatcher, wire) => {
+        const { firstByteTimeoutMs, idleTimeoutMs } = request;
+        const times = {
+          ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
+          ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+        };
+        return read(await new StreamReply({ ...wire, ...times }, count).open(dispatcher));
+      }),
+    vet: async (url, policy) => {
+      await present(guard).vet(url, policy);
+    },
     dispatched: () => dispatched,
+    judged: () => guard?.judged() ?? 0,
     close: () => agent.close(),
     destroy: () => agent.destroy(),
   };
 }
 
+function present(guard: Guard | null): Guard {
+  if (guard === null) throw new Error("this way out has no resolver and no connector for callers' addresses");
+  return guard;
+}
+
+/** One connection for one request, to the address that was vetted for it: a pooled one would be vetted for another moment. */
+async function throughGuard<T>(
+  guard: Guard,
+  { url: rawUrl, policy, trust: _trust, ...rest }: CallerRequest,
+  work: (dispatcher: Dispatcher, wire: WireRequest) => Promise<T>,
+): Promise<T> {
+  const startedMs = performance.now();
+  const { target, socket } = await guard.dial(rawUrl, policy, rest.signal).catch((error: unknown) => {
+    throw rest.signal?.aborted === true ? new OutboundError("aborted", false, null) : error;
+  });
+  let isTaken = false;
+  const client = new Client(target.url.origin, {
+    ...HTTP_OPTIONS,
+    connect: (_options, callback) => {
+      if (isTaken) return callback(new Error("one connection for one request"), null);
+      isTaken = true;
+      // Not at once: the client asks while it is about to send, and would not look again.
+      queueMicrotask(() => callback(null, socket));
+    },
+  });
+  const timeoutMs = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
+  try {
+    return await work(client, { ...rest, ...timeoutMs, url: target.url, pathAndQuery: target.pathAndQuery });
+  } finally {
+    await client.destroy();
+    socket.destroy();
+  }
+}
+
 /** One request and its whole reply. It settles once; whatever the socket says afterwards changes nothing. */
 class Exchange implements ReplyReader {
   readonly #call: WireCall;
+  readonly #statusDecides: boolean;
   readonly #chunks: Buffer[] = [];
   readonly #settled = Promise.withResolvers<OutboundReply>();
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
 
-  constructor(request: OutboundRequest, count: () => void) {
+  constructor(request: WireRequest, { statusDecides }: { readonly statusDecides: boolean }, count: () => void) {
     this.#call = new WireCall(request, this, count);
+    this.#statusDecides = statusDecides;
   }
 
-  async run(agent: Agent): Promise<OutboundReply> {
-    this.#call.start(agent);
+  async run(dispatcher: Dispatcher): Promise<OutboundReply> {
+    this.#call.start(dispatcher);
     return this.#settled.promise;
   }
 
@@ -93,7 +178,8 @@ class Exchange implements ReplyReader {
 
   fail(error: OutboundError): void {
     // A status of 400 and above is an answer, however little of its body came through; a cut success is not.
-    if (this.#status >= 400 && error.failure !== "aborted") this.end();
+    const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status > 0);
+    if (isAnswered && error.failure !== "aborted") this.end();
     else this.#settled.reject(error);
   }
 }

@@ -1,8 +1,9 @@
 // A reply that is read as it comes: little is held here at any time, for the other side is made to wait (contract 7).
-import type { Agent } from "undici";
-import { OutboundError, type OutboundRequest, type ReplyReader, WireCall } from "./wire-call.ts";
+import type { Dispatcher } from "undici";
+import { OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
-export interface StreamRequest extends OutboundRequest {
+/** Besides `timeoutMs`, which bounds the whole. */
+export interface StreamTimes {
   /** From the call to the head of the reply. */
   readonly firstByteTimeoutMs?: number;
   /** The longest wait for a next chunk while the reader is waiting; a reader that takes its time is never timed. */
@@ -22,7 +23,7 @@ const HELD_BYTES = 64 * 1024;
 const LINGER_MS = 100;
 
 export class StreamReply implements ReplyReader {
-  readonly #request: StreamRequest;
+  readonly #request: WireRequest & StreamTimes;
   readonly #call: WireCall;
   readonly #opened = Promise.withResolvers<OutboundStream>();
   #chunks: Buffer[] = [];
@@ -32,15 +33,15 @@ export class StreamReply implements ReplyReader {
   #wake: (() => void) | null = null;
   #discards = false;
 
-  constructor(request: StreamRequest, count: () => void) {
+  constructor(request: WireRequest & StreamTimes, count: () => void) {
     this.#request = request;
     this.#call = new WireCall(request, this, count);
   }
 
-  async open(agent: Agent): Promise<OutboundStream> {
+  async open(dispatcher: Dispatcher): Promise<OutboundStream> {
     const timer = this.#timeout(this.#request.firstByteTimeoutMs);
     try {
-      this.#call.start(agent);
+      this.#call.start(dispatcher);
       return await this.#opened.promise;
     } finally {
       clearTimeout(timer);

@@ -1,16 +1,13 @@
 // One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in
 // common, and above all the certainty about whether any byte of it left (contract 1, "Definite and unknown outcomes").
 import type { Readable } from "node:stream";
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 
-export interface OutboundRequest {
-  /**
-   * Who supplied the address. `operator`: the configuration, which may name any host. Addresses that callers supply
-   * need the address rules and have no way in yet.
-   */
-  readonly trust: "operator";
+export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: URL;
+  /** Instead of the URL's own, which the parser may have spelled anew: a signed query goes out byte for byte. */
+  readonly pathAndQuery?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: OutboundBody;
   /** The caller's own wish to stop. */
@@ -19,6 +16,8 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   /** Told at the moment the first byte goes to the socket, and at most once. */
   readonly onDispatch?: () => void;
+  /** 64 MiB unless said. */
+  readonly maxReplyBytes?: number;
 }
 
 export interface OutboundBody {
@@ -53,9 +52,11 @@ export interface ReplyReader {
 }
 
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+/** Heads that precede the answer (RFC 9110, 15.2). A server that sends no end of them is not going to answer. */
+const MAX_INTERIM_HEADS = 10;
 
 export class WireCall {
-  readonly #request: OutboundRequest;
+  readonly #request: WireRequest;
   readonly #reader: ReplyReader;
   readonly #count: () => void;
   readonly #onAbort = (): void => this.stop("aborted");
@@ -65,19 +66,20 @@ export class WireCall {
   #dispatched = false;
   #started = false;
   #replyBytes = 0;
+  #interimHeads = 0;
 
-  constructor(request: OutboundRequest, reader: ReplyReader, count: () => void) {
+  constructor(request: WireRequest, reader: ReplyReader, count: () => void) {
     this.#request = request;
     this.#reader = reader;
     this.#count = count;
   }
 
-  start(agent: Agent): void {
+  start(dispatcher: Dispatcher): void {
     const { signal, timeoutMs } = this.#request;
     if (signal?.aborted) return this.stop("aborted");
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop("timeout"), timeoutMs);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
-    this.#dispatch(agent);
+    this.#dispatch(dispatcher);
   }
 
   /** Tells the reader and gives the socket up. */
@@ -96,11 +98,11 @@ export class WireCall {
     this.#controller?.resume();
   }
 
-  #dispatch(agent: Agent): void {
-    const { method, url, headers, body } = this.#request;
+  #dispatch(dispatcher: Dispatcher): void {
+    const { method, url, pathAndQuery, headers, body } = this.#request;
     const options: Dispatcher.DispatchOptions = {
       origin: url.origin,
-      path: `${url.pathname}${url.search}`,
+      path: pathAndQuery ?? `${url.pathname}${url.search}`,
       method,
       headers: {
         "accept-encoding": "identity",
@@ -109,7 +111,7 @@ export class WireCall {
       },
       body: body === undefined ? null : asyncBody(this.#upload(body)),
     };
-    agent.dispatch(options, {
+    dispatcher.dispatch(options, {
       onRequestStart: (controller) => {
         this.#controller = controller;
         // A second start would be a second sending; the exchange is over instead.
@@ -120,10 +122,11 @@ export class WireCall {
       onResponseStart: (_controller, status, headers) => {
         // 103 and the like are not the reply yet.
         if (status >= 200) this.#reader.head(status, singleValues(headers));
+        else if (++this.#interimHeads > MAX_INTERIM_HEADS) this.stop("connection");
       },
       onResponseData: (_controller, chunk) => {
         this.#replyBytes += chunk.byteLength;
-        if (this.#replyBytes > MAX_REPLY_BYTES) this.stop("reply_too_large");
+        if (this.#replyBytes > (this.#request.maxReplyBytes ?? MAX_REPLY_BYTES)) this.stop("reply_too_large");
         else this.#reader.data(chunk);
       },
       onResponseEnd: () => {

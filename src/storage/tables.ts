@@ -319,6 +319,26 @@ interface ProviderDeletionsTable {
   finished_at: TimeOrNull;
 }
 
+interface AudioUrlDomainsTable {
+  /** `platform` or a workspace id. */
+  scope: string;
+  domains: string[];
+  updated_at: TimeWithDefault;
+}
+
+interface AuditLogTable {
+  id: ColumnType<bigint, never, never>;
+  /** null: the platform. */
+  workspace_id: TextOrNull;
+  at: ColumnType<Date, never, never>;
+  /** null: the configuration file. */
+  actor_key_id: TextOrNull;
+  action: string;
+  object: string;
+  before: ColumnType<unknown, string | null, never>;
+  after: ColumnType<unknown, string | null, never>;
+}
+
 export interface Tables {
   workspaces: WorkspacesTable;
   apps: AppsTable;
@@ -338,4 +358,6 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
   provider_deletions: ProviderDeletionsTable;
+  audio_url_domains: AudioUrlDomainsTable;
+  audit_log: AuditLogTable;
 }

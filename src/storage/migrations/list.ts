@@ -3,6 +3,7 @@ import type { Migration } from "kysely/migration";
 import * as foundation from "./0001-foundation.ts";
 import * as jobs from "./0002-jobs.ts";
 import * as webhooks from "./0003-webhooks.ts";
+import * as audioUrl from "./0004-audio-url.ts";
 import * as chat from "./0005-chat.ts";
 import * as providerDeletions from "./0006-provider-deletions.ts";
 
@@ -10,6 +11,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
   "0002-jobs": jobs,
   "0003-webhooks": webhooks,
+  "0004-audio-url": audioUrl,
   "0005-chat": chat,
   "0006-provider-deletions": providerDeletions,
 };

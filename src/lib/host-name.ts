@@ -1,0 +1,24 @@
+// Judges a host name, or a wildcard of one label, for an allowlist: the public name of one site (contract 6).
+import { parse } from "tldts";
+
+/** Reserved for use inside networks, or for nobody (RFC 6761, 6762, 7686, 8375, 9476): no public server has such a name. */
+const INSIDE = new Set(
+  "alt arpa corp home internal intranet invalid lan local localdomain localhost onion private".split(" "),
+);
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+/** The last label begins with a letter: a name that ends in a number is an address to URL parsers. */
+const NAME = new RegExp(`^(?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$`);
+
+/** What is wrong with it, as the end of a sentence; null when nothing is. Expects lower case. */
+export function hostNameFault(entry: string): string | null {
+  const name = entry.startsWith("*.") ? entry.slice(2) : entry;
+  if (entry.length > 253 || !NAME.test(name))
+    return "must be a host name in ASCII, exact or with one leading `*.`, without port, path, address or final dot";
+  // Only a parser knows whether an `xn--` label stands for anything.
+  if (!URL.canParse(`https://${name}/`) || new URL(`https://${name}/`).hostname !== name)
+    return "is not a valid host name";
+  if (INSIDE.has(name.slice(name.lastIndexOf(".") + 1))) return "ends in a name reserved for private networks";
+  if (parse(name, { allowPrivateDomains: true }).domain === null)
+    return "is a suffix under which anybody can have a name; list the whole host name";
+  return null;
+}

@@ -1,0 +1,36 @@
+// What a target named by somebody else may look like: remote audio's rules and those of webhook receivers (spec 4.4;
+// contract 6). Plain data; `guard.ts` judges by it. Every policy has the address rules, which no field of it turns off.
+
+export interface TargetPolicy {
+  readonly schemes: readonly ("https:" | "http:")[];
+  readonly ports: readonly number[] | "any";
+  /** Lower-case names, exact or with one leading `*.` that stands for one label. `any`: whoever has a public address. */
+  readonly hosts: readonly string[] | "any";
+  /** Private ranges the operator opens to receivers of its own; metadata services stay shut. */
+  readonly privateCidrs: readonly string[];
+}
+
+export function audioUrlPolicy(rules: {
+  readonly domains: readonly string[];
+  readonly allowedPorts: readonly number[];
+}): TargetPolicy {
+  return { schemes: ["https:"], ports: rules.allowedPorts, hosts: rules.domains, privateCidrs: [] };
+}
+
+export function webhookPolicy(rules: {
+  readonly allowHttp: boolean;
+  readonly allowedPrivateCidrs: readonly string[];
+}): TargetPolicy {
+  return {
+    schemes: rules.allowHttp ? ["https:", "http:"] : ["https:"],
+    ports: "any",
+    hosts: "any",
+    privateCidrs: rules.allowedPrivateCidrs,
+  };
+}
+
+/** Label by label: no substring, no parent, no child of an exact name, and a wildcard is exactly one label. */
+export function isListed(host: string, entries: readonly string[]): boolean {
+  const afterFirstLabel = host.slice(host.indexOf(".") + 1);
+  return entries.some((entry) => (entry.startsWith("*.") ? entry.slice(2) === afterFirstLabel : entry === host));
+}

@@ -1,0 +1,179 @@
+// Requests to addresses that somebody else supplied: how webhooks and remote audio go out (spec 4.4, contract 6).
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type CallerRequest, createOutbound, GuardRefusal, OutboundError } from "../../src/outbound/dial.ts";
+import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { httpServer, readAll, socketServer } from "./loopback.ts";
+import { type PretendInternet, pretendInternet } from "./pretend-internet.ts";
+
+const PUBLIC = "93.184.216.34";
+const HOOK = "https://hooks.example/in?x=%2F'";
+
+async function setUp(t: TestContext) {
+  const internet = await pretendInternet(t);
+  const outbound = createOutbound({ guard: internet });
+  t.after(() => outbound.destroy());
+  return { internet, outbound };
+}
+
+function receiver(internet: PretendInternet, url: URL): void {
+  internet.name("hooks.example", [PUBLIC]);
+  internet.server(PUBLIC, url);
+}
+
+const post = (over: Partial<CallerRequest> = {}): CallerRequest => {
+  const bytes = Buffer.from("{}");
+  return {
+    trust: "caller",
+    policy: webhookPolicy({ allowHttp: false, allowedPrivateCidrs: [] }),
+    method: "POST",
+    url: HOOK,
+    headers: { "content-type": "application/json" },
+    body: {
+      sizeBytes: bytes.length,
+      open: async function* () {
+        yield bytes;
+      },
+    },
+    maxReplyBytes: 16 * 1024,
+    ...over,
+  };
+};
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => assert.fail("it succeeded"),
+    (thrown: unknown) => thrown,
+  );
+}
+
+test("contract 6: a webhook goes to the vetted address under its own name, with its query byte for byte", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const seen: unknown[] = [];
+  const url = await httpServer(t, async (request, response) => {
+    seen.push([request.method, request.url, request.headers.host, (await readAll(request)).toString()]);
+    response.writeHead(204).end();
+  });
+  receiver(internet, url);
+  const reply = await outbound.exchange(post());
+  assert.equal(reply.status, 204);
+  assert.deepEqual(seen, [["POST", "/in?x=%2F'", "hooks.example", "{}"]]);
+  assert.deepEqual(internet.dialled, [{ address: PUBLIC, port: 443, tlsName: "hooks.example" }]);
+  assert.deepEqual(internet.lookups, ["hooks.example"]);
+  assert.deepEqual([outbound.judged(), outbound.dispatched()], [1, 1]);
+});
+
+test("reliability 4: the guard runs for every request to somebody else's address, and each one resolves anew", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  receiver(internet, await httpServer(t, (_request, response) => void response.end()));
+  for (let round = 0; round < 5; round++) await outbound.exchange(post());
+  await outbound.receive(post(), async () => undefined);
+  await outbound.vet(HOOK, post().policy);
+  assert.deepEqual([outbound.judged(), internet.lookups.length, internet.dialled.length], [7, 7, 6]);
+});
+
+test("SSRF-311, SSRF-449: a name that turns private after it was vetted is refused, and nothing is dialled", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  receiver(internet, await socketServer(t, (socket) => socket.resetAndDestroy()));
+  internet.rebinding("hooks.example", [[PUBLIC], [PUBLIC], ["10.0.0.5"]]);
+  await outbound.vet(HOOK, post().policy);
+  assert.ok((await failureOf(outbound.exchange(post()))) instanceof OutboundError);
+  assert.ok((await failureOf(outbound.exchange(post()))) instanceof GuardRefusal);
+  assert.deepEqual([internet.dialled.length, internet.canaryConnections()], [1, 0]);
+});
+
+test("SSRF-450, SSRF-452: redirects are handed back and not followed, compressed replies are not opened", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const url = await httpServer(t, (_request, response) => {
+    response.writeHead(302, { location: "https://169.254.169.254/", "content-encoding": "gzip" }).end("not gzip");
+  });
+  receiver(internet, url);
+  const reply = await outbound.exchange(post());
+  assert.deepEqual([reply.status, reply.text], [302, "not gzip"]);
+  assert.deepEqual([internet.dialled.length, internet.canaryConnections()], [1, 0]);
+});
+
+test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connection goes and the status decides", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const closed = Promise.withResolvers<void>();
+  const url = await httpServer(t, (_request, response) => {
+    response.on("close", () => closed.resolve());
+    const more = (): void => void (response.destroyed || response.write(Buffer.alloc(4_096, 65), () => more()));
+    more();
+  });
+  receiver(internet, url);
+  const reply = await outbound.exchange(post());
+  assert.equal(reply.status, 200);
+  assert.ok(reply.text.length <= 16 * 1024);
+  await closed.promise;
+});
+
+test("contract 6: a receiver that never answers is a timeout after the first byte, one that cannot be reached before it", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  receiver(internet, await socketServer(t, () => {}));
+  const late = await failureOf(outbound.exchange(post({ timeoutMs: 100 })));
+  assert.ok(late instanceof OutboundError);
+  assert.deepEqual([late.failure, late.dispatched], ["timeout", true]);
+  internet.server(PUBLIC, new URL("http://127.0.0.1:1"));
+  const unreachable = await failureOf(outbound.exchange(post()));
+  assert.ok(unreachable instanceof OutboundError);
+  assert.deepEqual([unreachable.failure, unreachable.dispatched], ["connection", false]);
+});
+
+test("SSRF-400: a server that sends interim heads without end is given up", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const url = await socketServer(t, (socket) =>
+    socket.once("data", () => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50))),
+  );
+  receiver(internet, url);
+  const error = await failureOf(outbound.exchange(post()));
+  assert.ok(error instanceof OutboundError);
+  assert.equal(error.failure, "connection");
+});
+
+test("contract 6: a caller's hang-up ends the request wherever it is", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const hangUp = new AbortController();
+  const url = await socketServer(t, (socket) => socket.once("data", () => hangUp.abort()));
+  receiver(internet, url);
+  const error = await failureOf(outbound.exchange(post({ signal: hangUp.signal })));
+  assert.ok(error instanceof OutboundError);
+  assert.equal(error.failure, "aborted");
+  const before = await failureOf(outbound.exchange(post({ signal: hangUp.signal })));
+  assert.ok(before instanceof OutboundError);
+  assert.deepEqual([before.failure, before.dispatched], ["aborted", false]);
+});
+
+test("SSRF-447, SSRF-455, SSRF-456, SSRF-458: what a webhook may be", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  internet.name("lan.example", ["10.1.2.3"]);
+  internet.name("hooks.example", [PUBLIC]);
+  const shut = post().policy;
+  const open = webhookPolicy({
+    allowHttp: true,
+    allowedPrivateCidrs: ["10.1.0.0/16", "127.0.0.0/8", "169.254.0.0/16"],
+  });
+  const verdict = (url: string, policy = shut) =>
+    outbound.vet(url, policy).then(
+      () => "allow",
+      (error: unknown) => (error instanceof GuardRefusal ? error.reason : String(error)),
+    );
+  assert.equal(await verdict("https://10.0.0.5/hook"), "address_not_public");
+  assert.equal(await verdict("https://user:secret@hooks.example/"), "malformed");
+  assert.equal(await verdict("https://hooks.example:8443/in#part"), "allow");
+  assert.equal(await verdict("http://hooks.example/"), "scheme");
+  assert.equal(await verdict("https://lan.example/"), "address_not_public");
+  assert.equal(await verdict("http://lan.example:3000/", open), "allow");
+  assert.equal(await verdict("http://127.0.0.1:3000/", open), "allow");
+  assert.equal(await verdict("http://10.2.0.1/", open), "address_not_public");
+  assert.equal(await verdict("http://169.254.169.254/latest/meta-data/", open), "address_not_public");
+  assert.equal(await verdict("https://hooks.example:0/", open), "port");
+});
+
+test("spec 4.4: a remote audio request without a listed host asks no name server", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const policy = audioUrlPolicy({ domains: ["media.example"], allowedPorts: [443] });
+  const error = await failureOf(outbound.receive(post({ policy }), async () => undefined));
+  assert.ok(error instanceof GuardRefusal);
+  assert.deepEqual([error.reason, internet.lookups.length], ["host_not_allowed", 0]);
+});
