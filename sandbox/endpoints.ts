@@ -2,6 +2,7 @@
 import { assemblyAiWires } from "./assemblyai.ts";
 import { compatibleWire, DIALECTS } from "./compatible.ts";
 import { deepgramWire } from "./deepgram.ts";
+import { geminiGenerationWire, geminiInteractionWire } from "./gemini-audio.ts";
 import { openAiWire } from "./openai-audio.ts";
 import type { Wire } from "./wire.ts";
 
@@ -21,9 +22,11 @@ export function createEndpoints(): Endpoints {
     ["/deepgram/v1/listen", { POST: deepgramWire }],
     ["/assemblyai/v2/upload", { POST: assemblyAi.upload }],
     ["/assemblyai/v2/transcript", { POST: assemblyAi.submit }],
+    ["/gemini/v1beta/interactions", { POST: geminiInteractionWire() }],
     ...openAiEndpoints(),
   ]);
   const underPath: readonly (readonly [string, Methods])[] = [
+    ["/gemini/v1beta/models/", { POST: geminiGenerationWire() }],
     ["/assemblyai/v2/transcript/", { GET: assemblyAi.poll, DELETE: assemblyAi.remove }],
   ];
   return {

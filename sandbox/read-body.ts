@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { boundaryOf, MalformedMultipart, type ReceivedFile, readMultipart } from "./multipart-reader.ts";
 import { createSpool } from "./spool.ts";
-import type { BodyDefect, Pairs, Wire } from "./wire.ts";
+import type { BodyDefect, InlineAudio, Pairs, Wire } from "./wire.ts";
 
 export interface ReadBody {
   readonly fields: Pairs;
@@ -54,24 +54,41 @@ async function readAs(
     case "multipart":
       return readForm(chunks, request, onField);
     case "json":
-      return readJson(chunks);
+      return readJson(chunks, wire);
     case "none":
       await drain(chunks);
       return {};
   }
 }
 
-/** Its members stand in the record of calls like the fields of a form. */
-async function readJson(chunks: AsyncIterable<Uint8Array>): Promise<Partial<ReadBody>> {
+const LONGEST_RECORDED = 4_096;
+
+/** Its members stand in the record of calls like the fields of a form; audio in it is a file like any other. */
+async function readJson(chunks: AsyncIterable<Uint8Array>, wire: Wire): Promise<Partial<ReadBody>> {
   const pieces: Uint8Array[] = [];
   for await (const chunk of chunks) pieces.push(chunk);
   try {
     const json: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
     const fields = typeof json === "object" && json !== null ? Object.entries(json) : [];
-    return { json, fields: fields.map(([name, value]) => [name, JSON.stringify(value)] as const) };
+    const audio = wire.audioOf?.(json) ?? null;
+    return {
+      json,
+      fields: fields.map(([name, value]) => [name, JSON.stringify(value, shorten)] as const),
+      ...(audio === null ? {} : { file: await spoolInline(audio) }),
+    };
   } catch {
     return {};
   }
+}
+
+function shorten(_name: string, value: unknown): unknown {
+  return typeof value === "string" && value.length > LONGEST_RECORDED ? `… ${value.length} characters` : value;
+}
+
+async function spoolInline({ base64, contentType }: InlineAudio): Promise<ReceivedFile> {
+  const spool = createSpool();
+  await spool.write(Buffer.from(base64, "base64"));
+  return { fieldName: "", name: "", contentType, spooled: await spool.finish() };
 }
 
 async function readForm(

@@ -30,6 +30,8 @@ export interface Sandbox {
   readonly deepgramUrl: string;
   /** What precedes `/v2/transcript`. */
   readonly assemblyaiUrl: string;
+  /** What precedes `/v1beta`. */
+  readonly geminiUrl: string;
   /** Ends in `/v1`, as does the next. */
   readonly openaiUrl: string;
   readonly compatibleUrl: (dialect: Dialect) => string;
@@ -85,6 +87,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     origin,
     deepgramUrl: `${origin}/deepgram`,
     assemblyaiUrl: `${origin}/assemblyai`,
+    geminiUrl: `${origin}/gemini`,
     openaiUrl: `${origin}/openai/v1`,
     compatibleUrl: (dialect) => `${origin}/compatible/${dialect}/v1`,
     calls: log.calls,

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 
-export const WIRE_NAMES = ["deepgram", "openai", "compatible", "assemblyai"] as const;
+export const WIRE_NAMES = ["deepgram", "openai", "compatible", "assemblyai", "gemini"] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
 
 export const DROPPABLE = [
@@ -61,6 +61,11 @@ export interface WireInput {
   readonly measure: () => Promise<AudioFacts>;
 }
 
+export interface InlineAudio {
+  readonly base64: string;
+  readonly contentType: string;
+}
+
 export interface Wire {
   readonly name: WireName;
   /** `submit` unless named: a fault rule without a step concerns that one. */
@@ -68,6 +73,8 @@ export interface Wire {
   readonly body: "raw" | "multipart" | "json" | "none";
   /** Where a JSON body or a path names the model, for fault rules. */
   readonly modelOf?: (input: Pick<WireInput, "json" | "path">) => string;
+  /** Where a JSON body has its audio; it is spooled and measured like any other. */
+  readonly audioOf?: (json: unknown) => InlineAudio | null;
   readonly maxBodyBytes: number;
   /** The provider's own error for a status, for status faults. */
   readonly errorFor: (status: number, requestId: string) => WireAnswer;

@@ -58,10 +58,13 @@ function mark({ support }: FeatureSupport): string {
   return support === "native" ? "yes" : support;
 }
 
-function limits({ limits: { maxBytes, maxSeconds, maxChannels, formats, keyterms } }: SpeechModel): string {
+function limits({
+  limits: { maxBytes, maxSeconds, maxSecondsWith, maxChannels, formats, keyterms },
+}: SpeechModel): string {
   const parts = [
     ...(maxBytes === undefined ? [] : [`${maxBytes} bytes`]),
     ...(maxSeconds === undefined ? [] : [`${maxSeconds} s`]),
+    ...Object.entries(maxSecondsWith ?? {}).map(([feature, seconds]) => `${seconds} s with \`${feature}\``),
     ...(maxChannels === undefined ? [] : [`${maxChannels} channels`]),
     ...(formats === undefined ? [] : [formats.join(" ")]),
     ...(keyterms?.maxTerms === undefined ? [] : [`${keyterms.maxTerms} key terms`]),

@@ -79,6 +79,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sandbox: sandbox.origin,
     assemblyai: sandbox.assemblyaiUrl,
     deepgram: sandbox.deepgramUrl,
+    gemini: sandbox.geminiUrl,
     openai: sandbox.openaiUrl,
   };
   const outbound = openOutbound(options);

@@ -14,10 +14,7 @@ export interface DefaultFile {
 }
 
 const NOT_ADAPTED = [["ELEVENLABS_API_KEY", "ElevenLabs"]] as const;
-const NOT_ADAPTED_CHAT = [
-  ["ANTHROPIC_API_KEY", "Anthropic"],
-  ["GEMINI_API_KEY", "Gemini"],
-] as const;
+const NOT_ADAPTED_CHAT = [["ANTHROPIC_API_KEY", "Anthropic"]] as const;
 
 export function defaultFile(env: Environment): DefaultFile {
   const connections: Connection[] = [];
@@ -50,6 +47,15 @@ export function defaultFile(env: Environment): DefaultFile {
       { connection: "openai", model: "whisper-1" },
     );
     chat.push({ connection: "openai", model: "gpt-4o-mini" });
+  }
+  const gemini = given(env, "GEMINI_API_KEY");
+  if (gemini !== null) {
+    connect("GEMINI_API_KEY", "api_key", { id: "gemini", kind: "gemini", api_key: gemini });
+    // A general model last: it alone translates into any language, and it alone is asked in words.
+    speech.push(
+      { connection: "gemini", model: "gemini-3.5-transcribe" },
+      { connection: "gemini", model: "gemini-2.5-flash" },
+    );
   }
   const local = given(env, "PATCHBAY_LOCAL_STT_URL");
   if (local !== null) {

@@ -47,6 +47,8 @@ export interface SpeechModel {
 export interface SpeechLimits {
   readonly maxBytes?: number;
   readonly maxSeconds?: number;
+  /** Shorter limits while a feature is asked. */
+  readonly maxSecondsWith?: { readonly [F in Feature]?: number };
   readonly maxChannels?: number;
   readonly formats?: readonly AudioFormat[];
   readonly keyterms?: {

@@ -3,6 +3,7 @@ import { anthropicChat } from "./anthropic-chat.ts";
 import { assemblyai } from "./assemblyai.ts";
 import type { ChatProvider } from "./chat-provider.ts";
 import { deepgram } from "./deepgram.ts";
+import { geminiAudio } from "./gemini-audio.ts";
 import { geminiChat } from "./gemini-chat.ts";
 import { openaiChat, openaiCompatibleChat } from "./openai-chat.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
@@ -12,7 +13,7 @@ import { sandboxChat } from "./sandbox-chat.ts";
 import { sandbox } from "./sandbox.ts";
 
 export const providers: ReadonlyMap<ProviderKind, SpeechProvider> = new Map(
-  [assemblyai, deepgram, openai, openaiCompatible, sandbox].map((provider) => [provider.kind, provider]),
+  [assemblyai, deepgram, geminiAudio, openai, openaiCompatible, sandbox].map((provider) => [provider.kind, provider]),
 );
 
 export const chatProviders: ReadonlyMap<ProviderKind, ChatProvider> = new Map(

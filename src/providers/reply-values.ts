@@ -9,3 +9,8 @@ export function secondsOrNull(value: unknown): number | null {
 export function confidenceOrNull(value: unknown): number | null {
   return typeof value === "number" && value >= 0 && value <= 1 ? value : null;
 }
+
+/** Google's durations: seconds as text, `"1.200s"`; anything else is null. */
+export function offsetSeconds(value: unknown): number | null {
+  return typeof value === "string" && /^\d+(\.\d+)?s$/u.test(value) ? Number(value.slice(0, -1)) : null;
+}

@@ -1,7 +1,7 @@
 // Can this model do all of it? The static verdict on one target, from data alone (contract 3). Pure.
 import type { Feature, Lack } from "../contract/features.ts";
 import type { AudioFormat } from "../audio/media-types.ts";
-import type { FeatureSupport, LanguageInForce, SpeechModel } from "../providers/provider.ts";
+import type { FeatureSupport, LanguageInForce, SpeechLimits, SpeechModel } from "../providers/provider.ts";
 import type { Requirements } from "./required-features.ts";
 
 /** What is known of the audio before a provider is chosen. */
@@ -84,10 +84,15 @@ function audioLacks({ limits }: SpeechModel, wanted: Requirements, audio: AudioF
   const lacks: Lack[] = [];
   if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
   if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");
-  if (limits.maxSeconds !== undefined && audio.durationSeconds > limits.maxSeconds) lacks.push("duration");
+  if (audio.durationSeconds > maxSeconds(limits, wanted)) lacks.push("duration");
   if (wanted.features.includes("multichannel") && audio.channels > (limits.maxChannels ?? Number.POSITIVE_INFINITY))
     lacks.push("channels");
   return lacks;
+}
+
+function maxSeconds({ maxSeconds: always, maxSecondsWith }: SpeechLimits, wanted: Requirements): number {
+  const conditional = wanted.features.map((feature) => maxSecondsWith?.[feature] ?? Number.POSITIVE_INFINITY);
+  return Math.min(always ?? Number.POSITIVE_INFINITY, ...conditional);
 }
 
 function translatesInto(model: SpeechModel, language: string): boolean {

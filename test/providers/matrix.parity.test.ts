@@ -6,6 +6,7 @@ import { test } from "node:test";
 import type { Feature, Preference } from "../../src/contract/features.ts";
 import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
+import { geminiAudio } from "../../src/providers/gemini-audio.ts";
 import { openai } from "../../src/providers/openai.ts";
 import type { SpeechModel } from "../../src/providers/provider.ts";
 
@@ -32,6 +33,10 @@ const ROWS: readonly (readonly [row: string, model: string, data: SpeechModel | 
     (name) => ["assemblyai/universal-3-pro, 3-5-pro", name, assemblyai.models[name]] as const,
   ),
   ["assemblyai/universal-2", "universal-2", assemblyai.models["universal-2"]],
+  ["google/gemini-3.5-transcribe", "gemini-3.5-transcribe", geminiAudio.models["gemini-3.5-transcribe"]],
+  ...Object.entries(geminiAudio.models)
+    .filter(([name]) => name !== "gemini-3.5-transcribe")
+    .map(([name, model]) => ["google/gemini general model", name, model] as const),
 ];
 
 const FEATURE_COLUMNS: Readonly<Record<string, readonly Feature[]>> = {
@@ -76,8 +81,6 @@ const OTHER_ROWS = [
   "elevenlabs/scribe_v2",
   "google/chirp_3 (v2)",
   "google/chirp_2, long (v2)",
-  "google/gemini-3.5-transcribe",
-  "google/gemini general model",
   "compat/groq whisper-large-v3",
   "compat/mistral voxtral",
   "self-hosted/speaches",
@@ -96,21 +99,23 @@ interface Difference {
 const DEEPGRAM = ["deepgram/nova-3", "deepgram/nova-2"];
 const OPENAI = [...new Set(ROWS.map(([row]) => row))].filter((row) => row.startsWith("openai/"));
 const ASSEMBLYAI = ["assemblyai/universal-3-pro, 3-5-pro", "assemblyai/universal-2"];
+const GEMINI_TRANSCRIBE = "google/gemini-3.5-transcribe";
+const GEMINI = [GEMINI_TRANSCRIBE, "google/gemini general model"];
 const DIFFERENCES: readonly Difference[] = [
   {
-    rows: [...DEEPGRAM, ...OPENAI.filter((row) => row !== "openai/whisper-1")],
+    rows: [...DEEPGRAM, ...OPENAI.filter((row) => row !== "openai/whisper-1"), GEMINI_TRANSCRIBE],
     column: "realtime",
     ours: "absent",
     because: "live transcription is another endpoint of these providers, and no adapter speaks it",
   },
   {
-    rows: OPENAI,
+    rows: [...OPENAI, ...GEMINI],
     column: "multichannel",
     ours: "absent",
     because: "channels would have to be split before the upload, and the gateway does not cut audio",
   },
   {
-    rows: OPENAI,
+    rows: [...OPENAI, GEMINI_TRANSCRIBE],
     column: "profanity_filter",
     ours: "absent",
     because: "masking by a word list is not a model's filter, and there is no such list",
@@ -134,6 +139,13 @@ const DIFFERENCES: readonly Difference[] = [
     column: "detect_language",
     ours: "absent",
     because: "the medical model knows one language, and detection would answer with another model",
+  },
+  {
+    rows: [GEMINI_TRANSCRIBE],
+    column: "smart_formatting",
+    ours: "absent",
+    because:
+      "its mode `smart` leaves words out and takes neither times nor speakers beside it; verbatim is formatted anyway",
   },
 ];
 
@@ -177,7 +189,7 @@ test("every row and column of the matrix is compared or accounted for", () => {
 });
 
 test("every model of these catalogues has a row in the matrix", () => {
-  const known = [assemblyai, deepgram, openai].flatMap(({ models }) => Object.keys(models));
+  const known = [assemblyai, deepgram, geminiAudio, openai].flatMap(({ models }) => Object.keys(models));
   assert.deepEqual(known.toSorted(), ROWS.map(([, model]) => model).toSorted());
 });
 
@@ -185,6 +197,8 @@ const LIMITS: Readonly<Record<string, Partial<SpeechModel["limits"]>>> = {
   "2 GB; 10 min processing": { maxBytes: 2_000_000_000 },
   "upload 2.2 GB, URL 5 GB, 160 ms–10 h": { maxBytes: 2_200_000_000, maxSeconds: 36_000 },
   "as above": { maxBytes: 2_200_000_000, maxSeconds: 36_000 },
+  "20 MB inline; 1 h (30 min with words/speakers)": { maxBytes: 14_950_848, maxSeconds: 3_600 },
+  "20 MB request inline; 9.5 h via Files": { maxBytes: 14_950_848, maxSeconds: 34_200 },
   "25 MiB body; no duration cap known": { maxBytes: 26_214_400 - 65_536 },
   "25 MB": { maxBytes: 26_214_400 - 65_536 },
   "25 MiB; about 1500 s": { maxBytes: 26_214_400 - 65_536, maxSeconds: 1500 },
@@ -226,6 +240,7 @@ function compare(row: string, model: string, column: string, wanted: string, our
 /** A condition is a list of languages, or a limit that routing checks. */
 function hasCondition(speech: SpeechModel, feature: Feature): boolean {
   if (speech.features[feature]?.languages !== undefined) return true;
+  if (speech.limits.maxSecondsWith?.[feature] !== undefined) return true;
   if (feature === "keyterms") return speech.limits.keyterms !== undefined;
   return feature === "multichannel" && speech.limits.maxChannels !== undefined;
 }

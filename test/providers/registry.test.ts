@@ -28,11 +28,12 @@ test("contract 3: every feature of every model carries the grade by which its re
   }
 });
 
-test("contract 10: the catalogue knows chat models of openai, anthropic and gemini, and none of them is a speech model", () => {
+test("contract 10: the catalogue knows chat models of openai, anthropic and gemini, and only Gemini's hear speech too", () => {
   assert.deepEqual(Object.keys(CHAT_MODELS).toSorted(), ["anthropic", "gemini", "openai"]);
   for (const kind of PROVIDER_KINDS) {
     const names = Object.keys(CHAT_MODELS[kind] ?? {});
-    for (const name of names) assert.equal(providers.get(kind)?.models[name], undefined);
+    for (const name of names)
+      assert.equal(providers.get(kind)?.models[name] !== undefined, kind === "gemini", `${kind} ${name}`);
   }
 });
 

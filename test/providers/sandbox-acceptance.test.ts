@@ -6,6 +6,7 @@ import { type Dialect, startSandbox } from "../../sandbox/server.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
+import { geminiAudio } from "../../src/providers/gemini-audio.ts";
 import { createIo } from "../../src/providers/make-io.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { openai } from "../../src/providers/openai.ts";
@@ -15,6 +16,7 @@ import { wav } from "../sandbox/wav.ts";
 import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
 import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
+import { GEMINI_GOLDEN } from "./golden/gemini.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { targetOf } from "./subject.ts";
@@ -47,6 +49,7 @@ const dialectOf = (golden: GoldenModel): Dialect => (golden.settings?.["dialect"
 const PLACES: readonly Place[] = [
   ...ASSEMBLYAI_GOLDEN.map((golden) => ({ provider: assemblyai, baseUrl: server.assemblyaiUrl, golden })),
   ...DEEPGRAM_GOLDEN.map((golden) => ({ provider: deepgram, baseUrl: server.deepgramUrl, golden })),
+  ...GEMINI_GOLDEN.map((golden) => ({ provider: geminiAudio, baseUrl: server.geminiUrl, golden })),
   ...OPENAI_GOLDEN.map((golden) => ({ provider: openai, baseUrl: server.openaiUrl, golden })),
   ...[SIMULATED_GOLDEN, ...prefixed("deepgram/", DEEPGRAM_GOLDEN), ...prefixed("openai/", OPENAI_GOLDEN)].map(
     (golden) => ({ provider: sandboxProvider, baseUrl: server.origin, golden }),

@@ -9,6 +9,8 @@ export interface ContractSubject {
   /** The header that carries the credential `key-…`, as the provider documents it; `authorization` unless named. */
   readonly credentialHeader?: string;
   readonly authorization: (credential: string) => string;
+  /** Of a JSON body with the audio in it: where it stands, as base64. */
+  readonly audioIn?: (body: unknown) => unknown;
   /** A documented success body for the first golden model's base request. */
   readonly success: unknown;
   /** A refusal in the provider's own shape, with this text in its free-text fields and this code in its code field. */
@@ -35,6 +37,15 @@ export function parametersOf(plan: SpeechPlan): readonly Parameter[] {
     case "multipart":
       return plan.fields;
     case "json":
-      return Object.entries(plan.body).map(([name, value]) => [name, JSON.stringify(value)] as const);
+      return flattened(plan.body);
   }
+}
+
+/** Members of members by their path; lists and plain values in JSON. */
+function flattened(body: object, prefix = ""): readonly Parameter[] {
+  return Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+      ? flattened(value, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, JSON.stringify(value)] as const],
+  );
 }

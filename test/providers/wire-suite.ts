@@ -83,6 +83,11 @@ export function wireContract(subject: ContractSubject): void {
       assert.ok(file instanceof File);
       assert.deepEqual([file.name, file.type], ["audio.wav", "audio/wav"]);
       assert.deepEqual(Buffer.from(await file.arrayBuffer()), AUDIO_BYTES);
+    } else {
+      assert.equal(only.headers["content-type"], "application/json");
+      const body: unknown = JSON.parse(only.body.toString());
+      assert.deepEqual(subject.audioIn?.(body), AUDIO_BYTES.toString("base64"));
+      assert.partialDeepStrictEqual(body, plan.body);
     }
   });
 

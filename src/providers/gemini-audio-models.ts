@@ -1,0 +1,48 @@
+// What Gemini's models can do with audio, as data (ai.google.dev, checked 2026-11-20; providers/matrix.json).
+import { CHAT_MODELS } from "./catalog.ts";
+import { audioBytesWithin } from "./json-audio.ts";
+import type { SpeechModel } from "./provider.ts";
+
+const INLINE_BYTES = audioBytesWithin(20_000_000);
+
+/** The model made for transcription, on the Interactions API. Nothing it answers names the language. */
+const TRANSCRIBE: SpeechModel = {
+  features: {
+    diarization: { support: "native", grade: "shown" },
+    "timestamps.word": { support: "native", grade: "shown" },
+    "timestamps.segment": { support: "exact", grade: "shown" },
+    keyterms: { support: "native", grade: "sent" },
+  },
+  preferences: ["language"],
+  limits: {
+    maxBytes: INLINE_BYTES,
+    maxSeconds: 3_600,
+    // "30 min with speakers or word timestamps"; segments are made of words.
+    maxSecondsWith: { diarization: 1_800, "timestamps.word": 1_800, "timestamps.segment": 1_800 },
+    formats: ["wav", "mp3", "m4a", "webm"],
+  },
+  languages: "any",
+  defaultLanguage: "auto",
+};
+
+/**
+ * A general model asked in words. What it says is generated text: times, speakers and redaction would be its claims, so
+ * none is declared; a word list or a mask asked in prose is weak.
+ */
+export const GENERAL: SpeechModel = {
+  features: {
+    keyterms: { support: "weak", grade: "sent" },
+    profanity_filter: { support: "weak", grade: "sent" },
+    translation: { support: "native", grade: "sent" },
+  },
+  preferences: ["prompt"],
+  limits: { maxBytes: INLINE_BYTES, maxSeconds: 34_200, formats: ["wav", "mp3"] },
+  languages: "any",
+  defaultLanguage: "auto",
+  translatesInto: "any",
+};
+
+export const GEMINI_AUDIO_MODELS: Readonly<Record<string, SpeechModel>> = {
+  "gemini-3.5-transcribe": TRANSCRIBE,
+  ...Object.fromEntries(Object.keys(CHAT_MODELS.gemini ?? {}).map((name) => [name, GENERAL])),
+};

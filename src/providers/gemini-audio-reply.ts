@@ -1,0 +1,117 @@
+// Reading Gemini's success bodies: an interaction of the transcription model, and generated text of a general one. Pure.
+import { z } from "zod";
+import { ProviderError } from "./io.ts";
+import type { ProviderWord } from "./provider.ts";
+import { offsetSeconds } from "./reply-values.ts";
+
+export interface GeminiReply {
+  readonly text: string;
+  readonly words: readonly ProviderWord[];
+  readonly requestId: string | null;
+}
+
+const wordInfo = z.object({
+  type: z.literal("word_info"),
+  text: z.string().nullish(),
+  start_offset: z.unknown().optional(),
+  end_offset: z.unknown().optional(),
+  speaker: z.string().nullish(),
+  start_index: z.number().nullish(),
+  end_index: z.number().nullish(),
+});
+type WordInfo = z.infer<typeof wordInfo>;
+
+const content = z.object({
+  type: z.string(),
+  text: z.string().nullish(),
+  annotations: z.array(z.union([wordInfo, z.unknown()])).nullish(),
+});
+
+const interaction = z.object({
+  id: z.string().nullish(),
+  status: z.string(),
+  steps: z.array(z.object({ type: z.string(), content: z.array(content).nullish() })),
+});
+
+/** What was heard stands in the model's own steps; the others repeat the input or think aloud. */
+export function readInteraction(raw: unknown): GeminiReply {
+  const parsed = interaction.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const { id, status, steps } = parsed.data;
+  // `incomplete` is a transcript with a hole at its end.
+  if (status !== "completed") throw new ProviderError("bad_reply", { status: 200, reason: "not_completed" });
+  const texts = steps
+    .filter((step) => step.type === "model_output")
+    .flatMap((step) => (step.content ?? []).filter(({ type }) => type === "text"));
+  return {
+    text: texts
+      .map((each) => each.text ?? "")
+      .join("\n")
+      .trim(),
+    words: texts.flatMap((each) =>
+      (each.annotations ?? []).flatMap((annotation) => wordOf(wordInfo.safeParse(annotation).data, each.text ?? "")),
+    ),
+    requestId: id ?? null,
+  };
+}
+
+/** A word without both its times is none that could be placed. */
+function wordOf(info: WordInfo | undefined, text: string): readonly ProviderWord[] {
+  if (info === undefined) return [];
+  const start = offsetSeconds(info.start_offset);
+  const end = offsetSeconds(info.end_offset);
+  const word = (info.text ?? sliceOfBytes(text, info.start_index ?? 0, info.end_index ?? 0)).trim();
+  if (start === null || end === null || word === "") return [];
+  return [{ text: word, start, end, confidence: null, speaker: info.speaker ?? null, channel: null }];
+}
+
+/** "measured in bytes". */
+function sliceOfBytes(text: string, start: number, end: number): string {
+  return Buffer.from(text).subarray(start, end).toString();
+}
+
+const generated = z.object({
+  candidates: z
+    .array(
+      z.object({
+        content: z
+          .object({
+            parts: z.array(z.object({ text: z.string().nullish(), thought: z.boolean().nullish() })).nullish(),
+          })
+          .nullish(),
+        finishReason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
+  responseId: z.string().nullish(),
+});
+
+const answer = z.object({ text: z.string() });
+
+/** Reasons that are about this input; asked again, the model would say the same. */
+const REFUSALS = new Set(["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
+
+export function readGenerated(raw: unknown): GeminiReply {
+  const parsed = generated.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const { candidates, promptFeedback, responseId } = parsed.data;
+  const blocked = promptFeedback?.blockReason ?? null;
+  if (blocked !== null) throw new ProviderError("rejected", { status: 200, reason: "prompt_blocked" });
+  const candidate = candidates?.[0];
+  if (candidate === undefined) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const reason = candidate.finishReason ?? "";
+  if (REFUSALS.has(reason)) throw new ProviderError("rejected", { status: 200, reason });
+  // Above all MAX_TOKENS: text that was cut has a hole, and nobody may take it for the whole.
+  if (reason !== "STOP") throw new ProviderError("bad_reply", { status: 200, reason: "not_finished" });
+  const parts = (candidate.content?.parts ?? []).filter((part) => part.thought !== true);
+  return { text: textOf(parts.map((part) => part.text ?? "").join("")), words: [], requestId: responseId ?? null };
+}
+
+function textOf(json: string): string {
+  try {
+    return answer.parse(JSON.parse(json)).text.trim();
+  } catch {
+    throw new ProviderError("bad_reply", { status: 200, reason: "not_in_schema" });
+  }
+}

@@ -1,0 +1,185 @@
+// Gemini with audio: the transcription model by an interaction, general models by generateContent (ai.google.dev, checked
+// 2026-11-20). A general model's words are its own; it is asked for text and nothing it could only claim.
+import { z } from "zod";
+import type { Feature, Preference } from "../contract/features.ts";
+import { unmetFeatures } from "./asked-features.ts";
+import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
+import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";
+import type { Io } from "./io.ts";
+import { jsonWithAudio } from "./json-audio.ts";
+import type {
+  PlanResult,
+  ProviderTranscript,
+  RawTranscript,
+  SpeechAudio,
+  SpeechPlan,
+  SpeechProvider,
+  SpeechRequest,
+  SpeechTarget,
+} from "./provider.ts";
+import { readJsonReply } from "./read-reply.ts";
+import { receiptsFor } from "./receipts.ts";
+
+export const geminiAudio: SpeechProvider = {
+  kind: "gemini",
+  models: GEMINI_AUDIO_MODELS,
+  unknownModel: GENERAL,
+  settings: z.strictObject({}),
+  defaultBaseUrl: "https://generativelanguage.googleapis.com",
+  plan: planGeminiAudio,
+  transcribe: transcribeGeminiAudio,
+  normalise: normaliseGeminiAudio,
+};
+
+const INTERACTIONS_PATH = "/v1beta/interactions";
+
+/** By name, dated editions included. */
+function isTranscriber({ model }: SpeechTarget): boolean {
+  return /^gemini-[\d.]+-transcribe(?:-|$)/u.test(model);
+}
+
+const TRANSCRIBER_SENDS = new Set<Feature>(["diarization", "timestamps.word", "timestamps.segment", "keyterms"]);
+const GENERAL_SENDS = new Set<Feature>(["keyterms", "profanity_filter", "translation"]);
+
+export function planGeminiAudio(request: SpeechRequest, target: SpeechTarget): PlanResult {
+  const transcriber = isTranscriber(target);
+  const sends = transcriber ? TRANSCRIBER_SENDS : GENERAL_SENDS;
+  const missing = unmetFeatures(request, target.speech, (feature) => sends.has(feature));
+  if (missing.length > 0) return { ok: false, missing };
+  const plan = transcriber ? interactionPlan(request, target) : generationPlan(request, target);
+  return { ok: true, plan, dropped: dropped(request, target) };
+}
+
+function interactionPlan(request: SpeechRequest, target: SpeechTarget): SpeechPlan {
+  const { language } = request;
+  const told = language.kind === "default" || (language.kind === "asked" && takes(target, "language"));
+  // Segments and speakers are placed by the times of their words; there are no others.
+  const timed = request.words || request.segments || request.diarization;
+  const mode = {
+    type: "verbatim",
+    ...(request.diarization ? { diarization_mode: "speaker" } : {}),
+    ...(timed ? { timestamp_granularities: ["word"] } : {}),
+  };
+  const config = {
+    ...(told ? { language_codes: [language.tag] } : {}),
+    ...(request.keyterms.length > 0 ? { custom_vocabulary: request.keyterms } : {}),
+    mode,
+  };
+  return {
+    kind: "json",
+    path: INTERACTIONS_PATH,
+    // Kept on the provider's side unless told otherwise.
+    body: { model: target.model, store: false, generation_config: { transcription_config: config } },
+  };
+}
+
+function generationPlan(request: SpeechRequest, target: SpeechTarget): SpeechPlan {
+  return {
+    kind: "json",
+    path: `/v1beta/models/${encodeURIComponent(target.model)}:generateContent`,
+    body: {
+      systemInstruction: { parts: instructions(request, target).map((text) => ({ text })) },
+      generationConfig: { temperature: 0, responseMimeType: "application/json", responseJsonSchema: ANSWER_SCHEMA },
+    },
+  };
+}
+
+/** A field keeps a model from talking about its work, and lets it say that nobody spoke. */
+const ANSWER_SCHEMA = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+
+const VERBATIM =
+  "Write down the speech in the audio word for word in the language spoken, with punctuation. Leave nothing out and add nothing. Give it as `text`; when nobody speaks, `text` is empty.";
+
+function instructions(request: SpeechRequest, target: SpeechTarget): readonly string[] {
+  const lines = [request.toLanguage === null ? VERBATIM : translateInto(request.toLanguage)];
+  if (request.keyterms.length > 0) lines.push(`${TERMS} ${request.keyterms.join(", ")}`);
+  if (request.profanityFilter) lines.push(MASK);
+  if (request.prompt !== null && takes(target, "prompt")) lines.push(`About the audio: ${request.prompt}`);
+  return lines;
+}
+
+const TERMS = "Where these terms are spoken, write them so:";
+const MASK = "Write asterisks in the place of profane words.";
+
+function translateInto(tag: string): string {
+  const name = new Intl.DisplayNames(["en"], { type: "language" }).of(tag) ?? tag;
+  return `Translate the speech in the audio into ${name} (${tag}), whole and faithfully. Give the translation as \`text\`; when nobody speaks, \`text\` is empty.`;
+}
+
+function takes(target: SpeechTarget, preference: Preference): boolean {
+  return target.speech.preferences.includes(preference);
+}
+
+function dropped(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
+  const list: Preference[] = [];
+  if (request.language.kind === "detect") list.push("detect_language");
+  if (request.language.kind === "asked" && !(takes(target, "language") && isTranscriber(target))) list.push("language");
+  if (request.speakerCountHint !== null) list.push("speaker_count_hint");
+  if (request.smartFormatting !== null) list.push("smart_formatting");
+  if (request.prompt !== null && (isTranscriber(target) || !takes(target, "prompt"))) list.push("prompt");
+  return list;
+}
+
+/** As both APIs name them; mp4 and MPEG streams are on neither list. */
+const MIME_TYPES: Readonly<Partial<Record<SpeechAudio["format"], string>>> = {
+  wav: "audio/wav",
+  mp3: "audio/mp3",
+  m4a: "audio/m4a",
+  webm: "audio/webm",
+};
+
+async function transcribeGeminiAudio(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript> {
+  if (plan.kind !== "json") throw new TypeError("Gemini takes JSON");
+  const mimeType = MIME_TYPES[audio.format] ?? audio.mediaType;
+  const body = jsonWithAudio(
+    (data) =>
+      plan.path.endsWith(INTERACTIONS_PATH)
+        ? { ...plan.body, input: [{ type: "audio", mime_type: mimeType, data }] }
+        : { ...plan.body, contents: [{ role: "user", parts: [{ inlineData: { mimeType, data } }] }] },
+    audio,
+  );
+  const reply = await io.send({
+    method: "POST",
+    path: plan.path,
+    headers: {
+      "content-type": "application/json",
+      ...(io.credential === null ? {} : { "x-goog-api-key": io.credential }),
+    },
+    body,
+  });
+  return readJsonReply(reply, io.credential);
+}
+
+export function normaliseGeminiAudio(
+  raw: RawTranscript,
+  request: SpeechRequest,
+  target: SpeechTarget,
+  audio: SpeechAudio,
+): ProviderTranscript {
+  const { text, words, requestId } = isTranscriber(target) ? readInteraction(raw.body) : readGenerated(raw.body);
+  const planned = planGeminiAudio(request, target);
+  const sent = planned.ok && planned.plan.kind === "json" ? JSON.stringify(planned.plan.body) : "";
+  const receipts = receiptsFor(
+    request,
+    audio,
+    // Channels are mixed, and no language is named. Words hold the segments.
+    { text, words, segments: words, channels: 1, language: null, wasSent: (feature) => wasSent(feature, sent) },
+    false,
+  );
+  return {
+    text,
+    language: null,
+    languageConfidence: null,
+    segments: [],
+    words,
+    providerSeconds: null,
+    providerRequestId: requestId,
+    receipts,
+  };
+}
+
+function wasSent(feature: Feature, sent: string): boolean {
+  if (feature === "keyterms") return sent.includes('"custom_vocabulary":[') || sent.includes(TERMS);
+  if (feature === "profanity_filter") return sent.includes(MASK);
+  return feature === "translation" && sent.includes("Translate the speech");
+}

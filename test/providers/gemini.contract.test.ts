@@ -1,0 +1,175 @@
+// Gemini with audio against the contract suite, and its replies: transcripts, refusals under status 200, cut texts.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { geminiAudio } from "../../src/providers/gemini-audio.ts";
+import { ProviderError } from "../../src/providers/io.ts";
+import { speechContract } from "./contract-suite.ts";
+import { requestFor } from "./fixtures.ts";
+import { GEMINI_GOLDEN } from "./golden/gemini.ts";
+import { normalised, piece, replyContract } from "./reply-suite.ts";
+import { targetOf } from "./subject.ts";
+
+const [TRANSCRIBE, GENERAL] = GEMINI_GOLDEN;
+assert.ok(TRANSCRIBE && GENERAL);
+const reply = (name: string): URL => new URL(`gemini/${name}.json`, import.meta.url);
+const TWO_SPEAKERS = JSON.parse(await readFile(reply("two-speakers"), "utf8")) as Record<string, unknown>;
+const GENERATED = JSON.parse(await readFile(reply("generated"), "utf8")) as Record<string, unknown>;
+
+const refusal = (code: string, text: string) => ({
+  error: {
+    code: 400,
+    message: text,
+    status: code,
+    details: [{ "@type": "type.googleapis.com/google.rpc.Help", text }],
+  },
+});
+const audioIn = (body: unknown) => (body as { input?: { data?: unknown }[] }).input?.[0]?.data;
+const inlineIn = (body: unknown) =>
+  (body as { contents?: { parts?: { inlineData?: { data?: unknown } }[] }[] }).contents?.[0]?.parts?.[0]?.inlineData
+    ?.data;
+
+const SHARED = {
+  provider: geminiAudio,
+  credentialHeader: "x-goog-api-key",
+  authorization: (credential: string) => credential,
+  refusal,
+};
+speechContract({ ...SHARED, golden: GEMINI_GOLDEN, success: TWO_SPEAKERS, audioIn });
+// The other API of the two, with its own place for the audio and its own success body.
+speechContract({
+  ...SHARED,
+  golden: [...GEMINI_GOLDEN.slice(1), TRANSCRIBE],
+  success: GENERATED,
+  audioIn: inlineIn,
+});
+
+const silent = { ...TWO_SPEAKERS, steps: [{ type: "model_output", content: [{ type: "text", text: "" }] }] };
+const wordless = {
+  ...TWO_SPEAKERS,
+  steps: [{ type: "model_output", content: [{ type: "text", text: "Hello." }] }],
+};
+
+replyContract(geminiAudio, [
+  {
+    name: "words with times and speakers, a word without its text read by its bytes, thoughts and echoes left out",
+    golden: TRANSCRIBE,
+    reply: TWO_SPEAKERS,
+    wishes: { words: true, segments: true, diarization: true },
+    transcript: {
+      text: "Grüezi. Hello there.",
+      language: null,
+      languageConfidence: null,
+      providerSeconds: null,
+      providerRequestId: "v1_ChdXYW",
+      words: [
+        piece("Grüezi.", 0.5, 1.25, { speaker: "spk_1" }),
+        piece("Hello", 2, 2.4, { speaker: "spk_2" }),
+        piece("there.", 2.4, 2.9, { speaker: "spk_2" }),
+      ],
+      segments: [],
+    },
+    receipts: ["diarization shown yes", "timestamps.word shown yes", "timestamps.segment shown yes"],
+  },
+  {
+    name: "text without annotations delivers neither times nor speakers",
+    golden: TRANSCRIBE,
+    reply: wordless,
+    wishes: { words: true, segments: true, diarization: true, keyterms: ["Patchbay"] },
+    transcript: { text: "Hello.", words: [] },
+    receipts: ["diarization shown no", "timestamps.word shown no", "timestamps.segment shown no", "keyterms sent yes"],
+  },
+  {
+    name: "speakers on words without times place nobody",
+    golden: TRANSCRIBE,
+    reply: {
+      ...wordless,
+      steps: [
+        {
+          type: "model_output",
+          content: [{ type: "text", text: "Hi.", annotations: [{ type: "word_info", text: "Hi.", speaker: "spk_1" }] }],
+        },
+      ],
+    },
+    wishes: { diarization: true },
+    transcript: { words: [] },
+    receipts: ["diarization shown no"],
+  },
+  {
+    name: "silence satisfies times and speakers",
+    golden: TRANSCRIBE,
+    reply: silent,
+    wishes: { words: true, diarization: true },
+    transcript: { text: "", words: [] },
+    receipts: ["diarization shown yes", "timestamps.word shown yes"],
+  },
+  {
+    name: "a general model's text is what stands in the field, thoughts left out, nothing claimed beside it",
+    golden: GENERAL,
+    reply: GENERATED,
+    wishes: { keyterms: ["Patchbay"], profanityFilter: true },
+    transcript: {
+      text: "Guten Tag. Wie geht's?",
+      language: null,
+      segments: [],
+      words: [],
+      providerSeconds: null,
+      providerRequestId: "r-42",
+    },
+    receipts: ["keyterms sent yes", "profanity_filter sent yes"],
+  },
+  {
+    name: "a translation is proven by its instruction",
+    golden: GENERAL,
+    reply: GENERATED,
+    wishes: { task: "translate", toLanguage: "de-CH" },
+    receipts: ["translation sent yes"],
+  },
+]);
+
+const candidate = (more: object) => ({ ...GENERATED, candidates: [{ content: { parts: [{ text: "{}" }] }, ...more }] });
+
+for (const [what, golden, body, kind, reason] of [
+  [
+    "a prompt that is blocked",
+    GENERAL,
+    { promptFeedback: { blockReason: "PROHIBITED_CONTENT" } },
+    "rejected",
+    "prompt_blocked",
+  ],
+  ["an answer stopped for safety", GENERAL, candidate({ finishReason: "SAFETY" }), "rejected", "SAFETY"],
+  ["an answer stopped for recitation", GENERAL, candidate({ finishReason: "RECITATION" }), "rejected", "RECITATION"],
+  ["a text cut by its length", GENERAL, candidate({ finishReason: "MAX_TOKENS" }), "bad_reply", "not_finished"],
+  ["an answer without a reason to end", GENERAL, candidate({}), "bad_reply", "not_finished"],
+  ["an answer outside the schema", GENERAL, candidate({ finishReason: "STOP" }), "bad_reply", "not_in_schema"],
+  ["no candidate at all", GENERAL, { candidates: [] }, "bad_reply", "missing_fields"],
+  [
+    "an interaction that is incomplete",
+    TRANSCRIBE,
+    { ...TWO_SPEAKERS, status: "incomplete" },
+    "bad_reply",
+    "not_completed",
+  ],
+  ["an interaction that failed", TRANSCRIBE, { ...TWO_SPEAKERS, status: "failed" }, "bad_reply", "not_completed"],
+] as const) {
+  test(`contract 1: gemini, ${what} under status 200: ${kind}`, async () => {
+    await assert.rejects(
+      normalised(geminiAudio, { name: what, golden, reply: body, receipts: [] }),
+      (error) => error instanceof ProviderError && error.kind === kind && error.reason === reason,
+    );
+  });
+}
+
+test("contract 3: gemini translates into the language asked by name and tag", () => {
+  const { speech, target } = targetOf(geminiAudio, GENERAL);
+  const result = geminiAudio.plan(requestFor(speech, { task: "translate", toLanguage: "fr-CA" }), target);
+  assert.ok(result.ok && result.plan.kind === "json");
+  assert.match(JSON.stringify(result.plan.body), /into Canadian French \(fr-CA\)/u);
+});
+
+test("contract 3: gemini, nothing a general model could only claim is declared of it", () => {
+  for (const [name, { features }] of Object.entries(geminiAudio.models)) {
+    if (name.includes("-transcribe")) continue;
+    assert.deepEqual(Object.keys(features).toSorted(), ["keyterms", "profanity_filter", "translation"], name);
+  }
+});
