@@ -1,4 +1,5 @@
 // Gathers calls made while one is under way into the next one: each batch is one transaction, however many callers wait.
+import { setImmediate as turn } from "node:timers/promises";
 
 export interface BatchOptions {
   readonly maxItems: number;
@@ -22,9 +23,11 @@ export function createBatcher<Item, Answer>(
   const drain = async (): Promise<void> => {
     if (busy) return;
     busy = true;
-    // One turn of the loop: calls made in the same tick share the first batch too.
-    await Promise.resolve();
-    while (queue.length > 0) await runBatch(queue.splice(0, maxItems));
+    while (queue.length > 0) {
+      // One turn of the loop: everybody whose socket is ready now shares this batch (docs/measurements.md).
+      await turn();
+      await runBatch(queue.splice(0, maxItems));
+    }
     busy = false;
   };
 
