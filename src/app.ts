@@ -25,9 +25,11 @@ import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
+import { postChat } from "./http/endpoints/post-chat.ts";
 import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
 import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { createServer } from "./http/server.ts";
+import { createLeases } from "./metering/leases.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
@@ -35,7 +37,7 @@ import { ownAddresses, systemConnector, systemResolver } from "./outbound/system
 import { createCircuits } from "./providers/health.ts";
 import { createIo } from "./providers/make-io.ts";
 import type { ProviderKind } from "./providers/provider.ts";
-import { providers } from "./providers/registry.ts";
+import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 
@@ -86,6 +88,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const measurer = createMeasurer();
   const spool = await openSpool({ directory: join(configuration.storage.dataDir, "spool") });
   const ledger = createLedger({ database, seal });
+  const leases = createLeases({
+    database,
+    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
+  });
   const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
   let directory = await loadDirectory({ database, seal });
   let prices = await loadPrices(database);
@@ -103,11 +109,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   const deletions = createProviderDeletions(database, reach);
   const plain: GatewayServices = {
     ...reach,
+    chatProviders,
     limits: configuration.limits,
     prices: () => prices,
     measurer,
     circuits: createCircuits(nowMs),
     ledger,
+    leases,
     idempotency,
     quotas: createQuotas(nowMs),
     deletions,
@@ -115,9 +123,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const figures = limitFigures(configuration.limits);
+  const admission = createAdmission(isDraining);
   const speechEdge: TranscriptionEdge = {
     gateway,
-    admission: createAdmission(isDraining),
+    admission,
     spool,
     maxAudioBytes: configuration.limits.maxAudioBytes,
   };
@@ -130,6 +139,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...getLimits({ figures, ledger }),
     postTranscription(speechEdge),
     postTranslation(speechEdge),
+    postChat({
+      gateway,
+      admission,
+      maxBodyBytes: configuration.limits.maxChatBodyBytes,
+      publicUrl: () => configuration.server.publicUrl,
+    }),
   ];
   const server = createServer({
     endpoints,
@@ -150,6 +165,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const sweep = every(SWEEP_MS, logger, "sweep", async () => {
     await idempotency.sweep();
     await ledger.sweepReservations();
+    await leases.sweep();
   });
 
   return {
@@ -165,6 +181,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await server.close();
       await Promise.all([deletionSweep.stop(), deletions.close()]);
       await outbound.close();
+      await leases.close();
       idempotency.close();
       await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
     },

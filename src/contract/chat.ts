@@ -45,11 +45,14 @@ export const toolCall = z.strictObject({
 });
 export type ToolCall = z.infer<typeof toolCall>;
 
+/** Opaque: some providers' ids carry a signature they want to see again. */
+const CALL_ID = z.string().min(1).max(65_536);
+
 /** An assistant's call brought back: in our shape, or in OpenAI's. */
 const givenToolCall = z.union([
-  z.strictObject({ id: z.string().min(1).max(256), name: TOOL_NAME, arguments: z.string() }),
+  z.strictObject({ id: CALL_ID, name: TOOL_NAME, arguments: z.string() }),
   z.strictObject({
-    id: z.string().min(1).max(256),
+    id: CALL_ID,
     type: z.literal("function"),
     function: z.strictObject({ name: TOOL_NAME, arguments: z.string() }),
   }),
@@ -63,7 +66,7 @@ export const chatMessage = z.discriminatedUnion("role", [
     content: textContent.nullish(),
     tool_calls: z.array(givenToolCall).min(1).max(128).nullish(),
   }),
-  z.strictObject({ role: z.literal("tool"), tool_call_id: z.string().min(1).max(256), content: z.string() }),
+  z.strictObject({ role: z.literal("tool"), tool_call_id: CALL_ID, content: z.string() }),
 ]);
 export type ChatMessage = z.infer<typeof chatMessage>;
 
@@ -99,7 +102,7 @@ export const chatResponseFormat = z.discriminatedUnion("type", [
 const STOP = z.string().min(1).max(256);
 
 /** The body of `POST /v1/chat`; `model` and `provider` are refused by name before it is judged. */
-export const chatFields = z.strictObject({
+const fields = z.strictObject({
   messages: z.array(chatMessage).min(1).max(10_000).describe("The conversation so far, oldest first."),
   max_tokens: z.int().min(1).max(1_000_000).describe("Most tokens of the answer; within the model's limit.").optional(),
   temperature: z.number().min(0).max(2).describe("Sampling temperature; a preference.").optional(),
@@ -121,6 +124,10 @@ export const chatFields = z.strictObject({
     .boolean()
     .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
     .optional(),
+});
+export const chatFields = fields.superRefine((given, context) => {
+  for (const { path, message } of inconsistencies(given))
+    context.addIssue({ code: "custom", path: [...path], message });
 });
 export type ChatFields = z.infer<typeof chatFields>;
 
@@ -179,4 +186,36 @@ function isImageUrl(url: string): boolean {
 function isBase64(text: string): boolean {
   const end = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
   return end > 0 && text.length % 4 === 0 && !/[^A-Za-z0-9+/]/u.test(text.slice(0, end));
+}
+
+interface Inconsistency {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** What each field allows alone and the request as a whole does not. */
+function inconsistencies({ messages, tools, tool_choice, parallel_tool_calls }: ChatFields): readonly Inconsistency[] {
+  const found: Inconsistency[] = [];
+  const names = (tools ?? []).map((tool) => tool.function.name);
+  if (new Set(names).size < names.length) found.push({ path: ["tools"], message: "two tools have the same name" });
+  if (tool_choice !== undefined && tool_choice !== "none" && names.length === 0)
+    found.push({ path: ["tool_choice"], message: "needs tools" });
+  else if (typeof tool_choice === "object" && !names.includes(tool_choice.function.name))
+    found.push({ path: ["tool_choice"], message: "names no tool of this request" });
+  if (parallel_tool_calls !== undefined && names.length === 0)
+    found.push({ path: ["parallel_tool_calls"], message: "needs tools" });
+  if (messages.every((message) => message.role === "system"))
+    found.push({ path: ["messages"], message: "need at least one that is not a system message" });
+  const called = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant") {
+      const calls = message.tool_calls ?? [];
+      for (const call of calls) called.add(call.id);
+      if (calls.length === 0 && (message.content ?? null) === null)
+        found.push({ path: ["messages", index, "content"], message: "is missing, and there are no tool_calls" });
+    }
+    if (message.role === "tool" && !called.has(message.tool_call_id))
+      found.push({ path: ["messages", index, "tool_call_id"], message: "answers no tool call before it" });
+  }
+  return found;
 }

@@ -1,5 +1,6 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
+import { postChatContract } from "./endpoint-chat.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
@@ -7,6 +8,7 @@ import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadine
 export const ENDPOINTS: readonly EndpointContract[] = [
   postTranscriptionContract,
   postTranslationContract,
+  postChatContract,
   getMeContract,
   getLimitsContract,
   getMyLimitsContract,

@@ -95,6 +95,7 @@ export const WARNING_CODES = [
   "SIMULATED_PROVIDER",
   "TRANSLATED_BY_CHAT",
   "MULTIPLE_AUDIO_TRACKS",
+  "USAGE_ESTIMATED",
 ] as const;
 
 export const warning = z.strictObject({

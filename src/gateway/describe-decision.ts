@@ -1,9 +1,13 @@
 // The answer to `dry_run: true` (contract 3): the same decision the request would have run on, as data.
+import type { Principal } from "../auth/principal.ts";
 import { ERRORS } from "../contract/errors.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";
 import { formatUsd } from "../metering/money.ts";
+import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
-import type { Candidate } from "../routing/pick-candidates.ts";
+import type { Candidate, Missing } from "../routing/pick-candidates.ts";
+import { chatQuote } from "./chat-quote.ts";
+import type { ChatCall } from "./chat.ts";
 import { quoteFor } from "./quote.ts";
 import { refusalError } from "./refuse-route.ts";
 import type { GatewayServices } from "./services.ts";
@@ -16,7 +20,34 @@ export function describeDecision(
   channels: number,
   decision: RouteDecision,
 ): RoutingDecision {
-  const showNames = call.principal.scopes.includes("routing:read");
+  const first = decision.ok ? decision.candidates[0] : undefined;
+  const estimate =
+    first === undefined
+      ? null
+      : quoteFor(services, call.principal, first.target, { audioMs: Math.round(audioSeconds * 1000), channels });
+  return describe(call.principal, decision, estimate?.listNanoUsd ?? null, audioSeconds);
+}
+
+/** The same for a chat; what it is estimated to cost is what would be reserved. */
+export function describeChatDecision(
+  services: GatewayServices,
+  call: ChatCall,
+  decision: ChatDecision,
+): RoutingDecision {
+  const first = decision.ok ? decision.candidates[0] : undefined;
+  const estimate =
+    decision.ok && first !== undefined ? chatQuote(services, call.principal, first.target, decision.wanted) : null;
+  return describe(call.principal, decision, estimate?.listNanoUsd ?? null, null);
+}
+
+/** `listNanoUsd`: what the app would be charged or, on another's account, the list price; null when unknown. */
+function describe<Wanted, V extends Missing>(
+  principal: Principal,
+  decision: RouteDecision<Wanted, V>,
+  listNanoUsd: bigint | null,
+  audioSeconds: number | null,
+): RoutingDecision {
+  const showNames = principal.scopes.includes("routing:read");
   const first = decision.ok ? decision.candidates[0] : undefined;
   return {
     object: "routing.decision",
@@ -26,7 +57,7 @@ export function describeDecision(
     candidates: decision.considered.map((candidate) => describeCandidate(candidate, showNames)),
     purpose: decision.purpose,
     warnings: [...decision.warnings],
-    estimated_cost_usd: first === undefined ? null : estimate(services, call, first, audioSeconds, channels),
+    estimated_cost_usd: listNanoUsd === null ? null : formatUsd(listNanoUsd),
     audio_seconds: audioSeconds,
   };
 }
@@ -36,7 +67,7 @@ function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
 }
 
 function describeCandidate(
-  { target, verdict, healthy }: Candidate,
+  { target, verdict, healthy }: Candidate<Missing>,
   showNames: boolean,
 ): RoutingDecision["candidates"][number] {
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
@@ -47,19 +78,4 @@ function describeCandidate(
     health: healthy ? "healthy" : "resting",
     ...names,
   };
-}
-
-/** What the app would be charged or, on another's account, the list price; null when unknown. */
-function estimate(
-  services: GatewayServices,
-  call: AudioCall,
-  candidate: Candidate,
-  audioSeconds: number,
-  channels: number,
-): string | null {
-  const quote = quoteFor(services, call.principal, candidate.target, {
-    audioMs: Math.round(audioSeconds * 1000),
-    channels,
-  });
-  return quote.listNanoUsd === null ? null : formatUsd(quote.listNanoUsd);
 }

@@ -22,7 +22,7 @@ export interface FingerprintInput {
 export function fingerprint(input: FingerprintInput): Buffer {
   const { custom_vocabulary, keyterms, redaction, purpose: _body, purpose_policy: _policy, ...rest } = input.fields;
   const terms = [...new Set([...(custom_vocabulary ?? []), ...(keyterms ?? [])])];
-  const canonical = canonicalJson({
+  return payloadFingerprint({
     ...rest,
     ...input.extra,
     endpoint: input.endpoint,
@@ -32,7 +32,11 @@ export function fingerprint(input: FingerprintInput): Buffer {
     redaction: redaction === true ? ["pii"] : redaction,
     audio: input.audio,
   });
-  return createHash("sha256").update(canonical).digest();
+}
+
+/** Of plain data, however its members were ordered. */
+export function payloadFingerprint(payload: Readonly<Record<string, unknown>>): Buffer {
+  return createHash("sha256").update(canonicalJson(payload)).digest();
 }
 
 /** Keys sorted, `undefined` and `null` members left out (a `null` field counts as not sent), as RFC 8785 for our value types. */

@@ -47,13 +47,47 @@ export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
       details: { attempts },
     });
   }
-  const waits = failures.flatMap((failure) => (failure.retryAfterSeconds === null ? [] : [failure.retryAfterSeconds]));
   return new GatewayError("NO_HEALTHY_PROVIDER", {
     message: "Every eligible target of the route was tried and failed. Nothing was charged; retry in a while.",
     details: { reason: "exhausted", attempts },
     retryable: true,
-    retryAfterSeconds: Math.min(60, Math.max(2, ...waits)),
+    retryAfterSeconds: longestWait(failures),
   });
+}
+
+/** Contract 1: every eligible chat target was tried and failed. `keyBurned`: one outcome is unknown, and the key is gone. */
+export function chatExhausted(failures: readonly FailedAttempt[], keyBurned: boolean): GatewayError {
+  const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
+  if (failures.length > 0 && failures.every((failure) => failure.kind === "rejected")) {
+    return new GatewayError("PROVIDER_REJECTED", {
+      message: "Every eligible target answered that it cannot process these messages with these options.",
+      details: { attempts },
+    });
+  }
+  return new GatewayError("all_providers_exhausted", {
+    message: keyBurned
+      ? "Every eligible target of the route was tried and failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again."
+      : "Every eligible target of the route was tried and failed. Nothing was charged; retry in a while.",
+    details: { reason: "exhausted", attempts },
+    retryable: !keyBurned,
+    retryAfterSeconds: longestWait(failures),
+  });
+}
+
+/** What ends a stream that broke after its first content: nothing is retried, and no other model continues it. */
+export function streamBroke(kind: FailureKind): GatewayError {
+  return kind === "timeout"
+    ? new GatewayError("PROVIDER_TIMEOUT", {
+        message: "The provider fell silent before the end of its answer. What was sent is not charged.",
+      })
+    : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
+        message: "The provider's stream broke before the end of its answer. What was sent is not charged.",
+      });
+}
+
+function longestWait(failures: readonly FailedAttempt[]): number {
+  const waits = failures.flatMap((failure) => (failure.retryAfterSeconds === null ? [] : [failure.retryAfterSeconds]));
+  return Math.min(60, Math.max(2, ...waits));
 }
 
 /** The answer after an unknown outcome; `burned` when an idempotency key can no longer be used. */

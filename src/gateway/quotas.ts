@@ -11,6 +11,8 @@ export interface Quotas {
   enter(principal: Principal): () => void;
   /** Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. */
   takeAudio(principal: Principal, seconds: number): void;
+  /** The same for the tokens a chat may use. */
+  takeTokens(principal: Principal, tokens: number): void;
 }
 
 interface Holder {
@@ -21,6 +23,7 @@ interface Holder {
 export function createQuotas(nowMs: () => number): Quotas {
   const requests = createBuckets(nowMs, MINUTE_MS);
   const audio = createBuckets(nowMs, HOUR_MS);
+  const tokens = createBuckets(nowMs, MINUTE_MS);
   const running = new Map<string, number>();
   return {
     enter: (principal) => {
@@ -41,6 +44,9 @@ export function createQuotas(nowMs: () => number): Quotas {
     },
     takeAudio: (principal, seconds) => {
       take(audio, holdersOf(principal), (quota) => quota.audioSecondsPerHour, seconds, "audio seconds", HOUR_MS);
+    },
+    takeTokens: (principal, amount) => {
+      take(tokens, holdersOf(principal), (quota) => quota.tokensPerMinute, amount, "tokens", MINUTE_MS);
     },
   };
 }

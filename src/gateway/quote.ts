@@ -1,6 +1,6 @@
 // What one attempt would cost, and who pays it (contract 9): the billing class, the charge, and the list price kept beside it.
 import type { Principal } from "../auth/principal.ts";
-import type { AudioPrice } from "../metering/price.ts";
+import type { AudioPrice, Price } from "../metering/price.ts";
 import { audioCharge } from "../metering/price.ts";
 import type { Target } from "../routing/types.ts";
 import type { GatewayServices } from "./services.ts";
@@ -27,12 +27,7 @@ export function quoteFor(
   audio: { readonly audioMs: number; readonly channels: number },
 ): Billing {
   const price = services.prices().audio(target.provider, target.model);
-  const simulated = principal.testMode || target.ownership === "simulated";
-  const billingClass = simulated
-    ? "simulated"
-    : target.ownership === "platform" && price !== null
-      ? "metered"
-      : "provider_billed";
+  const billingClass = billingClassOf(principal, target, price);
   const pricedMs = audio.audioMs * (price?.perChannel === true ? audio.channels : 1);
   const listNanoUsd = price === null ? null : audioCharge(price, pricedMs);
   const metered = billingClass === "metered";
@@ -41,7 +36,16 @@ export function quoteFor(
     audioMs: audio.audioMs,
     billableMs: metered ? pricedMs : 0,
     chargeNanoUsd: metered ? (listNanoUsd ?? 0n) : 0n,
-    listNanoUsd: simulated ? 0n : listNanoUsd,
+    listNanoUsd: billingClass === "simulated" ? 0n : listNanoUsd,
     price,
   };
+}
+
+export function billingClassOf(
+  principal: Pick<Principal, "testMode">,
+  target: Target,
+  price: Price | null,
+): BillingClass {
+  if (principal.testMode || target.ownership === "simulated") return "simulated";
+  return target.ownership === "platform" && price !== null ? "metered" : "provider_billed";
 }

@@ -4,10 +4,11 @@
 import { type AttemptId, type AppId, type KeyId, newId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
 import type { Preference } from "../contract/features.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger.ts";
-import type { FailureKind, ProviderError, RemoteRun } from "../providers/io.ts";
+import type { FailureKind, RemoteRun } from "../providers/io.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
+import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget, type Execute } from "./attempt.ts";
 import { certaintyOf, type FailedAttempt } from "./judge-failure.ts";
 import { type Billing, quoteFor } from "./quote.ts";
@@ -131,12 +132,12 @@ async function runOne(services: GatewayServices, run: CandidateRun, candidate: C
       return { ok: true, served: { kind: "served", candidate, transcript, dropped, billing, settlement } };
     }
     failure = result.error.kind;
-    logFailure(services, payer, attemptId, candidate, result.error);
+    logFailedAttempt(services, payer, { attemptId, target, error: result.error });
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
     const asRun = failure === "aborted" && dispatched;
     const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
     await run.keeper.settle(
-      asRun ? chargedAsRun(attemptId, billing) : uncharged(attemptId, outcomeOf(failure)),
+      asRun ? chargedAsRun(attemptId, billing) : uncharged(attemptId, attemptOutcome(failure)),
       failed,
     );
     return { ok: false, failure: failed };
@@ -190,30 +191,6 @@ export function reservationOf(
     price: billing.price,
     deadlineAt: new Date(run.deadlineAtMs),
   };
-}
-
-function logFailure(
-  { logger }: GatewayServices,
-  payer: Payer,
-  attemptId: AttemptId,
-  { target }: Candidate,
-  error: ProviderError,
-): void {
-  logger.warn({
-    request_id: payer.requestId,
-    attempt_id: attemptId,
-    connection: target.connection,
-    provider: target.provider,
-    model: target.model,
-    failure: error.kind,
-    provider_status: error.status,
-    reason: error.reason,
-  });
-}
-
-function outcomeOf(kind: FailureKind): AttemptOutcome {
-  const certainty = certaintyOf(kind);
-  return certainty === "definite" ? `failed:${kind}` : certainty;
 }
 
 /** A provider's figure is noted, never trusted: NaN, negative or absurd ones count as missing. */

@@ -4,8 +4,9 @@ import type { Measurer } from "../audio/measure.ts";
 import type { Directory } from "../directory/snapshot.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import type { PriceBook } from "../metering/price.ts";
+import type { ChatProvider } from "../providers/chat-provider.ts";
 import type { Circuits } from "../providers/health.ts";
-import type { Io, RemoteRun } from "../providers/io.ts";
+import type { RemoteRun, StreamingIo } from "../providers/io.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { ProviderDeletions } from "./provider-deletions.ts";
@@ -31,16 +32,19 @@ export interface GatewayServices {
     readonly syncTimeoutSeconds: number;
   };
   readonly providers: ReadonlyMap<ProviderKind, SpeechProvider>;
+  readonly chatProviders: ReadonlyMap<ProviderKind, ChatProvider>;
   /** The operator's set-up as it is now; a request reads it once. */
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly measurer: Measurer;
   readonly circuits: Circuits;
   readonly ledger: Ledger;
+  /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
+  readonly leases: Pick<Ledger, "reserve" | "settle">;
   readonly idempotency: Idempotency;
   readonly quotas: Quotas;
   readonly deletions: ProviderDeletions;
-  readonly openIo: (request: IoRequest) => Io;
+  readonly openIo: (request: IoRequest) => StreamingIo;
   /** Where the sandbox speaks this provider's wire format; null when it does not. Targets of test keys go there. */
   readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string | null;
   readonly now: () => Date;

@@ -1,5 +1,5 @@
 // What is asked of one target, and which preferences it will not honour (contract 3). Pure.
-import type { Preference } from "../contract/features.ts";
+import type { ChatPreference, Preference } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
@@ -38,12 +38,16 @@ export function droppedPreferences(
       // Asked for one language, the model is told that one: there is nothing left to detect.
       (preference === "detect_language" && wanted.language !== null),
   );
-  return dropped.map((preference) => ({
+  return dropped.map(preferenceDropped);
+}
+
+export function preferenceDropped(preference: Preference | ChatPreference): Warning {
+  return {
     code: "PREFERENCE_DROPPED",
     message: `The model that served this request does not take ${preference}; it was left out.`,
     param: preference,
     details: null,
-  }));
+  };
 }
 
 export function emulatedFeatures(candidate: Candidate): readonly Warning[] {

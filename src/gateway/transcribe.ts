@@ -16,6 +16,7 @@ import {
 import { describeDecision } from "./describe-decision.ts";
 import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
+import { callerGone } from "./attempt-end.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import { type CallKeeper, runCandidates, type Served } from "./run-candidates.ts";
@@ -98,7 +99,7 @@ async function callTargets(
       throw outcomeUnknown(outcome.how);
     case "aborted":
       // Nobody reads this answer; the edge notices that the caller is gone.
-      throw new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
+      throw callerGone();
     default:
       return assertNever(outcome);
   }

@@ -24,6 +24,9 @@ before(async () => {
           if (hasLeft) onDispatch();
           throw new ProviderError("aborted");
         },
+        open: async () => {
+          throw new ProviderError("aborted");
+        },
         onRemoteRun: async () => undefined,
         pause: async () => undefined,
       }),

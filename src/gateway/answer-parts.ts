@@ -1,0 +1,54 @@
+// Assembles a streamed answer while it passes: pieces of text and of tool calls in, the parts for the caller out, and at the
+// end the whole (contract 7).
+import type { ToolCall } from "../contract/chat.ts";
+import type { ChatEvent, ChatFinishReason } from "../providers/chat-provider.ts";
+import type { ChatContent } from "./chat-answer.ts";
+import type { ChatStreamPart } from "./chat.ts";
+import { estimateTextTokens } from "./estimate-tokens.ts";
+
+export interface ChatAnswerParts {
+  /** null: nothing for the caller. */
+  add(event: ChatEvent): ChatStreamPart | null;
+  /** null before the finish. */
+  content(): ChatContent | null;
+  /** Of what came so far, by our own estimate. */
+  tokens(): number;
+}
+
+export function createAnswerParts(): ChatAnswerParts {
+  let text = "";
+  const toolCalls: { id: string; name: string; arguments: string }[] = [];
+  let finishReason: ChatFinishReason | null = null;
+  return {
+    add: (event) => {
+      switch (event.type) {
+        case "text":
+          text += event.text;
+          return { kind: "text", text: event.text };
+        case "tool_call": {
+          const { type: _, ...delta } = event;
+          const call = (toolCalls[event.index] ??= { id: "", name: "", arguments: "" });
+          if (event.id !== undefined) call.id = event.id;
+          if (event.name !== undefined) call.name = event.name;
+          call.arguments += event.arguments;
+          return { kind: "tool_call", delta };
+        }
+        case "finish":
+          finishReason = event.reason;
+          return null;
+        case "open":
+        case "usage":
+          return null;
+      }
+    },
+    content: () => (finishReason === null ? null : { text, toolCalls: dense(toolCalls), finishReason }),
+    tokens: () =>
+      estimateTextTokens(text) +
+      dense(toolCalls).reduce((sum, call) => sum + estimateTextTokens(call.name + call.arguments), 0),
+  };
+}
+
+/** Indexes count from 0; a provider that left one out left no call there. */
+function dense(calls: readonly (ToolCall | undefined)[]): readonly ToolCall[] {
+  return calls.filter((call) => call !== undefined);
+}

@@ -1,0 +1,62 @@
+// The routed answer of a chat, made alike from a plain reply and from an assembled stream (contract 7). Pure.
+import type { ChatAnswer, ToolCall } from "../contract/chat.ts";
+import type { TokenUsage } from "../metering/ledger.ts";
+import type { ChatFinishReason } from "../providers/chat-provider.ts";
+import type { ChatAttempt, DecidedChat } from "./chat-attempt.ts";
+import { preferenceDropped } from "./speech-request.ts";
+
+export interface ChatContent {
+  /** null or empty: nothing but tool calls. */
+  readonly text: string | null;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: ChatFinishReason;
+}
+
+interface AnswerInput {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly decision: DecidedChat;
+  readonly attempt: ChatAttempt;
+  readonly content: ChatContent;
+  readonly usage: TokenUsage;
+}
+
+export function chatAnswer({ id, createdAt, decision, attempt, content, usage }: AnswerInput): ChatAnswer {
+  const text = content.text ?? "";
+  return {
+    id,
+    object: "chat",
+    created_at: createdAt.toISOString(),
+    status: "completed",
+    content: text === "" && content.toolCalls.length > 0 ? null : text,
+    finish_reason: content.finishReason,
+    tool_calls: content.toolCalls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
+    usage: {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      total_tokens: usage.inputTokens + usage.outputTokens,
+      cached_input_tokens: usage.cachedInputTokens,
+    },
+    warnings: [
+      ...decision.warnings,
+      ...attempt.dropped.map(preferenceDropped),
+      ...(usage.source === "estimated" ? [ESTIMATED] : []),
+      ...(attempt.billing.billingClass === "simulated" ? [SIMULATED_CHAT] : []),
+    ],
+    ...decision.purpose,
+  };
+}
+
+const SIMULATED_CHAT = {
+  code: "SIMULATED_PROVIDER",
+  message: "The sandbox answered: the messages were counted, no model wrote this.",
+  param: null,
+  details: null,
+} as const;
+
+const ESTIMATED = {
+  code: "USAGE_ESTIMATED",
+  message: "The provider reported no usage; the tokens are the gateway's own estimate.",
+  param: null,
+  details: null,
+} as const;

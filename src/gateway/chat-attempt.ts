@@ -1,0 +1,208 @@
+// One call to one chat target, from its reservation to its settlement (contract 9): whoever opens it ends it, once, with what
+// became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
+import { GatewayError } from "../contract/errors.ts";
+import { newId } from "../contract/ids.ts";
+import type { AttemptOutcome, SlotEnd, TokenUsage } from "../metering/ledger.ts";
+import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
+import type { FailureKind, ProviderError, StreamingIo } from "../providers/io.ts";
+import type { ChatDecision } from "../routing/decide-chat-route.ts";
+import type { ChatPreference } from "../contract/features.ts";
+import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
+import { budgetExceeded } from "./budget-exceeded.ts";
+import type { ChatCall } from "./chat.ts";
+import { type ChatBilling, chargeNanoUsd, chatQuote, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
+import { circuitOf, resolveAccount } from "./resolve-account.ts";
+import type { GatewayServices } from "./services.ts";
+import type { HeldSlot } from "./with-slot.ts";
+
+export type DecidedChat = Extract<ChatDecision, { ok: true }>;
+export type ChatCandidate = DecidedChat["candidates"][number];
+
+export interface ChatAttempt {
+  readonly candidate: ChatCandidate;
+  readonly provider: ChatProvider;
+  readonly plan: ChatPlan;
+  readonly dropped: readonly ChatPreference[];
+  readonly billing: ChatBilling;
+  readonly io: StreamingIo;
+  /** Stops the call; a `ProviderError` as the reason says what kind of failure that is. */
+  readonly stop: (reason: ProviderError) => void;
+  /** The answer is there: charged by what was used, and kept under the slot where there is one. */
+  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<void>;
+  /** Charged only when its caller hung up on it after it was sent. */
+  readonly fail: (error: ProviderError, used: Used) => Promise<void>;
+  /** For a fault of ours, which says nothing of the provider; the reservation is left to the sweeper. */
+  readonly abandon: () => void;
+}
+
+/** What the provider reported, else how much of an answer came, in tokens by our own estimate. */
+export interface Used {
+  readonly reported: ChatUsage | null;
+  readonly producedTokens: number;
+}
+
+interface AttemptOptions {
+  readonly slot: HeldSlot | null;
+  /** Aborts the call; absent: nobody's hanging up does. */
+  readonly clientGone: AbortSignal | null;
+  readonly timeoutMs: number;
+}
+
+export async function openAttempt(
+  services: GatewayServices,
+  call: ChatCall,
+  decision: DecidedChat,
+  candidate: ChatCandidate,
+  options: AttemptOptions,
+): Promise<ChatAttempt> {
+  const { target, verdict } = candidate;
+  const provider = services.chatProviders.get(target.provider);
+  if (provider === undefined || verdict.planned === null) throw new Error(`no chat adapter for ${target.provider}`);
+  const account = resolveAccount(services, target, call.principal.testMode);
+  const quoted = chatQuote(services, call.principal, target, decision.wanted);
+  const attemptId = newId("attempt");
+  const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
+  const { billing, ledger } = await reserve(services, call, candidate, quoted, {
+    attemptId,
+    timeoutMs,
+    slot: options.slot,
+  });
+
+  const circuit = circuitOf(target);
+  services.circuits.begin(circuit);
+  let dispatched = false;
+  const { signal, stop, release } = linkedSignal(options.clientGone);
+  const end = (failure: FailureKind | null) => {
+    release();
+    services.circuits.end(circuit, failure);
+  };
+  const settle = async (
+    outcome: AttemptOutcome,
+    usage: TokenUsage | null,
+    facts: { readonly charged: boolean; readonly providerRequestId: string | null; readonly slot?: SlotEnd },
+  ) => {
+    await ledger.settle({
+      attemptId,
+      outcome,
+      providerMs: null,
+      billableAudioMs: 0,
+      chargeNanoUsd: facts.charged && usage !== null ? chargeNanoUsd(billing, usage) : 0n,
+      providerRequestId: facts.providerRequestId,
+      receipts: [],
+      ...(usage === null ? {} : { usage }),
+      ...(facts.slot === undefined ? {} : { slot: facts.slot }),
+    });
+  };
+  return {
+    candidate,
+    provider,
+    plan: verdict.planned.plan,
+    dropped: verdict.planned.dropped,
+    billing,
+    io: services.openIo({
+      baseUrl: account.baseUrl,
+      credential: account.credential,
+      signal,
+      timeoutMs,
+      onDispatch: () => {
+        dispatched = true;
+      },
+    }),
+    stop,
+    succeed: async (used, providerRequestId, slot) => {
+      end(null);
+      const facts = { charged: true, providerRequestId, ...(slot === undefined ? {} : { slot }) };
+      await settle("succeeded", usageOf(billing, used), facts);
+    },
+    fail: async (error, used) => {
+      end(error.kind);
+      logFailedAttempt(services, call, { attemptId, target, error });
+      const asRun = error.kind === "aborted" && dispatched;
+      const known = asRun || used.reported !== null || used.producedTokens > 0;
+      await settle(attemptOutcome(error.kind), known ? usageOf(billing, used) : null, {
+        charged: asRun,
+        providerRequestId: null,
+      });
+    },
+    abandon: () => end("aborted"),
+  };
+}
+
+/** What is missing is estimated and marked (contract 9). */
+export function usageOf(billing: ChatBilling, { reported, producedTokens }: Used): TokenUsage {
+  if (reported !== null) return { ...reported, source: "reported" };
+  return {
+    inputTokens: billing.inputTokens,
+    outputTokens: producedTokens,
+    cachedInputTokens: 0,
+    source: "estimated",
+  };
+}
+
+async function reserve(
+  services: GatewayServices,
+  call: ChatCall,
+  candidate: ChatCandidate,
+  quoted: ChatBilling,
+  attempt: {
+    readonly attemptId: ReturnType<typeof newId<"attempt">>;
+    readonly timeoutMs: number;
+    readonly slot: HeldSlot | null;
+  },
+) {
+  const { principal } = call;
+  const { target } = candidate;
+  const { attemptId, timeoutMs, slot } = attempt;
+  if (principal.app === null) throw new Error("an attempt without an app");
+  // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
+  const ledger = slot === null ? services.leases : services.ledger;
+  for (let billing = quoted; ; ) {
+    const reserved = await ledger.reserve({
+      attemptId,
+      requestId: call.requestId,
+      workspaceId: principal.workspace.id,
+      appId: principal.app.id,
+      keyId: principal.key.id,
+      endpoint: call.endpoint,
+      connection: target.connection,
+      provider: target.provider,
+      model: target.model,
+      position: target.position,
+      billingClass: billing.billingClass,
+      audioMs: 0,
+      tokens: billing.reserveTokens,
+      funding: billing.funding,
+      reserveNanoUsd: reserveNanoUsd(billing),
+      estimateNanoUsd: billing.listNanoUsd,
+      price: billing.price,
+      deadlineAt: new Date(services.now().getTime() + timeoutMs),
+      ...(slot === null ? {} : { slot: slot.ref }),
+    });
+    if (reserved.ok) {
+      slot?.markDispatched();
+      return { billing, ledger };
+    }
+    if ("slotLost" in reserved) {
+      throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
+        message:
+          "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
+      });
+    }
+    const funding = reserved.exceeded.owner === "allowance" ? nextFunding(billing.funding) : null;
+    if (funding === null) throw budgetExceeded(reserved.exceeded);
+    billing = { ...billing, funding };
+  }
+}
+
+/** Aborts with the caller's, or by our own word. */
+function linkedSignal(clientGone: AbortSignal | null) {
+  const controller = new AbortController();
+  const gone = () => controller.abort(clientGone?.reason);
+  if (clientGone?.aborted === true) gone();
+  clientGone?.addEventListener("abort", gone, { once: true });
+  return {
+    signal: controller.signal,
+    stop: (reason: ProviderError) => controller.abort(reason),
+    release: () => clientGone?.removeEventListener("abort", gone),
+  };
+}

@@ -1,0 +1,69 @@
+// What one chat attempt may cost and who pays it (contract 9): reserved by estimate and limit, charged by reported usage.
+import type { Principal } from "../auth/principal.ts";
+import type { Funding, TokenUsage } from "../metering/ledger.ts";
+import { chatCharge, type ChatPrice } from "../metering/price.ts";
+import type { ChatRequest } from "../providers/chat-provider.ts";
+import { requiredChatFeatures } from "../routing/judge-chat-target.ts";
+import type { Target } from "../routing/types.ts";
+import { estimateInputTokens } from "./estimate-tokens.ts";
+import { billingClassOf, type BillingClass } from "./quote.ts";
+import type { GatewayServices } from "./services.ts";
+
+export interface ChatBilling {
+  readonly billingClass: BillingClass;
+  /** By our own estimate, which stands where the provider reports none. */
+  readonly inputTokens: number;
+  readonly reserveTokens: number;
+  /** The list price of all that is reserved; null: unknown, which is not 0. */
+  readonly listNanoUsd: bigint | null;
+  readonly price: ChatPrice | null;
+  readonly funding: Funding;
+}
+
+/** Reserved for a model whose limit nobody declared. */
+const UNKNOWN_OUTPUT_TOKENS = 8_192;
+
+export function chatQuote(
+  services: Pick<GatewayServices, "prices">,
+  principal: Principal,
+  target: Target,
+  request: ChatRequest,
+): ChatBilling {
+  const price = services.prices().chat(target.provider, target.model);
+  const billingClass = billingClassOf(principal, target, price);
+  const inputTokens = estimateInputTokens(request);
+  const outputTokens = request.maxTokens ?? target.chat?.limits.maxOutputTokens ?? UNKNOWN_OUTPUT_TOKENS;
+  const list = price === null ? null : chatCharge(price, inputTokens, outputTokens);
+  const planPays = billingClass === "metered" && principal.workspace.plan !== null;
+  return {
+    billingClass,
+    inputTokens,
+    reserveTokens: inputTokens + outputTokens,
+    listNanoUsd: billingClass === "simulated" ? 0n : list,
+    price,
+    funding: planPays ? firstFunding(request) : "none",
+  };
+}
+
+/** Plain chat draws on the allowance; tools, JSON modes, images and audio do not (spec 2.5). */
+function firstFunding(request: ChatRequest): Funding {
+  return requiredChatFeatures(request).length === 0 ? "allowance" : "credits";
+}
+
+/** The next way to pay where this one is used up: plain chat beyond the monthly tokens needs credits. */
+export function nextFunding(funding: Funding): Funding | null {
+  return funding === "allowance" ? "credits" : null;
+}
+
+/** What can be charged at most. Out of the allowance a chat costs tokens and no money. */
+export function reserveNanoUsd({ billingClass, funding, listNanoUsd }: ChatBilling): bigint {
+  return billingClass === "metered" && funding !== "allowance" ? (listNanoUsd ?? 0n) : 0n;
+}
+
+/** Never above the reservation: a provider that exceeds its own limit breaks no budget. */
+export function chargeNanoUsd(billing: ChatBilling, usage: TokenUsage): bigint {
+  const most = reserveNanoUsd(billing);
+  if (billing.price === null || most === 0n) return 0n;
+  const charge = chatCharge(billing.price, usage.inputTokens, usage.outputTokens);
+  return charge < most ? charge : most;
+}

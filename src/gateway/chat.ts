@@ -1,0 +1,118 @@
+// The story of a chat (spec 4.8, contract 7), one named step a line, in the order of judgement of contract 1. The edge has
+// done the head (key, scope, limits) and the body before; the compatible endpoint begins here too.
+import type { Principal } from "../auth/principal.ts";
+import type { ChatAnswer, ChatEventData, ChatFields } from "../contract/chat.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { newId, type RequestId } from "../contract/ids.ts";
+import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route.ts";
+import { chatAnswer } from "./chat-answer.ts";
+import type { DecidedChat } from "./chat-attempt.ts";
+import { chatRequest } from "./chat-request.ts";
+import { describeChatDecision } from "./describe-decision.ts";
+import { estimateInputTokens } from "./estimate-tokens.ts";
+import { payloadFingerprint } from "./fingerprint.ts";
+import { refusalError } from "./refuse-route.ts";
+import { type GatewayReply, jsonReply } from "./reply.ts";
+import { circuitOf } from "./resolve-account.ts";
+import { runChat } from "./run-chat.ts";
+import type { GatewayServices } from "./services.ts";
+import { openChatStream } from "./stream-chat.ts";
+import { withSlot } from "./with-slot.ts";
+
+/** A chat as the edge understood it. */
+export interface ChatCall {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly principal: Principal;
+  readonly fields: ChatFields;
+  readonly purposeHeader: string | null;
+  readonly idempotencyKey: string | null;
+  readonly receivedAtMs: number;
+  /** Aborts when the caller hangs up. */
+  readonly clientGone: AbortSignal;
+  /** The answer as the endpoint words it, and as an idempotency key keeps it. */
+  readonly present: (answer: ChatAnswer) => unknown;
+}
+
+/** What the edge sends on, in order; after an `error` nothing follows. */
+export type ChatStreamPart =
+  | { readonly kind: "started"; readonly id: string; readonly createdAt: string }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "tool_call"; readonly delta: ChatEventData<"chat.tool_call.delta"> }
+  | { readonly kind: "completed"; readonly answer: ChatAnswer }
+  | { readonly kind: "error"; readonly error: GatewayError };
+
+export interface ChatStream {
+  readonly simulated: boolean;
+  readonly parts: AsyncIterable<ChatStreamPart>;
+}
+
+export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
+  if (call.fields.dry_run === true) return explain(services, call);
+  return withSlot(services, slotRequest(call), async (slot) => {
+    const decision = decideOrRefuse(services, call, false);
+    const served = await runChat(services, call, decision, slot);
+    const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
+    const simulated = served.attempt.billing.billingClass === "simulated";
+    const reply = jsonReply(200, call.present(answer), simulated ? { "x-svc-simulated": "true" } : {});
+    await served.settle(reply);
+    return reply;
+  });
+}
+
+/** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
+export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
+  const decision = decideOrRefuse(services, call, true);
+  return openChatStream(services, call, decision);
+}
+
+function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): DecidedChat {
+  const decision = decide(services, call, stream);
+  if (!decision.ok)
+    throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
+  services.quotas.takeTokens(call.principal, estimateInputTokens(decision.wanted) + (decision.wanted.maxTokens ?? 0));
+  return decision;
+}
+
+function decide(services: GatewayServices, call: ChatCall, stream: boolean): ChatDecision {
+  const { key, app, workspace } = call.principal;
+  if (app === null)
+    throw new GatewayError("FORBIDDEN", {
+      message: "This key belongs to no app and routes nothing. Use an app's key.",
+      details: { required: ["app"] },
+    });
+  const request = chatRequest(call.fields, stream);
+  return decideChatRoute(
+    services.directory().contextOf(workspace.id, app, key.routing),
+    {
+      request,
+      purpose: { body: call.fields.purpose ?? null, header: call.purposeHeader, policy: null },
+      profile: call.fields.response_profile ?? null,
+      plan: ({ provider, model, chat }, settings) => {
+        const adapter = services.chatProviders.get(provider);
+        if (adapter === undefined || chat === null) throw new Error(`no chat adapter for ${provider}`);
+        return adapter.plan(request, { model, chat, settings });
+      },
+    },
+    (target) => services.circuits.isHealthy(circuitOf(target)),
+  );
+}
+
+/** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
+function explain(services: GatewayServices, call: ChatCall): GatewayReply {
+  return jsonReply(200, describeChatDecision(services, call, decide(services, call, call.fields.stream === true)));
+}
+
+function slotRequest(call: ChatCall) {
+  const { app, workspace } = call.principal;
+  if (call.idempotencyKey === null || app === null) return null;
+  const { purpose: _body, purpose_policy: _policy, ...fields } = call.fields;
+  const requestedPurpose = call.fields.purpose ?? call.purposeHeader;
+  return {
+    workspaceId: workspace.id,
+    appId: app.id,
+    key: call.idempotencyKey,
+    endpoint: call.endpoint,
+    fingerprint: payloadFingerprint({ ...fields, endpoint: call.endpoint, purpose: requestedPurpose }),
+  };
+}

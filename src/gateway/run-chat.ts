@@ -1,0 +1,97 @@
+// Tries the capable chat targets in order until one answers (contract 7). Unlike audio a chat falls back after an unknown
+// outcome too, as long as nothing of an answer was received; each attempt is reserved and settled on its own.
+import type { TokenUsage } from "../metering/ledger.ts";
+import { ProviderError } from "../providers/io.ts";
+import { callerGone, remainingMs } from "./attempt-end.ts";
+import { type ChatAttempt, type ChatCandidate, type DecidedChat, openAttempt, usageOf } from "./chat-attempt.ts";
+import type { ChatContent } from "./chat-answer.ts";
+import type { ChatCall } from "./chat.ts";
+import { estimateTextTokens } from "./estimate-tokens.ts";
+import { certaintyOf, chatExhausted, type FailedAttempt, outcomeUnknown } from "./judge-failure.ts";
+import type { GatewayReply } from "./reply.ts";
+import type { GatewayServices } from "./services.ts";
+import type { HeldSlot } from "./with-slot.ts";
+
+export interface ServedChat {
+  readonly attempt: ChatAttempt;
+  readonly content: ChatContent;
+  readonly usage: TokenUsage;
+  /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
+  readonly settle: (reply: GatewayReply) => Promise<void>;
+}
+
+export function runChat(
+  services: GatewayServices,
+  call: ChatCall,
+  decision: DecidedChat,
+  slot: HeldSlot | null,
+): Promise<ServedChat> {
+  return firstToServe(decision, slot, async (candidate) => {
+    const attempt = await openAttempt(services, call, decision, candidate, {
+      slot,
+      // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
+      clientGone: slot === null ? call.clientGone : null,
+      timeoutMs: remainingMs(services, call),
+    });
+    return guarded(attempt, async () => {
+      const result = await attempt.provider.chat(attempt.plan, attempt.io);
+      const used = { reported: result.usage, producedTokens: producedTokens(result) };
+      return {
+        attempt,
+        content: result,
+        usage: usageOf(attempt.billing, used),
+        settle: (reply) =>
+          attempt.succeed(
+            used,
+            result.providerRequestId,
+            slot === null ? undefined : { kind: "complete", ref: slot.ref, reply },
+          ),
+      };
+    });
+  });
+}
+
+/** Until one serves: a `ProviderError` of an attempt leads to the next target, or to what all of them together mean. */
+export async function firstToServe<Served>(
+  decision: DecidedChat,
+  slot: HeldSlot | null,
+  serve: (candidate: ChatCandidate) => Promise<Served>,
+): Promise<Served> {
+  const failures: FailedAttempt[] = [];
+  let unknown: "unknown" | "timeout" | null = null;
+  for (const candidate of decision.candidates) {
+    try {
+      return await serve(candidate);
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      const { kind, retryAfterSeconds } = error;
+      if (certaintyOf(kind) === "aborted") throw callerGone();
+      failures.push({ position: candidate.target.position, kind, retryAfterSeconds });
+      if (kind !== "unknown" && kind !== "timeout") continue;
+      unknown = kind;
+      if (!decision.route.fallbackAfterUnknown) break;
+    }
+  }
+  // Work may have been done under this key: it must never run again.
+  if (unknown !== null) await slot?.burn();
+  if (unknown !== null && failures.length < decision.candidates.length) throw outcomeUnknown(unknown);
+  throw chatExhausted(failures, unknown !== null && slot !== null);
+}
+
+/** A failure of the provider is settled before it is thrown on; a fault of ours leaves the reservation to the sweeper. */
+async function guarded<T>(attempt: ChatAttempt, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ProviderError) await attempt.fail(error, { reported: null, producedTokens: 0 });
+    else attempt.abandon();
+    throw error;
+  }
+}
+
+export function producedTokens({ text, toolCalls }: Pick<ChatContent, "text" | "toolCalls">): number {
+  return (
+    estimateTextTokens(text ?? "") +
+    toolCalls.reduce((sum, call) => sum + estimateTextTokens(call.name + call.arguments), 0)
+  );
+}

@@ -1,0 +1,173 @@
+// A chat as a stream (contract 7): fallback is free until a provider's first content and never happens after it; one error
+// part ends a broken stream; whoever stops reading stops the provider, and what was used is on record in every ending.
+import { newId } from "../contract/ids.ts";
+import type { ChatEvent, ChatUsage } from "../providers/chat-provider.ts";
+import { ProviderError } from "../providers/io.ts";
+import { type ChatAnswerParts, createAnswerParts } from "./answer-parts.ts";
+import { chatAnswer } from "./chat-answer.ts";
+import { type ChatAttempt, type ChatCandidate, type DecidedChat, openAttempt, usageOf } from "./chat-attempt.ts";
+import type { ChatCall, ChatStream, ChatStreamPart } from "./chat.ts";
+import { streamBroke } from "./judge-failure.ts";
+import { firstToServe } from "./run-chat.ts";
+import type { GatewayServices } from "./services.ts";
+
+/** A stream has no deadline of its own as long as it flows; the connection's `timeout_seconds` bounds it. */
+const NO_DEADLINE_MS = Number.MAX_SAFE_INTEGER;
+/** Longest silence of a provider between two pieces of an answer (reliability 7). */
+const IDLE_MS = 60_000;
+
+/** A stream whose first content has come. */
+interface Opened {
+  readonly attempt: ChatAttempt;
+  readonly source: Source;
+  readonly first: ChatEvent;
+}
+
+export async function openChatStream(
+  services: GatewayServices,
+  call: ChatCall,
+  decision: DecidedChat,
+): Promise<ChatStream> {
+  const opened = await firstToServe(decision, null, (candidate) => openOne(services, call, decision, candidate));
+  return {
+    simulated: opened.attempt.billing.billingClass === "simulated",
+    parts: relay(services, decision, opened),
+  };
+}
+
+async function openOne(
+  services: GatewayServices,
+  call: ChatCall,
+  decision: DecidedChat,
+  candidate: ChatCandidate,
+): Promise<Opened> {
+  const { clientGone } = call;
+  const attempt = await openAttempt(services, call, decision, candidate, {
+    slot: null,
+    clientGone,
+    timeoutMs: NO_DEADLINE_MS,
+  });
+  const source = createSource(attempt, candidate.target.firstContentTimeoutMs);
+  try {
+    for (;;) {
+      const event = await source.next();
+      if (event === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+      if (isContent(event)) {
+        source.contentCame();
+        return { attempt, source, first: event };
+      }
+    }
+  } catch (error) {
+    await endBadly(attempt, source, error);
+    throw error;
+  }
+}
+
+async function* relay(
+  services: GatewayServices,
+  decision: DecidedChat,
+  { attempt, source, first }: Opened,
+): AsyncGenerator<ChatStreamPart> {
+  const id = newId("chat");
+  const createdAt = services.now();
+  const parts = createAnswerParts();
+  let ended = false;
+  try {
+    yield { kind: "started", id, createdAt: createdAt.toISOString() };
+    for (let event: ChatEvent | null = first; event !== null; event = await source.next()) {
+      const part = parts.add(event);
+      if (part !== null) yield part;
+    }
+    const content = parts.content();
+    if (content === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+    ended = true;
+    const used = { reported: source.usage(), producedTokens: parts.tokens() };
+    await attempt.succeed(used, source.providerRequestId());
+    const usage = usageOf(attempt.billing, used);
+    yield { kind: "completed", answer: chatAnswer({ id, createdAt, decision, attempt, content, usage }) };
+  } catch (error) {
+    if (ended) throw error;
+    ended = true;
+    await endBadly(attempt, source, error, parts);
+    if (!(error instanceof ProviderError)) throw error;
+    if (error.kind !== "aborted") yield { kind: "error", error: streamBroke(error.kind) };
+  } finally {
+    // The reader left between two parts.
+    if (!ended) await endBadly(attempt, source, new ProviderError("aborted"), parts);
+  }
+}
+
+async function endBadly(
+  attempt: ChatAttempt,
+  source: Source,
+  error: unknown,
+  parts: ChatAnswerParts | null = null,
+): Promise<void> {
+  if (error instanceof ProviderError) {
+    attempt.stop(error);
+    await attempt.fail(error, { reported: source.usage(), producedTokens: parts?.tokens() ?? 0 });
+  } else {
+    attempt.stop(new ProviderError("aborted"));
+    attempt.abandon();
+  }
+}
+
+/** The provider's events with a limit on each wait, and what they said beside the answer. */
+interface Source {
+  /** null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
+  next(): Promise<ChatEvent | null>;
+  contentCame(): void;
+  usage(): ChatUsage | null;
+  providerRequestId(): string | null;
+}
+
+function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number): Source {
+  let waiting = false;
+  const iterator = attempt.provider.stream(attempt.plan, attempt.io)[Symbol.asyncIterator]();
+  const tooLate = () => {
+    if (waiting) attempt.stop(new ProviderError("timeout"));
+  };
+  // One wait for the first content, whatever else comes before it; then one for each piece.
+  const firstContent = setTimeout(tooLate, firstContentTimeoutMs);
+  firstContent.unref();
+  let idle: NodeJS.Timeout | null = null;
+  let usage: ChatUsage | null = null;
+  let providerRequestId: string | null = null;
+  const stopTimers = () => {
+    clearTimeout(firstContent);
+    if (idle !== null) clearTimeout(idle);
+  };
+  return {
+    next: async () => {
+      idle?.refresh();
+      waiting = true;
+      try {
+        const result = await iterator.next();
+        if (result.done === true) {
+          stopTimers();
+          return null;
+        }
+        if (result.value.type === "open") ({ providerRequestId } = result.value);
+        if (result.value.type === "usage") ({ usage } = result.value);
+        return result.value;
+      } catch (error) {
+        stopTimers();
+        throw error;
+      } finally {
+        waiting = false;
+      }
+    },
+    contentCame: () => {
+      clearTimeout(firstContent);
+      idle = setTimeout(tooLate, IDLE_MS);
+      idle.unref();
+    },
+    usage: () => usage,
+    providerRequestId: () => providerRequestId,
+  };
+}
+
+/** What makes the status line go out: a piece of the answer, or the regular end of an empty one. */
+function isContent(event: ChatEvent): boolean {
+  return event.type === "text" || event.type === "tool_call" || event.type === "finish";
+}

@@ -1,0 +1,91 @@
+// What the endpoints that chat have in common at the edge: admission for as long as the answer takes, one call into the
+// gateway, and the answer plain or as events. How it is worded is the endpoint's.
+import type { FastifyRequest } from "fastify";
+import type { Principal } from "../auth/principal.ts";
+import type { ChatAnswer, ChatFields } from "../contract/chat.ts";
+import type { EndpointContract } from "../contract/endpoint.ts";
+import type { Admission } from "../gateway/admission.ts";
+import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import { type HandlerContext, principalOf, type Reply } from "./endpoint.ts";
+import type { ErrorReplyContext } from "./error-reply.ts";
+import { createFaults } from "./faults.ts";
+import { routedHeaders } from "./routed-headers.ts";
+import type { ServerEvent } from "./sse.ts";
+
+export interface ChatEdge {
+  readonly gateway: GatewayServices;
+  readonly admission: Admission;
+  readonly maxBodyBytes: number;
+  readonly publicUrl: () => string;
+}
+
+/** How one endpoint words what it takes and what it answers. */
+export interface ChatWording {
+  readonly readFields: (request: FastifyRequest) => Promise<ChatFields>;
+  readonly present: (answer: ChatAnswer) => unknown;
+  readonly events: (
+    parts: AsyncIterable<ChatStreamPart>,
+    errors: Omit<ErrorReplyContext, "accept">,
+    fields: ChatFields,
+  ) => AsyncIterable<ServerEvent>;
+}
+
+export async function serveChat(
+  edge: ChatEdge,
+  context: HandlerContext<Principal>,
+  contract: EndpointContract,
+  wording: ChatWording,
+): Promise<Reply> {
+  const principal = principalOf(context);
+  const { headers } = context.request;
+  const routed = routedHeaders(headers);
+  await using held = new AsyncDisposableStack();
+  held.defer(edge.gateway.quotas.enter(principal));
+  held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxBodyBytes)));
+  const fields = await readFields(context.request, wording);
+  const call = {
+    requestId: context.requestId,
+    endpoint: `${contract.method} ${contract.path}`,
+    principal,
+    fields,
+    purposeHeader: routed.purpose,
+    idempotencyKey: routed.idempotencyKey,
+    receivedAtMs: context.receivedAt,
+    clientGone: context.clientGone,
+    present: wording.present,
+  };
+  if (fields.stream !== true || fields.dry_run === true) {
+    const reply = await chat(edge.gateway, call);
+    const { "content-type": contentType = "application/json", ...rest } = reply.headers;
+    return { status: reply.status, headers: rest, body: { bytes: reply.body, contentType } };
+  }
+  const stream = await streamChat(edge.gateway, call);
+  const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
+  const events = wording.events(stream.parts, errors, fields);
+  return {
+    status: 200,
+    headers: stream.simulated ? { "x-svc-simulated": "true" } : {},
+    // The request counts as running until its last event.
+    body: { events: whileHolding(held.move(), events) },
+  };
+}
+
+/** Fields are sent in the body; a route-control field is refused wherever it stands. */
+function readFields(request: FastifyRequest, wording: ChatWording): Promise<ChatFields> {
+  const faults = createFaults();
+  for (const name of Object.keys(request.query as Record<string, unknown>)) {
+    if (!faults.isRouteControl(name))
+      faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
+  }
+  faults.throwIfAny();
+  return wording.readFields(request);
+}
+
+async function* whileHolding<T>(resources: AsyncDisposableStack, items: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } finally {
+    await resources.disposeAsync();
+  }
+}

@@ -1,0 +1,39 @@
+// POST /v1/chat (spec 4.8): admits, reads the body, hands over to the gateway; a stream's parts become the events of contract 7.
+import type { Principal } from "../../auth/principal.ts";
+import { chatFields, type ChatStreamEvent } from "../../contract/chat.ts";
+import { postChatContract } from "../../contract/endpoint-chat.ts";
+import type { ChatStreamPart } from "../../gateway/chat.ts";
+import { type ChatEdge, serveChat } from "../chat-edge.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
+import { readFields } from "../read-fields.ts";
+
+export function postChat(edge: ChatEdge): Endpoint<Principal> {
+  const contract = postChatContract;
+  return {
+    contract,
+    handle: (context) =>
+      serveChat(edge, context, contract, {
+        readFields: (request) => readFields(request, chatFields, edge.maxBodyBytes),
+        present: (answer) => answer,
+        async *events(parts, errors) {
+          for await (const part of parts) yield eventOf(part, errors);
+        },
+      }),
+  };
+}
+
+function eventOf(part: ChatStreamPart, errors: Omit<ErrorReplyContext, "accept">): ChatStreamEvent {
+  switch (part.kind) {
+    case "started":
+      return { event: "chat.started", data: { id: part.id, created_at: part.createdAt } };
+    case "text":
+      return { event: "chat.delta", data: { content: part.text } };
+    case "tool_call":
+      return { event: "chat.tool_call.delta", data: part.delta };
+    case "completed":
+      return { event: "chat.completed", data: part.answer };
+    case "error":
+      return { event: "error", data: toErrorBody(part.error, errors) };
+  }
+}

@@ -1,0 +1,157 @@
+// Takes a slice of an app's budgets for a lease, or more of it, and gives back what a lease did not spend (contract 9).
+import { type LeaseId, newId } from "../contract/ids.ts";
+import {
+  addGranted,
+  closeLeases,
+  insertLease,
+  type LeaseOwner,
+  type LeaseRow,
+  lockLeases,
+} from "../storage/budget-leases.ts";
+import { changeWindows, lockBudgets, lockBudgetsOf, type WindowKey } from "../storage/budget-windows.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import { type BudgetExceeded, type BudgetState, headroomOf, judgeBudget } from "./budget.ts";
+import { withWindows } from "./read-budgets.ts";
+import { readWindowKeys } from "./settle-batch.ts";
+
+interface Slice {
+  readonly nanoUsd: bigint;
+  readonly tokens: bigint;
+}
+
+export interface GrowLease {
+  readonly owner: LeaseOwner;
+  readonly holder: string;
+  /** The one held now, with what is left of it. */
+  readonly lease: (Slice & { readonly id: LeaseId }) | null;
+  /** What the next call must find in it. */
+  readonly need: Slice;
+}
+
+export type Grown =
+  | (Slice & {
+      readonly ok: true;
+      /** Another id than before: the windows have changed, and the old lease is to be spent no more. */
+      readonly id: LeaseId;
+      /** Until the first window ends; null: for ever. */
+      readonly usableMs: number | null;
+    })
+  | { readonly ok: false; readonly exceeded: BudgetExceeded };
+
+/** How many calls like this one a slice is for, where the budgets have room. */
+const CALLS_PER_SLICE = 256n;
+/** Of what is left in a budget at most this part is held in advance, so that other processes find some too. */
+const SHARE = 8n;
+
+export function growLease(database: Database, request: GrowLease): Promise<Grown> {
+  return database.transaction(async (tx) => {
+    const held = request.lease === null ? undefined : (await lockLeases(tx, [request.lease.id])).get(request.lease.id);
+    const rows = await lockBudgetsOf(tx, [request.owner]);
+    const budgets = await withWindows(tx, rows);
+    const windows = budgets.map(({ id, windowStart }) => ({ budgetId: id, windowStart }));
+    const windowsKey = keyOf(windows);
+    const isSame = held !== undefined && keyOf(readWindowKeys(held.windows)) === windowsKey;
+    const left = isSame && request.lease !== null ? request.lease : { nanoUsd: 0n, tokens: 0n };
+    const exceeded = budgets
+      .map((budget) => judgeBudget(withoutHeld(budget, left), { ...request.need, audioMs: 0n }))
+      .find((verdict) => verdict !== null);
+    if (exceeded !== undefined) return { ok: false, exceeded };
+
+    const slice = sliceOf(budgets, request.need, left);
+    const id = isSame && request.lease !== null ? request.lease.id : newId("lease");
+    if (!isSame) await insertLease(tx, { ...request.owner, id, holder: request.holder, windows });
+    await addGranted(tx, { id, ...slice });
+    await changeWindows(
+      tx,
+      windows.map((key) => move(key, { reserved: slice, spent: NOTHING })),
+    );
+    return { ok: true, id, usableMs: usableMs(budgets, rows[0]?.now), ...slice };
+  });
+}
+
+/** Gives back what is left of leases whose every call is settled. */
+export async function closeHeld(database: Database, ids: readonly LeaseId[]): Promise<void> {
+  await database.transaction(async (tx) => {
+    const leases = [...(await lockLeases(tx, ids)).values()];
+    await releaseRemainder(tx, leases, "unspent");
+    await closeLeases(
+      tx,
+      leases.map((lease) => lease.id),
+      false,
+    );
+  });
+}
+
+/** The rows are held. `spent`: nobody knows what became of it, and it counts as used up. */
+export async function releaseRemainder(
+  tx: Transacting,
+  leases: readonly LeaseRow[],
+  as: "spent" | "unspent",
+): Promise<void> {
+  const changes = leases.flatMap((lease) => {
+    const rest = {
+      nanoUsd: lease.granted_nano_usd - lease.settled_nano_usd,
+      tokens: lease.granted_tokens - lease.settled_tokens,
+    };
+    const reserved = { nanoUsd: -rest.nanoUsd, tokens: -rest.tokens };
+    return readWindowKeys(lease.windows).map((key) => move(key, { reserved, spent: as === "spent" ? rest : NOTHING }));
+  });
+  await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
+  await changeWindows(tx, changes);
+}
+
+const NOTHING: Slice = { nanoUsd: 0n, tokens: 0n };
+
+export function move(key: WindowKey, { reserved, spent }: { readonly reserved: Slice; readonly spent: Slice }) {
+  return {
+    ...key,
+    spentNanoUsd: spent.nanoUsd,
+    reservedNanoUsd: reserved.nanoUsd,
+    spentTokens: spent.tokens,
+    reservedTokens: reserved.tokens,
+    spentAudioMs: 0n,
+    reservedAudioMs: 0n,
+  };
+}
+
+/** What is missing now, and in advance as much as the slice is for and the tightest budget can spare. */
+function sliceOf(budgets: readonly BudgetState[], need: Slice, left: Slice): Slice {
+  const rooms = budgets.map(headroomOf);
+  return {
+    nanoUsd: amountOf(
+      need.nanoUsd,
+      left.nanoUsd,
+      rooms.map((room) => room.nanoUsd),
+    ),
+    tokens: amountOf(
+      need.tokens,
+      left.tokens,
+      rooms.map((room) => room.tokens),
+    ),
+  };
+}
+
+function amountOf(need: bigint, left: bigint, rooms: readonly (bigint | null)[]): bigint {
+  const missing = need > left ? need - left : 0n;
+  const spare = rooms.flatMap((room) => (room === null ? [] : [(room - missing) / SHARE]));
+  const inAdvance = spare.reduce((least, each) => (each < least ? each : least), need * CALLS_PER_SLICE);
+  return missing + (inAdvance > 0n ? inAdvance : 0n);
+}
+
+/** What this lease holds already counts as reserved there; to it, it is available. */
+function withoutHeld(budget: BudgetState, held: Slice): BudgetState {
+  return {
+    ...budget,
+    reservedNanoUsd: budget.reservedNanoUsd - held.nanoUsd,
+    reservedTokens: budget.reservedTokens - held.tokens,
+  };
+}
+
+function usableMs(budgets: readonly BudgetState[], now: Date | undefined): number | null {
+  const ends = budgets.flatMap((budget) => (budget.resetsAt === null ? [] : [budget.resetsAt.getTime()]));
+  return now === undefined || ends.length === 0 ? null : Math.min(...ends) - now.getTime();
+}
+
+function keyOf(windows: readonly WindowKey[]): string {
+  return windows.map(({ budgetId, windowStart }) => `${budgetId} ${windowStart.toISOString()}`).join("\n");
+}

@@ -1,0 +1,88 @@
+// Writes a batch of chats that were paid from leases, in one transaction: a settled row for each, and the leases' and their
+// budgets' figures moved from held to spent (contract 9).
+import { sql } from "kysely";
+import type { LeaseId } from "../contract/ids.ts";
+import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";
+import { changeWindows, lockBudgets } from "../storage/budget-windows.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import { move } from "./grow-lease.ts";
+import type { Reservation, Settlement } from "./ledger.ts";
+import { storePrice } from "./price.ts";
+import { readWindowKeys } from "./settle-batch.ts";
+
+export interface LeasedAttempt {
+  readonly reservation: Reservation;
+  readonly settlement: Settlement;
+  readonly leaseId: LeaseId;
+  /** What counts against the budgets. */
+  readonly tokens: bigint;
+}
+
+export async function settleLeased(database: Database, batch: readonly LeasedAttempt[]): Promise<void> {
+  await database.transaction(async (tx) => {
+    const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
+    // Written again after a commit whose answer was lost, a row is there already and counts no more.
+    const inserted = await insertSettled(tx, batch);
+    // A lease that lapsed was counted as spent as a whole: its calls are put on record, and nothing is counted twice.
+    const sums = sumByLease(
+      batch.filter((item) => inserted.has(item.reservation.attemptId) && leases.has(item.leaseId)),
+    );
+    const changes = sums.flatMap((sum) => {
+      const reserved = { nanoUsd: -sum.nanoUsd, tokens: -sum.tokens };
+      return readWindowKeys(leases.get(sum.id)?.windows ?? []).map((key) => move(key, { reserved, spent: sum }));
+    });
+    await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
+    await changeWindows(tx, changes);
+    await addSettled(tx, sums);
+  });
+}
+
+function sumByLease(batch: readonly LeasedAttempt[]): readonly LeaseChange[] {
+  const sums = new Map<string, LeaseChange>();
+  for (const { leaseId: id, settlement, tokens } of batch) {
+    const sum = sums.get(id) ?? { id, nanoUsd: 0n, tokens: 0n };
+    sums.set(id, { id, nanoUsd: sum.nanoUsd + settlement.chargeNanoUsd, tokens: sum.tokens + tokens });
+  }
+  return [...sums.values()];
+}
+
+async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): Promise<ReadonlySet<string>> {
+  const rows = batch.map(({ reservation, settlement, leaseId }) => ({
+    id: reservation.attemptId,
+    request_id: reservation.requestId,
+    workspace_id: reservation.workspaceId,
+    app_id: reservation.appId,
+    key_id: reservation.keyId,
+    endpoint: reservation.endpoint,
+    connection: reservation.connection,
+    provider: reservation.provider,
+    model: reservation.model,
+    position: reservation.position,
+    billing_class: reservation.billingClass,
+    reserved_nano_usd: reservation.reserveNanoUsd.toString(),
+    reserved_tokens: reservation.tokens ?? 0,
+    estimate_nano_usd: reservation.estimateNanoUsd?.toString() ?? null,
+    price: reservation.price === null ? null : storePrice(reservation.price),
+    outcome: settlement.outcome,
+    charge_nano_usd: settlement.chargeNanoUsd.toString(),
+    provider_request_id: settlement.providerRequestId,
+    input_tokens: settlement.usage?.inputTokens ?? null,
+    output_tokens: settlement.usage?.outputTokens ?? null,
+    cached_input_tokens: settlement.usage?.cachedInputTokens ?? null,
+    usage_source: settlement.usage?.source ?? null,
+    lease_id: leaseId,
+  }));
+  const columns = sql.raw(
+    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, outcome, charge_nano_usd, provider_request_id, input_tokens, output_tokens, cached_input_tokens, usage_source, lease_id",
+  );
+  const inserted = await sql<{
+    id: string;
+  }>`insert into attempts (${columns}, audio_ms, state, deadline_at, settled_at, billable_audio_ms)
+    select ${columns}, 0, 'settled', patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
+      id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
+      position int, billing_class text, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb,
+      outcome text, charge_nano_usd bigint, provider_request_id text, input_tokens bigint, output_tokens bigint,
+      cached_input_tokens bigint, usage_source text, lease_id text)
+    on conflict (id) do nothing returning id`.execute(tx);
+  return new Set(inserted.rows.map((row) => row.id));
+}

@@ -1,0 +1,102 @@
+// Leases on budgets (contract 9): a slice that one process holds and spends in memory. Whoever changes a lease holds its row,
+// taken in id order and before any budget's.
+import { type Kysely, sql } from "kysely";
+import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
+import type { WindowKey } from "./budget-windows.ts";
+import type { Tables } from "./tables.ts";
+
+type Handle = Kysely<Tables>;
+
+export const LEASE_SECONDS = 30;
+
+export interface LeaseOwner {
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly funding: "none" | "allowance" | "credits";
+}
+
+export interface LeaseRow {
+  readonly id: string;
+  readonly granted_nano_usd: bigint;
+  readonly granted_tokens: bigint;
+  readonly settled_nano_usd: bigint;
+  readonly settled_tokens: bigint;
+  /** Read by `readWindowKeys`. */
+  readonly windows: unknown;
+}
+
+const COLUMNS = sql.raw("id, granted_nano_usd, granted_tokens, settled_nano_usd, settled_tokens, windows");
+
+/** Those still open. */
+export async function lockLeases(tx: Handle, ids: readonly string[]): Promise<ReadonlyMap<string, LeaseRow>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<LeaseRow>`select ${COLUMNS} from budget_leases
+    where state = 'open' and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))
+    order by id for update`.execute(tx);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export interface NewLease extends LeaseOwner {
+  readonly id: LeaseId;
+  readonly holder: string;
+  readonly windows: readonly WindowKey[];
+}
+
+export async function insertLease(tx: Handle, lease: NewLease): Promise<void> {
+  const windows = lease.windows.map((key) => ({
+    budget_id: key.budgetId,
+    window_start: key.windowStart.toISOString(),
+  }));
+  await sql`insert into budget_leases (id, workspace_id, app_id, funding, holder, granted_nano_usd, granted_tokens, windows, lease_until)
+    values (${lease.id}, ${lease.workspaceId}, ${lease.appId}, ${lease.funding}, ${lease.holder}, 0, 0,
+      ${JSON.stringify(windows)}::jsonb, patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second')`.execute(tx);
+}
+
+export interface LeaseChange {
+  readonly id: string;
+  readonly nanoUsd: bigint;
+  readonly tokens: bigint;
+}
+
+export async function addGranted(tx: Handle, { id, nanoUsd, tokens }: LeaseChange): Promise<void> {
+  await sql`update budget_leases set granted_nano_usd = granted_nano_usd + ${nanoUsd.toString()}::bigint,
+      granted_tokens = granted_tokens + ${tokens.toString()}::bigint where id = ${id}`.execute(tx);
+}
+
+export async function addSettled(tx: Handle, changes: readonly LeaseChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  const list = changes.map(({ id, nanoUsd, tokens }) => ({
+    id,
+    nano_usd: nanoUsd.toString(),
+    tokens: tokens.toString(),
+  }));
+  await sql`update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
+    from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, nano_usd bigint, tokens bigint)
+    where l.id = given.id`.execute(tx);
+}
+
+/** The ids that are still ours. */
+export async function renewLeases(db: Handle, holder: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    update budget_leases set lease_until = patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second'
+    where state = 'open' and holder = ${holder} and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))
+    returning id`.execute(db);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Open ones whose holder has not renewed them; those that somebody else is just looking at are skipped. */
+export async function lockLapsedLeases(tx: Handle, most: number): Promise<readonly LeaseRow[]> {
+  const { rows } = await sql<LeaseRow>`select ${COLUMNS} from budget_leases
+    where state = 'open' and lease_until <= patchbay_now() order by id limit ${sql.lit(most)} for update skip locked`.execute(
+    tx,
+  );
+  return rows;
+}
+
+export async function closeLeases(tx: Handle, ids: readonly string[], unresolved: boolean): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update budget_leases set state = 'closed', closed_at = patchbay_now(),
+      unresolved = ${unresolved} and (settled_nano_usd < granted_nano_usd or settled_tokens < granted_tokens)
+    where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`.execute(tx);
+}
