@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { DIALECTS } from "../sandbox/compatible.ts";
 import { startSandbox } from "../sandbox/server.ts";
 import { createMeasurer } from "./audio/measure.ts";
-import { openSpool } from "./audio/spool.ts";
+import { openSpool, type Spool } from "./audio/spool.ts";
 import { createVerifyKey } from "./auth/verify-key.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
@@ -18,6 +18,7 @@ import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createQuotas } from "./gateway/quotas.ts";
 import type { GatewayServices } from "./gateway/services.ts";
+import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
@@ -59,6 +60,8 @@ export interface App {
   readonly gateway: GatewayServices;
   /** Where the built-in sandbox listens. */
   readonly sandboxOrigin: string;
+  /** Resolves when what chats have used so far is on record. */
+  settled(): Promise<void>;
   /** From now on `/readyz` is 503, new work is refused, replies close their connection. */
   startDraining(): void;
   /** Stops everything but the database, which was handed in. */
@@ -122,30 +125,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
-  const figures = limitFigures(configuration.limits);
-  const admission = createAdmission(isDraining);
-  const speechEdge: TranscriptionEdge = {
-    gateway,
-    admission,
-    spool,
-    maxAudioBytes: configuration.limits.maxAudioBytes,
-  };
-  const endpoints: readonly Endpoint<Principal>[] = [
-    getHealth,
-    getReadiness({ draining: isDraining, checks: { database: () => database.ping().then(() => true) } }),
-    getOpenapi(ENDPOINTS),
-    getErrorDocs(),
-    getMe(gateway),
-    ...getLimits({ figures, ledger }),
-    postTranscription(speechEdge),
-    postTranslation(speechEdge),
-    postChat({
-      gateway,
-      admission,
-      maxBodyBytes: configuration.limits.maxChatBodyBytes,
-      publicUrl: () => configuration.server.publicUrl,
-    }),
-  ];
+  const endpoints = publicEndpoints({ configuration, gateway, spool, isDraining, database });
   const server = createServer({
     endpoints,
     authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
@@ -172,6 +152,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     server,
     gateway,
     sandboxOrigin: sandbox.origin,
+    settled: () => leases.flush(),
     startDraining: () => {
       draining = true;
     },
@@ -195,6 +176,38 @@ function openOutbound({ configuration, network }: AppOptions): Outbound {
       own: () => ({ hosts: [new URL(configuration.server.publicUrl).hostname], addresses: ownAddresses() }),
     },
   });
+}
+
+interface PublicParts {
+  readonly configuration: Configuration;
+  readonly gateway: GatewayServices;
+  readonly spool: Spool;
+  readonly isDraining: () => boolean;
+  readonly database: Database;
+}
+
+function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
+  const { configuration, gateway, spool, isDraining, database } = parts;
+  const { limits } = configuration;
+  const admission = createAdmission(isDraining);
+  const speech: TranscriptionEdge = { gateway, admission, spool, maxAudioBytes: limits.maxAudioBytes };
+  const chat: ChatEdge = {
+    gateway,
+    admission,
+    maxBodyBytes: limits.maxChatBodyBytes,
+    publicUrl: () => configuration.server.publicUrl,
+  };
+  return [
+    getHealth,
+    getReadiness({ draining: isDraining, checks: { database: () => database.ping().then(() => true) } }),
+    getOpenapi(ENDPOINTS),
+    getErrorDocs(),
+    getMe(gateway),
+    ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
+    postTranscription(speech),
+    postTranslation(speech),
+    postChat(chat),
+  ];
 }
 
 /** Runs `work` every so often, never twice at once; a failure is logged and tried again at the next turn. */

@@ -4,7 +4,7 @@ import type { ToolCall } from "../contract/chat.ts";
 import type { ChatEvent, ChatFinishReason } from "../providers/chat-provider.ts";
 import type { ChatContent } from "./chat-answer.ts";
 import type { ChatStreamPart } from "./chat.ts";
-import { estimateTextTokens } from "./estimate-tokens.ts";
+import { estimateOutputTokens } from "./estimate-tokens.ts";
 
 export interface ChatAnswerParts {
   /** null: nothing for the caller. */
@@ -42,9 +42,7 @@ export function createAnswerParts(): ChatAnswerParts {
       }
     },
     content: () => (finishReason === null ? null : { text, toolCalls: dense(toolCalls), finishReason }),
-    tokens: () =>
-      estimateTextTokens(text) +
-      dense(toolCalls).reduce((sum, call) => sum + estimateTextTokens(call.name + call.arguments), 0),
+    tokens: () => estimateOutputTokens({ text, toolCalls: dense(toolCalls) }),
   };
 }
 

@@ -4,7 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
 import type { AttemptOutcome, SlotEnd, TokenUsage } from "../metering/ledger.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
-import type { FailureKind, ProviderError, StreamingIo } from "../providers/io.ts";
+import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { ChatPreference } from "../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
@@ -29,17 +29,21 @@ export interface ChatAttempt {
   readonly stop: (reason: ProviderError) => void;
   /** The answer is there: charged by what was used, and kept under the slot where there is one. */
   readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<void>;
-  /** Charged only when its caller hung up on it after it was sent. */
-  readonly fail: (error: ProviderError, used: Used) => Promise<void>;
-  /** For a fault of ours, which says nothing of the provider; the reservation is left to the sweeper. */
-  readonly abandon: () => void;
+  /**
+   * Stops what still runs. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
+   * the provider, and leaves the reservation to the sweeper.
+   */
+  readonly endBadly: (error: unknown, used: Used) => Promise<void>;
 }
 
-/** What the provider reported, else how much of an answer came, in tokens by our own estimate. */
+/** What the provider reported for the whole; else what it said of the input, and our own estimate of what came. */
 export interface Used {
   readonly reported: ChatUsage | null;
-  readonly producedTokens: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number;
 }
+
+export const NOTHING_USED: Used = { reported: null, inputTokens: null, outputTokens: 0 };
 
 interface AttemptOptions {
   readonly slot: HeldSlot | null;
@@ -114,26 +118,31 @@ export async function openAttempt(
       const facts = { charged: true, providerRequestId, ...(slot === undefined ? {} : { slot }) };
       await settle("succeeded", usageOf(billing, used), facts);
     },
-    fail: async (error, used) => {
+    endBadly: async (error, used) => {
+      if (!(error instanceof ProviderError)) {
+        stop(new ProviderError("aborted"));
+        end("aborted");
+        return;
+      }
+      stop(error);
       end(error.kind);
       logFailedAttempt(services, call, { attemptId, target, error });
       const asRun = error.kind === "aborted" && dispatched;
-      const known = asRun || used.reported !== null || used.producedTokens > 0;
+      const known = asRun || used.reported !== null || used.outputTokens > 0;
       await settle(attemptOutcome(error.kind), known ? usageOf(billing, used) : null, {
         charged: asRun,
         providerRequestId: null,
       });
     },
-    abandon: () => end("aborted"),
   };
 }
 
 /** What is missing is estimated and marked (contract 9). */
-export function usageOf(billing: ChatBilling, { reported, producedTokens }: Used): TokenUsage {
+export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTokens }: Used): TokenUsage {
   if (reported !== null) return { ...reported, source: "reported" };
   return {
-    inputTokens: billing.inputTokens,
-    outputTokens: producedTokens,
+    inputTokens: inputTokens ?? billing.inputTokens,
+    outputTokens,
     cachedInputTokens: 0,
     source: "estimated",
   };

@@ -3,7 +3,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { Funding, TokenUsage } from "../metering/ledger.ts";
 import { chatCharge, type ChatPrice } from "../metering/price.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
-import { requiredChatFeatures } from "../routing/judge-chat-target.ts";
+import { askedChatFeatures, outputCap } from "../providers/asked-chat-features.ts";
 import type { Target } from "../routing/types.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { billingClassOf, type BillingClass } from "./quote.ts";
@@ -32,7 +32,7 @@ export function chatQuote(
   const price = services.prices().chat(target.provider, target.model);
   const billingClass = billingClassOf(principal, target, price);
   const inputTokens = estimateInputTokens(request);
-  const outputTokens = request.maxTokens ?? target.chat?.limits.maxOutputTokens ?? UNKNOWN_OUTPUT_TOKENS;
+  const outputTokens = (target.chat === null ? null : outputCap(request, target.chat)) ?? UNKNOWN_OUTPUT_TOKENS;
   const list = price === null ? null : chatCharge(price, inputTokens, outputTokens);
   const planPays = billingClass === "metered" && principal.workspace.plan !== null;
   return {
@@ -47,7 +47,7 @@ export function chatQuote(
 
 /** Plain chat draws on the allowance; tools, JSON modes, images and audio do not (spec 2.5). */
 function firstFunding(request: ChatRequest): Funding {
-  return requiredChatFeatures(request).length === 0 ? "allowance" : "credits";
+  return askedChatFeatures(request).length === 0 ? "allowance" : "credits";
 }
 
 /** The next way to pay where this one is used up: plain chat beyond the monthly tokens needs credits. */

@@ -1,6 +1,6 @@
 // How many tokens a chat will be, before anybody has counted: what is reserved, and what is recorded (and marked) where a
 // provider reports nothing (contract 7, 9). Pure.
-import type { ChatPart, ChatRequest } from "../providers/chat-provider.ts";
+import type { ChatPart, ChatRequest, ChatResult } from "../providers/chat-provider.ts";
 
 /** Prose is near 4 bytes a token, code and most other scripts near 3: at 3 an estimate is seldom too low. */
 const BYTES_PER_TOKEN = 3;
@@ -37,6 +37,14 @@ export function estimateInputTokens(request: ChatRequest): number {
 
 export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}
+
+/** Of an answer as far as it came. */
+export function estimateOutputTokens({ text, toolCalls }: Pick<ChatResult, "text" | "toolCalls">): number {
+  return toolCalls.reduce(
+    (sum, call) => sum + estimateTextTokens(call.name + call.arguments),
+    estimateTextTokens(text ?? ""),
+  );
 }
 
 function partTokens(part: ChatPart): number {

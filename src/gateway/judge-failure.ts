@@ -35,11 +35,7 @@ export interface FailedAttempt {
 export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
   const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
   if (failures.some((failure) => failure.kind === "feature_dropped")) {
-    return new GatewayError("FEATURE_NOT_DELIVERED", {
-      message:
-        "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete transcript was withheld.",
-      details: { attempts },
-    });
+    return withheld(attempts);
   }
   if (failures.length > 0 && failures.every((failure) => failure.kind === "rejected")) {
     return new GatewayError("PROVIDER_REJECTED", {
@@ -55,9 +51,18 @@ export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
   });
 }
 
+function withheld(attempts: readonly object[]): GatewayError {
+  return new GatewayError("FEATURE_NOT_DELIVERED", {
+    message:
+      "A provider answered without a feature that was asked for, and no other target could serve the request. The incomplete answer was withheld.",
+    details: { attempts },
+  });
+}
+
 /** Contract 1: every eligible chat target was tried and failed. `keyBurned`: one outcome is unknown, and the key is gone. */
 export function chatExhausted(failures: readonly FailedAttempt[], keyBurned: boolean): GatewayError {
   const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
+  if (failures.some((failure) => failure.kind === "feature_dropped") && !keyBurned) return withheld(attempts);
   if (failures.length > 0 && failures.every((failure) => failure.kind === "rejected")) {
     return new GatewayError("PROVIDER_REJECTED", {
       message: "Every eligible target answered that it cannot process these messages with these options.",
@@ -76,6 +81,10 @@ export function chatExhausted(failures: readonly FailedAttempt[], keyBurned: boo
 
 /** What ends a stream that broke after its first content: nothing is retried, and no other model continues it. */
 export function streamBroke(kind: FailureKind): GatewayError {
+  if (kind === "feature_dropped")
+    return new GatewayError("FEATURE_NOT_DELIVERED", {
+      message: "The answer, now that it is whole, lacks a feature that was asked for. It is not charged.",
+    });
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
         message: "The provider fell silent before the end of its answer. What was sent is not charged.",

@@ -1,12 +1,21 @@
 // Tries the capable chat targets in order until one answers (contract 7). Unlike audio a chat falls back after an unknown
 // outcome too, as long as nothing of an answer was received; each attempt is reserved and settled on its own.
 import type { TokenUsage } from "../metering/ledger.ts";
+import { chatReceipts } from "../providers/chat-receipts.ts";
+import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { callerGone, remainingMs } from "./attempt-end.ts";
-import { type ChatAttempt, type ChatCandidate, type DecidedChat, openAttempt, usageOf } from "./chat-attempt.ts";
+import {
+  type ChatAttempt,
+  type ChatCandidate,
+  type DecidedChat,
+  NOTHING_USED,
+  openAttempt,
+  usageOf,
+} from "./chat-attempt.ts";
 import type { ChatContent } from "./chat-answer.ts";
 import type { ChatCall } from "./chat.ts";
-import { estimateTextTokens } from "./estimate-tokens.ts";
+import { estimateOutputTokens } from "./estimate-tokens.ts";
 import { certaintyOf, chatExhausted, type FailedAttempt, outcomeUnknown } from "./judge-failure.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
@@ -33,21 +42,22 @@ export function runChat(
       clientGone: slot === null ? call.clientGone : null,
       timeoutMs: remainingMs(services, call),
     });
-    return guarded(attempt, async () => {
+    let used = NOTHING_USED;
+    try {
       const result = await attempt.provider.chat(attempt.plan, attempt.io);
-      const used = { reported: result.usage, producedTokens: producedTokens(result) };
-      return {
-        attempt,
-        content: result,
-        usage: usageOf(attempt.billing, used),
-        settle: (reply) =>
-          attempt.succeed(
-            used,
-            result.providerRequestId,
-            slot === null ? undefined : { kind: "complete", ref: slot.ref, reply },
-          ),
-      };
-    });
+      used = { reported: result.usage, inputTokens: null, outputTokens: estimateOutputTokens(result) };
+      requireReceipts(decision.wanted, result);
+      const settle = (reply: GatewayReply) =>
+        attempt.succeed(
+          used,
+          result.providerRequestId,
+          slot === null ? undefined : { kind: "complete", ref: slot.ref, reply },
+        );
+      return { attempt, content: result, usage: usageOf(attempt.billing, used), settle };
+    } catch (error) {
+      await attempt.endBadly(error, used);
+      throw error;
+    }
   });
 }
 
@@ -78,20 +88,8 @@ export async function firstToServe<Served>(
   throw chatExhausted(failures, unknown !== null && slot !== null);
 }
 
-/** A failure of the provider is settled before it is thrown on; a fault of ours leaves the reservation to the sweeper. */
-async function guarded<T>(attempt: ChatAttempt, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ProviderError) await attempt.fail(error, { reported: null, producedTokens: 0 });
-    else attempt.abandon();
-    throw error;
-  }
-}
-
-export function producedTokens({ text, toolCalls }: Pick<ChatContent, "text" | "toolCalls">): number {
-  return (
-    estimateTextTokens(text ?? "") +
-    toolCalls.reduce((sum, call) => sum + estimateTextTokens(call.name + call.arguments), 0)
-  );
+/** Proof of every required feature that can be seen in an answer (contract 3, 7); without it the answer is withheld. */
+export function requireReceipts(request: ChatRequest, content: ChatContent): void {
+  const missing = chatReceipts(request, content).flatMap(({ feature, delivered }) => (delivered ? [] : [feature]));
+  if (missing.length > 0) throw new ProviderError("feature_dropped", { reason: missing.join(",") });
 }

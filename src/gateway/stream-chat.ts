@@ -3,12 +3,19 @@
 import { newId } from "../contract/ids.ts";
 import type { ChatEvent, ChatUsage } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
-import { type ChatAnswerParts, createAnswerParts } from "./answer-parts.ts";
+import { createAnswerParts } from "./answer-parts.ts";
 import { chatAnswer } from "./chat-answer.ts";
-import { type ChatAttempt, type ChatCandidate, type DecidedChat, openAttempt, usageOf } from "./chat-attempt.ts";
+import {
+  type ChatAttempt,
+  type ChatCandidate,
+  type DecidedChat,
+  openAttempt,
+  type Used,
+  usageOf,
+} from "./chat-attempt.ts";
 import type { ChatCall, ChatStream, ChatStreamPart } from "./chat.ts";
 import { streamBroke } from "./judge-failure.ts";
-import { firstToServe } from "./run-chat.ts";
+import { firstToServe, requireReceipts } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
 
 /** A stream has no deadline of its own as long as it flows; the connection's `timeout_seconds` bounds it. */
@@ -58,7 +65,7 @@ async function openOne(
       }
     }
   } catch (error) {
-    await endBadly(attempt, source, error);
+    await attempt.endBadly(error, usedOf(source, 0));
     throw error;
   }
 }
@@ -80,36 +87,32 @@ async function* relay(
     }
     const content = parts.content();
     if (content === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+    const used = usedOf(source, parts.tokens());
+    requireReceipts(decision.wanted, content);
     ended = true;
-    const used = { reported: source.usage(), producedTokens: parts.tokens() };
     await attempt.succeed(used, source.providerRequestId());
     const usage = usageOf(attempt.billing, used);
     yield { kind: "completed", answer: chatAnswer({ id, createdAt, decision, attempt, content, usage }) };
   } catch (error) {
     if (ended) throw error;
     ended = true;
-    await endBadly(attempt, source, error, parts);
+    await attempt.endBadly(error, usedOf(source, parts.tokens()));
     if (!(error instanceof ProviderError)) throw error;
     if (error.kind !== "aborted") yield { kind: "error", error: streamBroke(error.kind) };
   } finally {
     // The reader left between two parts.
-    if (!ended) await endBadly(attempt, source, new ProviderError("aborted"), parts);
+    if (!ended) await attempt.endBadly(new ProviderError("aborted"), usedOf(source, parts.tokens()));
   }
 }
 
-async function endBadly(
-  attempt: ChatAttempt,
-  source: Source,
-  error: unknown,
-  parts: ChatAnswerParts | null = null,
-): Promise<void> {
-  if (error instanceof ProviderError) {
-    attempt.stop(error);
-    await attempt.fail(error, { reported: source.usage(), producedTokens: parts?.tokens() ?? 0 });
-  } else {
-    attempt.stop(new ProviderError("aborted"));
-    attempt.abandon();
-  }
+/** What a provider said before it broke off counts for the input; of the output it knows less than what came. */
+function usedOf(source: Source, producedTokens: number): Used {
+  const said = source.usage();
+  return {
+    reported: said?.isFinal === true ? said.usage : null,
+    inputTokens: said?.usage.inputTokens ?? null,
+    outputTokens: Math.max(producedTokens, said?.usage.outputTokens ?? 0),
+  };
 }
 
 /** The provider's events with a limit on each wait, and what they said beside the answer. */
@@ -117,7 +120,7 @@ interface Source {
   /** null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
   next(): Promise<ChatEvent | null>;
   contentCame(): void;
-  usage(): ChatUsage | null;
+  usage(): { readonly usage: ChatUsage; readonly isFinal: boolean } | null;
   providerRequestId(): string | null;
 }
 
@@ -131,7 +134,7 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number): Sour
   const firstContent = setTimeout(tooLate, firstContentTimeoutMs);
   firstContent.unref();
   let idle: NodeJS.Timeout | null = null;
-  let usage: ChatUsage | null = null;
+  let usage: ReturnType<Source["usage"]> = null;
   let providerRequestId: string | null = null;
   const stopTimers = () => {
     clearTimeout(firstContent);
@@ -148,7 +151,7 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number): Sour
           return null;
         }
         if (result.value.type === "open") ({ providerRequestId } = result.value);
-        if (result.value.type === "usage") ({ usage } = result.value);
+        if (result.value.type === "usage") usage = result.value;
         return result.value;
       } catch (error) {
         stopTimers();

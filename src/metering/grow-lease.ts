@@ -14,7 +14,7 @@ import { type BudgetExceeded, type BudgetState, headroomOf, judgeBudget } from "
 import { withWindows } from "./read-budgets.ts";
 import { readWindowKeys } from "./settle-batch.ts";
 
-interface Slice {
+export interface Slice {
   readonly nanoUsd: bigint;
   readonly tokens: bigint;
 }

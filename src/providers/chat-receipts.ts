@@ -5,14 +5,17 @@ import { askedChatFeatures } from "./asked-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
 import { objectOrNull } from "./chat-values.ts";
 
-export function chatReceipts(request: ChatRequest, result: ChatResult): readonly ChatReceipt[] {
+/** What both a reply and an assembled stream come down to. */
+type ChatContent = Pick<ChatResult, "text" | "toolCalls" | "finishReason">;
+
+export function chatReceipts(request: ChatRequest, result: ChatContent): readonly ChatReceipt[] {
   return askedChatFeatures(request).map((feature) => ({ feature, ...receiptOf(feature, request, result) }));
 }
 
 function receiptOf(
   feature: ChatFeature,
   { toolChoice }: ChatRequest,
-  { text, toolCalls, finishReason }: ChatResult,
+  { text, toolCalls, finishReason }: ChatContent,
 ): Omit<ChatReceipt, "feature"> {
   // What was cut by its length or withheld by a filter proves nothing either way.
   const isWhole = finishReason === "stop" || finishReason === "tool_calls";

@@ -1,11 +1,17 @@
 // The routing decision for chat (contract 4, 7): the same judgement as audio's in the context of the key's own route. Pure.
-import type { Profile } from "../contract/features.ts";
+import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat-provider.ts";
-import { decide, given, type RouteDecision } from "./decide-route.ts";
-import { type ChatVerdict, judgeChatTarget } from "./judge-chat-target.ts";
+import { decide, type RouteDecision } from "./decide-route.ts";
 import type { TargetHealth } from "./pick-candidates.ts";
 import type { PurposeRequest } from "./resolve-purpose.ts";
 import type { RoutingContext, Target } from "./types.ts";
+
+/** What an adapter would send, or what the model lacks for it: the plan is the verdict, so the two cannot disagree. */
+export interface ChatVerdict {
+  /** Empty: the target is eligible. */
+  readonly missing: readonly ChatLack[];
+  readonly planned: Extract<ChatPlanResult, { ok: true }> | null;
+}
 
 export interface ChatQuestion {
   readonly request: ChatRequest;
@@ -31,7 +37,10 @@ export function decideChatRoute(
       // A purpose's defaults are fields of a transcription; none of them means anything here.
       want: () => ({
         wanted: request,
-        judge: (target, _route, settings) => judgeChatTarget(given(target.chat), request, () => plan(target, settings)),
+        judge: (target, _route, settings) => {
+          const planned = plan(target, settings);
+          return planned.ok ? { missing: [], planned } : { missing: planned.missing, planned: null };
+        },
       }),
     },
     isHealthy,

@@ -86,7 +86,7 @@ export function detailsOf(answer: Answer): Readonly<Record<string, unknown>> {
   return errorBody.parse(answer.json).error.details ?? {};
 }
 
-async function send(url: string, init: RequestInit): Promise<Answer> {
+export async function send(url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, init);
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") === true;

@@ -1,0 +1,264 @@
+// Leases (contract 9): a budget is never exceeded, nothing is charged twice, and what a crash left open is visible.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { newId } from "../../src/contract/ids.ts";
+import { createLeases, type Leases } from "../../src/metering/leases.ts";
+import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+
+let database: TestDatabase;
+let leases: Leases;
+let tenant: Awaited<ReturnType<typeof makeTenant>>;
+const opened: Leases[] = [];
+
+before(async () => {
+  database = await openTestDatabase();
+});
+beforeEach(async () => {
+  await shiftClock(database, 0);
+  tenant = await makeTenant(database);
+  leases = open();
+});
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+after(() => database.close());
+
+function open(nowMs?: () => number): Leases {
+  const made = createLeases({ database, ...(nowMs === undefined ? {} : { nowMs }) });
+  opened.push(made);
+  return made;
+}
+
+async function budget(limits: {
+  tokens?: bigint;
+  nanoUsd?: bigint;
+  period?: "day" | "month" | "total";
+}): Promise<string> {
+  const id = `${tenant.appId}/${limits.period ?? "month"}`;
+  await database.db
+    .insertInto("budgets")
+    .values({
+      id,
+      workspace_id: tenant.workspaceId,
+      app_id: tenant.appId,
+      period: limits.period ?? "month",
+      limit_tokens: limits.tokens ?? null,
+      limit_nano_usd: limits.nanoUsd ?? null,
+      managed_by: "test",
+    })
+    .execute();
+  return id;
+}
+
+function reservation(tokens: number, nanoUsd = 0n, rest: Partial<Reservation> = {}): Reservation {
+  return {
+    attemptId: newId("attempt"),
+    requestId: newId("request"),
+    ...tenant,
+    keyId: null,
+    endpoint: "POST /v1/chat",
+    connection: "c",
+    provider: "openai",
+    model: "m",
+    position: 1,
+    billingClass: "metered",
+    audioMs: 0,
+    tokens,
+    reserveNanoUsd: nanoUsd,
+    estimateNanoUsd: nanoUsd,
+    price: null,
+    deadlineAt: new Date(Date.now() + 60_000),
+    ...rest,
+  };
+}
+
+function settlement(
+  item: Reservation,
+  used: number,
+  chargeNanoUsd = 0n,
+  outcome: Settlement["outcome"] = "succeeded",
+): Settlement {
+  return {
+    attemptId: item.attemptId,
+    outcome,
+    providerMs: null,
+    billableAudioMs: 0,
+    chargeNanoUsd,
+    providerRequestId: null,
+    receipts: [],
+    usage: { inputTokens: used, outputTokens: 0, cachedInputTokens: 0, source: "reported" },
+  };
+}
+
+async function windows(id: string) {
+  const rows = await database.db.selectFrom("budget_windows").selectAll().where("budget_id", "=", id).execute();
+  return rows.map((row) => ({
+    tokens: [row.spent_tokens, row.reserved_tokens],
+    nanoUsd: [row.spent_nano_usd, row.reserved_nano_usd],
+  }));
+}
+
+async function attempts() {
+  return database.db.selectFrom("attempts").selectAll().where("app_id", "=", tenant.appId).orderBy("id").execute();
+}
+
+async function ownLeases() {
+  return database.db.selectFrom("budget_leases").selectAll().where("app_id", "=", tenant.appId).orderBy("id").execute();
+}
+
+test("contract 9: what fits exactly is granted, what could exceed is refused with the figures, what comes back fits again", async () => {
+  await budget({ tokens: 1_000n });
+  const first = reservation(600);
+  assert.deepEqual(await leases.reserve(first), { ok: true });
+  const refused = await leases.reserve(reservation(401));
+  assert(!refused.ok && "exceeded" in refused);
+  const { kind, limit, spent, reserved, requested } = refused.exceeded;
+  assert.deepEqual([kind, limit, spent, reserved, requested], ["tokens", 1_000n, 0n, 600n, 401n]);
+  assert.deepEqual(await leases.reserve(reservation(400)), { ok: true });
+  await leases.settle(settlement(first, 100));
+  assert.deepEqual(await leases.reserve(reservation(501)).then((answer) => answer.ok), false);
+  assert.deepEqual(await leases.reserve(reservation(500)), { ok: true });
+});
+
+test("contract 9: many reservations of one app take one durable slice, and each is settled into a row and the budget once", async () => {
+  const id = await budget({ tokens: 1_000_000n, nanoUsd: 1_000_000n });
+  const items = Array.from({ length: 50 }, () => reservation(10, 20n));
+  for (const answer of await Promise.all(items.map((item) => leases.reserve(item)))) assert(answer.ok);
+  assert.equal((await ownLeases()).length, 1);
+  for (const item of items) {
+    assert.equal((await leases.settle(settlement(item, 7, 15n))).changed, true);
+    assert.equal((await leases.settle(settlement(item, 7, 15n))).changed, false);
+  }
+  await leases.flush();
+  const rows = await attempts();
+  assert.equal(rows.length, 50);
+  assert(rows.every((row) => row.state === "settled" && row.charge_nano_usd === 15n && row.input_tokens === 7n));
+  const [lease] = await ownLeases();
+  assert.deepEqual([lease?.settled_tokens, lease?.settled_nano_usd], [350n, 750n]);
+  await leases.close();
+  // Everything unspent is given back.
+  assert.deepEqual(await windows(id), [{ tokens: [350n, 0n], nanoUsd: [750n, 0n] }]);
+  assert.deepEqual(
+    (await ownLeases()).map((row) => [row.state, row.unresolved]),
+    [["closed", false]],
+  );
+});
+
+test("contract 9: failed attempts cost the app nothing; more than was reserved is never counted", async () => {
+  const id = await budget({ tokens: 10_000n });
+  const [failed, greedy] = [reservation(100), reservation(100)];
+  await leases.reserve(failed);
+  await leases.reserve(greedy);
+  await leases.settle(settlement(failed, 60, 0n, "failed:server_error"));
+  await leases.settle(settlement(greedy, 5_000));
+  await leases.close();
+  assert.deepEqual(await windows(id), [{ tokens: [100n, 0n], nanoUsd: [0n, 0n] }]);
+  assert.deepEqual(
+    (await attempts()).map((row) => Number(row.input_tokens)).toSorted((a, b) => a - b),
+    [60, 5_000],
+  );
+});
+
+test("contract 9: after a crash the unsettled remainder is spent and unresolved, and a late settlement counts nothing twice", async () => {
+  const id = await budget({ tokens: 1_000n });
+  const [done, lost, late] = [reservation(100), reservation(100), reservation(100)];
+  for (const item of [done, lost, late]) assert((await leases.reserve(item)).ok);
+  await leases.settle(settlement(done, 40));
+  await leases.flush();
+  const granted = (await ownLeases())[0]?.granted_tokens ?? 0n;
+  await shiftClock(database, 31);
+  const other = open();
+  assert((await other.sweep()) > 0);
+  assert.equal(await other.sweep(), 0);
+  const [lease] = await ownLeases();
+  assert.deepEqual([lease?.state, lease?.unresolved], ["closed", true]);
+  assert.deepEqual(await windows(id), [{ tokens: [granted, 0n], nanoUsd: [0n, 0n] }]);
+  // The process was only frozen.
+  await leases.settle(settlement(late, 30));
+  await leases.flush();
+  assert.deepEqual(await windows(id), [{ tokens: [granted, 0n], nanoUsd: [0n, 0n] }]);
+  assert.equal((await attempts()).length, 2);
+  await leases.renew();
+  assert((await leases.reserve(reservation(1))).ok);
+  assert.equal((await ownLeases()).length, 2);
+});
+
+test("contract 9: leases in use are renewed, idle ones given back", async () => {
+  const id = await budget({ tokens: 1_000n });
+  let now = 0;
+  const own = open(() => now);
+  const item = reservation(100);
+  await own.reserve(item);
+  await shiftClock(database, 20);
+  await own.renew();
+  await shiftClock(database, 40);
+  assert.equal(await own.sweep(), 0);
+  await own.settle(settlement(item, 50));
+  now = 10_000;
+  await own.renew();
+  assert.deepEqual(await windows(id), [{ tokens: [50n, 0n], nanoUsd: [0n, 0n] }]);
+  assert.equal((await ownLeases())[0]?.state, "closed");
+});
+
+test("contract 9: a lease of yesterday is not spent today", async () => {
+  await setClock(database, "2026-03-31T23:59:50Z");
+  await budget({ tokens: 1_000n, period: "day" });
+  let now = 0;
+  const own = open(() => now);
+  const yesterday = reservation(900);
+  await own.reserve(yesterday);
+  now = 10_000;
+  await setClock(database, "2026-04-01T00:00:00Z");
+  assert((await own.reserve(reservation(900))).ok);
+  await own.settle(settlement(yesterday, 900));
+  await own.flush();
+  const spent = await database.db
+    .selectFrom("budget_windows")
+    .select(["window_start", "spent_tokens"])
+    .where("budget_id", "=", `${tenant.appId}/day`)
+    .orderBy("window_start")
+    .execute();
+  assert.deepEqual(
+    spent.map((row) => [row.window_start.toISOString().slice(0, 10), row.spent_tokens]),
+    [
+      ["2026-03-31", 900n],
+      ["2026-04-01", 0n],
+    ],
+  );
+});
+
+test("contract 9: whatever two processes do at once, the sum of what is spent and under way never exceeds the budget", async () => {
+  const id = await budget({ tokens: 5_000n });
+  const processes = [leases, open()];
+  let underWay = 0;
+  let spent = 0;
+  let refused = 0;
+  let seed = 20_261_121;
+  const random = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % below;
+  };
+  const worker = async (own: Leases) => {
+    for (let turn = 0; turn < 40; turn += 1) {
+      const tokens = 50 + random(200);
+      const item = reservation(tokens);
+      const answer = await own.reserve(item);
+      if (!answer.ok) {
+        refused += 1;
+        continue;
+      }
+      underWay += tokens;
+      assert(underWay + spent <= 5_000, `${underWay} under way and ${spent} spent`);
+      await new Promise((resolve) => setImmediate(resolve));
+      const used = random(tokens + 1);
+      underWay -= tokens;
+      spent += used;
+      await own.settle(settlement(item, used));
+    }
+  };
+  await Promise.all(processes.flatMap((own) => [worker(own), worker(own), worker(own)]));
+  for (const own of processes) await own.close();
+  assert(refused > 0, "the budget was never the limit");
+  assert.deepEqual(await windows(id), [{ tokens: [BigInt(spent), 0n], nanoUsd: [0n, 0n] }]);
+});
