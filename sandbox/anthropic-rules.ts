@@ -1,0 +1,217 @@
+// What Anthropic's messages refuse, and what a request asks for (anthropic.md).
+import { z } from "zod";
+import type { ChatAsked } from "./chat-simulate.ts";
+import { imageTypeOf } from "./media-content.ts";
+
+const cached = { cache_control: z.looseObject({ type: z.literal("ephemeral") }).nullish() };
+const textBlock = z.strictObject({ type: z.literal("text"), text: z.string(), citations: z.array(z.unknown()).nullish(), ...cached });
+const imageBlock = z.strictObject({
+  type: z.literal("image"),
+  source: z.strictObject({
+    type: z.literal("base64"),
+    media_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+    data: z.string(),
+  }),
+  ...cached,
+});
+const toolUse = z.strictObject({
+  type: z.literal("tool_use"),
+  id: z.string().regex(/^[A-Za-z0-9_-]+$/u),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  ...cached,
+});
+const toolResult = z.strictObject({
+  type: z.literal("tool_result"),
+  tool_use_id: z.string().regex(/^[A-Za-z0-9_-]+$/u),
+  content: z.union([z.string(), z.array(z.discriminatedUnion("type", [textBlock, imageBlock]))]).optional(),
+  is_error: z.boolean().optional(),
+  ...cached,
+});
+const block = z.discriminatedUnion("type", [textBlock, imageBlock, toolUse, toolResult]);
+
+const message = z.strictObject({
+  role: z.enum(["user", "assistant"]),
+  content: z.union([z.string(), z.array(block)]),
+});
+type Message = z.infer<typeof message>;
+type Block = z.infer<typeof block>;
+
+const single = { disable_parallel_tool_use: z.boolean().optional() };
+
+const request = z.strictObject({
+  model: z.string(),
+  max_tokens: z.int().min(1),
+  messages: z.array(message).min(1),
+  system: z.union([z.string(), z.array(textBlock)]).optional(),
+  stop_sequences: z.array(z.string()).nullish(),
+  stream: z.boolean().nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  top_k: z.int().min(0).nullish(),
+  tools: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u),
+        description: z.string().optional(),
+        input_schema: z.looseObject({ type: z.literal("object") }),
+        strict: z.boolean().optional(),
+        type: z.literal("custom").nullish(),
+        ...cached,
+      }),
+    )
+    .optional(),
+  tool_choice: z
+    .discriminatedUnion("type", [
+      z.strictObject({ type: z.literal("auto"), ...single }),
+      z.strictObject({ type: z.literal("any"), ...single }),
+      z.strictObject({ type: z.literal("tool"), name: z.string(), ...single }),
+      z.strictObject({ type: z.literal("none") }),
+    ])
+    .optional(),
+  output_config: z
+    .strictObject({
+      effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
+      format: z
+        .strictObject({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) })
+        .nullish(),
+    })
+    .optional(),
+  metadata: z.strictObject({ user_id: z.string().nullish() }).optional(),
+  service_tier: z.enum(["auto", "standard_only"]).optional(),
+});
+export type AnthropicChat = z.infer<typeof request>;
+
+export type AnthropicJudgement =
+  | { readonly ok: true; readonly chat: AnthropicChat; readonly asked: ChatAsked }
+  | { readonly ok: false; readonly message: string };
+
+export function judgeAnthropic(json: unknown, version: string): AnthropicJudgement {
+  const parsed = request.safeParse(json);
+  if (!parsed.success) return { ok: false, message: messageOf(parsed.error) };
+  const chat = parsed.data;
+  const fault =
+    findSampling(chat, version) ?? findWrongTools(chat) ?? findWrongTurns(chat) ?? findLimits(chat) ?? findWrongSchema(chat);
+  return fault === null ? { ok: true, chat, asked: askedOf(chat) } : { ok: false, message: fault };
+}
+
+function messageOf(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const at = (issue?.path ?? []).join(".");
+  const named = (name: string): string => (at === "" ? name : `${at}.${name}`);
+  if (issue?.code === "unrecognized_keys") return `${named(issue.keys[0] ?? "")}: Extra inputs are not permitted`;
+  if (issue?.code === "invalid_type" && /received undefined/u.test(issue.message)) return `${at}: Field required`;
+  if (issue?.code === "invalid_type") return `${at}: Input should be a valid ${issue.expected}`;
+  return `${at}: ${issue?.message ?? "Invalid"}`;
+}
+
+/** The models of 4.5 and 4.6, and those before; later ones are not to be sampled. */
+const isSampled = (model: string): boolean => /-4-[56](?:-|$)|^claude-3|-4-[01](?:-|$)|-4-\d{8}$/u.test(model);
+
+function findSampling(chat: AnthropicChat, version: string): string | null {
+  const given = (["temperature", "top_p", "top_k"] as const).filter((name) => chat[name] != null);
+  if (version !== "2023-06-01" && given.length > 0) return `${given[0]}: Extra inputs are not permitted`;
+  if (!isSampled(chat.model)) {
+    const odd = given.find((name) => name !== "temperature" || chat.temperature !== 1);
+    if (odd !== undefined) return `\`${odd}\` is not supported for this model.`;
+  }
+  if (chat.temperature != null && chat.top_p != null)
+    return "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+  return null;
+}
+
+const blocksOf = ({ content }: Message): readonly Block[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+function findWrongTools({ tools, tool_choice: choice, messages }: AnthropicChat): string | null {
+  if (tools === undefined && choice !== undefined) return "tool_choice may only be specified while providing tools";
+  if (choice?.type === "tool" && !(tools ?? []).some((tool) => tool.name === choice.name))
+    return `Tool '${choice.name}' not found in provided tools`;
+  const isUsed = messages.flatMap(blocksOf).some((each) => each.type === "tool_use" || each.type === "tool_result");
+  return isUsed && tools === undefined
+    ? "Requests which include `tool_use` or `tool_result` blocks must define tools"
+    : null;
+}
+
+function findWrongTurns({ messages }: AnthropicChat): string | null {
+  if (messages[0]?.role !== "user") return 'messages: first message must use the "user" role';
+  let open = new Set<string>();
+  for (const [index, each] of messages.entries()) {
+    const blocks = blocksOf(each);
+    if (blocks.length === 0) return `messages.${index}: all messages must have non-empty content`;
+    for (const [at, one] of blocks.entries()) {
+      if (one.type === "text" && one.text === "") return "messages: text content blocks must be non-empty";
+      if (one.type === "image" && imageTypeOf(one.source.data) !== one.source.media_type)
+        return `messages.${index}.content.${at}.image.source.base64: The image was specified using the ${one.source.media_type} media type, but does not appear to be a valid image of it`;
+      if ((one.type === "tool_use") !== (each.role === "assistant") && (one.type === "tool_use" || one.type === "tool_result"))
+        return `messages.${index}: \`${one.type}\` blocks can only be in \`${one.type === "tool_use" ? "assistant" : "user"}\` messages`;
+      if (one.type === "tool_result" && !open.delete(one.tool_use_id))
+        return `messages.${index}.content.${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${one.tool_use_id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
+    }
+    if (open.size > 0)
+      return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${[...open].join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
+    open = new Set(blocks.flatMap((one) => (one.type === "tool_use" ? [one.id] : [])));
+  }
+  return null;
+}
+
+function findLimits({ model, max_tokens: asked }: AnthropicChat): string | null {
+  const most = /-4-5|sonnet-4-6/u.test(model) ? 64_000 : 128_000;
+  return asked > most
+    ? `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for ${model}`
+    : null;
+}
+
+function findWrongSchema({ output_config: config }: AnthropicChat): string | null {
+  const schema = config?.format?.schema;
+  return schema?.["type"] === "object" && schema["additionalProperties"] !== false
+    ? "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
+    : null;
+}
+
+function askedOf(chat: AnthropicChat): ChatAsked {
+  const blocks = chat.messages.flatMap(blocksOf);
+  const results = blocks.filter((each) => each.type === "tool_result");
+  const system = typeof chat.system === "string" ? [chat.system] : (chat.system ?? []).map((each) => each.text);
+  const texts = blocks.flatMap((each) => {
+    if (each.type === "text") return [each.text];
+    return each.type === "tool_result" && typeof each.content === "string" ? [each.content] : [];
+  });
+  const choice = chat.tool_choice;
+  const schema = chat.output_config?.format?.schema;
+  return {
+    // A result is a message of its own elsewhere, and so it counts here.
+    messages: (system.length > 0 ? 1 : 0) + chat.messages.reduce((sum, each) => sum + messagesIn(each), 0),
+    text: [...system, ...texts].join(" "),
+    images: blocks.filter((each) => each.type === "image").length,
+    audios: 0,
+    results: results.length,
+    endsWithResult: chat.messages.at(-1)?.role === "user" && blocks.at(-1)?.type === "tool_result",
+    tools: (chat.tools ?? []).map((tool) => ({ name: tool.name, schema: tool.input_schema })),
+    choice: choiceOf(choice),
+    isParallel: choice === undefined || choice.type === "none" || choice.disable_parallel_tool_use !== true,
+    format: schema == null ? { kind: "text" } : { kind: "schema", schema },
+    maxTokens: chat.max_tokens,
+    stop: chat.stop_sequences ?? [],
+  };
+}
+
+function messagesIn(message: Message): number {
+  const blocks = blocksOf(message);
+  const results = blocks.filter((each) => each.type === "tool_result").length;
+  return results + (results < blocks.length ? 1 : 0);
+}
+
+function choiceOf(choice: AnthropicChat["tool_choice"]): ChatAsked["choice"] {
+  switch (choice?.type) {
+    case "any":
+      return { kind: "required" };
+    case "tool":
+      return { kind: "tool", name: choice.name };
+    case "none":
+      return { kind: "none" };
+    case "auto":
+    case undefined:
+      return { kind: "auto" };
+  }
+}

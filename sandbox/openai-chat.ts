@@ -1,0 +1,155 @@
+// OpenAI's `POST /v1/chat/completions`, by OpenAI and by a server that speaks it (openai-chat.md).
+import { randomUUID } from "node:crypto";
+import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
+import { findWrongKey } from "./openai-audio.ts";
+import { judgeOpenAiChat, type OpenAiChat, type OpenAiChatModel } from "./openai-chat-rules.ts";
+import { openAiError, openAiErrorForStatus, type OpenAiFault, openAiHeaders } from "./openai-errors.ts";
+import { type Alteration, type EventBody, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+
+const MAX_BODY_BYTES = 52_428_800;
+/** The one name a compatible server does not serve. */
+const NOT_SERVED = "not-installed";
+
+export function openAiChatWire(name: "openai" | "compatible"): Wire {
+  return {
+    name,
+    body: "json",
+    modelOf: ({ json }) => modelIn(json),
+    maxBodyBytes: MAX_BODY_BYTES,
+    errorFor: (status, requestId) =>
+      status === 400
+        ? openAiError(400, { message: "The request could not be processed.", code: "invalid_value" }, requestId)
+        : openAiErrorForStatus(status, requestId),
+    answer: async (input, alteration) => answer(name, input, alteration),
+  };
+}
+
+function modelIn(json: unknown): string {
+  const model = typeof json === "object" && json !== null && "model" in json ? json.model : "";
+  return typeof model === "string" ? model : "";
+}
+
+function answer(name: "openai" | "compatible", input: WireInput, alteration: Alteration): WireAnswer {
+  const { requestId } = input;
+  const refuse = (status: number, fault: OpenAiFault): WireAnswer => openAiError(status, fault, requestId);
+  const keyFault = findWrongKey(input.headers.authorization, name === "compatible");
+  if (keyFault !== null) return refuse(401, keyFault);
+  if (input.defect === "too_large") return refuse(413, { message: "Request too large.", type: "server_error" });
+  if (typeof input.json !== "object" || input.json === null)
+    return refuse(400, { message: "We could not parse the JSON body of your request." });
+  const modelName = modelIn(input.json);
+  if (modelName === "") return refuse(400, { message: "you must provide a model parameter" });
+  const model = name === "openai" ? openAiModel(modelName) : modelName === NOT_SERVED ? null : COMPATIBLE_MODEL;
+  if (model === null)
+    return refuse(404, {
+      message: `The model \`${modelName}\` does not exist or you do not have access to it.`,
+      code: "model_not_found",
+    });
+  const judged = judgeOpenAiChat(input.json, model);
+  if (!judged.ok) return refuse(400, judged.fault);
+  const simulated = simulateChat(judged.asked, alteration);
+  return judged.chat.stream === true
+    ? streamed(judged.chat, simulated, requestId)
+    : jsonAnswer(200, whole(judged.chat, simulated), openAiHeaders(requestId));
+}
+
+const COMPATIBLE_MODEL: OpenAiChatModel = { maxOutput: 131_072, reasons: false, hears: true };
+
+function openAiModel(name: string): OpenAiChatModel | null {
+  if (!/^(?:gpt-|o\d|chatgpt-|simulated-chat$)/u.test(name) || /transcribe|tts|realtime|image/u.test(name)) return null;
+  const reasons = /^(?:o\d|gpt-5)/u.test(name);
+  const hears = /audio/u.test(name) || name === "simulated-chat";
+  return { maxOutput: reasons ? 128_000 : name.startsWith("gpt-4.1") ? 32_768 : 16_384, reasons, hears };
+}
+
+const FINISH = { stop: "stop", length: "length", calls: "tool_calls", withheld: "content_filter" } as const;
+
+const headOf = (chat: OpenAiChat) => ({
+  id: `chatcmpl-${randomUUID().replaceAll("-", "")}`,
+  created: Math.floor(Date.now() / 1000),
+  model: chat.model,
+  service_tier: "default",
+  system_fingerprint: "fp_sandbox",
+});
+
+function callsOf({ calls }: SimulatedChat) {
+  return calls.map(({ name, args }) => ({
+    id: `call_${randomUUID().replaceAll("-", "").slice(0, 24)}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+}
+
+/** OpenAI's own end of a call it was forced into by name is `stop`. */
+const finishOf = (chat: OpenAiChat, { finish }: SimulatedChat): string =>
+  finish === "calls" && typeof chat.tool_choice === "object" ? "stop" : FINISH[finish];
+
+const usageOf = ({ usage }: SimulatedChat) =>
+  usage === null
+    ? undefined
+    : {
+        prompt_tokens: usage.input,
+        completion_tokens: usage.output,
+        total_tokens: usage.input + usage.output,
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+      };
+
+function whole(chat: OpenAiChat, simulated: SimulatedChat): object {
+  const toolCalls = callsOf(simulated);
+  return {
+    ...headOf(chat),
+    object: "chat.completion",
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: toolCalls.length > 0 ? null : simulated.pieces.join(""),
+          refusal: null,
+          annotations: [],
+          ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+        },
+        logprobs: null,
+        finish_reason: finishOf(chat, simulated),
+      },
+    ],
+    usage: usageOf(simulated),
+  };
+}
+
+function streamed(chat: OpenAiChat, simulated: SimulatedChat, requestId: string): WireAnswer {
+  const head = { ...headOf(chat), object: "chat.completion.chunk" };
+  const hasUsage = chat.stream_options?.include_usage === true && simulated.usage !== null;
+  const event = (body: object): string => `data: ${JSON.stringify({ ...head, ...body })}\n\n`;
+  const chunk = (delta: object, finish: string | null = null): string =>
+    event({
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...(hasUsage ? { usage: null } : {}),
+    });
+  const toolCalls = callsOf(simulated);
+  const callStarts = toolCalls.map(({ id, type, function: { name } }, index) =>
+    chunk({ tool_calls: [{ index, id, type, function: { name, arguments: "" } }] }),
+  );
+  const callPieces = toolCalls.flatMap((call, index) =>
+    inPieces(call.function.arguments).map((piece) =>
+      chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
+    ),
+  );
+  const contents = [...simulated.pieces.map((content) => chunk({ content })), ...callStarts, ...callPieces];
+  const body: EventBody = {
+    head: [chunk({ role: "assistant", content: toolCalls.length > 0 ? null : "", refusal: null })],
+    contents,
+    end: [
+      chunk({}, finishOf(chat, simulated)),
+      ...(hasUsage ? [event({ choices: [], usage: usageOf(simulated) })] : []),
+      "data: [DONE]\n\n",
+    ],
+    failure: `data: ${JSON.stringify({ error: { message: "The server had an error while processing your request. Sorry about that!", type: "server_error", param: null, code: null } })}\n\n`,
+  };
+  return {
+    status: 200,
+    headers: { ...openAiHeaders(requestId), "content-type": "text/event-stream; charset=utf-8" },
+    body,
+  };
+}
