@@ -4,7 +4,12 @@ import type { ChatAsked } from "./chat-simulate.ts";
 import { imageTypeOf } from "./media-content.ts";
 
 const cached = { cache_control: z.looseObject({ type: z.literal("ephemeral") }).nullish() };
-const textBlock = z.strictObject({ type: z.literal("text"), text: z.string(), citations: z.array(z.unknown()).nullish(), ...cached });
+const textBlock = z.strictObject({
+  type: z.literal("text"),
+  text: z.string(),
+  citations: z.array(z.unknown()).nullish(),
+  ...cached,
+});
 const imageBlock = z.strictObject({
   type: z.literal("image"),
   source: z.strictObject({
@@ -72,9 +77,7 @@ const request = z.strictObject({
   output_config: z
     .strictObject({
       effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
-      format: z
-        .strictObject({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) })
-        .nullish(),
+      format: z.strictObject({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) }).nullish(),
     })
     .optional(),
   metadata: z.strictObject({ user_id: z.string().nullish() }).optional(),
@@ -91,7 +94,11 @@ export function judgeAnthropic(json: unknown, version: string): AnthropicJudgeme
   if (!parsed.success) return { ok: false, message: messageOf(parsed.error) };
   const chat = parsed.data;
   const fault =
-    findSampling(chat, version) ?? findWrongTools(chat) ?? findWrongTurns(chat) ?? findLimits(chat) ?? findWrongSchema(chat);
+    findSampling(chat, version) ??
+    findWrongTools(chat) ??
+    findWrongTurns(chat) ??
+    findLimits(chat) ??
+    findWrongSchema(chat);
   return fault === null ? { ok: true, chat, asked: askedOf(chat) } : { ok: false, message: fault };
 }
 
@@ -143,7 +150,10 @@ function findWrongTurns({ messages }: AnthropicChat): string | null {
       if (one.type === "text" && one.text === "") return "messages: text content blocks must be non-empty";
       if (one.type === "image" && imageTypeOf(one.source.data) !== one.source.media_type)
         return `messages.${index}.content.${at}.image.source.base64: The image was specified using the ${one.source.media_type} media type, but does not appear to be a valid image of it`;
-      if ((one.type === "tool_use") !== (each.role === "assistant") && (one.type === "tool_use" || one.type === "tool_result"))
+      if (
+        (one.type === "tool_use") !== (each.role === "assistant") &&
+        (one.type === "tool_use" || one.type === "tool_result")
+      )
         return `messages.${index}: \`${one.type}\` blocks can only be in \`${one.type === "tool_use" ? "assistant" : "user"}\` messages`;
       if (one.type === "tool_result" && !open.delete(one.tool_use_id))
         return `messages.${index}.content.${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${one.tool_use_id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;

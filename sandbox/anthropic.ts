@@ -118,7 +118,8 @@ function whole(chat: AnthropicChat, simulated: SimulatedChat): object {
   };
 }
 
-const event = (type: string, body: object = {}): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
+const event = (type: string, body: object = {}): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
 
 function streamed(chat: AnthropicChat, simulated: SimulatedChat, requestId: string): WireAnswer {
   const { usage } = simulated;
@@ -131,7 +132,9 @@ function streamed(chat: AnthropicChat, simulated: SimulatedChat, requestId: stri
     return [
       event("content_block_start", { index, content_block: { type: "tool_use", id: newCallId(), name, input: {} } }),
       // A call without arguments has no pieces of them.
-      ...(json === "{}" ? [] : inPieces(json).map((partial_json) => delta(index, { type: "input_json_delta", partial_json }))),
+      ...(json === "{}"
+        ? []
+        : inPieces(json).map((partial_json) => delta(index, { type: "input_json_delta", partial_json }))),
       event("content_block_stop", { index }),
     ];
   });

@@ -93,7 +93,7 @@ export function describeHeaders(request: IncomingMessage): Record<string, string
   return headers;
 }
 
-const CREDENTIAL_HEADERS = ["authorization", "xi-api-key", "x-goog-api-key"];
+const CREDENTIAL_HEADERS = ["authorization", "xi-api-key", "x-goog-api-key", "x-api-key"];
 
 function maskCredential(value: string): string {
   const [scheme = "", ...rest] = value.split(" ");

@@ -1,9 +1,12 @@
 // Which method and path speak which wire format. Each provider has a prefix, so that one server can stand in for all of them.
+import { anthropicWire } from "./anthropic.ts";
 import { assemblyAiWires } from "./assemblyai.ts";
 import { compatibleWire, DIALECTS } from "./compatible.ts";
 import { deepgramWire } from "./deepgram.ts";
-import { geminiGenerationWire, geminiInteractionWire } from "./gemini-audio.ts";
+import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./gemini-audio.ts";
+import { geminiChatWire } from "./gemini-chat.ts";
 import { openAiWire } from "./openai-audio.ts";
+import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
 import type { Wire } from "./wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
@@ -22,15 +25,31 @@ export function createEndpoints(): Endpoints {
     ["/deepgram/v1/listen", { POST: deepgramWire }],
     ["/assemblyai/v2/upload", { POST: assemblyAi.upload }],
     ["/assemblyai/v2/transcript", { POST: assemblyAi.submit }],
+    ["/anthropic/v1/messages", { POST: anthropicWire }],
     ["/gemini/v1beta/interactions", { POST: geminiInteractionWire() }],
     ...openAiEndpoints(),
+    ["/openai/v1/chat/completions", { POST: openAiChatWire(null) }],
+    ...CHAT_DIALECTS.map((dialect): [string, Methods] => [
+      `/compatible/${dialect}/v1/chat/completions`,
+      { POST: openAiChatWire(dialect) },
+    ]),
   ]);
   const underPath: readonly (readonly [string, Methods])[] = [
-    ["/gemini/v1beta/models/", { POST: geminiGenerationWire() }],
+    ["/gemini/v1beta/models/", { POST: geminiModelsWire() }],
     ["/assemblyai/v2/transcript/", { GET: assemblyAi.poll, DELETE: assemblyAi.remove }],
   ];
   return {
     find: (path) => exact.get(path) ?? underPath.find(([prefix]) => path.startsWith(prefix))?.[1] ?? null,
+  };
+}
+
+/** One address for conversations and for transcripts. */
+function geminiModelsWire(): Wire {
+  const audio = geminiGenerationWire();
+  return {
+    ...geminiChatWire,
+    ...(audio.audioOf === undefined ? {} : { audioOf: audio.audioOf }),
+    answer: (input, alteration) => (isAudioGeneration(input.json) ? audio : geminiChatWire).answer(input, alteration),
   };
 }
 

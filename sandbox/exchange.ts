@@ -6,6 +6,7 @@ import { type CallLog, type CallRecord, describeFile, describeHeaders } from "./
 import type { FaultBook, ReplacingFault, Trouble } from "./faults.ts";
 import type { AudioMeter } from "./measure-audio.ts";
 import { type ReadBody, readBody } from "./read-body.ts";
+import { sendAnswer } from "./send-answer.ts";
 import { valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 
 interface ExchangeParts {
@@ -90,8 +91,10 @@ async function respond(
   const answer = replacement === null ? await judge(exchange, read, trouble, meter) : replace(wire, replacement);
   if (signal.aborted) return;
   call.outcome = answer.status;
-  ending.isOurs = trouble.isCut;
-  send(response, answer, trouble.isCut);
+  ending.isOurs = trouble.isCut || trouble.stream.fault?.kind === "cut_stream";
+  log.changed();
+  const end = await sendAnswer(response, answer, trouble, signal);
+  if (end === "stalled") call.outcome = "stalled";
   log.changed();
 }
 
@@ -147,18 +150,4 @@ function replace(wire: Wire, fault: AnsweringFault): WireAnswer {
     case "error_body":
       return { ...wire.errorFor(500, requestId), status: 200 };
   }
-}
-
-function send(response: ServerResponse, { status, headers, body }: WireAnswer, isCut: boolean): void {
-  const pieces = typeof body === "string" ? [body] : body;
-  const length: Record<string, string> =
-    typeof body === "string" ? { "content-length": String(Buffer.byteLength(body)) } : {};
-  response.writeHead(status, { ...headers, ...length });
-  if (!isCut) {
-    for (const piece of pieces) response.write(piece);
-    response.end();
-    return;
-  }
-  const whole = Buffer.from(pieces.join(""));
-  response.write(whole.subarray(0, Math.floor(whole.length / 2)), () => response.destroy());
 }

@@ -11,6 +11,8 @@ import {
   type WireName,
 } from "./wire.ts";
 
+const afterContent = z.int().min(0).optional();
+
 const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("status"),
@@ -27,6 +29,16 @@ const faultSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("garbage") }),
   z.strictObject({ kind: z.literal("error_body") }),
   z.strictObject({ kind: z.literal("empty") }),
+  // Of chat: an answer withheld by a filter; one of so many bytes.
+  z.strictObject({ kind: z.literal("withheld") }),
+  z.strictObject({ kind: z.literal("huge"), bytes: z.int().min(1) }),
+  // Of chat streams, after so many pieces of content, 1 unless said: silence, a reset, the wire's own error event. And a clean
+  // end without a finish; and a wait before each piece.
+  z.strictObject({ kind: z.literal("stall_stream"), afterContent }),
+  z.strictObject({ kind: z.literal("cut_stream"), afterContent }),
+  z.strictObject({ kind: z.literal("error_event"), afterContent }),
+  z.strictObject({ kind: z.literal("no_finish") }),
+  z.strictObject({ kind: z.literal("pace"), ms: z.int().min(0).max(60_000) }),
   z.strictObject({ kind: z.literal("drop"), feature: z.enum(DROPPABLE) }),
   z.strictObject({ kind: z.literal("unfinished"), polls: z.int().min(1) }),
   z.strictObject({ kind: z.literal("run_error"), message: z.string().min(1) }),
@@ -57,7 +69,14 @@ export interface Trouble {
   readonly alteration: Alteration;
   readonly delayMs: number;
   readonly isCut: boolean;
+  readonly stream: StreamTrouble;
   readonly replacement: ReplacingFault | null;
+}
+export type StreamFault = Extract<Fault, { kind: "stall_stream" | "cut_stream" | "error_event" | "no_finish" }>;
+/** Without meaning for an answer that is not streamed. */
+export interface StreamTrouble {
+  readonly fault: StreamFault | null;
+  readonly paceMs: number;
 }
 export type ReplacingFault = Extract<
   Fault,
@@ -115,11 +134,14 @@ export function createFaultBook(): FaultBook {
       const trouble = {
         drops: new Set<Droppable>(),
         isEmpty: false,
+        isWithheld: false,
+        hugeBytes: null as number | null,
         duration: null as number | "NaN" | null,
         unfinishedPolls: 0,
         runError: null as string | null,
         delayMs: 0,
         isCut: false,
+        stream: { fault: null as StreamFault | null, paceMs: 0 },
       };
       let replacement: ReplacingFault | null = null;
       for (const entry of matching(wire, model)) {
@@ -130,8 +152,8 @@ export function createFaultBook(): FaultBook {
         } else apply(fault, trouble);
         use(entry);
       }
-      const { delayMs, isCut, ...alteration } = trouble;
-      return { alteration, delayMs, isCut, replacement };
+      const { delayMs, isCut, stream, ...alteration } = trouble;
+      return { alteration, delayMs, isCut, stream, replacement };
     },
   };
 }
@@ -141,18 +163,30 @@ const toEntry = (rule: FaultRule): Entry => ({
   left: rule.times ?? Number.POSITIVE_INFINITY,
 });
 
+const REPLACING: ReadonlySet<Fault["kind"]> = new Set<ReplacingFault["kind"]>([
+  "status",
+  "reset_before_body",
+  "reset_after_body",
+  "stall",
+  "garbage",
+  "error_body",
+]);
+
 function isReplacing(fault: Fault): fault is ReplacingFault {
-  return !["delay", "cut_reply", "empty", "drop", "duration", "unfinished", "run_error"].includes(fault.kind);
+  return REPLACING.has(fault.kind);
 }
 
 interface Accumulator {
   readonly drops: Set<Droppable>;
   isEmpty: boolean;
+  isWithheld: boolean;
+  hugeBytes: number | null;
   duration: number | "NaN" | null;
   unfinishedPolls: number;
   runError: string | null;
   delayMs: number;
   isCut: boolean;
+  readonly stream: { fault: StreamFault | null; paceMs: number };
 }
 
 function apply(fault: Exclude<Fault, ReplacingFault>, trouble: Accumulator): void {
@@ -165,6 +199,21 @@ function apply(fault: Exclude<Fault, ReplacingFault>, trouble: Accumulator): voi
       break;
     case "empty":
       trouble.isEmpty = true;
+      break;
+    case "withheld":
+      trouble.isWithheld = true;
+      break;
+    case "huge":
+      trouble.hugeBytes = fault.bytes;
+      break;
+    case "pace":
+      trouble.stream.paceMs += fault.ms;
+      break;
+    case "stall_stream":
+    case "cut_stream":
+    case "error_event":
+    case "no_finish":
+      trouble.stream.fault ??= fault;
       break;
     case "drop":
       trouble.drops.add(fault.feature);

@@ -81,7 +81,8 @@ export type GeminiJudgement =
 export function judgeGemini(json: unknown, model: string): GeminiJudgement {
   const parsed = request.safeParse(json);
   if (!parsed.success) return { ok: false, message: messageOf(parsed.error) };
-  const fault = findWrongConfig(parsed.data, model) ?? findWrongTurns(parsed.data.contents, model) ?? findWrongMedia(parsed.data);
+  const fault =
+    findWrongConfig(parsed.data, model) ?? findWrongTurns(parsed.data.contents, model) ?? findWrongMedia(parsed.data);
   return fault === null ? { ok: true, asked: askedOf(parsed.data) } : { ok: false, message: fault };
 }
 

@@ -29,6 +29,7 @@ async function main(): Promise<void> {
   const lines = [
     "The sandbox is listening. It recognises nothing: its transcripts state the measured facts of the audio.",
     `  AssemblyAI          ${sandbox.assemblyaiUrl}`,
+    `  Anthropic           ${sandbox.anthropicUrl}`,
     `  Gemini              ${sandbox.geminiUrl}`,
     `  Deepgram            ${sandbox.deepgramUrl}`,
     `  OpenAI              ${sandbox.openaiUrl}`,

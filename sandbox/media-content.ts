@@ -1,6 +1,6 @@
 // Whether what calls itself an image or audio in a chat message is one, by its first bytes.
 const IMAGES: readonly (readonly [string, RegExp])[] = [
-  ["image/png", /^\x89PNG\r\n\x1a\n/u],
+  ["image/png", /^\x89PNG\r\n/u],
   ["image/jpeg", /^\xff\xd8\xff/u],
   ["image/gif", /^GIF8[79]a/u],
   ["image/webp", /^RIFF[^]{4}WEBP/u],

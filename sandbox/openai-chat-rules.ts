@@ -144,7 +144,11 @@ function faultOf(error: z.ZodError): OpenAiFault {
     return { message: `Missing required parameter: '${param}'.`, param, code: "missing_required_parameter" };
   if (issue?.code === "invalid_type") {
     const article = /^[aeio]/u.test(issue.expected) ? "an" : "a";
-    return { message: `Invalid type for '${param}': expected ${article} ${issue.expected}.`, param, code: "invalid_type" };
+    return {
+      message: `Invalid type for '${param}': expected ${article} ${issue.expected}.`,
+      param,
+      code: "invalid_type",
+    };
   }
   return { message: `Invalid value for '${param}': ${issue?.message ?? "invalid"}.`, param, code: "invalid_value" };
 }
@@ -159,14 +163,21 @@ function findContradiction(chat: OpenAiChat): OpenAiFault | null {
   if (chat.stream_options != null && chat.stream !== true)
     return invalid("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
   if (chat.tools === undefined && chat.tool_choice !== undefined && chat.tool_choice !== "none")
-    return invalid("Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.", "tool_choice");
+    return invalid(
+      "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+      "tool_choice",
+    );
   if (chat.tools === undefined && chat.parallel_tool_calls !== undefined)
     return invalid("'parallel_tool_calls' is only allowed when 'tools' are specified.", "parallel_tool_calls");
   const named = typeof chat.tool_choice === "object" ? chat.tool_choice.function.name : null;
   if (named !== null && !(chat.tools ?? []).some((tool) => tool.function.name === named))
     return invalid(`Tool choice 'function' not found in 'tools' parameter: ${named}.`, "tool_choice");
   if (chat.max_tokens != null && chat.max_completion_tokens != null)
-    return invalid("Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.", null, "invalid_parameter_combination");
+    return invalid(
+      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+      null,
+      "invalid_parameter_combination",
+    );
   const format = chat.response_format;
   if (format?.type === "json_object" && !/json/iu.test(chat.messages.map(textOf).join(" ")))
     return invalid(
@@ -210,7 +221,11 @@ const unanswered = (ids: ReadonlySet<string>): OpenAiFault =>
 
 function findForModel(chat: OpenAiChat, model: OpenAiChatModel): OpenAiFault | null {
   const unsupported = (param: string, hint = ""): OpenAiFault =>
-    invalid(`Unsupported parameter: '${param}' is not supported with this model.${hint}`, param, "unsupported_parameter");
+    invalid(
+      `Unsupported parameter: '${param}' is not supported with this model.${hint}`,
+      param,
+      "unsupported_parameter",
+    );
   if (model.reasons) {
     if (chat.max_tokens != null) return unsupported("max_tokens", " Use 'max_completion_tokens' instead.");
     for (const param of ["top_p", "stop", "frequency_penalty", "presence_penalty"] as const)
@@ -247,7 +262,11 @@ function findWrongMedia(messages: readonly Message[], model: OpenAiChatModel): O
     }
     if (part.type === "input_audio") {
       if (!model.hears)
-        return invalid("Invalid value: 'input_audio' is not supported with this model.", "messages", "unsupported_value");
+        return invalid(
+          "Invalid value: 'input_audio' is not supported with this model.",
+          "messages",
+          "unsupported_value",
+        );
       if (audioFormatOf(part.input_audio.data) !== part.input_audio.format)
         return invalid("The data provided for 'input_audio' is not of the given format.", "messages", "invalid_value");
     }

@@ -1,4 +1,5 @@
-// OpenAI's `POST /v1/chat/completions`, by OpenAI and by a server that speaks it (openai-chat.md).
+// OpenAI's `POST /v1/chat/completions`, by OpenAI and by the servers that speak it (openai-chat.md,
+// openai-compatible-chat.md).
 import { randomUUID } from "node:crypto";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
 import { findWrongKey } from "./openai-audio.ts";
@@ -10,9 +11,14 @@ const MAX_BODY_BYTES = 52_428_800;
 /** The one name a compatible server does not serve. */
 const NOT_SERVED = "not-installed";
 
-export function openAiChatWire(name: "openai" | "compatible"): Wire {
+/** Servers that are not OpenAI: a plain one, and Mistral, whose words differ. */
+export const CHAT_DIALECTS = ["openai", "vllm", "groq", "mistral"] as const;
+type ChatDialect = (typeof CHAT_DIALECTS)[number];
+
+/** `null`: OpenAI itself. */
+export function openAiChatWire(dialect: ChatDialect | null): Wire {
   return {
-    name,
+    name: dialect === null ? "openai" : "compatible",
     body: "json",
     modelOf: ({ json }) => modelIn(json),
     maxBodyBytes: MAX_BODY_BYTES,
@@ -20,7 +26,7 @@ export function openAiChatWire(name: "openai" | "compatible"): Wire {
       status === 400
         ? openAiError(400, { message: "The request could not be processed.", code: "invalid_value" }, requestId)
         : openAiErrorForStatus(status, requestId),
-    answer: async (input, alteration) => answer(name, input, alteration),
+    answer: async (input, alteration) => answer(dialect, input, alteration),
   };
 }
 
@@ -29,23 +35,28 @@ function modelIn(json: unknown): string {
   return typeof model === "string" ? model : "";
 }
 
-function answer(name: "openai" | "compatible", input: WireInput, alteration: Alteration): WireAnswer {
+function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alteration): WireAnswer {
   const { requestId } = input;
   const refuse = (status: number, fault: OpenAiFault): WireAnswer => openAiError(status, fault, requestId);
-  const keyFault = findWrongKey(input.headers.authorization, name === "compatible");
+  const keyFault = findWrongKey(input.headers.authorization, dialect !== null);
   if (keyFault !== null) return refuse(401, keyFault);
   if (input.defect === "too_large") return refuse(413, { message: "Request too large.", type: "server_error" });
   if (typeof input.json !== "object" || input.json === null)
     return refuse(400, { message: "We could not parse the JSON body of your request." });
   const modelName = modelIn(input.json);
   if (modelName === "") return refuse(400, { message: "you must provide a model parameter" });
-  const model = name === "openai" ? openAiModel(modelName) : modelName === NOT_SERVED ? null : COMPATIBLE_MODEL;
+  const model = dialect === null ? openAiModel(modelName) : modelName === NOT_SERVED ? null : COMPATIBLE_MODEL;
   if (model === null)
     return refuse(404, {
       message: `The model \`${modelName}\` does not exist or you do not have access to it.`,
       code: "model_not_found",
     });
-  const judged = judgeOpenAiChat(input.json, model);
+  const read = dialect === "mistral" ? fromMistral(input.json) : { ok: true as const, json: input.json };
+  if (!read.ok)
+    return jsonAnswer(422, {
+      detail: [{ type: "extra_forbidden", loc: ["body", read.field], msg: "Extra inputs are not permitted" }],
+    });
+  const judged = judgeOpenAiChat(read.json, model);
   if (!judged.ok) return refuse(400, judged.fault);
   const simulated = simulateChat(judged.asked, alteration);
   return judged.chat.stream === true
@@ -151,5 +162,31 @@ function streamed(chat: OpenAiChat, simulated: SimulatedChat, requestId: string)
     status: 200,
     headers: { ...openAiHeaders(requestId), "content-type": "text/event-stream; charset=utf-8" },
     body,
+  };
+}
+
+/** Mistral's request in OpenAI's words; what it does not know it refuses, and its ids have nine characters. */
+function fromMistral(
+  given: object,
+): { readonly ok: true; readonly json: object } | { readonly ok: false; readonly field: string } {
+  const foreign = ["seed", "stream_options", "max_completion_tokens"].find((field) => field in given);
+  if (foreign !== undefined) return { ok: false, field: foreign };
+  const {
+    random_seed: seed,
+    tool_choice: choice,
+    ...rest
+  } = { random_seed: undefined, tool_choice: undefined, ...given };
+  if (choice === "required") return { ok: false, field: "tool_choice" };
+  const longId = /"(?:tool_call_id|id)":"(?![A-Za-z0-9]{9}")/u.test(JSON.stringify(rest));
+  if (longId) return { ok: false, field: "tool_call_id" };
+  return {
+    ok: true,
+    json: {
+      ...rest,
+      ...(seed === undefined ? {} : { seed }),
+      ...(choice === undefined ? {} : { tool_choice: choice === "any" ? "required" : choice }),
+      // Usage comes with every stream, unasked.
+      ...("stream" in rest && rest.stream === true ? { stream_options: { include_usage: true } } : {}),
+    },
   };
 }

@@ -53,7 +53,12 @@ function resolve(schema: Schema, root: Schema): Schema {
           .split("/")
           .reduce<Schema>((inner, name) => asSchema(inner[name]), root)
       : {};
-  return Object.assign({}, target, ...asList(schema["allOf"]).map((part) => resolve(asSchema(part), root)), schema) as Schema;
+  return Object.assign(
+    {},
+    target,
+    ...asList(schema["allOf"]).map((part) => resolve(asSchema(part), root)),
+    schema,
+  ) as Schema;
 }
 
 function typeOf(schema: Schema): unknown {

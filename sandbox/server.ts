@@ -30,6 +30,8 @@ export interface Sandbox {
   readonly deepgramUrl: string;
   /** What precedes `/v2/transcript`. */
   readonly assemblyaiUrl: string;
+  /** What precedes `/v1/messages`. */
+  readonly anthropicUrl: string;
   /** What precedes `/v1beta`. */
   readonly geminiUrl: string;
   /** Ends in `/v1`, as does the next. */
@@ -87,6 +89,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     origin,
     deepgramUrl: `${origin}/deepgram`,
     assemblyaiUrl: `${origin}/assemblyai`,
+    anthropicUrl: `${origin}/anthropic`,
     geminiUrl: `${origin}/gemini`,
     openaiUrl: `${origin}/openai/v1`,
     compatibleUrl: (dialect) => `${origin}/compatible/${dialect}/v1`,

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 
-export const WIRE_NAMES = ["deepgram", "openai", "compatible", "assemblyai", "gemini"] as const;
+export const WIRE_NAMES = ["deepgram", "openai", "compatible", "assemblyai", "gemini", "anthropic"] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
 
 export const DROPPABLE = [
@@ -16,6 +16,9 @@ export const DROPPABLE = [
   "redaction",
   "keyterms",
   "profanity_filter",
+  "tool_calls",
+  "response_format",
+  "usage",
 ] as const;
 export type Droppable = (typeof DROPPABLE)[number];
 
@@ -23,6 +26,9 @@ export type Droppable = (typeof DROPPABLE)[number];
 export interface Alteration {
   readonly drops: ReadonlySet<Droppable>;
   readonly isEmpty: boolean;
+  /** A chat answer that a filter withholds, and one this long. */
+  readonly isWithheld: boolean;
+  readonly hugeBytes: number | null;
   readonly duration: number | "NaN" | null;
   /** Of a run that is polled: how many polls find it unfinished, and what it then fails with. */
   readonly unfinishedPolls: number;
@@ -36,8 +42,17 @@ export type Step = (typeof STEPS)[number];
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A list is sent piece by piece without a declared length (server-sent events). */
-  readonly body: string | readonly string[];
+  /** A list, or events, are sent piece by piece without a declared length (server-sent events). */
+  readonly body: string | readonly string[] | EventBody;
+}
+
+/** A streamed answer in its parts, so that faults can break it where it hurts. */
+export interface EventBody {
+  readonly head: readonly string[];
+  readonly contents: readonly string[];
+  readonly end: readonly string[];
+  /** How this wire says in the middle of a stream that it failed. */
+  readonly failure: string;
 }
 
 export type Pairs = readonly (readonly [string, string])[];

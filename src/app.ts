@@ -84,6 +84,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sandbox: sandbox.origin,
     assemblyai: sandbox.assemblyaiUrl,
     deepgram: sandbox.deepgramUrl,
+    anthropic: sandbox.anthropicUrl,
     gemini: sandbox.geminiUrl,
     openai: sandbox.openaiUrl,
   };
