@@ -5,7 +5,8 @@ import { isLanguageCode } from "./languages.ts";
 
 export const MAX_UPLOAD_BYTES = 2_200_000_000;
 const UNIVERSAL_3 = ["universal-3-pro", "universal-3-5-pro"];
-const MODELS = [...UNIVERSAL_3, "universal-2"];
+/** The newest one has no published table of features: it is taken for a universal-2. */
+const MODELS = [...UNIVERSAL_3, "universal-2", "assemblyai-stt-3-7"];
 const UNIVERSAL_3_LANGUAGES: ReadonlySet<string> = new Set(["en", "es", "pt", "fr", "de", "it"]);
 const MAX_TERM_WORDS = 6;
 const MAX_PROMPT_WORDS = 1500;

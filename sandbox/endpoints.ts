@@ -7,6 +7,7 @@ import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "
 import { geminiChatWire } from "./gemini-chat.ts";
 import { openAiWire } from "./openai-audio.ts";
 import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
+import { elevenLabsWires } from "./elevenlabs.ts";
 import type { Wire } from "./wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
@@ -21,12 +22,14 @@ export interface Endpoints {
 /** A set for each server: some wires remember what they were sent. */
 export function createEndpoints(): Endpoints {
   const assemblyAi = assemblyAiWires();
+  const elevenLabs = elevenLabsWires();
   const exact: ReadonlyMap<string, Methods> = new Map<string, Methods>([
     ["/deepgram/v1/listen", { POST: deepgramWire }],
     ["/assemblyai/v2/upload", { POST: assemblyAi.upload }],
     ["/assemblyai/v2/transcript", { POST: assemblyAi.submit }],
     ["/anthropic/v1/messages", { POST: anthropicWire }],
     ["/gemini/v1beta/interactions", { POST: geminiInteractionWire() }],
+    ["/elevenlabs/v1/speech-to-text", { POST: elevenLabs.submit }],
     ...openAiEndpoints(),
     ["/openai/v1/chat/completions", { POST: openAiChatWire(null) }],
     ...CHAT_DIALECTS.map((dialect): [string, Methods] => [
@@ -37,6 +40,7 @@ export function createEndpoints(): Endpoints {
   const underPath: readonly (readonly [string, Methods])[] = [
     ["/gemini/v1beta/models/", { POST: geminiModelsWire() }],
     ["/assemblyai/v2/transcript/", { GET: assemblyAi.poll, DELETE: assemblyAi.remove }],
+    ["/elevenlabs/v1/speech-to-text/transcripts/", { GET: elevenLabs.poll, DELETE: elevenLabs.remove }],
   ];
   return {
     find: (path) => exact.get(path) ?? underPath.find(([prefix]) => path.startsWith(prefix))?.[1] ?? null,

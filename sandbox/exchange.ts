@@ -46,7 +46,7 @@ export function createExchange(parts: ExchangeParts): (exchange: Exchange) => Pr
     // Rules about one model wait for its name, which a multipart body brings later than the head.
     if (faults.takeEarlyReset(wire, wire.body === "raw" ? call.model : null)) return reset();
     const read = await readBody(request, wire, (name, value) => {
-      if (name !== "model") return;
+      if (name !== (wire.modelField ?? "model")) return;
       call.model = value;
       if (faults.takeEarlyReset(wire, value)) reset();
     }).catch(() => null);

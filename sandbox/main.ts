@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     `  Anthropic           ${sandbox.anthropicUrl}`,
     `  Gemini              ${sandbox.geminiUrl}`,
     `  Deepgram            ${sandbox.deepgramUrl}`,
+    `  ElevenLabs          ${sandbox.elevenlabsUrl}`,
     `  OpenAI              ${sandbox.openaiUrl}`,
     ...DIALECTS.map((dialect) => `  ${`compatible ${dialect}`.padEnd(20)}${sandbox.compatibleUrl(dialect)}`),
     `  faults and calls    ${sandbox.origin}${CONTROL_PATH}faults  ${sandbox.origin}${CONTROL_PATH}calls`,

@@ -34,6 +34,8 @@ export interface Sandbox {
   readonly anthropicUrl: string;
   /** What precedes `/v1beta`. */
   readonly geminiUrl: string;
+  /** What precedes `/v1/speech-to-text`. */
+  readonly elevenlabsUrl: string;
   /** Ends in `/v1`, as does the next. */
   readonly openaiUrl: string;
   readonly compatibleUrl: (dialect: Dialect) => string;
@@ -91,6 +93,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     assemblyaiUrl: `${origin}/assemblyai`,
     anthropicUrl: `${origin}/anthropic`,
     geminiUrl: `${origin}/gemini`,
+    elevenlabsUrl: `${origin}/elevenlabs`,
     openaiUrl: `${origin}/openai/v1`,
     compatibleUrl: (dialect) => `${origin}/compatible/${dialect}/v1`,
     calls: log.calls,

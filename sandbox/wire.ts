@@ -3,7 +3,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
 import type { AudioFacts } from "./measure-audio.ts";
 
-export const WIRE_NAMES = ["deepgram", "openai", "compatible", "assemblyai", "gemini", "anthropic"] as const;
+export const WIRE_NAMES = [
+  "deepgram",
+  "openai",
+  "compatible",
+  "assemblyai",
+  "elevenlabs",
+  "gemini",
+  "anthropic",
+] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
 
 export const DROPPABLE = [
@@ -86,7 +94,9 @@ export interface Wire {
   /** `submit` unless named: a fault rule without a step concerns that one. */
   readonly step?: Step;
   readonly body: "raw" | "multipart" | "json" | "none";
-  /** Where a JSON body or a path names the model, for fault rules. */
+  /** The form field that names the model, for fault rules; `model` unless named. */
+  readonly modelField?: string;
+  /** Where a JSON body or a path names it. */
   readonly modelOf?: (input: Pick<WireInput, "json" | "path">) => string;
   /** Where a JSON body has its audio; it is spooled and measured like any other. */
   readonly audioOf?: (json: unknown) => InlineAudio | null;

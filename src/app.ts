@@ -86,6 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     deepgram: sandbox.deepgramUrl,
     anthropic: sandbox.anthropicUrl,
     gemini: sandbox.geminiUrl,
+    elevenlabs: sandbox.elevenlabsUrl,
     openai: sandbox.openaiUrl,
   };
   const outbound = openOutbound(options);

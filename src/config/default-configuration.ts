@@ -13,7 +13,6 @@ export interface DefaultFile {
   readonly origins: ReadonlyMap<string, string>;
 }
 
-const NOT_ADAPTED = [["ELEVENLABS_API_KEY", "ElevenLabs"]] as const;
 const NOT_ADAPTED_CHAT = [["ANTHROPIC_API_KEY", "Anthropic"]] as const;
 
 export function defaultFile(env: Environment): DefaultFile {
@@ -38,6 +37,11 @@ export function defaultFile(env: Environment): DefaultFile {
       { connection: "assemblyai", model: "universal-3-pro" },
       { connection: "assemblyai", model: "universal-2" },
     );
+  }
+  const elevenlabs = given(env, "ELEVENLABS_API_KEY");
+  if (elevenlabs !== null) {
+    connect("ELEVENLABS_API_KEY", "api_key", { id: "elevenlabs", kind: "elevenlabs", api_key: elevenlabs });
+    speech.push({ connection: "elevenlabs", model: "scribe_v2" });
   }
   const openai = given(env, "OPENAI_API_KEY");
   if (openai !== null) {
@@ -112,12 +116,8 @@ function assemble(
 }
 
 function unusedNotes(env: Environment): string[] {
-  const speech = NOT_ADAPTED.filter(([variable]) => given(env, variable) !== null);
   const chat = NOT_ADAPTED_CHAT.filter(([variable]) => given(env, variable) !== null);
   return [
-    ...speech.map(
-      ([variable, name]) => `${variable} is set, but ${name} has no adapter in this version; nothing is routed to it.`,
-    ),
     ...chat.map(
       ([variable, name]) => `${variable} is set, but ${name} is not called in this version; nothing is routed to it.`,
     ),

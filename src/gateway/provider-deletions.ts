@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { ProviderError, type RemoteRun } from "../providers/io.ts";
 import type { ProviderKind } from "../providers/provider.ts";
+import { removeKept } from "../providers/run-remote.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import {
   type ClaimedDeletion,
@@ -103,9 +104,9 @@ const remoteRun = z.object({
 
 /** Null when it is deleted, else what failed, in one word. */
 async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: AbortSignal): Promise<string | null> {
-  const remote = services.providers.get(claimed.provider as ProviderKind)?.remote;
+  const provider = services.providers.get(claimed.provider as ProviderKind);
   const account = accountOf(services, claimed);
-  if (remote === undefined || account === null) return "no_account";
+  if (provider === undefined || account === null) return "no_account";
   const io = services.openIo({
     baseUrl: account.baseUrl,
     credential: account.credential,
@@ -114,7 +115,7 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
     onDispatch: () => undefined,
   });
   try {
-    await remote.remove(remoteRun.parse(claimed.run), io);
+    await removeKept(provider, remoteRun.parse(claimed.run), io);
     return null;
   } catch (error) {
     if (error instanceof ProviderError) return error.kind;

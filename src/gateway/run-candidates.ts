@@ -32,7 +32,10 @@ export interface CallKeeper {
   reserve(reservation: Reservation): Promise<AttemptId>;
   /** Ends an attempt that served nobody. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
-  /** Commits before the first poll: what the provider now keeps has to be deleted there. */
+  /**
+   * Commits before the first poll: what the provider now keeps has to be deleted there. Also told of providers that answer at
+   * once and keep a copy; those have no `remote`.
+   */
   keepRun(candidate: Candidate, remote: RemoteRun): Promise<void>;
 }
 

@@ -13,7 +13,10 @@ export function speechRequest(candidate: Candidate, wanted: Requirements): Speec
     language: candidate.verdict.language,
     diarization: wanted.features.includes("diarization"),
     words: wanted.features.includes("timestamps.word"),
-    segments: wanted.wantsSegments,
+    // Speakers and channels come in segments or in words; only who asks for segment times requires the model to have them.
+    segments:
+      wanted.features.includes("timestamps.segment") ||
+      (wanted.wantsSegments && candidate.target.speech?.features["timestamps.segment"] !== undefined),
     keyterms: wanted.keyterms,
     redaction: wanted.redaction,
     multichannel: wanted.features.includes("multichannel"),

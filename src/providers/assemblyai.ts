@@ -17,7 +17,7 @@ import type {
   SpeechRequest,
   SpeechTarget,
 } from "./provider.ts";
-import { receiptsFor } from "./receipts.ts";
+import { receiptsFor, saidInText } from "./receipts.ts";
 import { transcribeRemotely } from "./run-remote.ts";
 
 export const assemblyai: SpeechProvider = {
@@ -130,13 +130,16 @@ export function normaliseAssemblyAi(
   audio: SpeechAudio,
 ): ProviderTranscript {
   const reply = readAssemblyAiReply(raw.body, request);
+  const words = saidInText(request, reply.text, reply.words);
+  const segments = saidInText(request, reply.text, reply.segments);
   const receipts = receiptsFor(
     request,
     audio,
     {
       ...reply,
       // Without speakers or channels there are no utterances; the gateway makes segments of the words.
-      segments: reply.segments.length > 0 ? reply.segments : reply.words,
+      words,
+      segments: segments.length > 0 ? segments : words,
       grade: "echoed",
       wasSent: (feature) => wasEchoed(feature, request, reply.echo),
     },
@@ -146,8 +149,8 @@ export function normaliseAssemblyAi(
     text: reply.text,
     language: reply.language,
     languageConfidence: reply.languageConfidence,
-    segments: reply.segments,
-    words: reply.words,
+    segments,
+    words,
     providerSeconds: reply.seconds,
     providerRequestId: reply.id,
     receipts: [

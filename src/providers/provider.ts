@@ -187,5 +187,10 @@ export interface SpeechProvider {
   /** In one go. A provider with `remote` submits and polls in it, and tells `io.onRemoteRun` in between. */
   transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript>;
   readonly remote?: RemoteSpeech;
+  /**
+   * Deletes what a provider without `remote` keeps of a call that it answered at once; `transcribe` tells `io.onRemoteRun`
+   * of it when the answer is there.
+   */
+  remove?(run: RemoteRun, io: Io): Promise<void>;
   normalise(raw: RawTranscript, request: SpeechRequest, target: SpeechTarget, audio: SpeechAudio): ProviderTranscript;
 }

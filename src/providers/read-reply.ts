@@ -52,6 +52,7 @@ function kinds(kind: FailureKind, codes: readonly string[]): readonly (readonly 
 function failureKind(status: number, body: unknown): FailureKind {
   switch (status) {
     case 401:
+      return isOutOfCredit(body) ? "payment" : "unauthorized";
     case 403:
       return "unauthorized";
     case 402:
@@ -80,7 +81,12 @@ function failureKind(status: number, body: unknown): FailureKind {
 
 function isOutOfCredit(body: unknown): boolean {
   const error = member(body, "error");
-  return member(error, "code") === "insufficient_quota" || member(error, "type") === "insufficient_quota";
+  return (
+    member(error, "code") === "insufficient_quota" ||
+    member(error, "type") === "insufficient_quota" ||
+    // ElevenLabs says so under 401.
+    member(member(body, "detail"), "status") === "quota_exceeded"
+  );
 }
 
 /** Google answers 400 to a bad key, and to an account that may not be served (region, billing). */
@@ -106,10 +112,10 @@ function googleDetails(body: unknown): readonly unknown[] {
   return Array.isArray(details) ? details : [];
 }
 
-/** OpenAI's envelope, which Anthropic and Google share, Mistral's, and Deepgram's three spellings. */
+/** OpenAI's envelope, which Anthropic and Google share, Mistral's, Deepgram's three spellings, ElevenLabs' detail. */
 function isErrorBody(body: unknown): boolean {
   if (member(body, "object") === "error") return true;
-  const marks = ["error", "err_code", "err_msg", "error_code"].map((name) => member(body, name));
+  const marks = ["error", "err_code", "err_msg", "error_code", "detail"].map((name) => member(body, name));
   return marks.some((mark) => mark !== undefined && mark !== null && mark !== false);
 }
 
@@ -120,6 +126,7 @@ function errorCode(body: unknown, credential: string | null): string | undefined
   const error = member(body, "error");
   const candidates = [
     ...["code", "status", "type"].map((name) => member(error, name)),
+    ...["status", "code", "type"].map((name) => member(member(body, "detail"), name)),
     ...["err_code", "error_code", "category", "type"].map((name) => member(body, name)),
   ];
   return candidates.find(

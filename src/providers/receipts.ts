@@ -50,6 +50,24 @@ export function receiptsFor(
   return receipts;
 }
 
+/**
+ * Of a redacting provider that says only of its text that it is redacted: its pieces, when the text holds each of them, and
+ * none otherwise, for then they may hold what was taken out of it.
+ */
+export function saidInText<P extends ProviderWord>(
+  request: SpeechRequest,
+  text: string,
+  pieces: readonly P[],
+): readonly P[] {
+  if (request.redaction.length === 0) return pieces;
+  const whole = withoutSpace(text);
+  return pieces.every((piece) => whole.includes(withoutSpace(piece.text))) ? pieces : [];
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/gu, "");
+}
+
 function isDelivered(feature: Feature, audio: SpeechAudio, evidence: Evidence): boolean {
   const pieces = [...evidence.words, ...evidence.segments];
   if (feature === "diarization") return isSilent(evidence) || pieces.some((piece) => piece.speaker !== null);

@@ -6,6 +6,7 @@ import { deepgram } from "./deepgram.ts";
 import { geminiAudio } from "./gemini-audio.ts";
 import { geminiChat } from "./gemini-chat.ts";
 import { openaiChat, openaiCompatibleChat } from "./openai-chat.ts";
+import { elevenlabs } from "./elevenlabs.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
 import { openai } from "./openai.ts";
 import type { ProviderKind, SpeechProvider } from "./provider.ts";
@@ -13,7 +14,10 @@ import { sandboxChat } from "./sandbox-chat.ts";
 import { sandbox } from "./sandbox.ts";
 
 export const providers: ReadonlyMap<ProviderKind, SpeechProvider> = new Map(
-  [assemblyai, deepgram, geminiAudio, openai, openaiCompatible, sandbox].map((provider) => [provider.kind, provider]),
+  [assemblyai, deepgram, elevenlabs, geminiAudio, openai, openaiCompatible, sandbox].map((provider) => [
+    provider.kind,
+    provider,
+  ]),
 );
 
 export const chatProviders: ReadonlyMap<ProviderKind, ChatProvider> = new Map(

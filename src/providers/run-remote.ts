@@ -1,7 +1,7 @@
 // A provider that takes a submission and is polled, as one call (contract 3, 5): the run is handed out before its first poll,
 // and a poll that fails is asked again, for only the run itself can say how it ended.
 import { type Io, ProviderError, type RemoteRun } from "./io.ts";
-import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
+import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan, SpeechProvider } from "./provider.ts";
 
 export async function transcribeRemotely(
   remote: RemoteSpeech,
@@ -18,6 +18,13 @@ export async function transcribeRemotely(
     throw error;
   }
   return pollToEnd(remote, run, io);
+}
+
+/** Deletes what a provider keeps, of a run or of a call it answered at once. */
+export async function removeKept(provider: SpeechProvider, run: RemoteRun, io: Io): Promise<void> {
+  if (provider.remote !== undefined) return provider.remote.remove(run, io);
+  if (provider.remove === undefined) throw new Error(`${provider.kind} keeps nothing to delete`);
+  return provider.remove(run, io);
 }
 
 const FIRST_PAUSE_MS = 250;

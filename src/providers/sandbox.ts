@@ -2,10 +2,13 @@
 // the provider it stands for (`deepgram/nova-3`), and `simulated-speech`, which can do everything and says what it is.
 import type { Feature } from "../contract/features.ts";
 import { z } from "zod";
+import { assemblyai } from "./assemblyai.ts";
 import { NOVA_3 } from "./deepgram-models.ts";
 import { deepgram } from "./deepgram.ts";
+import { elevenlabs } from "./elevenlabs.ts";
 import { openai } from "./openai.ts";
-import type { FeatureSupport, SpeechModel, SpeechPlan, SpeechProvider, SpeechTarget } from "./provider.ts";
+import { removeKept } from "./run-remote.ts";
+import type { FeatureSupport, SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
 
 /** Simulated speech has no language of its own, so no condition on language applies. */
 const SIMULATED: SpeechModel = {
@@ -27,7 +30,10 @@ interface Wire {
 }
 
 const WIRES: readonly Wire[] = [
+  // Polled inside the one call, for what is polled has to say whose run it is.
+  { prefix: "assemblyai/", provider: assemblyai, basePath: "/assemblyai" },
   { prefix: "deepgram/", provider: deepgram, basePath: "/deepgram" },
+  { prefix: "elevenlabs/", provider: elevenlabs, basePath: "/elevenlabs" },
   { prefix: "openai/", provider: openai, basePath: "/openai/v1" },
 ];
 const PLAIN_WIRE: Wire = { prefix: "", provider: deepgram, basePath: "/deepgram" };
@@ -42,7 +48,7 @@ export const sandbox: SpeechProvider = {
       ),
     ),
   },
-  // Each wire judges its own settings; a simulated target takes those of either.
+  // Each wire judges its own settings; a simulated target takes those of any.
   settings: z.record(z.string(), z.unknown()),
   defaultBaseUrl: null,
   plan: (request, target) => {
@@ -50,7 +56,8 @@ export const sandbox: SpeechProvider = {
     const result = wire.provider.plan(request, onWire(target, wire));
     return result.ok ? { ...result, plan: { ...result.plan, path: `${wire.basePath}${result.plan.path}` } } : result;
   },
-  transcribe: (plan, audio, io) => wireOfPlan(plan).transcribe(plan, audio, io),
+  transcribe: (plan, audio, io) => providerAt(plan.path).transcribe(plan, audio, io),
+  remove: (run, io) => removeKept(providerAt(String(run.details["path"])), run, io),
   normalise: (raw, request, target, audio) => {
     const wire = wireOf(target);
     return wire.provider.normalise(raw, request, onWire(target, wire), audio);
@@ -65,7 +72,6 @@ function onWire(target: SpeechTarget, wire: Wire): SpeechTarget {
   return { ...target, model: target.model.slice(wire.prefix.length) };
 }
 
-/** The two wires differ in the shape of their bodies. */
-function wireOfPlan(plan: SpeechPlan): SpeechProvider {
-  return plan.kind === "raw" ? deepgram : openai;
+function providerAt(path: string): SpeechProvider {
+  return (WIRES.find(({ basePath }) => path.startsWith(`${basePath}/`)) ?? PLAIN_WIRE).provider;
 }

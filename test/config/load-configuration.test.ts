@@ -188,12 +188,14 @@ test("§10 without a file and without provider keys requests go to the sandbox, 
   assert.equal(configuration.workspaces[0]?.apps[0]?.route, "speech");
 });
 
-test("§10 without a file the app is routed to the keys in the environment, and kinds without an adapter are only mentioned", () => {
+test("§10 without a file the app is routed to the keys in the environment, and kinds that are not called are only mentioned", () => {
   const env = {
     DEEPGRAM_API_KEY: "d",
+    ASSEMBLYAI_API_KEY: "a",
+    ELEVENLABS_API_KEY: "e",
     OPENAI_API_KEY: "o",
     PATCHBAY_LOCAL_STT_URL: "http://127.0.0.1:9/v1",
-    ELEVENLABS_API_KEY: "e",
+    ANTHROPIC_API_KEY: "n",
     GEMINI_API_KEY: " ",
   };
   const loaded = defaultConfiguration(env, directory);
@@ -201,17 +203,28 @@ test("§10 without a file the app is routed to the keys in the environment, and 
   const { routes, connections, notes } = loaded.configuration;
   assert.deepEqual(
     connections.map((connection) => connection.kind),
-    ["deepgram", "openai", "openai-compatible"],
+    ["deepgram", "assemblyai", "elevenlabs", "openai", "openai-compatible"],
   );
   assert.deepEqual(
     routes.map((route) => [route.id, route.targets.map((target) => target.model)]),
     [
-      ["speech", ["nova-3", "gpt-4o-transcribe-diarize", "whisper-1", "whisper-1"]],
+      [
+        "speech",
+        [
+          "nova-3",
+          "universal-3-pro",
+          "universal-2",
+          "scribe_v2",
+          "gpt-4o-transcribe-diarize",
+          "whisper-1",
+          "whisper-1",
+        ],
+      ],
       ["chat", ["gpt-4o-mini"]],
     ],
   );
   assert.deepEqual(notes, [
-    "ELEVENLABS_API_KEY is set, but ElevenLabs has no adapter in this version; nothing is routed to it.",
+    "ANTHROPIC_API_KEY is set, but Anthropic is not called in this version; nothing is routed to it.",
   ]);
 });
 

@@ -9,7 +9,7 @@ import { USUAL_GRADE } from "../../src/providers/receipts.ts";
 import { providers } from "../../src/providers/registry.ts";
 
 test("no provider without a contract test", () => {
-  assert.ok(providers.size >= 5);
+  assert.ok(providers.size >= 6);
   for (const kind of providers.keys()) {
     assert.ok(existsSync(new URL(`${kind}.contract.test.ts`, import.meta.url)), kind);
   }

@@ -7,6 +7,7 @@ import { createOutbound } from "../../src/outbound/dial.ts";
 import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
 import { geminiAudio } from "../../src/providers/gemini-audio.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs.ts";
 import { createIo } from "../../src/providers/make-io.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { openai } from "../../src/providers/openai.ts";
@@ -17,6 +18,7 @@ import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "
 import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
+import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { targetOf } from "./subject.ts";
@@ -48,12 +50,17 @@ const dialectOf = (golden: GoldenModel): Dialect => (golden.settings?.["dialect"
 
 const PLACES: readonly Place[] = [
   ...ASSEMBLYAI_GOLDEN.map((golden) => ({ provider: assemblyai, baseUrl: server.assemblyaiUrl, golden })),
+  ...ELEVENLABS_GOLDEN.map((golden) => ({ provider: elevenlabs, baseUrl: server.elevenlabsUrl, golden })),
   ...DEEPGRAM_GOLDEN.map((golden) => ({ provider: deepgram, baseUrl: server.deepgramUrl, golden })),
   ...GEMINI_GOLDEN.map((golden) => ({ provider: geminiAudio, baseUrl: server.geminiUrl, golden })),
   ...OPENAI_GOLDEN.map((golden) => ({ provider: openai, baseUrl: server.openaiUrl, golden })),
-  ...[SIMULATED_GOLDEN, ...prefixed("deepgram/", DEEPGRAM_GOLDEN), ...prefixed("openai/", OPENAI_GOLDEN)].map(
-    (golden) => ({ provider: sandboxProvider, baseUrl: server.origin, golden }),
-  ),
+  ...[
+    SIMULATED_GOLDEN,
+    ...prefixed("assemblyai/", ASSEMBLYAI_GOLDEN),
+    ...prefixed("deepgram/", DEEPGRAM_GOLDEN),
+    ...prefixed("elevenlabs/", ELEVENLABS_GOLDEN),
+    ...prefixed("openai/", OPENAI_GOLDEN),
+  ].map((golden) => ({ provider: sandboxProvider, baseUrl: server.origin, golden })),
   ...COMPATIBLE_GOLDEN.filter(({ settings }) => settings?.["dialect"] !== undefined).map((golden) => ({
     provider: openaiCompatible,
     baseUrl: server.compatibleUrl(dialectOf(golden)),

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { sandbox } from "../../src/providers/sandbox.ts";
 import { speechContract } from "./contract-suite.ts";
 import type { GoldenModel } from "./fixtures.ts";
+import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
+import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 
 /** The same requests under a longer model name; the wire knows the short one. */
@@ -23,7 +25,9 @@ speechContract({
   provider: sandbox,
   golden: [
     simulated("", "/deepgram", SIMULATED_GOLDEN),
+    ...ASSEMBLYAI_GOLDEN.map((golden) => simulated("assemblyai/", "/assemblyai", golden)),
     ...DEEPGRAM_GOLDEN.map((golden) => simulated("deepgram/", "/deepgram", golden)),
+    ...ELEVENLABS_GOLDEN.map((golden) => simulated("elevenlabs/", "/elevenlabs", golden)),
     ...OPENAI_GOLDEN.map((golden) => simulated("openai/", "/openai/v1", golden)),
   ],
   authorization: (credential) => `Token ${credential}`,

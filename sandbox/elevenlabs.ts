@@ -1,0 +1,99 @@
+// ElevenLabs' batch endpoint and the transcripts it keeps (elevenlabs.md sections 1 to 4).
+import { randomUUID } from "node:crypto";
+import { elevenLabsTranscript } from "./elevenlabs-reply.ts";
+import { badRequest, invalidField, judgeElevenLabsFields, MAX_BODY_BYTES } from "./elevenlabs-rules.ts";
+import { type Alteration, jsonAnswer, valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+
+interface Kept {
+  readonly key: string;
+  readonly model: string;
+  readonly body: Record<string, unknown>;
+}
+
+const MIN_SECONDS = 0.1;
+
+export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove", Wire>> {
+  const kept = new Map<string, Kept>();
+
+  async function submit(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
+    if (input.defect === "too_large") return elevenLabsError(413, "file_too_large", "The file is too large.");
+    if (input.defect !== null) return invalidField("file", "Field required");
+    const judged = judgeElevenLabsFields(input.fields, input.file?.fieldName === "file");
+    if (!judged.ok) return judged.refusal;
+    const unknown = input.query.find(([name, value]) => name !== "enable_logging" || !isBoolean(value));
+    if (unknown !== undefined) return invalidField(unknown[0], "Unknown query parameter");
+    const facts = await input.measure();
+    if (!facts.ok && !facts.isTooShort)
+      return badRequest("invalid_audio", "The file is not a valid audio or video file.", "file");
+    if (!facts.ok || facts.durationSeconds < MIN_SECONDS)
+      return badRequest("audio_too_short", "The audio is shorter than 100 ms.", "file");
+    const { asked } = judged;
+    if (asked.isMultichannel && facts.channels > 5)
+      return badRequest("invalid_parameters", "At most 5 channels are supported.", "use_multi_channel");
+    const id = randomUUID().replaceAll("-", "");
+    const body = elevenLabsTranscript({ id, asked, facts, alteration });
+    const isKept = valueOf(input.query, "enable_logging") !== "false";
+    if (isKept) kept.set(id, { key: keyOf(input), model: asked.model, body });
+    return jsonAnswer(200, body, { "request-id": input.requestId });
+  }
+
+  async function poll(input: WireInput): Promise<WireAnswer> {
+    const found = find(input);
+    return found === undefined ? notFound : jsonAnswer(200, found.body);
+  }
+
+  async function remove(input: WireInput): Promise<WireAnswer> {
+    if (find(input) === undefined) return notFound;
+    kept.delete(idOf(input.path));
+    return jsonAnswer(200, { message: "Delete completed successfully." });
+  }
+
+  function find(input: WireInput): Kept | undefined {
+    const found = kept.get(idOf(input.path));
+    return found?.key === keyOf(input) ? found : undefined;
+  }
+
+  const wire = (step: "submit" | "poll" | "remove", answer: Wire["answer"]): Wire => ({
+    name: "elevenlabs",
+    step,
+    body: step === "submit" ? "multipart" : "none",
+    modelField: "model_id",
+    maxBodyBytes: MAX_BODY_BYTES,
+    errorFor: (status) => elevenLabsErrorForStatus(status),
+    answer: async (input, alteration) =>
+      isAuthorized(keyOf(input))
+        ? answer(input, alteration)
+        : elevenLabsError(401, "invalid_api_key", "Invalid API key"),
+    ...(step === "submit" ? {} : { modelOf: ({ path }) => kept.get(idOf(path))?.model ?? "" }),
+  });
+  return { submit: wire("submit", submit), poll: wire("poll", poll), remove: wire("remove", remove) };
+}
+
+const CODES: Readonly<Record<number, readonly [status: string, message: string]>> = {
+  400: ["invalid_parameters", "The request could not be processed."],
+  401: ["invalid_api_key", "Invalid API key"],
+  402: ["payment_required", "Payment required."],
+  403: ["missing_permissions", "The API key is missing a permission."],
+  404: ["transcript_not_found", "Transcript not found."],
+  413: ["file_too_large", "The file is too large."],
+  422: ["invalid_parameters", "The request could not be processed."],
+  429: ["too_many_concurrent_requests", "Too many concurrent requests."],
+  503: ["system_busy", "The system is busy."],
+};
+
+function elevenLabsErrorForStatus(status: number): WireAnswer {
+  const [code, message] = CODES[status] ?? ["internal_server_error", "An error occurred."];
+  return elevenLabsError(status, code, message);
+}
+
+/** The older of its two shapes, which most refusals still have. */
+function elevenLabsError(status: number, code: string, message: string): WireAnswer {
+  return jsonAnswer(status, { detail: { status: code, message } });
+}
+
+const notFound = elevenLabsErrorForStatus(404);
+
+const isBoolean = (value: string): boolean => value === "true" || value === "false";
+const isAuthorized = (key: string): boolean => key !== "" && key !== "invalid";
+const keyOf = ({ headers }: Pick<WireInput, "headers">): string => String(headers["xi-api-key"] ?? "");
+const idOf = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");

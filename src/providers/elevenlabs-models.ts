@@ -1,0 +1,56 @@
+// What ElevenLabs' transcription models can do, as data (elevenlabs.io/docs, checked 2026-11-20; providers/matrix.json).
+import type { FeatureSupport, SpeechModel } from "./provider.ts";
+
+/** docs/overview/capabilities/speech-to-text, its list of 99 in the shortest code of each. */
+const LANGUAGES =
+  "af am ar as ast az be bg bn bs ca ceb cs cy da de el en es et fa ff fi fil fr ga gl gu ha he hi hr hu hy id ig is it ja jv ka kea kk km kn ko ku ky lb lg ln lo lt luo lv mi mk ml mn mr ms mt my nb ne nl no nso ny oc or pa pl ps pt ro ru sd sk sl sn so sr sv sw ta te tg th tr uk umb ur uz vi wo xh yue zh zu".split(
+    " ",
+  );
+
+const SHOWN: FeatureSupport = { support: "native", grade: "shown" };
+const SENT: FeatureSupport = { support: "native", grade: "sent" };
+
+/** As its page of 2025 describes it: neither key terms nor entities. */
+const SCRIBE_V1: SpeechModel = {
+  features: {
+    diarization: SHOWN,
+    "timestamps.word": SHOWN,
+    "timestamps.segment": { support: "exact", grade: "shown" },
+    multichannel: SHOWN,
+  },
+  preferences: ["detect_language", "speaker_count_hint", "smart_formatting", "language"],
+  // "Less than 5 GB", of the whole body; ten hours.
+  limits: { maxBytes: 4_999_934_464, maxSeconds: 36_000, maxChannels: 5 },
+  languages: LANGUAGES,
+  defaultLanguage: "auto",
+  // Each channel is one speaker to it, and asked for both it refuses.
+  excludes: [["multichannel", "diarization"]],
+};
+
+const SCRIBE_V2: SpeechModel = {
+  ...SCRIBE_V1,
+  features: {
+    ...SCRIBE_V1.features,
+    "redaction.pii": SENT,
+    "redaction.pci": SENT,
+    "redaction.phi": SENT,
+    keyterms: SENT,
+    // A category of entities, taken out instead of masked; how it looks is not documented.
+    profanity_filter: { support: "weak", grade: "sent" },
+  },
+  limits: {
+    ...SCRIBE_V1.limits,
+    keyterms: {
+      maxTerms: 1000,
+      // "Less than 50 characters".
+      maxTermCharacters: 49,
+      maxTermWords: 5,
+      forbiddenCharacters: ["<", ">", "{", "}", "[", "]", "\\"],
+    },
+  },
+};
+
+export const ELEVENLABS_MODELS: Readonly<Record<string, SpeechModel>> = {
+  scribe_v2: SCRIBE_V2,
+  scribe_v1: SCRIBE_V1,
+};

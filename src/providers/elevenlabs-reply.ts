@@ -1,0 +1,88 @@
+// Reading ElevenLabs' transcript, single or one per channel. A mono file asked for channels comes back single. Pure.
+import { z } from "zod";
+import { ProviderError } from "./io.ts";
+import type { ProviderWord } from "./provider.ts";
+import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
+
+const word = z.object({
+  text: z.string(),
+  start: z.number().nullish(),
+  end: z.number().nullish(),
+  type: z.string(),
+  speaker_id: z.string().nullish(),
+  logprob: z.number().nullish(),
+});
+
+const transcript = z.object({
+  text: z.string(),
+  language_code: z.string().nullish(),
+  language_probability: z.unknown().optional(),
+  words: z.array(word).nullish(),
+  channel_index: z.number().nullish(),
+});
+
+const single = transcript.extend({ audio_duration_secs: z.unknown().optional() });
+const separate = z.object({ transcripts: z.array(transcript).min(1), audio_duration_secs: z.unknown().optional() });
+const body = z.union([separate, single]);
+
+export interface ElevenLabsReply {
+  readonly text: string;
+  readonly words: readonly ProviderWord[];
+  readonly channels: number;
+  readonly language: string | null;
+  readonly languageConfidence: number | null;
+  readonly seconds: number | null;
+}
+
+export function readElevenLabsReply(
+  raw: unknown,
+  asked: { readonly diarization: boolean; readonly multichannel: boolean },
+): ElevenLabsReply {
+  const parsed = body.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const reply = parsed.data;
+  const transcripts = "transcripts" in reply ? byChannel(reply.transcripts) : [reply];
+  const [first] = transcripts;
+  return {
+    text: transcripts
+      .map(({ text }) => text.trim())
+      .join("\n")
+      .trim(),
+    words: transcripts.flatMap(({ words, channel_index: channel }, index) =>
+      (words ?? []).flatMap((each) => wordOf(each, asked, channel ?? index)),
+    ),
+    channels: transcripts.length,
+    language: bcp47(first?.language_code ?? null),
+    languageConfidence: confidenceOrNull(first?.language_probability),
+    seconds: secondsOrNull(reply.audio_duration_secs),
+  };
+}
+
+function byChannel<T extends { readonly channel_index?: number | null | undefined }>(transcripts: readonly T[]) {
+  return transcripts.toSorted((one, other) => (one.channel_index ?? 0) - (other.channel_index ?? 0));
+}
+
+/** Spaces and audio events stand among the words. */
+function wordOf(
+  { text, start, end, type, speaker_id: speaker, logprob }: z.infer<typeof word>,
+  asked: { readonly diarization: boolean; readonly multichannel: boolean },
+  channel: number,
+): readonly ProviderWord[] {
+  if (type !== "word" || start === null || start === undefined) return [];
+  return [
+    {
+      text: text.trim(),
+      start,
+      end: end ?? start,
+      confidence: confidenceOrNull(typeof logprob === "number" ? Math.exp(logprob) : null),
+      speaker: asked.diarization ? (speaker ?? null) : null,
+      channel: asked.multichannel ? channel : null,
+    },
+  ];
+}
+
+/** It answers in ISO 639-3; BCP-47 wants the two letters where there are two, and the runtime knows the table. */
+function bcp47(code: string | null): string | null {
+  if (code === null || !/^[A-Za-z]{2,3}$/u.test(code)) return null;
+  return Intl.getCanonicalLocales(code)[0] ?? null;
+}

@@ -1,0 +1,118 @@
+// What a dedicated speech provider costs whom (spec 1.9; contract 9): scribe_v2 on the platform's account is metered at 0.22 USD
+// per audio hour, on the workspace's own account it is the provider's bill; and what the provider keeps is deleted there.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import type { WorkspaceId } from "../../../src/contract/ids.ts";
+import { fixture } from "../../audio/build-audio.ts";
+import { type Answer, envelopeOf, postForm, speech } from "../../harness/client.ts";
+import { KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+const CONNECTION = "el";
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: fileOf });
+});
+after(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+});
+
+test("§1.9 scribe_v2 on a platform connection: metered at 0.22 USD an audio hour, to the millisecond", async () => {
+  const answer = await postForm(gateway.origin, { file: speech() });
+  const { usage } = envelopeOf(answer);
+  assert.equal(usage.billable_audio_seconds, usage.audio_seconds);
+  const [attempt] = await attemptsOf(answer);
+  const audioMs = BigInt(Math.round(usage.audio_seconds * 1000));
+  assert.equal(attempt?.charge_nano_usd, (220_000_000n * audioMs + 1_800_000n) / 3_600_000n);
+  assert.deepEqual(
+    [attempt?.billing_class, attempt?.provider, attempt?.model, attempt?.connection],
+    ["metered", "elevenlabs", "scribe_v2", CONNECTION],
+  );
+});
+
+test("contract 9: two channels cost as much as one: Patchbay's price is per hour of audio", async () => {
+  const answer = await postForm(gateway.origin, {
+    file: fixture("speech-44k-stereo.wav"),
+    fields: { multichannel: "true" },
+  });
+  assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 1);
+});
+
+test("contract 9: on the workspace's own account it is the provider's bill: 0 billable seconds, the list price kept", async () => {
+  const answer = await postForm(gateway.origin, { key: OTHER_KEY, file: speech() });
+  assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 0);
+  const [attempt] = await attemptsOf(answer);
+  assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["provider_billed", 0n]);
+  assert.ok((attempt?.estimate_nano_usd ?? 0n) > 0n);
+});
+
+test("contract 5, 9: the transcript that the provider keeps is deleted there once the answer is stored", async () => {
+  const answer = await postForm(gateway.origin, { file: speech() });
+  envelopeOf(answer);
+  const [attempt] = await attemptsOf(answer);
+  const path = `/elevenlabs/v1/speech-to-text/transcripts/${attempt?.provider_request_id}`;
+  await gateway.sandbox.waitForCall((call) => call.method === "DELETE" && call.path === path && call.outcome === 200);
+  const { deletions } = gateway.app.gateway;
+  const state = () => deletions.state(attempt?.workspace_id as WorkspaceId, answer.headers.get("x-request-id") ?? "");
+  while ((await state()) === "pending") await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(await state(), "done");
+});
+
+test("contract 1: credit that is used up, which it says under 401, is a matter of payment: the next target serves", async () => {
+  gateway.sandbox.addFault({
+    wire: "elevenlabs",
+    model: "scribe_v2",
+    fault: { kind: "status", status: 401, body: '{"detail":{"status":"quota_exceeded","message":"no credit"}}' },
+  });
+  const answer = await postForm(gateway.origin, { file: speech() });
+  envelopeOf(answer);
+  assert.deepEqual(
+    (await attemptsOf(answer)).map(({ model, outcome }) => [model, outcome]),
+    [
+      ["scribe_v2", "failed:payment"],
+      ["scribe_v1", "succeeded"],
+    ],
+  );
+});
+
+async function attemptsOf(answer: Answer) {
+  return gateway.database.db
+    .selectFrom("attempts")
+    .selectAll()
+    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
+    .orderBy("position")
+    .execute();
+}
+
+function fileOf(sandbox: Sandbox): ConfigurationFile {
+  const elevenlabs = { kind: "elevenlabs" as const, base_url: sandbox.elevenlabsUrl };
+  return {
+    connections: [{ id: CONNECTION, ...elevenlabs, api_key: "el-platform" }],
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: CONNECTION, model: "scribe_v2" },
+          { connection: CONNECTION, model: "scribe_v1" },
+        ],
+      },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+      {
+        id: "own",
+        connections: [{ id: "mine", ...elevenlabs, api_key: "el-own" }],
+        routes: [{ id: "own-speech", targets: [{ connection: "mine", model: "scribe_v2" }] }],
+        apps: [
+          { id: "app", route: "own-speech", keys: [{ id: "own-key", secret: OTHER_KEY, scopes: ["transcribe"] }] },
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,223 @@
+// Silent drops (spec 1.6; contract 3 "Receipts"): each option that a provider is known to leave out without a word, played by
+// the sandbox, caught by its receipt, and answered by the next target or by 502 FEATURE_NOT_DELIVERED without the transcript.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Fault, Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { fixture } from "../../audio/build-audio.ts";
+import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+/** One second, two channels. */
+const AUDIO = fixture("speech-44k-stereo.wav");
+
+interface Drop {
+  readonly name: string;
+  /** Connection and model of the target that drops, then of the one behind it. */
+  readonly first: readonly [connection: string, model: string];
+  readonly second: readonly [connection: string, model: string];
+  /** What the sandbox does; nothing where its server drops by itself. */
+  readonly fault: Fault | null;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly feature: string;
+}
+
+const AA = ["aa", "universal-3-pro"] as const;
+const DG = ["dg", "nova-3"] as const;
+const EL = ["el", "scribe_v2"] as const;
+const drop = (feature: Extract<Fault, { kind: "drop" }>["feature"]): Fault => ({ kind: "drop", feature });
+
+const DROPS: readonly Drop[] = [
+  {
+    name: "assemblyai-speakers",
+    first: AA,
+    second: DG,
+    fault: drop("diarization"),
+    fields: { diarization: "true" },
+    feature: "diarization",
+  },
+  {
+    name: "assemblyai-redaction",
+    first: AA,
+    second: DG,
+    fault: drop("redaction"),
+    fields: { redaction: "pii", language: "en" },
+    feature: "redaction.pii",
+  },
+  {
+    name: "assemblyai-keyterms",
+    first: AA,
+    second: EL,
+    fault: drop("keyterms"),
+    fields: { keyterms: "Patchbay" },
+    feature: "keyterms",
+  },
+  { name: "assemblyai-model", first: AA, second: DG, fault: drop("model"), fields: {}, feature: "model" },
+  {
+    // A declaration can promise speakers under detection; the provider may not keep it.
+    name: "assemblyai-declared",
+    first: ["aa", "assemblyai-stt-3-7"],
+    second: DG,
+    fault: drop("diarization"),
+    fields: { diarization: "true", detect_language: "true" },
+    feature: "diarization",
+  },
+  {
+    name: "elevenlabs-mono-shape",
+    first: EL,
+    second: DG,
+    fault: drop("multichannel"),
+    fields: { multichannel: "true" },
+    feature: "multichannel",
+  },
+  {
+    name: "elevenlabs-speakers",
+    first: EL,
+    second: AA,
+    fault: drop("diarization"),
+    fields: { diarization: "true" },
+    feature: "diarization",
+  },
+  {
+    name: "deepgram-model-switch",
+    first: DG,
+    second: EL,
+    fault: drop("model"),
+    fields: { detect_language: "true" },
+    feature: "model",
+  },
+  {
+    name: "vllm-words",
+    first: ["vllm", "voxtral"],
+    second: DG,
+    fault: null,
+    fields: { timestamps: "word" },
+    feature: "timestamps.word",
+  },
+  {
+    name: "whisper-cpp-language",
+    first: ["whisper-cpp", "whisper"],
+    second: EL,
+    fault: drop("language"),
+    fields: { detect_language: "true" },
+    feature: "language",
+  },
+];
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: fileOf });
+});
+after(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+});
+
+for (const each of DROPS) {
+  test(`contract 3: ${each.name}: the next target answers, and the trace says what was dropped`, async () => {
+    plant(each);
+    const answer = await ask(each, each.name);
+    assert.match(envelopeOf(answer).content, /simulated transcript/);
+    assert.deepEqual(await outcomesOf(answer), [
+      [each.first[1], "failed:feature_dropped"],
+      [each.second[1], "succeeded"],
+    ]);
+    assert.ok(gateway.logs.some((line) => line.includes(`"reason":"${each.feature}"`)));
+  });
+
+  test(`contract 3: ${each.name} with nothing behind it: 502 FEATURE_NOT_DELIVERED, and no transcript`, async () => {
+    plant(each);
+    const answer = await ask(each, `${each.name}-alone`);
+    assert.deepEqual([answer.status, answer.code], [502, "FEATURE_NOT_DELIVERED"]);
+    assert.doesNotMatch(answer.text, /simulated/);
+    assert.deepEqual(await outcomesOf(answer), [[each.first[1], "failed:feature_dropped"]]);
+  });
+}
+
+test("contract 3: speakers where the language is unknown: AssemblyAI, which would drop them, is not even asked", async () => {
+  const answer = await postForm(gateway.origin, {
+    file: AUDIO,
+    fields: { diarization: "true", detect_language: "true", purpose: "assemblyai-speakers" },
+  });
+  envelopeOf(answer);
+  assert.deepEqual(await outcomesOf(answer), [["nova-3", "succeeded"]]);
+});
+
+test("contract 3: whisper.cpp is told to detect, for its silence means English; nothing asked, it is told English", async () => {
+  await postForm(gateway.origin, { file: AUDIO, fields: { detect_language: "true", purpose: "whisper-cpp-language" } });
+  await postForm(gateway.origin, { file: AUDIO, fields: { purpose: "whisper-cpp-language" } });
+  assert.deepEqual(
+    gateway.sandbox.calls.map(({ fields }) => fields.find(([name]) => name === "language")?.[1]),
+    ["auto", "en"],
+  );
+});
+
+function plant({ first: [connection, model], fault }: Drop): void {
+  const wire = ({ aa: "assemblyai", dg: "deepgram", el: "elevenlabs" } as const)[connection];
+  if (fault !== null) gateway.sandbox.addFault({ wire: wire ?? "compatible", model, fault });
+}
+
+function ask({ fields }: Drop, purpose: string): Promise<Answer> {
+  return postForm(gateway.origin, { file: AUDIO, fields: { ...fields, purpose } });
+}
+
+async function outcomesOf(answer: Answer): Promise<readonly (readonly [string, string | null])[]> {
+  const rows = await gateway.database.db
+    .selectFrom("attempts")
+    .select(["model", "outcome"])
+    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
+    .orderBy("position")
+    .execute();
+  return rows.map(({ model, outcome }) => [model, outcome]);
+}
+
+function fileOf(sandbox: Sandbox): ConfigurationFile {
+  const target = ([connection, model]: readonly [string, string]) => ({ connection, model });
+  const compatible = (id: "vllm" | "whisper-cpp", features: object, model: string) => ({
+    id,
+    kind: "openai-compatible" as const,
+    base_url: sandbox.compatibleUrl(id),
+    models: { [model]: { capabilities: ["audio_input" as const], dialect: id, features } },
+  });
+  return {
+    connections: [
+      {
+        id: "aa",
+        kind: "assemblyai",
+        api_key: "aa-secret",
+        base_url: sandbox.assemblyaiUrl,
+        models: {
+          "assemblyai-stt-3-7": {
+            capabilities: ["audio_input"],
+            features: { diarization: true, detect_language: true },
+          },
+        },
+      },
+      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
+      { id: "el", kind: "elevenlabs", api_key: "el-secret", base_url: sandbox.elevenlabsUrl },
+      compatible("vllm", { timestamps: ["word"] }, "voxtral"),
+      compatible("whisper-cpp", { detect_language: true }, "whisper"),
+    ],
+    routes: DROPS.flatMap(({ name, first, second }) => [
+      { id: name, targets: [target(first), target(second)] },
+      { id: `${name}-alone`, targets: [target(first)] },
+    ]),
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "assemblyai-model",
+            audio_purpose_policy: "strict",
+            purposes: DROPS.flatMap(({ name }) =>
+              [name, `${name}-alone`].map((purpose) => ({ purpose, route: purpose })),
+            ),
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
+          },
+        ],
+      },
+    ],
+  };
+}
