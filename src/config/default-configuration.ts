@@ -116,12 +116,9 @@ function assemble(
 }
 
 function unusedNotes(env: Environment): string[] {
-  const chat = NOT_ADAPTED_CHAT.filter(([variable]) => given(env, variable) !== null);
-  return [
-    ...chat.map(
-      ([variable, name]) => `${variable} is set, but ${name} is not called in this version; nothing is routed to it.`,
-    ),
-  ];
+  return NOT_ADAPTED_CHAT.filter(([variable]) => given(env, variable) !== null).map(
+    ([variable, name]) => `${variable} is set, but ${name} is not called in this version; nothing is routed to it.`,
+  );
 }
 
 function given(env: Environment, name: string): string | null {
