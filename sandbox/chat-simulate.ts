@@ -33,6 +33,7 @@ export interface SimulatedChat {
 const TOKENS_PER_MEDIUM = 100;
 
 export function simulateChat(asked: ChatAsked, alteration: Alteration): SimulatedChat {
+  if (alteration.hugeBytes !== null) return hugeChat(asked, alteration.hugeBytes);
   const calls = alteration.drops.has("tool_calls") ? [] : callsOf(asked);
   const spoken = calls.length > 0 ? "" : textOf(asked, alteration);
   const stopped = untilStop(spoken, asked.stop);
@@ -50,15 +51,23 @@ export function simulateChat(asked: ChatAsked, alteration: Alteration): Simulate
   };
 }
 
+const FILLER = "[simulated filler] ".repeat(216);
+
+/** More than anybody asked for, in pieces of four kilobytes. */
+function hugeChat(asked: ChatAsked, bytes: number): SimulatedChat {
+  const pieces = Array.from({ length: Math.ceil(bytes / FILLER.length) }, () => FILLER);
+  const usage = { input: wordsIn(asked.text), output: 432 * pieces.length };
+  return { pieces, calls: [], finish: "stop", stopSequence: null, usage };
+}
+
 function callsOf({ tools, choice, isParallel, endsWithResult }: ChatAsked): SimulatedChat["calls"] {
   if (tools.length === 0 || choice.kind === "none" || (choice.kind === "auto" && endsWithResult)) return [];
   const wanted = choice.kind === "tool" ? tools.filter((tool) => tool.name === choice.name) : tools;
   return wanted.slice(0, isParallel ? wanted.length : 1).map(({ name, schema }) => ({ name, args: sampleOf(schema) }));
 }
 
-function textOf(asked: ChatAsked, { isEmpty, drops, hugeBytes }: Alteration): string {
+function textOf(asked: ChatAsked, { isEmpty, drops }: Alteration): string {
   if (isEmpty) return "";
-  if (hugeBytes !== null) return "[simulated filler] ".repeat(Math.ceil(hugeBytes / 19));
   const format = drops.has("response_format") ? ({ kind: "text" } as const) : asked.format;
   if (format.kind === "schema") return JSON.stringify(sampleOf(format.schema), null, 1);
   if (format.kind === "json")
