@@ -24,8 +24,11 @@ import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
+import { getModels } from "./http/endpoints/get-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
+import { postAudioTranscriptions, postAudioTranslations } from "./http/endpoints/post-audio-transcriptions.ts";
+import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
 import { postChat } from "./http/endpoints/post-chat.ts";
 import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
 import { postTranslation } from "./http/endpoints/post-translation.ts";
@@ -71,6 +74,8 @@ export interface App {
 /** How stale the directory may be on this process; a change is seen within it (contract 2). */
 const DIRECTORY_REFRESH_MS = 4_000;
 const SWEEP_MS = 10_000;
+/** Reliability figures: a stream that says nothing for so long is broken. */
+const STREAM_IDLE_MS = 60_000;
 
 export async function createApp(options: AppOptions): Promise<App> {
   const { configuration, database, seal, pepper, logger } = options;
@@ -121,6 +126,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     circuits: createCircuits(nowMs),
     ledger,
     leases,
+    streamIdleMs: STREAM_IDLE_MS,
     idempotency,
     quotas: createQuotas(nowMs),
     deletions,
@@ -209,6 +215,10 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     postTranscription(speech),
     postTranslation(speech),
     postChat(chat),
+    postChatCompletions(chat),
+    postAudioTranscriptions(speech),
+    postAudioTranslations(speech),
+    getModels(gateway),
   ];
 }
 

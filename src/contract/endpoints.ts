@@ -1,6 +1,12 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
 import { postChatContract } from "./endpoint-chat.ts";
+import {
+  getModelsContract,
+  postAudioTranscriptionsContract,
+  postAudioTranslationsContract,
+  postChatCompletionsContract,
+} from "./endpoint-compatible.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
@@ -9,6 +15,10 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   postTranscriptionContract,
   postTranslationContract,
   postChatContract,
+  postChatCompletionsContract,
+  postAudioTranscriptionsContract,
+  postAudioTranslationsContract,
+  getModelsContract,
   getMeContract,
   getLimitsContract,
   getMyLimitsContract,

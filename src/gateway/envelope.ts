@@ -50,9 +50,14 @@ export function deliverable(delivery: Delivery, format: ResponseFormat): boolean
   return delivery === "json" || delivery === "text" || delivery === format;
 }
 
-export function deliver(envelope: TranscriptionEnvelope, delivery: Delivery, simulated: boolean): GatewayReply {
+export function deliver(
+  envelope: TranscriptionEnvelope,
+  delivery: Delivery,
+  present: (envelope: TranscriptionEnvelope) => unknown,
+  simulated: boolean,
+): GatewayReply {
   const mark = simulated ? { "x-svc-simulated": "true" } : {};
-  if (delivery === "json") return jsonReply(200, envelope, mark);
+  if (delivery === "json") return jsonReply(200, present(envelope), mark);
   return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
 }
 

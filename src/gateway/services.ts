@@ -41,6 +41,8 @@ export interface GatewayServices {
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
   readonly leases: Pick<Ledger, "reserve" | "settle">;
+  /** Longest silence of a provider between two pieces of a streamed answer. */
+  readonly streamIdleMs: number;
   readonly idempotency: Idempotency;
   readonly quotas: Quotas;
   readonly deletions: ProviderDeletions;

@@ -20,8 +20,6 @@ import type { GatewayServices } from "./services.ts";
 
 /** A stream has no deadline of its own as long as it flows; the connection's `timeout_seconds` bounds it. */
 const NO_DEADLINE_MS = Number.MAX_SAFE_INTEGER;
-/** Longest silence of a provider between two pieces of an answer (reliability 7). */
-const IDLE_MS = 60_000;
 
 /** A stream whose first content has come. */
 interface Opened {
@@ -54,7 +52,7 @@ async function openOne(
     clientGone,
     timeoutMs: NO_DEADLINE_MS,
   });
-  const source = createSource(attempt, candidate.target.firstContentTimeoutMs);
+  const source = createSource(attempt, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
   try {
     for (;;) {
       const event = await source.next();
@@ -124,7 +122,7 @@ interface Source {
   providerRequestId(): string | null;
 }
 
-function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number): Source {
+function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number, idleMs: number): Source {
   let waiting = false;
   const iterator = attempt.provider.stream(attempt.plan, attempt.io)[Symbol.asyncIterator]();
   const tooLate = () => {
@@ -162,7 +160,7 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number): Sour
     },
     contentCame: () => {
       clearTimeout(firstContent);
-      idle = setTimeout(tooLate, IDLE_MS);
+      idle = setTimeout(tooLate, idleMs);
       idle.unref();
     },
     usage: () => usage,

@@ -2,6 +2,7 @@
 // done the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
 import { GatewayError } from "../contract/errors.ts";
 import { assertNever } from "../lib/assert-never.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { answerOf } from "./answer.ts";
 import {
@@ -26,6 +27,8 @@ import { type HeldSlot, withSlot } from "./with-slot.ts";
 
 export interface TranscribeCall extends AudioCall {
   readonly delivery: Delivery;
+  /** The JSON answer as the endpoint words it, and as an idempotency key keeps it. */
+  readonly present: (envelope: TranscriptionEnvelope) => unknown;
   readonly receivedAtMs: number;
   /** Aborts when the caller hangs up. */
   readonly clientGone: AbortSignal;
@@ -64,7 +67,7 @@ async function serve(
     audioSeconds,
     served,
   });
-  const reply = deliver(envelope, call.delivery, served.billing.billingClass === "simulated");
+  const reply = deliver(envelope, call.delivery, call.present, served.billing.billingClass === "simulated");
   await keeper.finish(served.settlement, reply);
   return reply;
 }

@@ -20,22 +20,23 @@ export interface ChatEdge {
   readonly publicUrl: () => string;
 }
 
-/** How one endpoint words what it takes and what it answers. */
-export interface ChatWording {
-  readonly readFields: (request: FastifyRequest) => Promise<ChatFields>;
+/** A request as its endpoint read it, and how it words the answer. */
+export interface WordedChat {
+  readonly fields: ChatFields;
   readonly present: (answer: ChatAnswer) => unknown;
   readonly events: (
     parts: AsyncIterable<ChatStreamPart>,
     errors: Omit<ErrorReplyContext, "accept">,
-    fields: ChatFields,
   ) => AsyncIterable<ServerEvent>;
 }
+
+type ReadChat = (request: FastifyRequest) => Promise<WordedChat>;
 
 export async function serveChat(
   edge: ChatEdge,
   context: HandlerContext<Principal>,
   contract: EndpointContract,
-  wording: ChatWording,
+  read: ReadChat,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
@@ -43,7 +44,7 @@ export async function serveChat(
   await using held = new AsyncDisposableStack();
   held.defer(edge.gateway.quotas.enter(principal));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxBodyBytes)));
-  const fields = await readFields(context.request, wording);
+  const { fields, present, events } = await readChat(context.request, read);
   const call = {
     requestId: context.requestId,
     endpoint: `${contract.method} ${contract.path}`,
@@ -53,7 +54,7 @@ export async function serveChat(
     idempotencyKey: routed.idempotencyKey,
     receivedAtMs: context.receivedAt,
     clientGone: context.clientGone,
-    present: wording.present,
+    present,
   };
   if (fields.stream !== true || fields.dry_run === true) {
     const reply = await chat(edge.gateway, call);
@@ -62,24 +63,23 @@ export async function serveChat(
   }
   const stream = await streamChat(edge.gateway, call);
   const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
-  const events = wording.events(stream.parts, errors, fields);
   return {
     status: 200,
     headers: stream.simulated ? { "x-svc-simulated": "true" } : {},
     // The request counts as running until its last event.
-    body: { events: whileHolding(held.move(), events) },
+    body: { events: whileHolding(held.move(), events(stream.parts, errors)) },
   };
 }
 
 /** Fields are sent in the body; a route-control field is refused wherever it stands. */
-function readFields(request: FastifyRequest, wording: ChatWording): Promise<ChatFields> {
+function readChat(request: FastifyRequest, read: ReadChat): Promise<WordedChat> {
   const faults = createFaults();
   for (const name of Object.keys(request.query as Record<string, unknown>)) {
     if (!faults.isRouteControl(name))
       faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
   }
   faults.throwIfAny();
-  return wording.readFields(request);
+  return read(request);
 }
 
 async function* whileHolding<T>(resources: AsyncDisposableStack, items: AsyncIterable<T>): AsyncGenerator<T> {

@@ -13,13 +13,13 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract,
     handle: (context) =>
-      serveChat(edge, context, contract, {
-        readFields: (request) => readFields(request, chatFields, edge.maxBodyBytes),
+      serveChat(edge, context, contract, async (request) => ({
+        fields: await readFields(request, chatFields, edge.maxBodyBytes),
         present: (answer) => answer,
         async *events(parts, errors) {
           for await (const part of parts) yield eventOf(part, errors);
         },
-      }),
+      })),
   };
 }
 

@@ -1,14 +1,16 @@
 // POST /v1/transcription (spec 4.1) and its like: admits, reads the body into the spool, hands over to the gateway, cleans up.
+import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
 import type { Spool } from "../../audio/spool.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
-import { transcriptionFields, type translationFields } from "../../contract/transcription.ts";
+import { transcriptionFields, type TranslationFields } from "../../contract/transcription.ts";
 import type { Admission } from "../../gateway/admission.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import { chooseDelivery } from "../choose-format.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
+import type { FieldSchema } from "../fields.ts";
 import { readSubmissionAs } from "../read-audio.ts";
 import { routedHeaders } from "../routed-headers.ts";
 
@@ -24,23 +26,37 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
     contract: postTranscriptionContract,
     task: "transcribe",
     schema: transcriptionFields,
+    word: nativeWording,
   });
 }
 
-interface SpeechTask {
+/** The fields in our words, and how the answer is delivered and worded. */
+export type WordedSpeech = Pick<TranscribeCall, "fields" | "delivery" | "present">;
+
+interface SpeechTask<S extends FieldSchema> {
   readonly contract: EndpointContract;
   readonly task: TranscribeCall["task"];
-  readonly schema: typeof transcriptionFields | typeof translationFields;
+  readonly schema: S;
+  /** Called with the head, before the body is read; then with the fields. */
+  readonly word: (accept: string | undefined) => (fields: z.infer<S>) => WordedSpeech;
 }
 
-export function speechEndpoint(edge: TranscriptionEdge, { contract, task, schema }: SpeechTask): Endpoint<Principal> {
+export function nativeWording(accept: string | undefined): (fields: TranslationFields) => WordedSpeech {
+  const delivery = chooseDelivery(accept);
+  return (fields) => ({ fields, delivery, present: (envelope) => envelope });
+}
+
+export function speechEndpoint<S extends FieldSchema>(
+  edge: TranscriptionEdge,
+  { contract, task, schema, word }: SpeechTask<S>,
+): Endpoint<Principal> {
   return {
     contract,
     handle: async (context) => {
       const principal = principalOf(context);
       const { headers, raw, query } = context.request;
       const routed = routedHeaders(headers);
-      const delivery = chooseDelivery(headers.accept);
+      const worded = word(headers.accept);
       await using held = new AsyncDisposableStack();
       held.defer(edge.gateway.quotas.enter(principal));
       held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
@@ -55,12 +71,11 @@ export function speechEndpoint(edge: TranscriptionEdge, { contract, task, schema
         endpoint: `${contract.method} ${contract.path}`,
         task,
         principal,
-        fields,
+        ...worded(fields),
         audio,
         purposeHeader: routed.purpose,
         policyHeader: routed.policy,
         idempotencyKey: routed.idempotencyKey,
-        delivery,
         receivedAtMs: context.receivedAt,
         clientGone: context.clientGone,
       });

@@ -1,4 +1,5 @@
 // A gateway whose chat route leads to scripted far ends, and what it wrote down about each call.
+import type { Sandbox } from "../../../sandbox/server.ts";
 import { startChatUpstream, type ChatUpstream } from "../../harness/chat-upstream.ts";
 import { KEY, OTHER_KEY, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -18,7 +19,7 @@ type Route = NonNullable<ConfigurationFile["routes"]>[number];
 export interface ChatGatewayOptions {
   readonly app?: Partial<App>;
   readonly route?: Partial<Route>;
-  readonly file?: (file: ConfigurationFile) => ConfigurationFile;
+  readonly file?: (file: ConfigurationFile, sandbox: Sandbox) => ConfigurationFile;
   readonly gateway?: Omit<TestGatewayOptions, "file">;
 }
 
@@ -69,7 +70,7 @@ export async function startChatGateway(options: ChatGatewayOptions = {}): Promis
       },
     ],
   };
-  const gateway = await startGateway({ ...options.gateway, file: () => options.file?.(base) ?? base });
+  const gateway = await startGateway({ ...options.gateway, file: (sandbox) => options.file?.(base, sandbox) ?? base });
   return {
     ...gateway,
     first,

@@ -1,0 +1,83 @@
+// The OpenAI-compatible endpoints as callers see them (contract 8).
+import { z } from "zod";
+import { CHAT_ERRORS } from "./endpoint-chat.ts";
+import type { EndpointContract } from "./endpoint.ts";
+import { postTranscriptionContract, routedHeaders } from "./endpoint-transcription.ts";
+import {
+  audioTranscriptionFields,
+  audioTranslationFields,
+  chatCompletion,
+  chatCompletionFields,
+  modelList,
+} from "./openai-compatible.ts";
+
+const file = z.string().meta({ format: "binary" }).describe("The audio.");
+const ours = { "X-SVC-Simulated": "`true` when the sandbox answered." };
+
+export const postChatCompletionsContract: EndpointContract = {
+  method: "POST",
+  path: "/v1/chat/completions",
+  operationId: "createChatCompletion",
+  summary: "Answer a conversation, for OpenAI clients",
+  description:
+    "The same as `POST /v1/chat` in OpenAI's words. With `stream: true` the answer is a stream of `chat.completion.chunk` and ends with `[DONE]`.",
+  auth: "key",
+  scope: "chat",
+  requestBody: { json: chatCompletionFields },
+  headers: routedHeaders,
+  responses: {
+    200: {
+      description: "The completion, or its stream.",
+      content: { "application/json": chatCompletion, "text/event-stream": z.string() },
+      headers: ours,
+    },
+  },
+  errors: ["ROUTE_CONTROL_FIELD_REJECTED", "MODEL_NOT_SELECTABLE", ...CHAT_ERRORS],
+};
+
+const audioContract = {
+  method: "POST",
+  auth: "key",
+  scope: "transcribe",
+  headers: routedHeaders,
+  responses: {
+    200: {
+      description: "The transcript in the format asked: JSON, or bare text, srt or vtt.",
+      content: {
+        "application/json": z.looseObject({ text: z.string() }),
+        "text/plain": z.string(),
+        "application/x-subrip": z.string(),
+        "text/vtt": z.string(),
+      },
+      headers: ours,
+    },
+  },
+  errors: ["MODEL_NOT_SELECTABLE", ...postTranscriptionContract.errors],
+} as const satisfies Partial<EndpointContract>;
+
+export const postAudioTranscriptionsContract: EndpointContract = {
+  ...audioContract,
+  path: "/v1/audio/transcriptions",
+  operationId: "createAudioTranscription",
+  summary: "Turn audio into text, for OpenAI clients",
+  requestBody: { multipart: audioTranscriptionFields.extend({ file }) },
+};
+
+export const postAudioTranslationsContract: EndpointContract = {
+  ...audioContract,
+  path: "/v1/audio/translations",
+  operationId: "createAudioTranslation",
+  summary: "Turn audio into English text, for OpenAI clients",
+  requestBody: { multipart: audioTranslationFields.extend({ file }) },
+};
+
+export const getModelsContract: EndpointContract = {
+  method: "GET",
+  path: "/v1/models",
+  operationId: "listModels",
+  summary: "What `model` may be on the OpenAI-compatible endpoints",
+  description: "`auto`, and `purpose/<label>` for each published and enabled purpose of the key.",
+  auth: "key",
+  responses: { 200: { description: "The list.", content: { "application/json": modelList } } },
+  errors: [],
+};

@@ -1,0 +1,104 @@
+// The endpoints for clients that were written for OpenAI (contract 8): their fields and answers, over the same core. What has
+// no meaning here is taken where it asks for nothing, and refused otherwise.
+import { z } from "zod";
+import { chatFields, chatMessage, chatTool, chatToolChoice } from "./chat.ts";
+import { LANGUAGE_TAG, transcriptionFields } from "./transcription.ts";
+
+const MODEL = z
+  .string()
+  .min(1)
+  .max(264)
+  .describe("`auto`, or `purpose/<label>`; the route of the key picks the model.");
+
+/** A default that clients send along and that changes nothing. */
+const neutral = <T extends z.ZodType>(schema: T, what: string) => schema.nullish().describe(what);
+
+const textParts = z.array(z.strictObject({ type: z.literal("text"), text: z.string() })).min(1);
+const [system, user, assistant, tool] = chatMessage.options;
+
+const completionMessage = z.discriminatedUnion("role", [
+  system.extend({ name: z.string().nullish() }),
+  system.extend({ role: z.literal("developer"), name: z.string().nullish() }),
+  user.extend({ name: z.string().nullish() }),
+  // An answer of ours comes back as its reader kept it.
+  assistant.extend({
+    name: z.string().nullish(),
+    refusal: z.null().optional(),
+    audio: z.null().optional(),
+    function_call: z.null().optional(),
+    annotations: z.array(z.unknown()).max(0).nullish(),
+  }),
+  tool.extend({ content: z.union([z.string(), textParts]) }),
+]);
+
+const { max_tokens, temperature, top_p, seed, stop, stream, parallel_tool_calls, response_format } = chatFields.shape;
+
+export const chatCompletionFields = z.strictObject({
+  model: MODEL,
+  messages: z.array(completionMessage).min(1).max(10_000).describe("The conversation so far, oldest first."),
+  max_tokens,
+  max_completion_tokens: max_tokens,
+  temperature,
+  top_p,
+  seed,
+  stop,
+  stream,
+  stream_options: z
+    .strictObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
+    .describe("`include_usage`: a last chunk with the tokens.")
+    .optional(),
+  tools: z.array(chatTool).max(128).describe("Functions the model may call.").optional(),
+  tool_choice: chatToolChoice.optional(),
+  parallel_tool_calls,
+  response_format,
+  n: neutral(z.literal(1), "One answer is made."),
+  user: neutral(z.string(), "Taken and not used."),
+  safety_identifier: neutral(z.string(), "Taken and not used."),
+  prompt_cache_key: neutral(z.string(), "Taken and not used."),
+  store: neutral(z.literal(false), "Nothing is stored."),
+  metadata: neutral(z.record(z.string(), z.string()), "Taken and not used."),
+  logprobs: neutral(z.literal(false), "Not available."),
+  frequency_penalty: neutral(z.literal(0), "Not available."),
+  presence_penalty: neutral(z.literal(0), "Not available."),
+});
+export type ChatCompletionFields = z.infer<typeof chatCompletionFields>;
+
+export const chatCompletion = z.looseObject({
+  id: z.string(),
+  object: z.literal("chat.completion"),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(z.looseObject({ index: z.literal(0), message: z.looseObject({ role: z.literal("assistant") }) })),
+  usage: z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+});
+
+const { prompt, response_format: audioFormat } = transcriptionFields.shape;
+const audioTemperature = z.number().min(0).max(1).describe("Taken and not used.").optional();
+
+export const audioTranslationFields = z.strictObject({
+  model: MODEL,
+  prompt,
+  response_format: audioFormat,
+  temperature: audioTemperature,
+});
+
+export const audioTranscriptionFields = audioTranslationFields.extend({
+  language: LANGUAGE_TAG.describe("Language of the speech.").optional(),
+  stream,
+  timestamp_granularities: z
+    .array(z.enum(["word", "segment"]))
+    .min(1)
+    .max(2)
+    .describe("With `verbose_json`: which times.")
+    .optional(),
+  chunking_strategy: z.literal("auto").describe("Taken and not used.").optional(),
+});
+export type AudioTranscriptionFields = z.infer<typeof audioTranscriptionFields>;
+
+export const modelList = z.strictObject({
+  object: z.literal("list"),
+  data: z.array(
+    z.strictObject({ id: z.string(), object: z.literal("model"), created: z.int(), owned_by: z.literal("patchbay") }),
+  ),
+});
+export type ModelList = z.infer<typeof modelList>;

@@ -1,0 +1,79 @@
+// OpenAI's transcriptions in our words and back (contract 8). Pure.
+import type { AudioTranscriptionFields } from "../../contract/openai-compatible.ts";
+import type { ResponseFormat, TranscriptionEnvelope, TranslationFields } from "../../contract/transcription.ts";
+import type { Delivery } from "../../gateway/envelope.ts";
+import { purposeOfModel } from "./model-purpose.ts";
+
+/** A translation has fewer of them. */
+export type GivenFields = Partial<AudioTranscriptionFields> & Pick<AudioTranscriptionFields, "model">;
+
+/** `temperature` and `chunking_strategy` say how OpenAI's own models work; nothing of an answer depends on them. */
+export function toTranscriptionFields(given: GivenFields): TranslationFields {
+  const { model, language, prompt, response_format, stream, timestamp_granularities: granularities } = given;
+  const purpose = purposeOfModel(model);
+  const timestamps = granularities === undefined ? undefined : granularities.length > 1 ? "both" : granularities[0];
+  return {
+    ...(language === undefined ? {} : { language }),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(response_format === undefined ? {} : { response_format }),
+    ...(stream === undefined ? {} : { stream }),
+    ...(timestamps === undefined ? {} : { timestamps }),
+    ...(purpose === undefined ? {} : { purpose }),
+  };
+}
+
+/** There the format of the answer is the format of the body. */
+export function deliveryOf(format: ResponseFormat | undefined): Delivery {
+  return format === "text" || format === "srt" || format === "vtt" ? format : "json";
+}
+
+export function toAudioAnswer(envelope: TranscriptionEnvelope, format: ResponseFormat | undefined): object {
+  const text = envelope.content;
+  const usage = { type: "duration", seconds: Math.ceil(envelope.usage.audio_seconds) };
+  if (format !== "verbose_json" && format !== "diarized_json") return { text, usage };
+  const head = {
+    task: envelope.object === "translation" ? "translate" : "transcribe",
+    duration: envelope.duration_seconds,
+    text,
+  };
+  if (format === "diarized_json") {
+    const segments = envelope.segments.map(({ id, start, end, text: words, speaker }) => ({
+      type: "transcript.text.segment",
+      id: `seg_${id}`,
+      start,
+      end,
+      text: words,
+      speaker,
+    }));
+    return { ...head, segments, usage };
+  }
+  return {
+    ...head,
+    language: languageName(envelope.language),
+    segments: envelope.segments.map((segment) => ({ ...UNKNOWN, ...segmentOf(segment) })),
+    ...(envelope.words.length === 0
+      ? {}
+      : { words: envelope.words.map(({ text: word, start, end }) => ({ word, start, end })) }),
+    usage,
+  };
+}
+
+/** What OpenAI's clients type as always there, and only its own models know. */
+const UNKNOWN = {
+  seek: 0,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 0,
+  no_speech_prob: 0,
+} as const;
+
+function segmentOf({ id, start, end, text }: TranscriptionEnvelope["segments"][number]): object {
+  return { id, start, end, text };
+}
+
+/** They write `english` where we write `en`. */
+function languageName(tag: string | null): string {
+  if (tag === null) return "";
+  return new Intl.DisplayNames("en", { type: "language" }).of(tag)?.toLowerCase() ?? tag;
+}

@@ -1,0 +1,144 @@
+// OpenAI's chat completions in our words and back (contract 8). Pure.
+import type { ChatAnswer, ChatFields, ToolCall } from "../../contract/chat.ts";
+import { chatFields } from "../../contract/chat.ts";
+import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
+import type { ChatStreamPart } from "../../gateway/chat.ts";
+import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
+import type { ServerEvent } from "../sse.ts";
+import { createFaults } from "../faults.ts";
+import { validateFields } from "../fields.ts";
+import { purposeOfModel } from "./model-purpose.ts";
+
+/** The same conversation as `POST /v1/chat` would be sent it, judged by the same schema. */
+export function toChatFields(given: ChatCompletionFields): ChatFields {
+  const { max_tokens, max_completion_tokens, tools, messages, model } = given;
+  const { temperature, top_p, seed, stop, stream, tool_choice, parallel_tool_calls, response_format } = given;
+  // Clients send an empty list where they mean none.
+  const hasTools = tools !== undefined && tools.length > 0;
+  const values = {
+    messages: messages.map(toMessage),
+    max_tokens: max_completion_tokens ?? max_tokens,
+    temperature,
+    top_p,
+    seed,
+    stop,
+    stream,
+    ...(hasTools ? { tools, tool_choice, parallel_tool_calls } : {}),
+    response_format,
+    purpose: purposeOfModel(model),
+  };
+  const faults = createFaults();
+  const fields = validateFields(chatFields, new Map(Object.entries(values)), faults);
+  faults.throwIfAny();
+  if (fields === undefined) throw new Error("fields without a fault have no value");
+  return fields;
+}
+
+function toMessage(message: ChatCompletionFields["messages"][number]): ChatFields["messages"][number] {
+  switch (message.role) {
+    case "system":
+    case "developer":
+      return { role: "system", content: message.content };
+    case "user":
+      return { role: "user", content: message.content };
+    case "assistant":
+      return {
+        role: "assistant",
+        content: message.content,
+        // An empty list is no call.
+        ...(message.tool_calls == null ? {} : { tool_calls: message.tool_calls }),
+      };
+    case "tool": {
+      const { content } = message;
+      const text = typeof content === "string" ? content : content.map((part) => part.text).join("");
+      return { role: "tool", tool_call_id: message.tool_call_id, content: text };
+    }
+  }
+}
+
+export function toCompletion(answer: ChatAnswer, model: string): object {
+  return {
+    id: answer.id,
+    object: "chat.completion",
+    created: unixSeconds(answer.created_at),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: answer.content,
+          refusal: null,
+          ...(answer.tool_calls.length === 0 ? {} : { tool_calls: answer.tool_calls.map(toToolCall) }),
+        },
+        logprobs: null,
+        finish_reason: answer.finish_reason,
+      },
+    ],
+    usage: toUsage(answer),
+  };
+}
+
+/** The parts of a stream as chunks; `[DONE]` only after a regular end, so that a broken one cannot pass for whole. */
+export async function* toChunks(
+  parts: AsyncIterable<ChatStreamPart>,
+  errors: Omit<ErrorReplyContext, "accept">,
+  { model, includeUsage }: { readonly model: string; readonly includeUsage: boolean },
+): AsyncGenerator<ServerEvent> {
+  let head = { id: "", object: "chat.completion.chunk", created: 0, model };
+  const chunk = (delta: object, finishReason: string | null = null): ServerEvent => ({
+    data: {
+      ...head,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+      ...(includeUsage ? { usage: null } : {}),
+    },
+  });
+  for await (const part of parts) {
+    switch (part.kind) {
+      case "started":
+        head = { ...head, id: part.id, created: unixSeconds(part.createdAt) };
+        yield chunk({ role: "assistant", content: "", refusal: null });
+        break;
+      case "text":
+        yield chunk({ content: part.text });
+        break;
+      case "tool_call":
+        yield chunk({ tool_calls: [toToolCallDelta(part.delta)] });
+        break;
+      case "completed":
+        yield chunk({}, part.answer.finish_reason);
+        if (includeUsage) yield { data: { ...head, choices: [], usage: toUsage(part.answer) } };
+        yield { data: "[DONE]" };
+        break;
+      case "error":
+        yield { data: toErrorBody(part.error, errors) };
+        break;
+    }
+  }
+}
+
+function toToolCall({ id, name, arguments: text }: ToolCall): object {
+  return { id, type: "function", function: { name, arguments: text } };
+}
+
+function toToolCallDelta(delta: Extract<ChatStreamPart, { kind: "tool_call" }>["delta"]): object {
+  const { index, id, name, arguments: text } = delta;
+  return {
+    index,
+    ...(id === undefined ? {} : { id, type: "function" }),
+    function: { ...(name === undefined ? {} : { name }), arguments: text },
+  };
+}
+
+function toUsage({ usage }: ChatAnswer): object {
+  return {
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    total_tokens: usage.total_tokens,
+    prompt_tokens_details: { cached_tokens: usage.cached_input_tokens, audio_tokens: 0 },
+  };
+}
+
+function unixSeconds(time: string): number {
+  return Math.floor(Date.parse(time) / 1000);
+}

@@ -1,0 +1,39 @@
+// POST /v1/audio/transcriptions and /v1/audio/translations (contract 8): transcription for clients written for OpenAI.
+import type { Principal } from "../../auth/principal.ts";
+import { postAudioTranscriptionsContract, postAudioTranslationsContract } from "../../contract/endpoint-compatible.ts";
+import { audioTranscriptionFields, audioTranslationFields } from "../../contract/openai-compatible.ts";
+import {
+  deliveryOf,
+  type GivenFields,
+  toAudioAnswer,
+  toTranscriptionFields,
+} from "../compatible/audio-transcription.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { speechEndpoint, type TranscriptionEdge, type WordedSpeech } from "./post-transcription.ts";
+
+export function postAudioTranscriptions(edge: TranscriptionEdge): Endpoint<Principal> {
+  return speechEndpoint(edge, {
+    contract: postAudioTranscriptionsContract,
+    task: "transcribe",
+    schema: audioTranscriptionFields,
+    word: () => openAiWording,
+  });
+}
+
+export function postAudioTranslations(edge: TranscriptionEdge): Endpoint<Principal> {
+  return speechEndpoint(edge, {
+    contract: postAudioTranslationsContract,
+    task: "translate",
+    schema: audioTranslationFields,
+    word: () => openAiWording,
+  });
+}
+
+/** The fields decide the format; these clients send `Accept: application/json` whatever they ask for. */
+function openAiWording(given: GivenFields): WordedSpeech {
+  return {
+    fields: toTranscriptionFields(given),
+    delivery: deliveryOf(given.response_format),
+    present: (envelope) => toAudioAnswer(envelope, given.response_format),
+  };
+}

@@ -1,0 +1,26 @@
+// POST /v1/chat/completions (contract 8): `POST /v1/chat` for clients that were written for OpenAI.
+import type { Principal } from "../../auth/principal.ts";
+import { postChatCompletionsContract } from "../../contract/endpoint-compatible.ts";
+import { chatCompletionFields } from "../../contract/openai-compatible.ts";
+import { type ChatEdge, serveChat } from "../chat-edge.ts";
+import { toChatFields, toChunks, toCompletion } from "../compatible/chat-completion.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+
+export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
+  const contract = postChatCompletionsContract;
+  return {
+    contract,
+    handle: (context) =>
+      serveChat(edge, context, contract, async (request) => {
+        const given = await readFields(request, chatCompletionFields, edge.maxBodyBytes);
+        const { model } = given;
+        const includeUsage = given.stream_options?.include_usage === true;
+        return {
+          fields: toChatFields(given),
+          present: (answer) => toCompletion(answer, model),
+          events: (parts, errors) => toChunks(parts, errors, { model, includeUsage }),
+        };
+      }),
+  };
+}

@@ -1,0 +1,280 @@
+// What every fault of a provider comes to (reliability 7, contract 7): calls, status, events, usage and charge, as a table.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { errorBody } from "../../../src/contract/error-body.ts";
+import { chatOf, names, postChat, streamChat } from "../../harness/chat-client.ts";
+import { detailsOf } from "../../harness/client.ts";
+import { answer, beginStream, type Behaviour, chunk, completion, json, TEXT } from "../../harness/chat-upstream.ts";
+import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
+
+let gateway: ChatGateway;
+before(async () => {
+  gateway = await startChatGateway({
+    // Every test hurts the first target; its circuit would rest after five of them.
+    gateway: {
+      wrapGateway: (services) => ({
+        ...services,
+        circuits: { isHealthy: () => true, begin: () => undefined, end: () => undefined },
+        streamIdleMs: 200,
+      }),
+    },
+    file: (file) => ({
+      ...file,
+      connections: (file.connections ?? []).map((connection) => ({ ...connection, timeout_seconds: 1 })),
+      routes: (file.routes ?? []).map((route) => ({
+        ...route,
+        targets: route.targets.map((target) => ({ ...target, first_content_timeout_seconds: 1 })),
+      })),
+    }),
+  });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  await forget(gateway);
+  gateway.first.behave(answer);
+  gateway.second.behave(answer);
+});
+
+interface Fault {
+  readonly name: string;
+  readonly behave: Behaviour;
+  /** Of the first target's attempt. */
+  readonly outcome: string;
+}
+
+const error = { error: { message: "no", type: "server_error", code: null } };
+const BEFORE_CONTENT: readonly Fault[] = [
+  { name: "reset", behave: ({ response }) => void response.socket?.resetAndDestroy(), outcome: "unknown" },
+  { name: "end without a reply", behave: ({ response }) => void response.socket?.destroy(), outcome: "unknown" },
+  { name: "400", behave: (call) => json(call, 400, error), outcome: "failed:rejected" },
+  { name: "401", behave: (call) => json(call, 401, error), outcome: "failed:unauthorized" },
+  { name: "429", behave: (call) => json(call, 429, error, { "retry-after": "7" }), outcome: "failed:rate_limited" },
+  { name: "500", behave: (call) => json(call, 500, error), outcome: "failed:server_error" },
+  { name: "503", behave: (call) => json(call, 503, error), outcome: "failed:server_error" },
+  { name: "504", behave: (call) => json(call, 504, error), outcome: "unknown" },
+  { name: "200 with an error body", behave: (call) => json(call, 200, error), outcome: "failed:bad_reply" },
+  {
+    name: "garbage",
+    behave: ({ response }) => void response.writeHead(200, { "content-type": "application/json" }).end("<html>"),
+    outcome: "failed:bad_reply",
+  },
+  { name: "a stall before the reply", behave: () => undefined, outcome: "unknown" },
+];
+
+for (const { name, behave, outcome } of BEFORE_CONTENT) {
+  for (const mode of ["plain", "stream"] as const) {
+    test(`contract 7: ${name}, ${mode}: the next target answers, and only it is charged`, async () => {
+      gateway.first.behave(behave);
+      if (mode === "plain") assert.equal(chatOf(await postChat(gateway.origin, {})).content, TEXT);
+      else {
+        const streamed = await streamChat(gateway.origin, {});
+        assert.deepEqual(names(streamed), ["chat.started", "chat.delta", "chat.delta", "chat.delta", "chat.completed"]);
+      }
+      assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [1, 1]);
+      const byModel = new Map((await attemptsOf(gateway)).map((row) => [row.model, row]));
+      const [first, second] = [byModel.get("one"), byModel.get("two")];
+      assert.deepEqual([first?.outcome, first?.charge_nano_usd, first?.input_tokens], [outcome, 0n, null]);
+      // 11 tokens at 2 USD and 3 at 10 USD per million.
+      assert.deepEqual([second?.outcome, second?.charge_nano_usd], ["succeeded", 52_000n]);
+    });
+  }
+}
+
+test("contract 7: a stream that says nothing but its head and comments is a stall before the first content", async () => {
+  gateway.first.behave((call) => {
+    beginStream(call);
+    call.response.write(": still there\n\n");
+    chunk(call, { role: "assistant", content: "" });
+  });
+  const streamed = await streamChat(gateway.origin, {});
+  assert.equal(names(streamed).at(-1), "chat.completed");
+  await gateway.first.calls[0]?.closed;
+  assert.deepEqual((await attemptsOf(gateway)).map((row) => [row.model, row.outcome]).toSorted(), [
+    ["one", "unknown"],
+    ["two", "succeeded"],
+  ]);
+});
+
+const AFTER_CONTENT: readonly (Fault & { readonly code: string })[] = [
+  {
+    name: "the stream is cut",
+    behave: async (call) => {
+      beginStream(call);
+      await written(call, "Hel");
+      call.response.socket?.resetAndDestroy();
+    },
+    outcome: "unknown",
+    code: "PROVIDER_RESULT_UNKNOWN",
+  },
+  {
+    name: "the stream ends without a finish",
+    behave: (call) => {
+      beginStream(call);
+      chunk(call, { content: "Hel" });
+      call.response.end("data: [DONE]\n\n");
+    },
+    outcome: "failed:bad_reply",
+    code: "PROVIDER_RESULT_UNKNOWN",
+  },
+  {
+    name: "an error event",
+    behave: (call) => {
+      beginStream(call);
+      chunk(call, { content: "Hel" });
+      call.response.end(`data: ${JSON.stringify(error)}\n\n`);
+    },
+    outcome: "failed:server_error",
+    code: "PROVIDER_RESULT_UNKNOWN",
+  },
+  {
+    name: "garbage",
+    behave: (call) => {
+      beginStream(call);
+      chunk(call, { content: "Hel" });
+      call.response.end("data: {broken\n\n");
+    },
+    outcome: "failed:bad_reply",
+    code: "PROVIDER_RESULT_UNKNOWN",
+  },
+  {
+    name: "a stall",
+    behave: (call) => {
+      beginStream(call);
+      chunk(call, { content: "Hel" });
+    },
+    outcome: "unknown",
+    code: "PROVIDER_TIMEOUT",
+  },
+];
+
+for (const { name, behave, outcome, code } of AFTER_CONTENT) {
+  test(`contract 7: ${name} after the first content: one error event, no other target, usage on record, no charge`, async () => {
+    gateway.first.behave(behave);
+    const streamed = await streamChat(gateway.origin, {});
+    assert.equal(streamed.status, 200);
+    assert.deepEqual(names(streamed), ["chat.started", "chat.delta", "error"]);
+    assert(!streamed.broke, "the stream ends regularly after its error");
+    const { error: told } = errorBody.parse(streamed.events.at(-1)?.data);
+    assert.deepEqual([told.code, told.request_id], [code, streamed.headers.get("x-request-id")]);
+    assert.equal(gateway.second.calls.length, 0);
+    const [attempt, ...others] = await attemptsOf(gateway);
+    assert.equal(others.length, 0);
+    assert.deepEqual(
+      [attempt?.outcome, attempt?.charge_nano_usd, attempt?.usage_source, attempt?.output_tokens],
+      [outcome, 0n, "estimated", 1n],
+    );
+    await gateway.first.calls[0]?.closed;
+  });
+}
+
+test("contract 3: an answer without what was required of it is withheld, and the next target is tried", async () => {
+  gateway.first.behave((call) => json(call, 200, completion({ role: "assistant", content: "no json" }, "stop")));
+  gateway.second.behave((call) => json(call, 200, completion({ role: "assistant", content: '{"a":1}' }, "stop")));
+  const chat = chatOf(await postChat(gateway.origin, { response_format: { type: "json_object" } }));
+  assert.equal(chat.content, '{"a":1}');
+  const rows = (await attemptsOf(gateway)).map((row) => [
+    row.model,
+    row.outcome,
+    row.input_tokens,
+    row.charge_nano_usd,
+  ]);
+  // What the withheld answer used is on record, at the operator's cost.
+  assert.deepEqual(rows.toSorted(), [
+    ["one", "failed:feature_dropped", 11n, 0n],
+    ["two", "succeeded", 11n, 52_000n],
+  ]);
+  gateway.second.behave((call) => json(call, 500, error));
+  const refused = await postChat(gateway.origin, { response_format: { type: "json_object" } });
+  assert.equal(refused.code, "FEATURE_NOT_DELIVERED");
+});
+
+test("§4.8 all targets failed: 503 all_providers_exhausted, retryable, with what each did and nobody's name", async () => {
+  gateway.first.behave((call) => json(call, 500, error));
+  gateway.second.behave((call) => json(call, 429, error, { "retry-after": "7" }));
+  for (const stream of [false, true]) {
+    const reply = await postChat(gateway.origin, { stream });
+    assert.equal(reply.code, "all_providers_exhausted");
+    assert.equal(reply.headers.get("retry-after"), "7");
+    assert.deepEqual(detailsOf(reply)["attempts"], [
+      { position: 1, reason: "server_error" },
+      { position: 2, reason: "rate_limited" },
+    ]);
+  }
+  assert((await attemptsOf(gateway)).every((row) => row.charge_nano_usd === 0n));
+});
+
+test("contract 1: input that every target refuses is PROVIDER_REJECTED", async () => {
+  gateway.first.behave((call) => json(call, 400, error));
+  gateway.second.behave((call) => json(call, 422, error));
+  assert.equal((await postChat(gateway.origin, {})).code, "PROVIDER_REJECTED");
+});
+
+test("contract 7: a plain answer above 64 MiB is a failure, and the next target answers", async () => {
+  gateway.first.behave(({ response }) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const piece = Buffer.alloc(8 * 1024 * 1024, 0x20);
+    const more = (left: number): void => {
+      if (left > 0 && !response.destroyed) response.write(piece, () => more(left - 1));
+    };
+    more(9);
+  });
+  assert.equal(chatOf(await postChat(gateway.origin, {})).content, TEXT);
+  assert.deepEqual((await attemptsOf(gateway)).map((row) => row.outcome).toSorted(), ["failed:bad_reply", "succeeded"]);
+});
+
+test("reliability 7 R15: a caller who leaves a stream stops the provider, and is charged for what came", async () => {
+  const left = new AbortController();
+  gateway.first.behave((call) => {
+    beginStream(call);
+    chunk(call, { content: "Hello" });
+  });
+  await assert.rejects(
+    (async () => {
+      await streamChat(
+        gateway.origin,
+        {},
+        {
+          signal: left.signal,
+          onEvent: ({ event }) => {
+            if (event === "chat.delta") left.abort();
+          },
+        },
+      );
+      left.signal.throwIfAborted();
+    })(),
+  );
+  await gateway.first.calls[0]?.closed;
+  const attempt = await settledAttempt();
+  assert.deepEqual([attempt?.outcome, attempt?.usage_source, attempt?.output_tokens], ["aborted", "estimated", 2n]);
+  assert((attempt?.charge_nano_usd ?? 0n) > 0n);
+});
+
+test("reliability 7 R15: a caller who leaves a plain chat without a key stops the provider", async () => {
+  const left = new AbortController();
+  const arrived = Promise.withResolvers<void>();
+  gateway.first.behave(() => arrived.resolve());
+  const asked = postChat(gateway.origin, {}, { signal: left.signal });
+  await arrived.promise;
+  left.abort();
+  await assert.rejects(asked);
+  await gateway.first.calls[0]?.closed;
+  const attempt = await settledAttempt();
+  assert.equal(attempt?.outcome, "aborted");
+  assert.equal(gateway.second.calls.length, 0);
+});
+
+/** The edge notices a caller's leaving a moment before the attempt is settled. */
+async function settledAttempt() {
+  for (;;) {
+    const [attempt] = await attemptsOf(gateway);
+    if (attempt !== undefined) return attempt;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function written(call: Parameters<Behaviour>[0], content: string): Promise<void> {
+  return new Promise((resolve) => {
+    chunk(call, { content });
+    call.response.write(": flush\n\n", () => setImmediate(resolve));
+  });
+}
