@@ -93,10 +93,10 @@ function connection(id: string, baseUrl: string, model: string): NonNullable<Con
   };
 }
 
-/** Every attempt since the start, oldest first; what leases still hold in memory is written first. */
+/** Every attempt since the start, by position; what leases still hold in memory is written first. */
 export async function attemptsOf(gateway: TestGateway) {
   await gateway.app.settled();
-  return gateway.database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
+  return gateway.database.db.selectFrom("attempts").selectAll().orderBy("position").execute();
 }
 
 export async function forget(gateway: ChatGateway): Promise<void> {
