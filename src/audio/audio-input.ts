@@ -2,7 +2,7 @@
 import type { SpooledAudio } from "./spool.ts";
 
 /** The field that carried the bytes: what an error about the audio names. */
-export type AudioParam = "file" | "audio.base64" | "audio.data" | "audio";
+export type AudioParam = "file" | "audio.url" | "audio.base64" | "audio.data" | "audio";
 
 export type AudioInput =
   | {

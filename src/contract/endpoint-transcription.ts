@@ -1,6 +1,7 @@
 // POST /v1/transcription and POST /v1/translation as callers see them (spec 4.1; contract 3).
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
+import { acceptedJob } from "./jobs.ts";
 import {
   audioFields,
   routingDecision,
@@ -14,7 +15,7 @@ import {
 const binary = z.string().meta({ format: "binary" });
 
 /** What a multipart form has beside the fields as text: the file, or a dotted member of `audio`. */
-const formAudio = {
+export const formAudio = {
   file: binary.describe("The audio.").optional(),
   "audio.base64": audioFields.shape.base64,
   "audio.data": audioFields.shape.data,
@@ -63,6 +64,7 @@ export const postTranscriptionContract: EndpointContract = {
         "X-SVC-Simulated": "`true` when the sandbox answered.",
       },
     },
+    202: { ...acceptedJob, description: `With \`mode: async\`, which needs the scope jobs. ${acceptedJob.description}` },
   },
   errors: [
     "ROUTE_CONTROL_FIELD_REJECTED",

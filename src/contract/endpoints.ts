@@ -8,6 +8,7 @@ import {
   postChatCompletionsContract,
 } from "./endpoint-compatible.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
@@ -19,6 +20,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   postAudioTranscriptionsContract,
   postAudioTranslationsContract,
   getModelsContract,
+  ...JOB_ENDPOINTS,
   getMeContract,
   getLimitsContract,
   getMyLimitsContract,

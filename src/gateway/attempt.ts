@@ -21,21 +21,21 @@ export interface CallTarget {
   readonly wanted: Requirements;
 }
 
-/** How a planned call is made: in one go, or by a job that remembers where it stands. */
+/** How a planned call is made: in one go, or by a job that remembers where it stands. Each `Io` has its time limit anew. */
 export type Execute = (
   call: Pick<CallTarget, "provider" | "candidate" | "audio">,
   plan: SpeechPlan,
-  io: Io,
+  openIo: () => Io,
 ) => Promise<RawTranscript>;
 
-export const inOneGo: Execute = ({ provider, audio }, plan, io) => provider.transcribe(plan, audio, io);
+export const inOneGo: Execute = ({ provider, audio }, plan, openIo) => provider.transcribe(plan, audio, openIo());
 
 export type CallResult =
   | { readonly ok: true; readonly transcript: ProviderTranscript; readonly dropped: readonly Preference[] }
   | { readonly ok: false; readonly error: ProviderError };
 
 /** Never throws for what a provider does: a failure is a result. A bug still throws. */
-export async function callTarget(call: CallTarget, io: Io, execute: Execute = inOneGo): Promise<CallResult> {
+export async function callTarget(call: CallTarget, openIo: () => Io, execute: Execute = inOneGo): Promise<CallResult> {
   const { provider, candidate, request, audio, wanted } = call;
   const { target } = candidate;
   if (target.speech === null) throw new Error("a target without audio was called");
@@ -45,7 +45,7 @@ export async function callTarget(call: CallTarget, io: Io, execute: Execute = in
   if (!planned.ok)
     throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
-    const raw = await execute(call, planned.plan, io);
+    const raw = await execute(call, planned.plan, openIo);
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts
       .filter(({ delivered, feature }) => !delivered && isRequired(feature, wanted))

@@ -10,9 +10,15 @@ export interface Quotas {
   /** Counts a request in; call the answer when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
   enter(principal: Principal): () => void;
   /** Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. */
-  takeAudio(principal: Principal, seconds: number): void;
+  takeAudio(holders: QuotaHolders, seconds: number): void;
   /** The same for the tokens a chat may use. */
-  takeTokens(principal: Principal, tokens: number): void;
+  takeTokens(holders: QuotaHolders, tokens: number): void;
+}
+
+/** The key and the app whose quotas apply. */
+export interface QuotaHolders {
+  readonly key: Pick<Principal["key"], "id" | "quota">;
+  readonly app: Pick<NonNullable<Principal["app"]>, "id" | "quota"> | null;
 }
 
 interface Holder {
@@ -51,7 +57,7 @@ export function createQuotas(nowMs: () => number): Quotas {
   };
 }
 
-function holdersOf({ key, app }: Principal): readonly Holder[] {
+function holdersOf({ key, app }: QuotaHolders): readonly Holder[] {
   return app === null
     ? [{ id: key.id, quota: key.quota }]
     : [

@@ -108,18 +108,19 @@ async function runOne(services: GatewayServices, run: CandidateRun, candidate: C
   let failure: FailureKind | null = "aborted";
   let dispatched = false;
   try {
-    const io = services.openIo({
-      baseUrl: account.baseUrl,
-      credential: account.credential,
-      signal: run.signal,
-      timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
-      onDispatch: () => {
-        dispatched = true;
-      },
-      onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote),
-    });
+    const openIo = () =>
+      services.openIo({
+        baseUrl: account.baseUrl,
+        credential: account.credential,
+        signal: run.signal,
+        timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
+        onDispatch: () => {
+          dispatched = true;
+        },
+        onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote),
+      });
     const request = (run.requestOf ?? speechRequest)(candidate, wanted);
-    const result = await callTarget({ provider, candidate, request, audio, wanted }, io, run.execute);
+    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, run.execute);
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;

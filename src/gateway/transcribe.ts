@@ -14,12 +14,12 @@ import {
   refuseTooManyKeyterms,
   slotRequest,
 } from "./audio-call.ts";
-import { describeDecision } from "./describe-decision.ts";
 import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { callerGone } from "./attempt-end.ts";
+import { explain } from "./explain.ts";
 import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
-import { type GatewayReply, jsonReply } from "./reply.ts";
+import type { GatewayReply } from "./reply.ts";
 import { type CallKeeper, runCandidates, type Served } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
@@ -109,16 +109,6 @@ async function callTargets(
 }
 
 const NEVER = new AbortController().signal;
-
-/** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
-async function explain(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
-  const audio = await measureAudio(services, call);
-  const decision = decideFor(services, call, audio.speech, healthOf(services));
-  return jsonReply(
-    200,
-    describeDecision(services, call, audio.speech.durationSeconds, audio.speech.channels, decision),
-  );
-}
 
 /** Until remote audio lands; streams are judged as a feature that no model has. */
 function refuseWhatIsNotBuilt(call: TranscribeCall): void {

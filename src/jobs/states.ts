@@ -1,7 +1,5 @@
 // Spec 3 as data: the states of a job and every way from one to the next. The database's trigger knows the same pairs.
-
-export const JOB_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
+import type { JobStatus } from "../contract/jobs.ts";
 
 export const NEXT_STATUSES = {
   queued: ["processing", "cancelled"],

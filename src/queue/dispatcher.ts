@@ -29,8 +29,9 @@ export interface Dispatcher {
 }
 
 interface DispatcherOptions extends WorkOptions {
-  readonly boss: Pick<PgBoss, "fetch" | "complete" | "fail">;
+  readonly boss: Pick<PgBoss, "fetch" | "complete" | "fail" | "touch">;
   readonly name: string;
+  readonly heartbeatSeconds: number | null;
   readonly onError: (error: unknown) => void;
 }
 
@@ -39,7 +40,7 @@ const POLL_MS = 2_000;
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
-  const running = new Map<Promise<void>, string | null>();
+  const running = new Map<Promise<void>, Job<unknown>>();
   const state = { stopping: false, wanted: false };
   let turning: Promise<void> | null = null;
 
@@ -68,7 +69,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   /** So many may be fetched at once whatever their groups: no group can then have more than its share. */
   const roomNow = (): { readonly slots: number; readonly fullGroups: string[] } => {
     const counts = new Map<string, number>();
-    for (const group of running.values()) if (group !== null) counts.set(group, (counts.get(group) ?? 0) + 1);
+    for (const { groupId = null } of running.values())
+      if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
     const fullGroups = [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
     const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
     return { slots: Math.min(concurrency - running.size, perGroup, ...headroom), fullGroups };
@@ -81,7 +83,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         running.delete(work);
         wake();
       });
-    running.set(work, job.groupId ?? null);
+    running.set(work, job);
   };
 
   const handle = async (job: Job<unknown>): Promise<void> => {
@@ -98,6 +100,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const timer = setInterval(wake, pollMs);
   timer.unref();
+  const heartbeat = startHeartbeat(options, () => [...running.values()]);
   wake();
   return {
     wake,
@@ -105,7 +108,6 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       state.stopping = true;
       clearInterval(timer);
       await turning;
-      if (running.size === 0) return;
       const finished = Promise.all(running.keys());
       const graceOver = new AbortController();
       await Promise.race([
@@ -115,6 +117,24 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       graceOver.abort();
       aborter.abort();
       await finished;
+      clearInterval(heartbeat);
     },
   };
+}
+
+/** Three in the time after which silence means death. */
+function startHeartbeat(
+  { boss, name, heartbeatSeconds, onError }: DispatcherOptions,
+  running: () => Job<unknown>[],
+): NodeJS.Timeout | undefined {
+  if (heartbeatSeconds === null) return undefined;
+  const timer = setInterval(
+    () => {
+      const jobs = running();
+      if (jobs.length > 0) boss.touch(name, jobs).catch(onError);
+    },
+    (heartbeatSeconds * 1000) / 3,
+  );
+  timer.unref();
+  return timer;
 }

@@ -16,6 +16,8 @@ export interface QueueDefinition {
   readonly retryDelaySeconds?: number;
   /** A message whose worker says nothing for so long counts as failed: longer than the longest work, at most a day. */
   readonly expireSeconds: number;
+  /** At least 10: a worker that says nothing for so long is dead, and its message comes again. */
+  readonly heartbeatSeconds?: number;
 }
 
 export interface SendOptions {
@@ -23,6 +25,8 @@ export interface SendOptions {
   readonly startAfter?: number | Date;
   /** What `perGroup` counts by, for example an app's id. */
   readonly groupId?: string;
+  /** Higher ones come first; 0 unless set. */
+  readonly priority?: number;
 }
 
 export interface Queue {
@@ -31,6 +35,10 @@ export interface Queue {
   /** With `tx`, the message exists when that transaction commits and never otherwise. */
   send(name: string, data: Readonly<Record<string, unknown>>, options?: SendOptions, tx?: Transacting): Promise<void>;
   work(name: string, options: WorkOptions): void;
+  /** Tells every process that something changed; heard when the transaction commits, or not at all. A hint, never truth. */
+  publish(topic: string, tx?: Transacting): Promise<void>;
+  /** Answers how to stop listening. `topic` is null when some may have been missed. */
+  subscribe(listener: (topic: string | null) => void): () => void;
   /** Takes nothing new and waits so long for what runs; then aborts its signals. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -42,8 +50,9 @@ export interface CreateQueueOptions {
 }
 
 const SCHEMA = "pgboss";
-/** One for every queue; the payload is the queue's name. */
+/** One for every queue: the payload is its name, or a topic with its mark. */
 const CHANNEL = "patchbay_queue";
+const TOPIC_MARK = "@";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
 /** Messages done with are of no further use. */
 const DELETE_AFTER_SECONDS = 3_600;
@@ -52,6 +61,7 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
   const boss = openBoss(database);
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
+  const listeners = new Set<(topic: string | null) => void>();
   let listener: { close(): Promise<void> } | null = null;
 
   return {
@@ -65,22 +75,31 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
           retryBackoff: (definition.retryDelaySeconds ?? 0) > 0,
           expireInSeconds: definition.expireSeconds,
           deleteAfterSeconds: DELETE_AFTER_SECONDS,
+          ...(definition.heartbeatSeconds === undefined ? {} : { heartbeatSeconds: definition.heartbeatSeconds }),
         };
         await boss.createQueue(name, options);
         await boss.updateQueue(name, options);
         // Read once: pg-boss would look a queue up on its own connection, which a sender in our transaction must not wait for.
         await boss.findJobs(name, { id: NO_MESSAGE });
       }
-      const wakeAll = () => dispatchers.forEach((dispatcher) => dispatcher.wake());
-      listener = (await boss.getDb().listen?.(CHANNEL, (name) => dispatchers.get(name)?.wake(), wakeAll)) ?? listener;
+      const heard = (payload: string): void => {
+        if (payload.startsWith(TOPIC_MARK)) listeners.forEach((listener) => listener(payload.slice(1)));
+        else dispatchers.get(payload)?.wake();
+      };
+      const missed = (): void => {
+        dispatchers.forEach((dispatcher) => dispatcher.wake());
+        listeners.forEach((listener) => listener(null));
+      };
+      listener = (await boss.getDb().listen?.(CHANNEL, heard, missed)) ?? listener;
     },
 
     async send(name, data, options = {}, tx) {
-      const { startAfter, groupId } = options;
+      const { startAfter, groupId, priority } = options;
       const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
       await boss.send(name, data, {
         db,
         ...(startAfter === undefined ? {} : { startAfter }),
+        ...(priority === undefined ? {} : { priority }),
         ...(groupId === undefined ? {} : { group: { id: groupId } }),
       });
       // Delivered at commit; a deferred message is found by polling.
@@ -89,7 +108,18 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
 
     work(name, options) {
       if (dispatchers.has(name)) throw new Error(`the queue ${name} is worked on already`);
-      dispatchers.set(name, startDispatcher({ boss, name, onError, ...options }));
+      const heartbeatSeconds = queues[name]?.heartbeatSeconds ?? null;
+      dispatchers.set(name, startDispatcher({ boss, name, onError, heartbeatSeconds, ...options }));
+    },
+
+    async publish(topic, tx) {
+      const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
+      await db.executeSql("select pg_notify($1, $2)", [CHANNEL, TOPIC_MARK + topic]);
+    },
+
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
 
     async stop({ graceMs = 0 } = {}) {
@@ -101,7 +131,7 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
 }
 
 function openBoss({ direct, db }: Database): PgBoss {
-  const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 30, monitorIntervalSeconds: 30 };
+  const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
   return direct.engine === "pglite"
     ? new PgBoss({
         ...common,

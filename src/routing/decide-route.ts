@@ -59,11 +59,16 @@ export function decideRoute(context: RoutingContext, question: AudioQuestion, is
       profile: fields.response_profile ?? null,
       want: (defaults) => {
         const wanted = requiredFeatures(withDefaults(fields, defaults), task);
-        return { wanted, judge: ({ speech }, { acceptWeak }) => judgeTarget(given(speech), wanted, audio, acceptWeak) };
+        return { wanted, judge: audioJudge(wanted, audio) };
       },
     },
     isHealthy,
   );
+}
+
+/** For a route that was decided on before, when its targets are to be judged again. */
+export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judge<Verdict> {
+  return ({ speech }, { acceptWeak }) => judgeTarget(given(speech), wanted, audio, acceptWeak);
 }
 
 export function decide<Wanted, V extends Missing>(

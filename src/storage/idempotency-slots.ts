@@ -176,3 +176,29 @@ function slotList(refs: readonly SlotRef[]) {
 function placeOf(ref: Omit<SlotRef, "owner">): readonly string[] {
   return ["idempotency_slots.body", ref.workspaceId, ref.appId, ref.keySha256.toString("hex")];
 }
+
+/** Completes a slot that was only reserved, in the transaction that does all the work there is: a job's submission. */
+export async function completeReservedSlot(
+  tx: Handle,
+  seal: Seal,
+  ref: SlotRef,
+  reply: StoredReply,
+  expiresAt: Date,
+): Promise<boolean> {
+  const held = await dispatchSlots(tx, [ref]);
+  if (!held.has(ref.owner) || !(await completeSlot(tx, seal, ref, reply))) return false;
+  await moveSlotExpiry(tx, ref, expiresAt);
+  return true;
+}
+
+/** A job's key lives as long as its result (contract 3). */
+export async function moveSlotExpiry(
+  tx: Handle,
+  ref: Pick<SlotRef, "workspaceId" | "appId" | "keySha256">,
+  expiresAt: Date,
+): Promise<void> {
+  await sql`update idempotency_slots set expires_at = ${expiresAt}
+    where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and state = 'completed'`.execute(
+    tx,
+  );
+}

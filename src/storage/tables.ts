@@ -1,5 +1,5 @@
 // The tables as Kysely sees them; the migrations are the truth, schema.sql shows it. int8 is bigint, jsonb goes in as text.
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType, Generated, Selectable } from "kysely";
 
 type Json = ColumnType<unknown, string, string>;
 type JsonWithDefault = ColumnType<unknown, string | undefined, string>;
@@ -361,3 +361,5 @@ export interface Tables {
   audio_url_domains: AudioUrlDomainsTable;
   audit_log: AuditLogTable;
 }
+
+export type JobRow = Selectable<JobsTable>;

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
-import { isTerminal, JOB_STATUSES, type JobStatus, NEXT_STATUSES } from "../../src/jobs/states.ts";
+import { JOB_STATUSES, type JobStatus } from "../../src/contract/jobs.ts";
+import { isTerminal, NEXT_STATUSES } from "../../src/jobs/states.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;

@@ -1,0 +1,17 @@
+// DELETE /v1/transcription/jobs/{job_id} (spec 3, 4.3).
+import type { Principal } from "../../auth/principal.ts";
+import { deleteJobContract } from "../../contract/endpoint-jobs.ts";
+import { cancelJob } from "../../jobs/cancel-job.ts";
+import type { JobServices } from "../../jobs/services.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { jobOf } from "../job-of.ts";
+
+export function deleteJob(jobs: JobServices): Endpoint<Principal> {
+  return {
+    contract: deleteJobContract,
+    handle: async (context) => {
+      const { owner, id } = jobOf(context);
+      return { status: 200, body: { json: await cancelJob(jobs, owner, id) } };
+    },
+  };
+}

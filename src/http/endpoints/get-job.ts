@@ -1,0 +1,44 @@
+// GET /v1/transcription/jobs/{job_id} (spec 4.3; contract 5): the job now, when it has ended, at every change, or in another format.
+import type { Principal } from "../../auth/principal.ts";
+import { getJobContract } from "../../contract/endpoint-jobs.ts";
+import type { Job } from "../../contract/jobs.ts";
+import { jobQuery } from "../../contract/jobs.ts";
+import { DELIVERY_TYPES } from "../../gateway/envelope.ts";
+import { exportJob } from "../../jobs/export-result.ts";
+import { findJob, pollJob, watchJob } from "../../jobs/read-job.ts";
+import type { JobServices } from "../../jobs/services.ts";
+import { chooseMediaType } from "../choose-format.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { jobOf } from "../job-of.ts";
+import { readQuery } from "../read-fields.ts";
+import { sendGatewayReply } from "../send-gateway-reply.ts";
+import type { ServerEvent } from "../sse.ts";
+
+const EVENTS = "text/event-stream";
+
+export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Principal> {
+  return {
+    contract: getJobContract,
+    handle: async (context) => {
+      const { owner, id } = jobOf(context);
+      const { wait = 0, format } = readQuery(context.request, jobQuery);
+      const { accept } = context.request.headers;
+      if (format !== undefined) {
+        const type = format === "verbose_json" ? DELIVERY_TYPES.json : DELIVERY_TYPES[format];
+        chooseMediaType(accept, [type]);
+        return sendGatewayReply(await exportJob(jobs, owner, id, format));
+      }
+      // A process that stops keeps nobody waiting: the next one goes on from there.
+      const signal = AbortSignal.any([context.clientGone, draining]);
+      if (chooseMediaType(accept, [DELIVERY_TYPES.json, EVENTS]) === EVENTS) {
+        await findJob(jobs, owner, id);
+        return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, signal)) } };
+      }
+      return { status: 200, body: { json: await pollJob(jobs, owner, id, { milliseconds: wait * 1000, signal }) } };
+    },
+  };
+}
+
+async function* asEvents(changes: AsyncIterable<Job>): AsyncGenerator<ServerEvent> {
+  for await (const job of changes) yield { event: "job", data: job };
+}

@@ -1,0 +1,8 @@
+// An answer as the gateway made it, or stored it, on its way out: status, headers and bytes as they are.
+import type { GatewayReply } from "../gateway/reply.ts";
+import type { Reply } from "./endpoint.ts";
+
+export function sendGatewayReply({ status, headers, body }: GatewayReply): Reply {
+  const { "content-type": contentType = "application/json", ...rest } = headers;
+  return { status, headers: rest, body: { bytes: body, contentType } };
+}

@@ -1,0 +1,100 @@
+// The calls of a job (contract 5): in the order of its targets, each announced in the row before its first byte; a run at a provider is
+// followed from where the attempt before left off.
+import type { Execute } from "../gateway/attempt.ts";
+import { exhausted, type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts";
+import { quoteFor } from "../gateway/quote.ts";
+import { audioAmount, runCandidates, type Served } from "../gateway/run-candidates.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import { chooseTargets, requestWithTimes } from "./choose-targets.ts";
+import { deadlineExceeded } from "./job-error.ts";
+import type { OpenJob } from "./job-request.ts";
+import { jobKeeper } from "./keeper.ts";
+import type { Lease } from "./leases.ts";
+import { enterStage, type ReadyAudio } from "./open-audio.ts";
+import { followRun } from "./poll-run.ts";
+import type { WorkerServices } from "./services.ts";
+import { JobStop } from "./stop.ts";
+import { newsOf } from "./wait.ts";
+
+export async function callTargets(
+  services: WorkerServices,
+  job: OpenJob,
+  { speech, measured }: ReadyAudio,
+  failures: readonly FailedAttempt[],
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<Served> {
+  const { gateway } = services;
+  const { request, payer, deadlineAt } = job;
+  const candidates = chooseTargets(gateway, job, measured.facts, failures);
+  const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
+  const outcome = await runCandidates(gateway, {
+    payer,
+    audio: speech,
+    wanted: request.wanted,
+    candidates,
+    mayPayTwice: request.route.mayPayTwice,
+    deadlineAtMs: deadlineAt.getTime(),
+    signal,
+    keeper: jobKeeper(
+      services,
+      // Settled by now.
+      job.call?.state === "submitting" ? { ...job, call: null } : job,
+      quotes.reduce((a, b) => (a > b ? a : b), 0n),
+    ),
+    requestOf: requestWithTimes(measured.facts),
+    execute: executeFor(services, job, lease),
+  });
+  switch (outcome.kind) {
+    case "served":
+      return outcome;
+    case "exhausted": {
+      const unknown = unknownOf(failures);
+      throw unknown === null ? exhausted([...failures, ...outcome.failures]) : outcomeUnknown(unknown);
+    }
+    case "unknown":
+      throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how);
+    case "aborted":
+      throw new JobStop("lost");
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** In one go; or submitted, kept and followed, from where the attempt before left off. */
+function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execute {
+  return async ({ provider, candidate, audio }, plan, openIo) => {
+    const { remote } = provider;
+    if (remote === undefined) return provider.transcribe(plan, audio, openIo());
+    const isBegun = job.call?.state === "submitted" && job.call.position === candidate.target.position;
+    let run = isBegun ? job.remoteRun : null;
+    if (run === null) {
+      const io = openIo();
+      run = await remote.submit(plan, audio, io);
+      await io.onRemoteRun(run);
+    }
+    const news = newsOf(services.queue, job.id);
+    const wake = AbortSignal.any([lease.lost, services.stopping]);
+    try {
+      return await followRun({
+        remote,
+        run,
+        openIo,
+        deadlineAtMs: job.deadlineAt.getTime(),
+        nowMs: () => services.gateway.now().getTime(),
+        onPoll: async (fraction) => {
+          await enterStage(services, job, { stage: "transcribing", fraction });
+          if (services.stopping.aborted) throw new JobStop("handed_back");
+        },
+        pause: (milliseconds) => news.next(milliseconds, wake),
+      });
+    } finally {
+      news.stop();
+    }
+  };
+}
+
+export function unknownOf(failures: readonly FailedAttempt[]): "unknown" | "timeout" | null {
+  for (const { kind } of failures) if (kind === "unknown" || kind === "timeout") return kind;
+  return null;
+}

@@ -1,0 +1,27 @@
+// DELETE of a job (spec 3): at once while it is queued; a flag for its worker while it is worked on; nothing once it has ended.
+import type { Job } from "../contract/jobs.ts";
+import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
+import { transact } from "../storage/transact.ts";
+import { describeJob } from "./describe-job.ts";
+import { endLocked } from "./end-job.ts";
+import { findJob, noSuchJob } from "./read-job.ts";
+import { type JobServices, jobTopic } from "./services.ts";
+import { openSettlement } from "./settle-open.ts";
+
+/** The job as it is afterwards: a cancellation that came too late says how it ended. */
+export async function cancelJob(services: JobServices, owner: JobOwner, id: string): Promise<Job> {
+  await transact(services.database, async (tx) => {
+    const row = await lockJob(tx, owner, id);
+    if (row === null) throw noSuchJob();
+    if (row.status === "queued") {
+      await endLocked(services, tx, row, {
+        status: "cancelled",
+        settlement: openSettlement(row, "failed:cancelled"),
+      });
+    } else if (row.status === "processing") {
+      await requestCancel(tx, owner, id);
+      await services.queue.publish(jobTopic(id), tx);
+    }
+  });
+  return describeJob(services, await findJob(services, owner, id));
+}

@@ -1,0 +1,63 @@
+// Which targets a job tries, and what it asks of them (contract 5): the route as it was at submission, health and order as they
+// are now. Times are asked for wherever a target has them, so that a result can be exported in every form.
+import { type FailedAttempt, exhausted } from "../gateway/judge-failure.ts";
+import { refusalError } from "../gateway/refuse-route.ts";
+import { circuitOf } from "../gateway/resolve-account.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import { speechRequest } from "../gateway/speech-request.ts";
+import type { Feature } from "../contract/features.ts";
+import type { SpeechRequest } from "../providers/provider.ts";
+import { audioJudge } from "../routing/decide-route.ts";
+import { type AudioFacts, judgeTarget } from "../routing/judge-target.ts";
+import { type Candidate, pickCandidates } from "../routing/pick-candidates.ts";
+import type { Requirements } from "../routing/required-features.ts";
+import type { OpenJob } from "./job-request.ts";
+
+/** At least one; what has failed is not tried again. Throws the refusal. */
+export function chooseTargets(
+  { circuits, directory }: Pick<GatewayServices, "circuits" | "directory">,
+  job: OpenJob,
+  facts: AudioFacts,
+  failures: readonly FailedAttempt[],
+): readonly Candidate[] {
+  const { route, profile, wanted, showNames } = job.request;
+  const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target));
+  const { candidates } = pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), isHealthy);
+  const capable = candidates.filter(({ verdict }) => verdict.missing.length === 0);
+  if (capable.length === 0) {
+    const missing = [...new Set(candidates.flatMap(({ verdict }) => verdict.missing))];
+    throw refusalError({ kind: "unsupported", missing }, candidates, showNames);
+  }
+  const left = capable.filter(
+    ({ target }) =>
+      directory().account(target.account) !== undefined &&
+      !failures.some((failure) => failure.position === target.position),
+  );
+  // A job can wait no better than by trying: where all rest, they are tried all the same.
+  const healthy = left.filter((candidate) => candidate.healthy);
+  const chosen = healthy.length > 0 ? healthy : left;
+  if (chosen.length === 0) throw exhausted(failures);
+  const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
+  return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
+}
+
+/** With times, where asking for them costs no feature that is wanted. */
+export function requestWithTimes(facts: AudioFacts): (candidate: Candidate, wanted: Requirements) => SpeechRequest {
+  return (candidate, wanted) => {
+    const asked = speechRequest(candidate, wanted);
+    const { speech } = candidate.target;
+    if (speech === null) return asked;
+    const extra: Feature[] = [];
+    for (const feature of ["timestamps.segment", "timestamps.word"] as const) {
+      if (wanted.features.includes(feature) || speech.features[feature]?.support === "weak") continue;
+      const features = [...wanted.features, ...extra, feature];
+      if (judgeTarget(speech, { ...wanted, features }, facts, wanted.features).missing.length === 0)
+        extra.push(feature);
+    }
+    return {
+      ...asked,
+      segments: asked.segments || extra.includes("timestamps.segment"),
+      words: asked.words || extra.includes("timestamps.word"),
+    };
+  };
+}

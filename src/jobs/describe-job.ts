@@ -1,0 +1,63 @@
+// A job's row as callers see it (spec 2.3; contract 5).
+import type { Job, JobError, SubmittedJob } from "../contract/jobs.ts";
+import type { PurposeFields, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { JobRow } from "../storage/tables.ts";
+import { loadResult } from "./result.ts";
+import type { JobServices } from "./services.ts";
+
+export function pollUrl(jobId: string): string {
+  return `/v1/transcription/jobs/${jobId}`;
+}
+
+export function describeSubmitted(jobId: string, createdAt: Date): SubmittedJob {
+  return {
+    object: "transcription.job",
+    job_id: jobId,
+    status: "queued",
+    poll_url: pollUrl(jobId),
+    created_at: createdAt.toISOString(),
+  };
+}
+
+/** With its result: inline where it stands in the row, else a fresh signed address. */
+export async function describeJob(
+  services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway">,
+  row: JobRow,
+): Promise<Job> {
+  const inline = row.result === null ? null : await loadResult(services, row);
+  return { ...summarise(row), result: inline?.envelope ?? null, result_url: resultUrl(services, row) };
+}
+
+/** The JSON columns are written by this room alone. */
+export function summarise(row: JobRow): Job {
+  return {
+    object: "transcription.job",
+    job_id: row.id,
+    status: row.status,
+    poll_url: pollUrl(row.id),
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+    expires_at: row.expires_at?.toISOString() ?? null,
+    cancel_requested: row.cancel_requested,
+    attempts: row.attempt,
+    progress: { stage: row.stage, fraction: row.fraction === null ? null : Math.round(row.fraction * 1000) / 1000 },
+    metadata: row.metadata as Record<string, string>,
+    result: null,
+    result_url: null,
+    result_expired: row.purged_at !== null,
+    error: row.error as JobError | null,
+    usage: row.usage as TranscriptionEnvelope["usage"] | null,
+    provider_deletion: row.provider_deletion,
+    ...(row.purpose as PurposeFields),
+  };
+}
+
+function resultUrl(
+  { tokens, limits, gateway }: Pick<JobServices, "tokens" | "limits" | "gateway">,
+  row: JobRow,
+): string | null {
+  if (row.result_key === null) return null;
+  const expiresAt = new Date(gateway.now().getTime() + limits.resultUrlTtlSeconds * 1000);
+  return `/v1/transcription/results/${tokens.sign({ workspaceId: row.workspace_id, jobId: row.id }, expiresAt)}`;
+}

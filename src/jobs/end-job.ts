@@ -1,0 +1,74 @@
+// How a job ends (spec 3; contract 5): state, result, usage, charge, the life of its key and the event for its webhook, all in one
+// transaction. What the locked row says by then decides: a cancellation that was committed before wins over a success.
+import { brand, newId } from "../contract/ids.ts";
+import type { JobError } from "../contract/jobs.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { Settlement } from "../metering/ledger.ts";
+import type { Transacting } from "../storage/database.ts";
+import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
+import { endRow, type Fence, lockFenced } from "../storage/job-work.ts";
+import type { JobRow } from "../storage/tables.ts";
+import { transact } from "../storage/transact.ts";
+import { insertWebhookEvent, type TerminalEvent } from "../storage/webhook-events.ts";
+import type { StoredResult } from "./result.ts";
+import { type JobServices, jobTopic } from "./services.ts";
+import type { TerminalStatus } from "./states.ts";
+
+export interface JobEnd {
+  readonly status: TerminalStatus;
+  readonly stored?: StoredResult;
+  readonly error?: JobError;
+  readonly usage?: TranscriptionEnvelope["usage"];
+  /** Of the attempt that was open. */
+  readonly settlement: Settlement | null;
+}
+
+/** False: the job is another worker's by now, and nothing was changed. */
+export async function endJob(services: JobServices, fence: Fence, endOf: (locked: JobRow) => JobEnd): Promise<boolean> {
+  const ended = await transact(services.database, async (tx) => {
+    const locked = await lockFenced(tx, fence);
+    if (locked === null) return null;
+    const end = endOf(locked);
+    await endLocked(services, tx, locked, end);
+    return { key: locked.audio_key, end };
+  });
+  if (ended === null) return false;
+  services.gateway.logger.info({
+    job_id: fence.id,
+    attempt: fence.attempt,
+    status: ended.end.status,
+    code: ended.end.error?.code ?? null,
+    event: "job.ended",
+  });
+  return true;
+}
+
+/** The caller has locked the row, in a state that has this end. */
+export async function endLocked(services: JobServices, tx: Transacting, row: JobRow, end: JobEnd): Promise<void> {
+  const { gateway, limits, queue, onTerminal } = services;
+  const { finishedAt, expiresAt } = await endRow(tx, row, {
+    status: end.status,
+    result: end.stored?.result ?? null,
+    resultKey: end.stored?.resultKey ?? null,
+    error: end.error ?? null,
+    usage: end.usage ?? null,
+    ttlSeconds: limits.sttJobResultTtlSeconds,
+  });
+  if (end.settlement !== null) await gateway.ledger.settleIn(tx, end.settlement);
+  const workspaceId = brand("workspace", row.workspace_id);
+  const appId = brand("app", row.app_id);
+  if (row.slot_key !== null) await moveSlotExpiry(tx, { workspaceId, appId, keySha256: row.slot_key }, expiresAt);
+  await gateway.deletions.release(workspaceId, row.id, tx);
+  const event: TerminalEvent = {
+    id: newId("event"),
+    workspaceId,
+    appId,
+    jobId: brand("job", row.id),
+    type: `transcription.job.${end.status}`,
+    status: end.status,
+    occurredAt: finishedAt,
+  };
+  await insertWebhookEvent(tx, event);
+  await onTerminal(tx, event);
+  await queue.publish(jobTopic(row.id), tx);
+}

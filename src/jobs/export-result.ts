@@ -1,0 +1,54 @@
+// A succeeded job's result in another form, made from what was kept, at no cost (contract 5).
+import { buildCues } from "../captions/cues.ts";
+import { toPlainText } from "../captions/plain-text.ts";
+import { toSrt } from "../captions/srt.ts";
+import { toVtt } from "../captions/vtt.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { ExportFormat } from "../contract/jobs.ts";
+import { DELIVERY_TYPES } from "../gateway/envelope.ts";
+import { type GatewayReply, jsonReply, textReply } from "../gateway/reply.ts";
+import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
+import { findJob } from "./read-job.ts";
+import { type JobResult, loadResult } from "./result.ts";
+import type { JobServices } from "./services.ts";
+
+export async function exportJob(
+  services: JobServices,
+  owner: JobOwner,
+  id: string,
+  format: ExportFormat,
+): Promise<GatewayReply> {
+  const result = await loadResult(services, await findJob(services, owner, id));
+  if (result === null) throw noResult("The job has no result: it has not succeeded, or its result has expired.");
+  return exported(result, format);
+}
+
+/** By a signed address (`GET /v1/transcription/results/{token}`). */
+export async function fetchSignedResult(services: JobServices, token: string): Promise<GatewayReply> {
+  const claim = services.tokens.verify(token, { method: "GET", now: services.gateway.now() });
+  const row = claim === null ? null : await readJobOfWorkspace(services.database.db, claim.workspaceId, claim.jobId);
+  const result = row === null ? null : await loadResult(services, row);
+  if (result === null) throw noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
+  return jsonReply(200, result.envelope);
+}
+
+function exported({ envelope, kept }: JobResult, format: ExportFormat): GatewayReply {
+  const { content, segments, words } = kept;
+  if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), {});
+  if (segments.length === 0 && content !== "") {
+    throw new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
+      message: `The model that served this job gave no times, so there is no ${format} of it.`,
+      param: "format",
+      details: { missing: ["timestamps.segment"] },
+    });
+  }
+  if (format === "verbose_json") return jsonReply(200, { ...envelope, content, segments });
+  const cues = buildCues(segments, words, envelope.duration_seconds);
+  return format === "srt"
+    ? textReply(DELIVERY_TYPES.srt, toSrt(cues), {})
+    : textReply(DELIVERY_TYPES.vtt, toVtt(cues), {});
+}
+
+function noResult(message: string): GatewayError {
+  return new GatewayError("NOT_FOUND", { message });
+}

@@ -1,0 +1,91 @@
+// What a job keeps of its calls, in its own row (contract 5): that one is about to be made, before its first byte; the provider's
+// run, before its first poll; that one failed, before the next is tried. Whoever takes the job over reads it and never calls twice.
+import { budgetExceeded } from "../gateway/budget-exceeded.ts";
+import { type CallKeeper, uncharged } from "../gateway/run-candidates.ts";
+import { brand } from "../contract/ids.ts";
+import type { Reservation } from "../metering/ledger.ts";
+import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";
+import { transact } from "../storage/transact.ts";
+import type { OpenJob } from "./job-request.ts";
+import type { JobServices } from "./services.ts";
+import { JobStop } from "./stop.ts";
+
+/** `maxChargeNanoUsd`: the most that any target of the job can cost. */
+export function jobKeeper(services: JobServices, job: OpenJob, maxChargeNanoUsd: bigint): CallKeeper {
+  const { database, gateway } = services;
+  let call: JobCall | null = job.call;
+
+  const announce = async (next: JobCall, tx: Parameters<typeof writeCall>[0]): Promise<void> => {
+    if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
+  };
+
+  /** The reservation made at submission, or by the attempt before, gives way to this one. */
+  const exchange = (next: JobCall, reservation: Reservation): Promise<void> =>
+    transact(database, async (tx) => {
+      await announce(next, tx);
+      if (call !== null) {
+        const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
+        await gateway.ledger.settleIn(tx, unused);
+      }
+      const reserved = await gateway.ledger.reserveIn(tx, { ...reservation, reserveNanoUsd: maxChargeNanoUsd });
+      if (reserved.ok) return;
+      throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : new Error("a job's attempt has no slot");
+    });
+
+  return {
+    reserve: async (reservation) => {
+      const mine = call?.position === reservation.position ? call : null;
+      if (mine?.state === "submitted") return brand("attempt", mine.attemptId);
+      const { position } = reservation;
+      const next: JobCall = { attemptId: mine?.attemptId ?? reservation.attemptId, position, state: "submitting" };
+      if (mine === null) await exchange(next, reservation);
+      else await announce(next, database.db);
+      call = next;
+      return brand("attempt", next.attemptId);
+    },
+    keepRun: async (candidate, run) => {
+      if (call === null) throw new Error("a run without its call");
+      const next: JobCall = { ...call, state: "submitted" };
+      await transact(database, async (tx) => {
+        if (!(await writeCall(tx, job, next, run))) throw new JobStop("lost");
+        await gateway.deletions.owe(
+          {
+            workspaceId: job.workspaceId,
+            appId: job.appId,
+            subject: job.id,
+            account: candidate.target.account,
+            provider: candidate.target.provider,
+            testMode: job.payer.testMode,
+            run,
+            dueInSeconds: Math.max(0, (job.deadlineAt.getTime() - gateway.now().getTime()) / 1000) + DUE_GRACE_SECONDS,
+          },
+          tx,
+        );
+      });
+      call = next;
+    },
+    settle: async (settlement, failure) => {
+      // Stopped by us, not by the provider: whoever takes the job over finds the row as it is, and judges.
+      if (failure.kind === "aborted") throw new JobStop("lost");
+      await transact(database, async (tx) => {
+        if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
+        await gateway.ledger.settleIn(tx, settlement);
+      });
+      call = null;
+    },
+  };
+}
+
+/** The job's end releases it long before; this is for an end that never came. */
+const DUE_GRACE_SECONDS = 3_600;
+
+async function whyNot(db: Parameters<typeof writeCall>[0], job: OpenJob): Promise<JobStop> {
+  const row = await db
+    .selectFrom("jobs")
+    .select(["cancel_requested"])
+    .where("id", "=", job.id)
+    .where("attempt", "=", job.attempt)
+    .where("status", "=", "processing")
+    .executeTakeFirst();
+  return new JobStop(row?.cancel_requested === true ? "cancelled" : "lost");
+}

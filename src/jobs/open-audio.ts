@@ -1,0 +1,52 @@
+// The audio of a job as its worker sends it (contract 5): from the object store, where an upload is since its 202; a URL's is
+// fetched, judged by the rules of an upload and put there first, so that whoever takes the job over need not fetch it again.
+import { measureAudio } from "../gateway/measure-audio.ts";
+import type { SpeechAudio } from "../providers/provider.ts";
+import { type Progress, writeAudio, writeProgress } from "../storage/job-work.ts";
+import type { JobAudio, OpenJob } from "./job-request.ts";
+import { type JobServices, jobTopic } from "./services.ts";
+import { JobStop } from "./stop.ts";
+import { jobAudio } from "./submit.ts";
+
+export interface ReadyAudio {
+  readonly speech: SpeechAudio;
+  readonly measured: JobAudio;
+}
+
+export async function openAudio(services: JobServices, job: OpenJob, signal: AbortSignal): Promise<ReadyAudio> {
+  if (job.audio !== null && job.audioKey !== null) return ready(services, job.audio, job.audioKey);
+  const { url } = job.request;
+  if (url === null) throw new Error("a job with neither audio nor a URL");
+  await enterStage(services, job, { stage: "fetching", fraction: null });
+  const { workspaceId } = job;
+  await using held = new AsyncDisposableStack();
+  const { spooled, mediaTypeHint } = await services.fetchRemote.fetch({ workspaceId, url, signal });
+  held.defer(() => spooled.dispose());
+  await enterStage(services, job, { stage: "measuring", fraction: null });
+  const audio = jobAudio(
+    await measureAudio(services.gateway, {
+      audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint, fileNameHint: null },
+    }),
+  );
+  services.gateway.quotas.takeAudio(job.request.holders, audio.facts.durationSeconds);
+  const audioKey = `audio/${job.id}`;
+  await services.objects.put(audioKey, spooled.open(), spooled.sizeBytes);
+  if (!(await writeAudio(services.database.db, job, audio, audioKey))) throw new JobStop("lost");
+  return ready(services, audio, audioKey);
+}
+
+/** The edge of a stage: here cancellation is honoured. */
+export async function enterStage(services: JobServices, job: OpenJob, progress: Progress): Promise<void> {
+  const written = await writeProgress(services.database.db, job, progress);
+  if (written === null) throw new JobStop("lost");
+  if (written.cancelRequested) throw new JobStop("cancelled");
+  await services.queue.publish(jobTopic(job.id));
+}
+
+function ready({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {
+  return { speech: { ...measured.facts, open: () => opened(objects, audioKey) }, measured };
+}
+
+async function* opened(objects: JobServices["objects"], audioKey: string): AsyncGenerator<Uint8Array> {
+  yield* await objects.open(audioKey);
+}

@@ -1,0 +1,47 @@
+// Follows a run at a provider to its end (contract 5), across restarts: every poll is free, so one that fails is asked again
+// until the job's deadline. Between two polls the worker sees cancellation, a lost lease and its own shutdown.
+import { type Io, ProviderError, type RemoteRun } from "../providers/io.ts";
+import type { RawTranscript, RemotePoll, RemoteSpeech } from "../providers/provider.ts";
+
+export interface Following {
+  readonly remote: RemoteSpeech;
+  readonly run: RemoteRun;
+  readonly openIo: () => Io;
+  readonly deadlineAtMs: number;
+  readonly nowMs: () => number;
+  /** After each poll; throws what is to stop it. */
+  readonly onPoll: (fraction: number | null) => Promise<void>;
+  /** Cut short when there is news of the job. */
+  readonly pause: (milliseconds: number) => Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 15_000;
+
+export async function followRun(following: Following): Promise<RawTranscript> {
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    const polled = await pollOnce(following);
+    if (polled?.done === true) return polled.raw;
+    await following.onPoll(polled?.fraction ?? null);
+    const leftMs = following.deadlineAtMs - following.nowMs();
+    if (leftMs <= 0) throw new ProviderError("timeout");
+    const askedMs = polled?.retryAfterSeconds == null ? null : polled.retryAfterSeconds * 1000;
+    // Jobs that were submitted together are not to poll together.
+    const jittered = pauseMs * (0.8 + Math.random() * 0.4);
+    await following.pause(Math.min(askedMs ?? jittered, leftMs));
+    pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+  }
+}
+
+/** Null: the provider could not be asked, or its answer says nothing of the run. */
+async function pollOnce({ remote, run, openIo }: Following): Promise<RemotePoll | null> {
+  try {
+    return await remote.poll(run, openIo());
+  } catch (error) {
+    if (error instanceof ProviderError && SAYS_NOTHING.has(error.kind)) return null;
+    throw error;
+  }
+}
+
+const SAYS_NOTHING: ReadonlySet<ProviderError["kind"]> = new Set(["connect", "unknown", "timeout", "rate_limited"]);

@@ -1,0 +1,94 @@
+// What a caller sees of its jobs (spec 2.3, 4.3; contract 5): one, at once or when it has ended; its changes as they come; a page.
+import { GatewayError } from "../contract/errors.ts";
+import type { Job, JobList, JobStatus } from "../contract/jobs.ts";
+import { type JobOwner, listJobs, readJob } from "../storage/jobs.ts";
+import type { JobRow } from "../storage/tables.ts";
+import { describeJob, summarise } from "./describe-job.ts";
+import type { JobServices } from "./services.ts";
+import { isTerminal } from "./states.ts";
+import { newsOf } from "./wait.ts";
+
+/** For a notification that was lost. */
+const LOOK_AGAIN_MS = 5_000;
+
+export function noSuchJob(): GatewayError {
+  return new GatewayError("JOB_NOT_FOUND", { message: "There is no such job." });
+}
+
+export async function findJob(
+  { database }: Pick<JobServices, "database">,
+  owner: JobOwner,
+  id: string,
+): Promise<JobRow> {
+  const row = await readJob(database.db, owner, id);
+  if (row === null) throw noSuchJob();
+  return row;
+}
+
+export interface Waiting {
+  readonly milliseconds: number;
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+/** When it has ended, or the time is up. */
+export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<Job> {
+  const endsAtMs = performance.now() + waiting.milliseconds;
+  const news = newsOf(services.queue, id);
+  try {
+    for (;;) {
+      const row = await findJob(services, owner, id);
+      const leftMs = endsAtMs - performance.now();
+      if (isTerminal(row.status) || leftMs <= 0 || waiting.signal.aborted) return await describeJob(services, row);
+      await news.next(Math.min(leftMs, LOOK_AGAIN_MS), waiting.signal);
+    }
+  } finally {
+    news.stop();
+  }
+}
+
+/** The job as it is, again at every change, until it has ended. The caller has seen that it exists. */
+export async function* watchJob(
+  services: JobServices,
+  owner: JobOwner,
+  id: string,
+  signal: AbortSignal,
+): AsyncGenerator<Job> {
+  const news = newsOf(services.queue, id);
+  let shown = "";
+  try {
+    while (!signal.aborted) {
+      const row = await findJob(services, owner, id);
+      const job = await describeJob(services, row);
+      const seen = JSON.stringify({ ...job, result_url: null });
+      if (seen !== shown) yield job;
+      shown = seen;
+      if (isTerminal(row.status)) return;
+      await news.next(LOOK_AGAIN_MS, signal);
+    }
+  } finally {
+    news.stop();
+  }
+}
+
+export interface ListRequest {
+  readonly status: JobStatus | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export async function listOwnJobs(
+  { database }: Pick<JobServices, "database">,
+  owner: JobOwner,
+  { status, limit, cursor }: ListRequest,
+): Promise<JobList> {
+  const rows = await listJobs(database.db, owner, { status, limit: limit + 1, before: cursor });
+  const page = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  return {
+    object: "list",
+    data: page.map(summarise),
+    has_more: hasMore,
+    next_cursor: hasMore ? (page.at(-1)?.id ?? null) : null,
+  };
+}

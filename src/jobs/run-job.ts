@@ -1,0 +1,129 @@
+// The story of a job, one named step a line (spec 3; contract 5). Whoever takes it up reads from the row how far it came, and never
+// makes a call that may have been made before.
+import { brand } from "../contract/ids.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { answerOf } from "../gateway/answer.ts";
+import { finishTranscript } from "../gateway/finish-transcript.ts";
+import { type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts";
+import { type Served, uncharged } from "../gateway/run-candidates.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import { claimJob, handBack, writeFailure, writeProgress } from "../storage/job-work.ts";
+import { transact } from "../storage/transact.ts";
+import { callTargets, unknownOf } from "./call-targets.ts";
+import { endJob } from "./end-job.ts";
+import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
+import { type OpenJob, openJob } from "./job-request.ts";
+import type { Lease } from "./leases.ts";
+import { enterStage, openAudio, type ReadyAudio } from "./open-audio.ts";
+import { type JobResult, storeResult } from "./result.ts";
+import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
+import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
+import { JobStop } from "./stop.ts";
+
+/** `graceOver` aborts when the process can wait no longer for calls in flight. */
+export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
+  const row = await claimJob(services.database.db, jobId);
+  if (row === null) return;
+  const job = openJob(services.seal, row);
+  const lease = services.leases.hold(job);
+  services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, event: "job.claimed" });
+  try {
+    await work(services, job, lease, AbortSignal.any([lease.lost, graceOver]));
+  } catch (error) {
+    if (error instanceof JobStop) await leave(services, job, error);
+    else if (error instanceof GatewayError || error instanceof JobFailure) await fail(services, job, error);
+    // A fault of ours: the lease lapses and another attempt is made, a few times.
+    else throw error;
+  } finally {
+    lease.release();
+  }
+}
+
+async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal: AbortSignal): Promise<void> {
+  refuseWornOut(services, job);
+  if (job.cancelRequested) throw new JobStop("cancelled");
+  const failures = await judgeCallOfTheDead(services, job);
+  const audio = await openAudio(services, job, signal);
+  await enterStage(services, job, { stage: "transcribing", fraction: null });
+  const served = await callTargets(services, job, audio, failures, lease, signal);
+  await succeed(services, job, audio, served);
+}
+
+/** A fault that ends every attempt must not go on for ever; polling a run on is cheap and may. */
+const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS_WITH_RUN = 100;
+
+function refuseWornOut({ gateway }: WorkerServices, job: OpenJob): void {
+  if (gateway.now() >= job.deadlineAt) throw deadlineExceeded();
+  const most = job.call?.state === "submitted" ? MAX_ATTEMPTS_WITH_RUN : MAX_ATTEMPTS;
+  if (job.attempt <= most) return;
+  throw new JobFailure(
+    "ATTEMPTS_EXHAUSTED",
+    `The job was taken up ${most} times and never came to an end. Nothing was charged.`,
+  );
+}
+
+/** A call was announced, and who made it is gone: it may have been done and paid, so it is not made again. */
+async function judgeCallOfTheDead(services: WorkerServices, job: OpenJob): Promise<readonly FailedAttempt[]> {
+  const { call } = job;
+  let { failures } = job;
+  if (call?.state === "submitting") {
+    const failure: FailedAttempt = { position: call.position, kind: "unknown", retryAfterSeconds: null };
+    await transact(services.database, async (tx) => {
+      if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
+      await services.gateway.ledger.settleIn(tx, uncharged(brand("attempt", call.attemptId), "unknown"));
+    });
+    failures = [...failures, failure];
+  }
+  const unknown = unknownOf(failures);
+  if (unknown !== null && !job.request.route.mayPayTwice) throw outcomeUnknown(unknown);
+  return failures;
+}
+
+async function succeed(services: WorkerServices, job: OpenJob, audio: ReadyAudio, served: Served): Promise<void> {
+  const { wanted, purpose, warnings } = job.request;
+  const audioSeconds = audio.speech.durationSeconds;
+  const { envelope } = answerOf({
+    createdAt: services.gateway.now(),
+    wanted,
+    purpose,
+    warnings: [...warnings, ...audio.measured.warnings],
+    audioSeconds,
+    served,
+  });
+  const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
+  const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
+  const result: JobResult = { envelope, kept: { content, segments, words } };
+  await writeProgress(services.database.db, job, { stage: "storing", fraction: null });
+  // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
+  const stored = await storeResult(services, job, result);
+  await endJob(services, job, (locked) =>
+    locked.cancel_requested
+      ? cancelled(served.settlement.attemptId, served.billing)
+      : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+  );
+}
+
+async function leave(services: WorkerServices, job: OpenJob, { reason }: JobStop): Promise<void> {
+  services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, reason, event: "job.left" });
+  switch (reason) {
+    case "lost":
+      return;
+    case "handed_back":
+      await handBack(services.database.db, job);
+      return services.queue.send(JOBS_QUEUE, { job_id: job.id }, { groupId: job.appId, priority: RESUMED_FIRST });
+    case "cancelled":
+      await endJob(services, job, (locked) => cancelledEnd(services, job, locked));
+      return;
+    default:
+      assertNever(reason);
+  }
+}
+
+async function fail(services: WorkerServices, job: OpenJob, error: GatewayError | JobFailure): Promise<void> {
+  await endJob(services, job, (locked) => ({
+    status: "failed",
+    error: jobErrorOf(error),
+    settlement: openSettlement(locked, "failed:not_called"),
+  }));
+}

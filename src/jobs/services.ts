@@ -1,0 +1,46 @@
+// What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
+import type { Spool } from "../audio/spool.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import type { ObjectStore } from "../objects/store.ts";
+import type { ResultTokens } from "../objects/result-token.ts";
+import type { Queue } from "../queue/queue.ts";
+import type { Database } from "../storage/database.ts";
+import type { Seal } from "../storage/seal.ts";
+import type { OnTerminal } from "../storage/webhook-events.ts";
+import type { FetchRemote } from "./fetch-audio.ts";
+import type { Leases } from "./leases.ts";
+
+export interface JobServices {
+  readonly gateway: GatewayServices;
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly objects: ObjectStore;
+  readonly queue: Queue;
+  readonly spool: Spool;
+  readonly tokens: ResultTokens;
+  /** Whoever tells the outside world; called in the transaction that ends a job. */
+  readonly onTerminal: OnTerminal;
+  readonly fetchRemote: FetchRemote;
+  readonly limits: {
+    readonly jobDeadlineSeconds: number;
+    readonly sttJobResultTtlSeconds: number;
+    readonly sttJobInlineResultBytes: number;
+    readonly resultUrlTtlSeconds: number;
+  };
+}
+
+export interface WorkerServices extends JobServices {
+  readonly leases: Leases;
+  /** Aborts when the process begins to stop: a run at a provider is handed back between two polls. */
+  readonly stopping: AbortSignal;
+}
+
+/** The priority of jobs that have begun: before those that have not. */
+export const RESUMED_FIRST = 10;
+
+/** The queue that carries jobs; its messages hold a job's id and nothing else. */
+export const JOBS_QUEUE = "transcription-jobs";
+
+export function jobTopic(jobId: string): string {
+  return `job:${jobId}`;
+}

@@ -1,0 +1,45 @@
+// What becomes of the attempt that a job's row still holds open when the job ends without an answer (contract 5, 9).
+import { brand } from "../contract/ids.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription.ts";
+import { type Billing, quoteFor } from "../gateway/quote.ts";
+import { audioAmount, chargedAsRun, uncharged } from "../gateway/run-candidates.ts";
+import type { Settlement } from "../metering/ledger.ts";
+import type { JobRow } from "../storage/tables.ts";
+import type { JobEnd } from "./end-job.ts";
+import type { JobAudio, OpenJob } from "./job-request.ts";
+import type { JobServices } from "./services.ts";
+
+/** Of the attempt that the row still holds open; null when there is none. */
+export function openSettlement(
+  { call_attempt_id: attemptId, call_state: state }: JobRow,
+  unused: "failed:cancelled" | "failed:not_called",
+): Settlement | null {
+  if (attemptId === null) return null;
+  return uncharged(brand("attempt", attemptId), state === "reserved" ? unused : "unknown");
+}
+
+/** What a provider took is charged as run; a reservation that waited for its call is given back (contract 5, 9). */
+export function cancelledEnd(services: JobServices, job: OpenJob, locked: JobRow): JobEnd {
+  const settlement = openSettlement(locked, "failed:cancelled");
+  if (settlement === null || locked.call_state !== "submitted") return { status: "cancelled", settlement };
+  const billing = billingOf(services, job, locked);
+  return billing === null ? { status: "cancelled", settlement } : cancelled(settlement.attemptId, billing);
+}
+
+function billingOf({ gateway }: JobServices, job: OpenJob, locked: JobRow): Billing | null {
+  const audio = locked.audio as JobAudio | null;
+  const target = job.request.route.targets.find(({ position }) => position === locked.call_position);
+  return target === undefined || audio === null ? null : quoteFor(gateway, job.payer, target, audioAmount(audio.facts));
+}
+
+export function cancelled(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {
+  return { status: "cancelled", usage: usageOf(billing), settlement: chargedAsRun(attemptId, billing) };
+}
+
+function usageOf(billing: Billing): TranscriptionEnvelope["usage"] {
+  return {
+    audio_seconds: billing.audioMs / 1000,
+    billable_audio_seconds: billing.billableMs / 1000,
+    total_tokens: 0,
+  };
+}

@@ -1,0 +1,19 @@
+// Why a worker leaves a job alone before it has ended (contract 5), thrown through whatever it was doing.
+
+export type StopReason =
+  /** Another attempt has the job: nothing of this one may be written. */
+  | "lost"
+  /** Its caller wants no more of it. */
+  | "cancelled"
+  /** This process stops, and the provider works on by itself: another worker polls on. */
+  | "handed_back";
+
+export class JobStop extends Error {
+  override readonly name = "JobStop";
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`the job was left: ${reason}`);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,174 @@
+// A job's acceptance (spec 4.3; contract 5): an upload is measured, routed, reserved and durable before the 202; of a URL
+// whatever can be judged without fetching it. Row, reservation, queue message and the key's answer are one transaction.
+import { newId, type JobId } from "../contract/ids.ts";
+import { GatewayError } from "../contract/errors.ts";
+import {
+  type AudioCall,
+  appOf,
+  decided,
+  decideFor,
+  payerOf,
+  refuseTooManyKeyterms,
+  slotRequest,
+} from "../gateway/audio-call.ts";
+import { budgetExceeded } from "../gateway/budget-exceeded.ts";
+import { measureAudio, type MeasuredAudio } from "../gateway/measure-audio.ts";
+import { quoteFor } from "../gateway/quote.ts";
+import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
+import { audioAmount, reservationOf } from "../gateway/run-candidates.ts";
+import { explain } from "../gateway/explain.ts";
+import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";
+import type { Reservation } from "../metering/ledger.ts";
+import type { RouteDecision } from "../routing/decide-route.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+import type { Transacting } from "../storage/database.ts";
+import { completeReservedSlot } from "../storage/idempotency-slots.ts";
+import { insertJob } from "../storage/jobs.ts";
+import { transact } from "../storage/transact.ts";
+import { describeSubmitted, pollUrl } from "./describe-job.ts";
+import { type JobAudio, type JobRequest, sealRequest } from "./job-request.ts";
+import { JOBS_QUEUE, type JobServices } from "./services.ts";
+
+export interface JobCall extends AudioCall {
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+type Decided = Extract<RouteDecision, { ok: true }>;
+
+/** Seconds until a first poll is worth while. */
+const RETRY_AFTER_SECONDS = 2;
+/** An attempt may still be on its way when the deadline ends its job. */
+const SETTLE_GRACE_SECONDS = 3_600;
+
+export async function submitJob(services: JobServices, call: JobCall): Promise<GatewayReply> {
+  refuseTooManyKeyterms(services.gateway, call);
+  if (call.fields.dry_run === true) return explain(services.gateway, call);
+  if (call.audio.kind === "url") await services.fetchRemote.check(call.principal.workspace.id, call.audio.url);
+  const claim = await slotRequest(call, { task: call.task, metadata: call.metadata });
+  return withSlot(services.gateway, claim, (slot) => accept(services, call, slot));
+}
+
+async function accept(services: JobServices, call: JobCall, slot: HeldSlot | null): Promise<GatewayReply> {
+  const { gateway, objects } = services;
+  const jobId = newId("job");
+  if (call.audio.kind === "url") {
+    const decision = decided(call, decideFor(gateway, call, null, EVERY_TARGET));
+    return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
+  }
+  const audio = await measureAudio(gateway, call);
+  // Who rests now may be well when the job runs.
+  const decision = decided(call, decideFor(gateway, call, audio.speech, EVERY_TARGET));
+  gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+  const audioKey = `audio/${jobId}`;
+  await objects.put(audioKey, call.audio.spooled.open(), call.audio.spooled.sizeBytes);
+  try {
+    return await commit(services, call, { jobId, decision, audio, audioKey, slot });
+  } catch (error) {
+    // Of any other failure it is unknown whether the job exists; what no row names is found and removed later.
+    if (error instanceof GatewayError) await objects.remove(audioKey);
+    throw error;
+  }
+}
+
+const EVERY_TARGET = () => true;
+
+interface Acceptance {
+  readonly jobId: JobId;
+  readonly decision: Decided;
+  readonly audio: MeasuredAudio | null;
+  readonly audioKey: string | null;
+  readonly slot: HeldSlot | null;
+}
+
+async function commit(services: JobServices, call: JobCall, accepted: Acceptance): Promise<GatewayReply> {
+  const { database, gateway, seal, queue, limits } = services;
+  const { jobId, decision, audio, audioKey, slot } = accepted;
+  const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
+  const reservation = audio === null ? null : reservationFor(services, call, decision.candidates, audio);
+  const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
+  return transact(database, async (tx) => {
+    if (reservation !== null) await reserve(services, tx, reservation);
+    const { createdAt, deadlineAt } = await insertJob(tx, owner, {
+      id: jobId,
+      keyId: call.principal.key.id,
+      requestId: call.requestId,
+      task: call.task,
+      request,
+      audio: audio === null ? null : jobAudio(audio),
+      audioKey,
+      reserved: reservation,
+      purpose: decision.purpose,
+      metadata: call.metadata,
+      slotKey: slot?.ref.keySha256 ?? null,
+      deadlineSeconds: limits.jobDeadlineSeconds,
+    });
+    const reply = jsonReply(202, describeSubmitted(jobId, createdAt), {
+      location: pollUrl(jobId),
+      "retry-after": String(RETRY_AFTER_SECONDS),
+    });
+    if (slot !== null) {
+      // Until the job's own end is known; its end moves it.
+      const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
+      if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
+    }
+    await queue.send(JOBS_QUEUE, { job_id: jobId }, { groupId: owner.appId }, tx);
+    gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
+    return reply;
+  });
+}
+
+/** The most that any target can cost: which of them serves is decided when the job runs. */
+function reservationFor(
+  { gateway, limits }: JobServices,
+  call: JobCall,
+  candidates: readonly Candidate[],
+  audio: MeasuredAudio,
+): Reservation {
+  const payer = payerOf(call);
+  const quote = ({ target }: Candidate) => quoteFor(gateway, payer, target, audioAmount(audio.speech));
+  const [first] = candidates;
+  if (first === undefined) throw new Error("a decision without a target");
+  const seconds = limits.jobDeadlineSeconds + SETTLE_GRACE_SECONDS;
+  const deadlineAtMs = gateway.now().getTime() + seconds * 1000;
+  return {
+    ...reservationOf({ payer, deadlineAtMs }, first, quote(first)),
+    reserveNanoUsd: candidates.map((each) => quote(each).chargeNanoUsd).reduce((a, b) => (a > b ? a : b)),
+  };
+}
+
+async function reserve({ gateway }: JobServices, tx: Transacting, reservation: Reservation): Promise<void> {
+  const reserved = await gateway.ledger.reserveIn(tx, reservation);
+  if (reserved.ok) return;
+  throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : takenOver();
+}
+
+function takenOver(): GatewayError {
+  return new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
+    message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
+  });
+}
+
+function requestOf(call: JobCall, decision: Decided): JobRequest {
+  const { principal, audio } = call;
+  const app = appOf(principal);
+  return {
+    url: audio.kind === "url" ? audio.url : null,
+    endpoint: call.endpoint,
+    testMode: principal.testMode,
+    showNames: principal.scopes.includes("routing:read"),
+    holders: {
+      key: { id: principal.key.id, quota: principal.key.quota },
+      app: { id: app.id, quota: app.quota },
+    },
+    route: decision.route,
+    profile: call.fields.response_profile ?? null,
+    wanted: decision.wanted,
+    purpose: decision.purpose,
+    warnings: decision.warnings,
+  };
+}
+
+export function jobAudio({ speech, warnings }: MeasuredAudio): JobAudio {
+  const { open: _, ...facts } = speech;
+  return { facts, warnings };
+}

@@ -1,0 +1,84 @@
+// What time does to jobs (contract 5), done every 10 s by every process with a worker: a silent worker's jobs are offered again, a
+// deadline that passed in the queue ends its job, and what nobody may keep any longer goes.
+import {
+  beginOverdueJob,
+  deleteOldJobs,
+  expiredJobs,
+  forgetAudio,
+  lapsedJobs,
+  namedObjects,
+  purgeJob,
+  spentAudio,
+} from "../storage/job-sweep.ts";
+import { transact } from "../storage/transact.ts";
+import { endLocked } from "./end-job.ts";
+import { deadlineExceeded, jobErrorOf } from "./job-error.ts";
+import { JOBS_QUEUE, type JobServices, RESUMED_FIRST } from "./services.ts";
+import { openSettlement } from "./settle-open.ts";
+
+export async function sweepJobs(services: JobServices): Promise<void> {
+  await offerAgain(services);
+  while (await endOverdue(services));
+  await removeSpentAudio(services);
+  await purgeExpired(services);
+}
+
+async function offerAgain({ database, queue }: JobServices): Promise<void> {
+  await database.transaction(async (tx) => {
+    for (const { id, appId } of await lapsedJobs(tx))
+      await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, priority: RESUMED_FIRST }, tx);
+  });
+}
+
+/** Queued → processing → failed in one transaction; false when there is none. */
+async function endOverdue(services: JobServices): Promise<boolean> {
+  return transact(services.database, async (tx) => {
+    const row = await beginOverdueJob(tx);
+    if (row === null) return false;
+    const error = jobErrorOf(deadlineExceeded());
+    await endLocked(services, tx, row, {
+      status: "failed",
+      error,
+      settlement: openSettlement(row, "failed:not_called"),
+    });
+    return true;
+  });
+}
+
+async function removeSpentAudio({ database, objects }: JobServices): Promise<void> {
+  for (const { id, audioKey } of await spentAudio(database.db)) {
+    await objects.remove(audioKey);
+    await forgetAudio(database.db, id);
+  }
+}
+
+/** The object goes first: a row that still names it brings us back here. */
+async function purgeExpired({ database, objects }: JobServices): Promise<void> {
+  for (const { id, resultKey } of await expiredJobs(database.db)) {
+    if (resultKey !== null) await objects.remove(resultKey);
+    await purgeJob(database.db, id);
+  }
+  await deleteOldJobs(database.db);
+}
+
+/** A submission or an attempt may still be about to name what it has put there. */
+const ORPHAN_AFTER_MS = 3_600_000;
+const BATCH = 200;
+
+/** Objects that no row names: of a submission that died before its commit, or an attempt that lost its lease. */
+export async function removeOrphans({ database, objects, gateway }: JobServices): Promise<void> {
+  const before = new Date(gateway.now().getTime() - ORPHAN_AFTER_MS);
+  for (const prefix of ["audio", "results"]) {
+    let batch: string[] = [];
+    const removeBatch = async (): Promise<void> => {
+      const named = await namedObjects(database.db, batch);
+      for (const key of batch) if (!named.has(key)) await objects.remove(key);
+      batch = [];
+    };
+    for await (const key of objects.listOlder(prefix, before)) {
+      batch.push(key);
+      if (batch.length === BATCH) await removeBatch();
+    }
+    await removeBatch();
+  }
+}

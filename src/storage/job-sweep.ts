@@ -1,0 +1,79 @@
+// What time does to jobs (contract 5): leases that lapsed, deadlines that passed, audio nobody needs, results past their day.
+// Every process sweeps; rows that another one is at are left to the next round.
+import { type Kysely, sql } from "kysely";
+import type { Transacting } from "./database.ts";
+import type { JobRow, Tables } from "./tables.ts";
+
+const BATCH = sql.lit(500);
+/** A worker that was told of a job has so long to come for it. */
+const WAKE_AGAIN_SECONDS = sql.lit(20);
+export const KEEP_ROW_DAYS = 30;
+
+/** Jobs whose worker went silent, marked as told of. */
+export async function lapsedJobs(tx: Transacting): Promise<readonly { readonly id: string; readonly appId: string }[]> {
+  const { rows } = await sql<{ id: string; appId: string }>`
+    update jobs set woken_at = patchbay_now() where ctid in (
+      select ctid from jobs where status = 'processing' and lease_until <= patchbay_now()
+        and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second'
+      limit ${BATCH} for update skip locked)
+    returning id, app_id as "appId"`.execute(tx);
+  return rows;
+}
+
+/** One that was never taken up in time, begun in order to end; its row stays locked. */
+export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
+  const { rows } = await sql<JobRow>`
+    update jobs set status = 'processing', attempt = attempt + 1, lease_until = patchbay_now(), started_at = patchbay_now()
+    where ctid = (select ctid from jobs where status = 'queued' and deadline_at <= patchbay_now() limit 1 for update skip locked)
+    returning *`.execute(tx);
+  return rows[0] ?? null;
+}
+
+/** Of jobs that have ended. */
+export async function spentAudio(
+  db: Kysely<Tables>,
+): Promise<readonly { readonly id: string; readonly audioKey: string }[]> {
+  const { rows } = await sql<{ id: string; audioKey: string }>`
+    select id, audio_key as "audioKey" from jobs where audio_key is not null and finished_at is not null limit ${BATCH}`.execute(
+    db,
+  );
+  return rows;
+}
+
+export async function forgetAudio(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`update jobs set audio_key = null where id = ${id} and finished_at is not null`.execute(db);
+}
+
+export async function expiredJobs(
+  db: Kysely<Tables>,
+): Promise<readonly { readonly id: string; readonly resultKey: string | null }[]> {
+  const { rows } = await sql<{ id: string; resultKey: string | null }>`
+    select id, result_key as "resultKey" from jobs where purged_at is null and expires_at <= patchbay_now() limit ${BATCH}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** The transcript, the source URL, and everything else that was sealed. */
+export async function purgeJob(db: Kysely<Tables>, id: string): Promise<void> {
+  await sql`update jobs set request = null, result = null, result_key = null, slot_key = null, remote_run = null,
+      purged_at = patchbay_now()
+    where id = ${id} and expires_at <= patchbay_now()`.execute(db);
+}
+
+export async function deleteOldJobs(db: Kysely<Tables>): Promise<void> {
+  await sql`delete from jobs where ctid in (
+    select ctid from jobs where finished_at <= patchbay_now() - ${sql.lit(KEEP_ROW_DAYS)} * interval '1 day' and purged_at is not null
+    limit ${BATCH} for update skip locked)`.execute(db);
+}
+
+/** Which of these objects a job's row names: `<kind>/<job id>…`. */
+export async function namedObjects(db: Kysely<Tables>, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set();
+  const { rows } = await sql<{ key: string }>`
+    select asked.key from jsonb_array_elements_text(${JSON.stringify(keys)}::jsonb) as asked (key)
+    join jobs on jobs.id = split_part(asked.key, '/', 2) and asked.key in (jobs.audio_key, jobs.result_key)`.execute(
+    db,
+  );
+  return new Set(rows.map((row) => row.key));
+}

@@ -1,0 +1,108 @@
+// Jobs as callers reach them (contract 5): made, read, listed, asked to stop. Every function takes the tenant first; a job of
+// another is no job.
+import { type Kysely, sql } from "kysely";
+import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
+import type { Transacting } from "./database.ts";
+import type { JobRow, Tables } from "./tables.ts";
+
+export interface JobOwner {
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+}
+
+export interface NewJob {
+  readonly id: JobId;
+  readonly keyId: KeyId | null;
+  readonly requestId: RequestId;
+  readonly task: JobRow["task"];
+  /** Sealed. */
+  readonly request: Buffer;
+  readonly audio: unknown;
+  readonly audioKey: string | null;
+  /** The attempt whose reservation waits for the call. */
+  readonly reserved: { readonly attemptId: string; readonly position: number } | null;
+  readonly purpose: unknown;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly slotKey: Buffer | null;
+  readonly deadlineSeconds: number;
+}
+
+/** Answers when it was made. */
+export async function insertJob(
+  tx: Transacting,
+  { workspaceId, appId }: JobOwner,
+  job: NewJob,
+): Promise<{ readonly createdAt: Date; readonly deadlineAt: Date }> {
+  const { rows } = await sql<{ createdAt: Date; deadlineAt: Date }>`
+    insert into jobs (id, workspace_id, app_id, key_id, request_id, task, request, audio, audio_key, call_attempt_id, call_position,
+      call_state, purpose, metadata, slot_key, deadline_at)
+    values (${job.id}, ${workspaceId}, ${appId}, ${job.keyId}, ${job.requestId}, ${job.task}, ${job.request},
+      ${job.audio === null ? null : JSON.stringify(job.audio)}::jsonb, ${job.audioKey}, ${job.reserved?.attemptId ?? null},
+      ${job.reserved?.position ?? null}, ${job.reserved === null ? null : "reserved"}, ${JSON.stringify(job.purpose)}::jsonb,
+      ${JSON.stringify(job.metadata)}::jsonb, ${job.slotKey}, patchbay_now() + ${job.deadlineSeconds}::float8 * interval '1 second')
+    returning created_at as "createdAt", deadline_at as "deadlineAt"`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error("an insert without its row");
+  return row;
+}
+
+export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<JobRow | null> {
+  const row = await db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("id", "=", id)
+    .where("workspace_id", "=", owner.workspaceId)
+    .where("app_id", "=", owner.appId)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** For whoever holds a signed address of its result: the app is not asked. */
+export async function readJobOfWorkspace(db: Kysely<Tables>, workspaceId: string, id: string): Promise<JobRow | null> {
+  const row = await db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("id", "=", id)
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export interface JobPage {
+  readonly status: JobRow["status"] | null;
+  readonly limit: number;
+  /** The last id of the page before. */
+  readonly before: string | null;
+}
+
+/** Newest first; ids sort by time. */
+export async function listJobs(db: Kysely<Tables>, owner: JobOwner, page: JobPage): Promise<readonly JobRow[]> {
+  let query = db
+    .selectFrom("jobs")
+    .selectAll()
+    .where("workspace_id", "=", owner.workspaceId)
+    .where("app_id", "=", owner.appId);
+  if (page.status !== null) query = query.where("status", "=", page.status);
+  if (page.before !== null) query = query.where("id", "<", page.before);
+  return query.orderBy("id", "desc").limit(page.limit).execute();
+}
+
+/** Holds the row until the transaction ends. */
+export async function lockJob(tx: Transacting, owner: JobOwner, id: string): Promise<JobRow | null> {
+  const row = await tx
+    .selectFrom("jobs")
+    .selectAll()
+    .where("id", "=", id)
+    .where("workspace_id", "=", owner.workspaceId)
+    .where("app_id", "=", owner.appId)
+    .forUpdate()
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function requestCancel(tx: Transacting, owner: JobOwner, id: string): Promise<void> {
+  await sql`update jobs set cancel_requested = true
+    where id = ${id} and workspace_id = ${owner.workspaceId} and app_id = ${owner.appId} and status = 'processing'`.execute(
+    tx,
+  );
+}
