@@ -20,12 +20,17 @@ import { createQuotas } from "./gateway/quotas.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import { deleteJob } from "./http/endpoints/delete-job.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
+import { getJob } from "./http/endpoints/get-job.ts";
+import { getJobResult } from "./http/endpoints/get-job-result.ts";
 import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
+import { listJobs } from "./http/endpoints/list-jobs.ts";
+import { postJob } from "./http/endpoints/post-job.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
 import { postAudioTranscriptions, postAudioTranslations } from "./http/endpoints/post-audio-transcriptions.ts";
 import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
@@ -34,7 +39,10 @@ import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post
 import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { createServer } from "./http/server.ts";
 import { createLeases } from "./metering/leases.ts";
+import { submitJob } from "./jobs/submit.ts";
+import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
+import { type OpenedJobs, openJobs } from "./open-jobs.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
@@ -54,6 +62,8 @@ export interface AppOptions {
   readonly now?: () => Date;
   /** Tests look at, or kill the process at, the moments between the gateway's steps. */
   readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
+  /** Whether this process works on jobs; it does unless told otherwise. */
+  readonly works?: boolean;
   /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
   readonly network?: Pick<GuardOptions, "resolve" | "connect">;
 }
@@ -67,8 +77,8 @@ export interface App {
   settled(): Promise<void>;
   /** From now on `/readyz` is 503, new work is refused, replies close their connection. */
   startDraining(): void;
-  /** Stops everything but the database, which was handed in. */
-  close(): Promise<void>;
+  /** Stops everything but the database, which was handed in. Jobs have `graceMs` to finish the calls they have in flight. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /** How stale the directory may be on this process; a change is seen within it (contract 2). */
@@ -133,7 +143,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
-  const endpoints = publicEndpoints({ configuration, gateway, spool, isDraining, database });
+  const durable = await openJobs({ ...options, gateway, spool, works: options.works ?? true });
+  const endpoints = publicEndpoints({ configuration, gateway, durable, spool, isDraining, database });
   const server = createServer({
     endpoints,
     authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
@@ -155,19 +166,22 @@ export async function createApp(options: AppOptions): Promise<App> {
     await ledger.sweepReservations();
     await leases.sweep();
   });
+  const drain = (): void => {
+    draining = true;
+    durable.drain();
+  };
 
   return {
     server,
     gateway,
     sandboxOrigin: sandbox.origin,
     settled: () => leases.flush(),
-    startDraining: () => {
-      draining = true;
-    },
-    close: async () => {
-      draining = true;
+    startDraining: drain,
+    close: async ({ graceMs = 0 } = {}) => {
+      drain();
       await Promise.all([refresh.stop(), sweep.stop()]);
       await server.close();
+      await durable.close(graceMs);
       await Promise.all([deletionSweep.stop(), deletions.close()]);
       await outbound.close();
       await leases.close();
@@ -189,6 +203,7 @@ function openOutbound({ configuration, network }: AppOptions): Outbound {
 interface PublicParts {
   readonly configuration: Configuration;
   readonly gateway: GatewayServices;
+  readonly durable: OpenedJobs;
   readonly spool: Spool;
   readonly isDraining: () => boolean;
   readonly database: Database;
@@ -196,9 +211,16 @@ interface PublicParts {
 
 function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
   const { configuration, gateway, spool, isDraining, database } = parts;
+  const { jobs, draining } = parts.durable;
   const { limits } = configuration;
   const admission = createAdmission(isDraining);
-  const speech: TranscriptionEdge = { gateway, admission, spool, maxAudioBytes: limits.maxAudioBytes };
+  const speech: TranscriptionEdge = {
+    gateway,
+    admission,
+    spool,
+    maxAudioBytes: limits.maxAudioBytes,
+    submitJob: (call) => submitJob(jobs, call),
+  };
   const chat: ChatEdge = {
     gateway,
     admission,
@@ -219,27 +241,10 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     postAudioTranscriptions(speech),
     postAudioTranslations(speech),
     getModels(gateway),
+    postJob({ jobs, admission, spool, maxAudioBytes: limits.maxJobAudioBytes }),
+    listJobs(jobs),
+    getJob(jobs, draining),
+    deleteJob(jobs),
+    getJobResult(jobs),
   ];
-}
-
-/** Runs `work` every so often, never twice at once; a failure is logged and tried again at the next turn. */
-function every(periodMs: number, logger: Logger, what: string, work: () => Promise<void>): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve();
-  let busy = false;
-  const timer = setInterval(() => {
-    if (busy) return;
-    busy = true;
-    running = work()
-      .catch((error: unknown) => logger.error({ task: what, err: error }, `could not ${what}`))
-      .finally(() => {
-        busy = false;
-      });
-  }, periodMs);
-  timer.unref();
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
 }

@@ -64,7 +64,10 @@ export const postTranscriptionContract: EndpointContract = {
         "X-SVC-Simulated": "`true` when the sandbox answered.",
       },
     },
-    202: { ...acceptedJob, description: `With \`mode: async\`, which needs the scope jobs. ${acceptedJob.description}` },
+    202: {
+      ...acceptedJob,
+      description: `With \`mode: async\`, which needs the scope jobs. ${acceptedJob.description}`,
+    },
   },
   errors: [
     "ROUTE_CONTROL_FIELD_REJECTED",

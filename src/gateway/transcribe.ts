@@ -112,12 +112,6 @@ const NEVER = new AbortController().signal;
 
 /** Until remote audio lands; streams are judged as a feature that no model has. */
 function refuseWhatIsNotBuilt(call: TranscribeCall): void {
-  if (call.fields.mode === "async") {
-    throw new GatewayError("INVALID_REQUEST", {
-      message: "mode async is not available in this version; leave it out for a synchronous answer.",
-      param: "mode",
-    });
-  }
   if (call.audio.kind === "url") {
     throw new GatewayError("AUDIO_URL_REJECTED", {
       message: "No host is allowed for audio.url on this gateway. Upload the audio as a multipart file or as base64.",

@@ -1,7 +1,7 @@
 // Whose jobs a request is about, and which one its path names.
 import type { Principal } from "../auth/principal.ts";
 import { appOf } from "../gateway/audio-call.ts";
-import type { JobOwner } from "../storage/jobs.ts";
+import type { JobOwner } from "../jobs/read-job.ts";
 import { type HandlerContext, principalOf } from "./endpoint.ts";
 
 export function jobOwner(context: HandlerContext<Principal>): JobOwner {

@@ -6,6 +6,7 @@ import { brand } from "../contract/ids.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint } from "./endpoint.ts";
+import { requireScope } from "./require-scope.ts";
 import { sendReply } from "./send.ts";
 
 export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
@@ -24,8 +25,7 @@ export function serve<P extends EdgePrincipal>(
     onRequest: async (request) => {
       if (contract.auth === "none") return;
       const principal = await authenticate(request.headers.authorization);
-      if (contract.scope !== undefined && !principal.scopes.includes(contract.scope))
-        throw missingScope(contract.scope);
+      if (contract.scope !== undefined) requireScope(principal, contract.scope);
       principals.set(request, principal);
     },
     handler: async (request, reply) => {
@@ -51,13 +51,6 @@ export function serve<P extends EdgePrincipal>(
       });
       return sendReply(edge, request, reply, await Promise.race([handled, exchange.cutOff]));
     },
-  });
-}
-
-function missingScope(scope: string): GatewayError {
-  return new GatewayError("FORBIDDEN", {
-    message: `This key lacks the scope ${scope}.`,
-    details: { required: [scope] },
   });
 }
 

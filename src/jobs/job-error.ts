@@ -1,5 +1,5 @@
 // What a failed job says of its end (contract 5): a code of the catalogue, or one of the two that only jobs have.
-import { ERRORS, GatewayError } from "../contract/errors.ts";
+import { ERRORS, type GatewayError } from "../contract/errors.ts";
 import type { JobError, JobErrorCode } from "../contract/jobs.ts";
 
 type JobOnlyCode = Exclude<JobErrorCode, keyof typeof ERRORS>;

@@ -20,7 +20,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   await enterStage(services, job, { stage: "fetching", fraction: null });
   const { workspaceId } = job;
   await using held = new AsyncDisposableStack();
-  const { spooled, mediaTypeHint } = await services.fetchRemote.fetch({ workspaceId, url, signal });
+  const { spooled, mediaTypeHint } = await services.fetchRemote.load({ workspaceId, url, signal });
   held.defer(() => spooled.dispose());
   await enterStage(services, job, { stage: "measuring", fraction: null });
   const audio = jobAudio(

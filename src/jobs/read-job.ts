@@ -8,6 +8,8 @@ import type { JobServices } from "./services.ts";
 import { isTerminal } from "./states.ts";
 import { newsOf } from "./wait.ts";
 
+export type { JobOwner } from "../storage/jobs.ts";
+
 /** For a notification that was lost. */
 const LOOK_AGAIN_MS = 5_000;
 

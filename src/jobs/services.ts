@@ -3,7 +3,7 @@ import type { Spool } from "../audio/spool.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
-import type { Queue } from "../queue/queue.ts";
+import type { Queue, QueueDefinition } from "../queue/queue.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { OnTerminal } from "../storage/webhook-events.ts";
@@ -40,6 +40,11 @@ export const RESUMED_FIRST = 10;
 
 /** The queue that carries jobs; its messages hold a job's id and nothing else. */
 export const JOBS_QUEUE = "transcription-jobs";
+
+/** A message whose worker died comes again by its heartbeat, soon; the job's own lease decides whether it is taken up. */
+export const JOB_QUEUES: Readonly<Record<string, QueueDefinition>> = {
+  [JOBS_QUEUE]: { retryLimit: 20, retryDelaySeconds: 1, expireSeconds: 86_400, heartbeatSeconds: 30 },
+};
 
 export function jobTopic(jobId: string): string {
   return `job:${jobId}`;

@@ -34,7 +34,10 @@ export function startWorker(services: JobServices, { concurrency, onError }: Wor
     },
   });
   return {
-    stop: () => stopping.abort(),
+    stop: () => {
+      services.queue.drain();
+      stopping.abort();
+    },
     close: () => leases.close(),
   };
 }

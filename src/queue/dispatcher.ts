@@ -25,6 +25,8 @@ export interface WorkOptions {
 
 export interface Dispatcher {
   wake(): void;
+  /** Takes nothing new. */
+  drain(): void;
   stop(graceMs: number): Promise<void>;
 }
 
@@ -102,11 +104,15 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   timer.unref();
   const heartbeat = startHeartbeat(options, () => [...running.values()]);
   wake();
+  const drain = (): void => {
+    state.stopping = true;
+    clearInterval(timer);
+  };
   return {
     wake,
+    drain,
     async stop(graceMs) {
-      state.stopping = true;
-      clearInterval(timer);
+      drain();
       await turning;
       const finished = Promise.all(running.keys());
       const graceOver = new AbortController();

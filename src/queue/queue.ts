@@ -39,6 +39,8 @@ export interface Queue {
   publish(topic: string, tx?: Transacting): Promise<void>;
   /** Answers how to stop listening. `topic` is null when some may have been missed. */
   subscribe(listener: (topic: string | null) => void): () => void;
+  /** From now on this process takes nothing new; it may still send. */
+  drain(): void;
   /** Takes nothing new and waits so long for what runs; then aborts its signals. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -120,6 +122,10 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+
+    drain() {
+      dispatchers.forEach((dispatcher) => dispatcher.drain());
     },
 
     async stop({ graceMs = 0 } = {}) {

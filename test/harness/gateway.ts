@@ -105,11 +105,19 @@ export function standardFile(sandbox: Sandbox): ConfigurationFile {
     workspaces: [
       {
         id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }] }],
+        apps: [
+          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }] },
+        ],
       },
       {
         id: "other",
-        apps: [{ id: "app", route: "speech", keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe"] }] }],
+        apps: [
+          {
+            id: "app",
+            route: "speech",
+            keys: [{ id: "other-key", secret: OTHER_KEY, scopes: ["transcribe", "jobs"] }],
+          },
+        ],
       },
     ],
   };

@@ -82,6 +82,7 @@ export const limitsSection = section({
     .max(604_800)
     .default(21_600)
     .describe("A job not finished this long after its submission fails."),
+  job_concurrency: z.int().min(1).max(256).default(8).describe("Jobs one process works on at once."),
   worker_grace_seconds: z
     .int()
     .min(0)

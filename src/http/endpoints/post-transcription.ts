@@ -7,18 +7,24 @@ import type { EndpointContract } from "../../contract/endpoint.ts";
 import { transcriptionFields, type TranslationFields } from "../../contract/transcription.ts";
 import type { Admission } from "../../gateway/admission.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
+import type { GatewayReply } from "../../gateway/reply.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
+import type { JobCall } from "../../jobs/submit.ts";
 import { chooseDelivery } from "../choose-format.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import type { FieldSchema } from "../fields.ts";
 import { readSubmissionAs } from "../read-audio.ts";
+import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
+import { sendGatewayReply } from "../send-gateway-reply.ts";
 
 export interface TranscriptionEdge {
   readonly gateway: GatewayServices;
   readonly admission: Admission;
   readonly spool: Spool;
   readonly maxAudioBytes: number;
+  /** What answers `mode: async`. */
+  readonly submitJob: (call: JobCall) => Promise<GatewayReply>;
 }
 
 export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> {
@@ -66,7 +72,7 @@ export function speechEndpoint<S extends FieldSchema>(
         { spool: edge.spool, maxAudioBytes: edge.maxAudioBytes },
       );
       held.defer(async () => (audio.kind === "spooled" ? audio.spooled.dispose() : undefined));
-      const reply = await transcribe(edge.gateway, {
+      const call = {
         requestId: context.requestId,
         endpoint: `${contract.method} ${contract.path}`,
         task,
@@ -76,11 +82,13 @@ export function speechEndpoint<S extends FieldSchema>(
         purposeHeader: routed.purpose,
         policyHeader: routed.policy,
         idempotencyKey: routed.idempotencyKey,
-        receivedAtMs: context.receivedAt,
-        clientGone: context.clientGone,
-      });
-      const { "content-type": contentType = "application/json", ...rest } = reply.headers;
-      return { status: reply.status, headers: rest, body: { bytes: reply.body, contentType } };
+      };
+      if (call.fields.mode === "async") {
+        requireScope(principal, "jobs");
+        return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
+      }
+      const { receivedAt: receivedAtMs, clientGone } = context;
+      return sendGatewayReply(await transcribe(edge.gateway, { ...call, receivedAtMs, clientGone }));
     },
   };
 }

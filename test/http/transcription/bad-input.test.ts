@@ -63,7 +63,8 @@ after(() => Promise.all([gateway.close(), small.close()]));
 afterEach(async () => {
   for (const each of [gateway, small]) {
     assert.deepEqual(await readdir(join(each.dataDir, "spool")), []);
-    assert.deepEqual((await readdir(each.dataDir)).toSorted(), ["patchbay.yaml", "spool"]);
+    assert.deepEqual((await readdir(each.dataDir)).toSorted(), ["objects", "patchbay.yaml", "spool"]);
+    assert.deepEqual(await readdir(join(each.dataDir, "objects"), { recursive: true }), [".incoming"]);
     assert.equal((await ask(portOf(each), get("/healthz", ""))).status, 200);
   }
   assert.equal(Reflect.get({}, "polluted"), undefined);
