@@ -43,6 +43,14 @@ export const NOVA_2: SpeechModel = {
   limits: { ...NOVA_3.limits, keyterms: { maxTerms: 100, maxTermWords: 1, forbiddenCharacters: [":"] } },
 };
 
+/** Made for one kind of audio, in English; with nothing to detect. */
+const NOVA_2_SPECIAL: SpeechModel = {
+  ...NOVA_2,
+  languages: ["en"],
+  preferences: ["smart_formatting", "language"],
+};
+const SPECIALITIES = "automotive conversationalai drivethru finance medical meeting video voicemail".split(" ");
+
 export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {
   "nova-3": NOVA_3,
   "nova-3-general": NOVA_3,
@@ -50,4 +58,5 @@ export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {
   "nova-3-medical": { ...NOVA_3, languages: ["en"], preferences: ["smart_formatting", "language"] },
   "nova-2": NOVA_2,
   "nova-2-general": NOVA_2,
+  ...Object.fromEntries(SPECIALITIES.map((speciality) => [`nova-2-${speciality}`, NOVA_2_SPECIAL])),
 };

@@ -21,6 +21,10 @@ import { receiptsFor } from "./receipts.ts";
 
 const deepgramSettings = z.strictObject({
   mip_opt_out: z.boolean().describe("Keep the audio out of Deepgram's training; true unless set.").optional(),
+  diarize_model: z
+    .enum(["latest", "v1", "v2"])
+    .describe("Which version tells speakers apart; `latest` unless set.")
+    .optional(),
 });
 
 export const deepgram: SpeechProvider = {
@@ -47,7 +51,7 @@ export function planDeepgram(request: SpeechRequest, target: SpeechTarget): Plan
   // Silence about formatting gets punctuation, as every other provider gives it unasked; Deepgram's default is none.
   if (request.smartFormatting === true) query.push(["smart_format", "true"]);
   if (request.smartFormatting !== false) query.push(["punctuate", "true"]);
-  if (request.diarization) query.push(["diarize_model", "latest"]);
+  if (request.diarization) query.push(["diarize_model", String(target.settings["diarize_model"] ?? "latest")]);
   if (request.segments || request.diarization || request.multichannel) query.push(["utterances", "true"]);
   for (const group of request.redaction) query.push(["redact", group]);
   query.push(...keyterms);

@@ -98,16 +98,34 @@ const GPT_TRANSCRIBE_DIALECT: Dialect = {
   keyterms: "keywords[]",
 };
 
+const knownSpeaker = z.strictObject({
+  name: z.string().min(1).max(64).describe("Any name; answers number the speakers all the same."),
+  reference: z
+    .string()
+    .regex(/^data:audio\/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/u, "must be a data URL of audio")
+    .describe("A sample of that voice, 2 to 10 seconds, as a data URL."),
+});
+
+const settings = z.strictObject({
+  known_speakers: z
+    .array(knownSpeaker)
+    .max(4)
+    .describe("gpt-4o-transcribe-diarize: voices to tell apart by a sample; they count towards its 25 MiB.")
+    .optional(),
+});
+
 export const openai: SpeechProvider = {
   kind: "openai",
   models: {
     "whisper-1": WHISPER_1,
     "gpt-4o-transcribe": GPT_4O,
     "gpt-4o-mini-transcribe": GPT_4O,
+    "gpt-4o-mini-transcribe-2025-12-15": GPT_4O,
+    "gpt-4o-mini-transcribe-2025-03-20": GPT_4O,
     "gpt-4o-transcribe-diarize": GPT_4O_DIARIZE,
     "gpt-transcribe": GPT_TRANSCRIBE,
   },
-  settings: z.strictObject({}),
+  settings,
   defaultBaseUrl: "https://api.openai.com/v1",
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
   transcribe: transcribeAudio,
@@ -117,7 +135,20 @@ export const openai: SpeechProvider = {
 /** By name, dated snapshots (`gpt-4o-mini-transcribe-2025-12-15`) included when a configuration declares them. */
 function dialectOf(target: SpeechTarget): Dialect {
   const { model } = target;
-  if (model.startsWith("gpt-4o-transcribe-diarize")) return GPT_4O_DIARIZE_DIALECT;
+  if (model.startsWith("gpt-4o-transcribe-diarize")) return withKnownSpeakers(GPT_4O_DIARIZE_DIALECT, target);
   if (model.startsWith("gpt-4o")) return GPT_4O_DIALECT;
   return model.startsWith("gpt-transcribe") ? GPT_TRANSCRIBE_DIALECT : OPENAI_DIALECT;
+}
+
+/** Names and samples are two lists in the same order. Settings were judged with the configuration. */
+function withKnownSpeakers(dialect: Dialect, target: SpeechTarget): Dialect {
+  const { known_speakers: known = [] } = settings.partial().strip().catch({}).parse(target.settings);
+  return {
+    ...dialect,
+    constantFields: [
+      ...dialect.constantFields,
+      ...known.map(({ name }) => ["known_speaker_names[]", name] as const),
+      ...known.map(({ reference }) => ["known_speaker_references[]", reference] as const),
+    ],
+  };
 }

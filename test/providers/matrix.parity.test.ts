@@ -23,11 +23,16 @@ const ROWS: readonly (readonly [row: string, model: string, data: SpeechModel | 
   ...["nova-3", "nova-3-general", "nova-3-medical"].map(
     (name) => ["deepgram/nova-3", name, deepgram.models[name]] as const,
   ),
-  ...["nova-2", "nova-2-general"].map((name) => ["deepgram/nova-2", name, deepgram.models[name]] as const),
+  ...Object.keys(deepgram.models)
+    .filter((name) => name.startsWith("nova-2"))
+    .map((name) => ["deepgram/nova-2", name, deepgram.models[name]] as const),
   ["openai/whisper-1", "whisper-1", openai.models["whisper-1"]],
-  ...["gpt-4o-transcribe", "gpt-4o-mini-transcribe"].map(
-    (name) => ["openai/gpt-4o-transcribe, -mini", name, openai.models[name]] as const,
-  ),
+  ...[
+    "gpt-4o-transcribe",
+    "gpt-4o-mini-transcribe",
+    "gpt-4o-mini-transcribe-2025-12-15",
+    "gpt-4o-mini-transcribe-2025-03-20",
+  ].map((name) => ["openai/gpt-4o-transcribe, -mini", name, openai.models[name]] as const),
   ["openai/gpt-4o-transcribe-diarize", "gpt-4o-transcribe-diarize", openai.models["gpt-4o-transcribe-diarize"]],
   ["openai/gpt-transcribe", "gpt-transcribe", openai.models["gpt-transcribe"]],
   ...["universal-3-pro", "universal-3-5-pro"].map(
@@ -147,11 +152,14 @@ const DIFFERENCES: readonly Difference[] = [
       "a paid add-on that answers with one text, without times or speakers: an envelope of it would promise what it lacks",
   },
   {
-    rows: ["deepgram/nova-3"],
-    models: ["nova-3-medical"],
+    rows: DEEPGRAM,
+    models: [
+      "nova-3-medical",
+      ...Object.keys(deepgram.models).filter((name) => name.startsWith("nova-2-") && name !== "nova-2-general"),
+    ],
     column: "detect_language",
     ours: "absent",
-    because: "the medical model knows one language, and detection would answer with another model",
+    because: "a model made for one kind of audio knows one language, and detection would answer with another model",
   },
   {
     rows: [GEMINI_TRANSCRIBE],

@@ -60,17 +60,27 @@ function golden(model: string, keyterms: Change): GoldenModel {
 }
 
 /** English only: no detection. */
-const MEDICAL: GoldenModel = {
-  ...golden("nova-3-medical", KEYTERM),
-  preferences: { ...golden("nova-3-medical", KEYTERM).preferences, detect_language: "dropped" },
-};
+function englishOnly(model: string, keyterms: Change): GoldenModel {
+  const whole = golden(model, keyterms);
+  return { ...whole, preferences: { ...whole.preferences, detect_language: "dropped" } };
+}
 
 export const DEEPGRAM_GOLDEN: readonly GoldenModel[] = [
   golden("nova-3", KEYTERM),
   golden("nova-3-general", KEYTERM),
-  MEDICAL,
+  englishOnly("nova-3-medical", KEYTERM),
   golden("nova-2", KEYWORDS),
   golden("nova-2-general", KEYWORDS),
+  ...[
+    "nova-2-automotive",
+    "nova-2-conversationalai",
+    "nova-2-drivethru",
+    "nova-2-finance",
+    "nova-2-medical",
+    "nova-2-meeting",
+    "nova-2-video",
+    "nova-2-voicemail",
+  ].map((model) => englishOnly(model, KEYWORDS)),
 ];
 
 /** The sandbox's own model takes all of nova-3 and says so in the same words. */

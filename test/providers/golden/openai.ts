@@ -54,6 +54,27 @@ const DIARIZE: GoldenModel = {
   preferences: { ...WHISPER_1.preferences, detect_language: "dropped", prompt: "dropped" },
 };
 
+/** A sample of a voice is two seconds at least; what it holds is the provider's to judge. */
+const ADA = "data:audio/wav;base64,UklGRg==";
+const BOB = "data:audio/mpeg;base64,//uQ";
+
+const DIARIZE_KNOWN: GoldenModel = {
+  ...DIARIZE,
+  settings: {
+    known_speakers: [
+      { name: "Ada", reference: ADA },
+      { name: "Bob", reference: BOB },
+    ],
+  },
+  base: [
+    ...DIARIZE.base,
+    ["known_speaker_names[]", "Ada"],
+    ["known_speaker_names[]", "Bob"],
+    ["known_speaker_references[]", ADA],
+    ["known_speaker_references[]", BOB],
+  ],
+};
+
 const GPT_TRANSCRIBE: GoldenModel = {
   model: "gpt-transcribe",
   path: "/audio/transcriptions",
@@ -80,4 +101,7 @@ export const OPENAI_GOLDEN: readonly GoldenModel[] = [
   gpt4o("gpt-4o-mini-transcribe"),
   DIARIZE,
   GPT_TRANSCRIBE,
+  gpt4o("gpt-4o-mini-transcribe-2025-12-15"),
+  gpt4o("gpt-4o-mini-transcribe-2025-03-20"),
+  DIARIZE_KNOWN,
 ];

@@ -1,0 +1,68 @@
+// The providers' limits as required features (contract 3): what fits is eligible, one more of anything is not, and the target
+// says which limit it was. Every model of every catalogue, at its own figures.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Lack } from "../../src/contract/features.ts";
+import type { TranscriptionFields } from "../../src/contract/transcription.ts";
+import type { SpeechModel } from "../../src/providers/provider.ts";
+import { providers } from "../../src/providers/registry.ts";
+import { type AudioFacts, judgeTarget } from "../../src/routing/judge-target.ts";
+import { requiredFeatures } from "../../src/routing/required-features.ts";
+
+function lacks(model: SpeechModel, fields: TranscriptionFields, facts: Partial<AudioFacts>): readonly Lack[] {
+  const audio: AudioFacts = { format: "wav", sizeBytes: 1000, durationSeconds: 1, channels: 1, ...facts };
+  return judgeTarget(model, requiredFeatures(fields, "transcribe"), audio, ["keyterms"]).missing;
+}
+
+const terms = (count: number): string[] => Array.from({ length: count }, (_, index) => `t${index}`);
+const words = (count: number): string => terms(count).join(" ");
+
+for (const [kind, { models }] of providers) {
+  for (const [name, model] of Object.entries(models)) {
+    const { maxBytes, maxSeconds, maxChannels, keyterms } = model.limits;
+    test(`contract 3: ${kind}/${name} takes what its limits say and not one more`, () => {
+      if (maxBytes !== undefined) {
+        assert.deepEqual(lacks(model, {}, { sizeBytes: maxBytes }), []);
+        assert.deepEqual(lacks(model, {}, { sizeBytes: maxBytes + 1 }), ["size"]);
+      }
+      if (maxSeconds !== undefined) {
+        assert.deepEqual(lacks(model, {}, { durationSeconds: maxSeconds }), []);
+        assert.deepEqual(lacks(model, {}, { durationSeconds: maxSeconds + 0.001 }), ["duration"]);
+      }
+      if (maxChannels !== undefined && model.features.multichannel !== undefined) {
+        assert.deepEqual(lacks(model, { multichannel: true }, { channels: maxChannels }), []);
+        assert.deepEqual(lacks(model, { multichannel: true }, { channels: maxChannels + 1 }), ["channels"]);
+        assert.deepEqual(lacks(model, {}, { channels: maxChannels + 1 }), [], "mixed down, nobody counts them");
+      }
+      if (keyterms === undefined || model.features.keyterms === undefined) return;
+      const asked = (list: readonly string[]) => lacks(model, { keyterms: [...list] }, {});
+      const { maxTerms, maxTermCharacters, maxTermWords, forbiddenCharacters = [] } = keyterms;
+      if (maxTerms !== undefined) {
+        assert.deepEqual(asked(terms(maxTerms)), []);
+        assert.deepEqual(asked(terms(maxTerms + 1)), ["keyterms_limit"]);
+      }
+      if (maxTermCharacters !== undefined) {
+        assert.deepEqual(asked(["x".repeat(maxTermCharacters)]), []);
+        assert.deepEqual(asked(["x".repeat(maxTermCharacters + 1)]), ["keyterms_limit"]);
+      }
+      if (maxTermWords !== undefined) {
+        assert.deepEqual(asked([words(maxTermWords)]), []);
+        assert.deepEqual(asked([words(maxTermWords + 1)]), ["keyterms_limit"]);
+      }
+      for (const character of forbiddenCharacters) assert.deepEqual(asked([`a${character}b`]), ["keyterms_limit"]);
+    });
+
+    test(`contract 3: ${kind}/${name} takes the languages it lists and no other`, () => {
+      if (model.languages === "any") return assert.deepEqual(lacks(model, { language: "eo" }, {}), []);
+      for (const language of model.languages) assert.deepEqual(lacks(model, { language }, {}), [], language);
+      assert.deepEqual(lacks(model, { language: "eo" }, {}), ["language"]);
+    });
+  }
+}
+
+test("contract 3: OpenAI's figures are those of its refusals: 1400 s with speakers, 1500 s without, 25 MiB with the form around it", () => {
+  const models = providers.get("openai")?.models ?? {};
+  assert.equal(models["gpt-4o-transcribe-diarize"]?.limits.maxSeconds, 1400);
+  assert.equal(models["gpt-4o-transcribe"]?.limits.maxSeconds, 1500);
+  for (const { limits } of Object.values(models)) assert.equal(limits.maxBytes, 25 * 1024 * 1024 - 64 * 1024);
+});
