@@ -47,18 +47,24 @@ export function planDeepgram(request: SpeechRequest, target: SpeechTarget): Plan
   const keyterms = keytermParameters(request.keyterms, target);
   if (missing.length > 0) return { ok: false, missing };
   if (keyterms === null) return { ok: false, missing: ["keyterms_limit"] };
+  const { mip_opt_out: optOut = true, diarize_model: diarizeModel = "latest" } = settingsOf(target);
   const query: [string, string][] = [["model", target.model], languageParameter(request, target)];
   // Silence about formatting gets punctuation, as every other provider gives it unasked; Deepgram's default is none.
   if (request.smartFormatting === true) query.push(["smart_format", "true"]);
   if (request.smartFormatting !== false) query.push(["punctuate", "true"]);
-  if (request.diarization) query.push(["diarize_model", String(target.settings["diarize_model"] ?? "latest")]);
+  if (request.diarization) query.push(["diarize_model", diarizeModel]);
   if (request.segments || request.diarization || request.multichannel) query.push(["utterances", "true"]);
   for (const group of request.redaction) query.push(["redact", group]);
   query.push(...keyterms);
   if (request.multichannel) query.push(["multichannel", "true"]);
   if (request.profanityFilter) query.push(["profanity_filter", "true"]);
-  if (target.settings["mip_opt_out"] !== false) query.push(["mip_opt_out", "true"]);
+  if (optOut) query.push(["mip_opt_out", "true"]);
   return { ok: true, plan: { kind: "raw", path: "/v1/listen", query }, dropped: droppedPreferences(request, target) };
+}
+
+/** They were judged with the configuration; what is not understood here is as if not set. */
+function settingsOf(target: SpeechTarget): z.infer<typeof deepgramSettings> {
+  return deepgramSettings.strip().catch({}).parse(target.settings);
 }
 
 /** Detection overrides `language`, and the default is said aloud: conditions on language were judged against it. */

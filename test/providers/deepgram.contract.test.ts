@@ -237,3 +237,14 @@ test("deepgram: formatting declined is declined altogether, punctuation included
   assert.ok(result.ok && result.plan.kind === "raw");
   assert.ok(!result.plan.query.some(([name]) => name === "punctuate" || name === "smart_format"));
 });
+
+test("deepgram: a target may hold on to one version of the diarizer", () => {
+  const { speech, target } = targetOf(deepgram, NOVA_3);
+  const settings = { diarize_model: "v1" };
+  assert.ok(
+    deepgram.settings.safeParse(settings).success && !deepgram.settings.safeParse({ diarize_model: "v3" }).success,
+  );
+  const result = deepgram.plan(requestFor(speech, { diarization: true }), { ...target, settings });
+  assert.ok(result.ok && result.plan.kind === "raw");
+  assert.ok(result.plan.query.some(([name, value]) => name === "diarize_model" && value === "v1"));
+});
