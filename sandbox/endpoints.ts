@@ -5,6 +5,7 @@ import { compatibleWire, DIALECTS } from "./compatible.ts";
 import { deepgramWire } from "./deepgram.ts";
 import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./gemini-audio.ts";
 import { geminiChatWire } from "./gemini-chat.ts";
+import { googleSpeechWires } from "./google-speech.ts";
 import { openAiWire } from "./openai-audio.ts";
 import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
 import { elevenLabsWires } from "./elevenlabs.ts";
@@ -23,6 +24,7 @@ export interface Endpoints {
 export function createEndpoints(): Endpoints {
   const assemblyAi = assemblyAiWires();
   const elevenLabs = elevenLabsWires();
+  const googleSpeech = googleSpeechWires();
   const exact: ReadonlyMap<string, Methods> = new Map<string, Methods>([
     ["/deepgram/v1/listen", { POST: deepgramWire }],
     ["/assemblyai/v2/upload", { POST: assemblyAi.upload }],
@@ -43,7 +45,7 @@ export function createEndpoints(): Endpoints {
     ["/elevenlabs/v1/speech-to-text/transcripts/", { GET: elevenLabs.poll, DELETE: elevenLabs.remove }],
   ];
   return {
-    find: (path) => exact.get(path) ?? underPath.find(([prefix]) => path.startsWith(prefix))?.[1] ?? null,
+    find: (path) => exact.get(path) ?? underPath.find(([prefix]) => path.startsWith(prefix))?.[1] ?? googleSpeech(path),
   };
 }
 

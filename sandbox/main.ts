@@ -30,6 +30,7 @@ async function main(): Promise<void> {
     "The sandbox is listening. It recognises nothing: its transcripts state the measured facts of the audio.",
     `  AssemblyAI          ${sandbox.assemblyaiUrl}`,
     `  Anthropic           ${sandbox.anthropicUrl}`,
+    `  Google Speech       ${sandbox.googleSpeechUrl}`,
     `  Gemini              ${sandbox.geminiUrl}`,
     `  Deepgram            ${sandbox.deepgramUrl}`,
     `  ElevenLabs          ${sandbox.elevenlabsUrl}`,

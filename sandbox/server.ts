@@ -32,6 +32,8 @@ export interface Sandbox {
   readonly assemblyaiUrl: string;
   /** What precedes `/v1/messages`. */
   readonly anthropicUrl: string;
+  /** What precedes `/v2`; the token endpoint and the bucket lie behind it too. */
+  readonly googleSpeechUrl: string;
   /** What precedes `/v1beta`. */
   readonly geminiUrl: string;
   /** What precedes `/v1/speech-to-text`. */
@@ -92,6 +94,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     deepgramUrl: `${origin}/deepgram`,
     assemblyaiUrl: `${origin}/assemblyai`,
     anthropicUrl: `${origin}/anthropic`,
+    googleSpeechUrl: `${origin}/google-speech`,
     geminiUrl: `${origin}/gemini`,
     elevenlabsUrl: `${origin}/elevenlabs`,
     openaiUrl: `${origin}/openai/v1`,

@@ -10,6 +10,7 @@ export const WIRE_NAMES = [
   "assemblyai",
   "elevenlabs",
   "gemini",
+  "google-speech",
   "anthropic",
 ] as const;
 export type WireName = (typeof WIRE_NAMES)[number];
@@ -44,7 +45,7 @@ export interface Alteration {
 }
 
 /** The requests of a run, for providers that take a submission; the others have `submit` alone. */
-export const STEPS = ["upload", "submit", "poll", "remove"] as const;
+export const STEPS = ["token", "upload", "submit", "poll", "remove"] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface WireAnswer {

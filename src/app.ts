@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { DIALECTS } from "../sandbox/compatible.ts";
-import { startSandbox } from "../sandbox/server.ts";
+import { type Sandbox, startSandbox } from "../sandbox/server.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { createVerifyKey } from "./auth/verify-key.ts";
@@ -48,6 +48,7 @@ import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
 import { createCircuits } from "./providers/health.ts";
 import { createIo } from "./providers/make-io.ts";
+import { createMemory } from "./providers/memory.ts";
 import type { ProviderKind } from "./providers/provider.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
@@ -95,16 +96,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const isDraining = () => draining;
 
   const sandbox = await startSandbox();
-  const sandboxUrls: { readonly [K in ProviderKind]?: string } = {
-    sandbox: sandbox.origin,
-    assemblyai: sandbox.assemblyaiUrl,
-    deepgram: sandbox.deepgramUrl,
-    anthropic: sandbox.anthropicUrl,
-    gemini: sandbox.geminiUrl,
-    elevenlabs: sandbox.elevenlabsUrl,
-    openai: sandbox.openaiUrl,
-  };
   const outbound = openOutbound(options);
+  const memory = createMemory(nowMs);
   const measurer = createMeasurer();
   const spool = await openSpool({ directory: join(configuration.storage.dataDir, "spool") });
   const ledger = createLedger({ database, seal });
@@ -119,11 +112,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const reach: Pick<GatewayServices, "providers" | "directory" | "openIo" | "sandboxUrl" | "logger"> = {
     providers,
     directory: () => directory,
-    openIo: ({ timeoutMs, ...request }) => createIo({ outbound, deadlineMs: timeoutMs, ...request }),
-    sandboxUrl: (kind, dialect) =>
-      kind === "openai-compatible"
-        ? sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai")
-        : (sandboxUrls[kind] ?? null),
+    openIo: ({ timeoutMs, ...request }) => createIo({ outbound, memory, deadlineMs: timeoutMs, ...request }),
+    sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
     logger,
   };
   const deletions = createProviderDeletions(database, reach);
@@ -189,6 +179,23 @@ export async function createApp(options: AppOptions): Promise<App> {
       await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
     },
   };
+}
+
+/** Where the sandbox speaks a kind's wire format; of compatible servers each dialect has its own place. */
+function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknown): string | null {
+  if (kind === "openai-compatible")
+    return sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai");
+  const urls: { readonly [K in ProviderKind]?: string } = {
+    sandbox: sandbox.origin,
+    assemblyai: sandbox.assemblyaiUrl,
+    deepgram: sandbox.deepgramUrl,
+    anthropic: sandbox.anthropicUrl,
+    gemini: sandbox.geminiUrl,
+    elevenlabs: sandbox.elevenlabsUrl,
+    "google-speech": sandbox.googleSpeechUrl,
+    openai: sandbox.openaiUrl,
+  };
+  return urls[kind] ?? null;
 }
 
 function openOutbound({ configuration, network }: AppOptions): Outbound {

@@ -3,7 +3,7 @@
 import type { Capability } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 import type { FaultPath } from "./fault.ts";
-import { hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
+import { credentialFault, hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
 import { checkKeySecrets } from "./check-secrets.ts";
 import { checkSettings } from "./check-settings.ts";
 import { duplicates, entries, type Entry, field, map, text, unique } from "./raw-data.ts";
@@ -66,9 +66,11 @@ function checkConnection(connection: Entry): readonly SchemaFault[] {
   const hasText = (name: string) => (text(connection.value, name) ?? "") !== "";
   if (lacksAdapter(kind))
     faults.push({ path: [...connection.path, "kind"], message: `kind '${kind}' has no adapter in this version` });
-  else if (["openai", "deepgram", "anthropic", "gemini"].includes(kind) && !hasText("api_key")) {
+  else if (["openai", "deepgram", "anthropic", "gemini", "google-speech"].includes(kind) && !hasText("api_key")) {
     faults.push({ path: [...connection.path, "api_key"], message: `is required for kind '${kind}'` });
   }
+  const fault = credentialFault(kind, text(connection.value, "api_key") ?? "");
+  if (fault !== null) faults.push({ path: [...connection.path, "api_key"], message: fault });
   if (kind === "openai-compatible" && !hasText("base_url"))
     faults.push({ path: [...connection.path, "base_url"], message: "is required for kind 'openai-compatible'" });
   return faults;

@@ -22,6 +22,12 @@ export function hasSpeechAdapter(kind: string): boolean {
   return providers.has(kind as ProviderKind);
 }
 
+/** What is wrong with a credential as far as its form shows; null: nothing, or nobody can tell. */
+export function credentialFault(kind: string, credential: string): string | null {
+  if (credential === "") return null;
+  return providers.get(kind as ProviderKind)?.credentialFault?.(credential) ?? null;
+}
+
 /** undefined: no adapter, so nothing is known of its settings. */
 export function settingsSchema(kind: string): z.ZodType | undefined {
   return providers.get(kind as ProviderKind)?.settings;

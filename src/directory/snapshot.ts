@@ -106,7 +106,7 @@ function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, provi
         ownership,
         provider: account.kind,
         model: target.model,
-        speech: speechModel(providers.speech.get(account.kind), target.model, declared),
+        speech: speechModel(providers.speech.get(account.kind), target.model, declared, target.settings),
         chat: chatModel(account.kind, providers.chat.get(account.kind), target.model, declared),
         profiles: target.profiles,
         settings: { ...(declared?.dialect == null ? {} : { dialect: declared.dialect }), ...target.settings },

@@ -13,9 +13,11 @@ export function speechModel(
   provider: SpeechProvider | undefined,
   name: string,
   declared: StoredModel | undefined,
+  settings: Readonly<Record<string, unknown>>,
 ): SpeechModel | null {
   if (provider === undefined) return null;
-  const known = provider.models[name];
+  const listed = provider.models[name];
+  const known = listed === undefined ? undefined : (provider.configured?.(name, listed, settings) ?? listed);
   if (declared === undefined) return known ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;
   const base = known ?? provider.unknownModel ?? NOTHING;

@@ -1,4 +1,6 @@
 // What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
+import type { Remembered } from "./memory.ts";
+
 /** Why an attempt failed. Policy (next, stop, burn) is decided from the kind in `gateway/attempt.ts` alone. */
 export type FailureKind =
   /** No byte of the request left: DNS, TCP, TLS, connect timeout. Or only an upload that nobody works on broke off. */
@@ -60,6 +62,8 @@ export interface WireRequest {
   readonly body?: WireBody;
   /** The provider does no work for it and bills nothing: an upload, a poll, a deletion. It does not count as dispatched. */
   readonly isFree?: boolean;
+  /** Another host of the provider's. Used where the base URL lies in its domain; behind any other all paths are in one place. */
+  readonly sibling?: { readonly domain: string; readonly origin: string };
 }
 /** `sizeBytes` is exact: it becomes the Content-Length. */
 export interface WireBody {
@@ -91,6 +95,9 @@ export interface Io {
   readonly onRemoteRun: (run: RemoteRun) => Promise<void>;
   /** Waits; cut short by the attempt's signal or deadline, which then throws as `send` would. */
   readonly pause: (milliseconds: number) => Promise<void>;
+  /** What `make` gave for this account, shared by its calls in this process until it expires. */
+  readonly remember: (name: string, make: () => Promise<Remembered>) => Promise<string>;
+  readonly forget: (name: string) => void;
 }
 
 /** A reply whose body is read as it comes. */

@@ -1,5 +1,6 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
 import { setTimeout as wait } from "node:timers/promises";
+import { createMemory, type Memory } from "./memory.ts";
 import { type Outbound, OutboundError, type OutboundRequest } from "../outbound/dial.ts";
 import {
   type FailureKind,
@@ -30,15 +31,21 @@ export interface IoOptions {
   /** Called as the first byte of a request that is not free leaves. */
   readonly onDispatch?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
+  /** Shared by every `Io` of the process; without it nothing is remembered beyond this one. */
+  readonly memory?: Memory;
 }
 
 export function createIo(options: IoOptions): StreamingIo {
   const endsAtMs = Date.now() + options.deadlineMs;
   const leftMs = (): number => Math.max(1, endsAtMs - Date.now());
+  const memory = options.memory ?? createMemory();
+  const keyOf = (name: string): string => accountKey(options, name);
   return {
     credential: options.credential,
     send: (request) => send(request, { ...options, deadlineMs: leftMs() }),
     open: (request) => open(request, { ...options, deadlineMs: leftMs() }),
+    remember: (name, make) => memory.get(keyOf(name), make),
+    forget: (name) => memory.forget(keyOf(name)),
     onRemoteRun: async (run) => options.onRemoteRun?.(run),
     pause: async (milliseconds) => {
       const isTooLong = milliseconds >= leftMs();
@@ -50,6 +57,10 @@ export function createIo(options: IoOptions): StreamingIo {
       if (isTooLong) throw new ProviderError("timeout");
     },
   };
+}
+
+function accountKey({ baseUrl, credential }: IoOptions, name: string): string {
+  return JSON.stringify([name, baseUrl, credential]);
 }
 
 async function send(request: WireRequest, options: IoOptions): Promise<WireReply> {
@@ -86,7 +97,7 @@ function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequ
   return {
     trust: "operator",
     method: request.method,
-    url: urlOf(options.baseUrl, request),
+    url: urlOf(baseUrlOf(options.baseUrl, request), request),
     headers: { accept: "application/json", "user-agent": "patchbay", ...request.headers },
     signal: options.signal,
     timeoutMs: options.deadlineMs,
@@ -113,6 +124,11 @@ function kindOf(error: OutboundError): FailureKind {
     case "reply_too_large":
       return "bad_reply";
   }
+}
+
+function baseUrlOf(baseUrl: string, { sibling }: WireRequest): string {
+  if (sibling === undefined) return baseUrl;
+  return new URL(baseUrl).hostname.endsWith(`.${sibling.domain}`) ? sibling.origin : baseUrl;
 }
 
 function urlOf(baseUrl: string, request: WireRequest): URL {

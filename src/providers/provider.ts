@@ -178,6 +178,10 @@ export interface SpeechProvider {
   readonly kind: ProviderKind;
   /** Models known from the start, by name. */
   readonly models: Readonly<Record<string, SpeechModel>>;
+  /** What is wrong with a credential as far as its form shows, without a word of it. */
+  readonly credentialFault?: (credential: string) => string | null;
+  /** What a target's settings change about a model: what an account was given besides its credential. */
+  readonly configured?: (name: string, model: SpeechModel, settings: Readonly<Record<string, unknown>>) => SpeechModel;
   /** What a model absent from the catalogue is assumed to do before its declaration adds to it. */
   readonly unknownModel?: SpeechModel;
   readonly defaultBaseUrl: string | null;

@@ -5,6 +5,7 @@ import type { ChatProvider } from "./chat-provider.ts";
 import { deepgram } from "./deepgram.ts";
 import { geminiAudio } from "./gemini-audio.ts";
 import { geminiChat } from "./gemini-chat.ts";
+import { googleSpeech } from "./google-speech.ts";
 import { openaiChat, openaiCompatibleChat } from "./openai-chat.ts";
 import { elevenlabs } from "./elevenlabs.ts";
 import { openaiCompatible } from "./openai-compatible.ts";
@@ -14,7 +15,7 @@ import { sandboxChat } from "./sandbox-chat.ts";
 import { sandbox } from "./sandbox.ts";
 
 export const providers: ReadonlyMap<ProviderKind, SpeechProvider> = new Map(
-  [assemblyai, deepgram, elevenlabs, geminiAudio, openai, openaiCompatible, sandbox].map((provider) => [
+  [assemblyai, deepgram, elevenlabs, geminiAudio, googleSpeech, openai, openaiCompatible, sandbox].map((provider) => [
     provider.kind,
     provider,
   ]),

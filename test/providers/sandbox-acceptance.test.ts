@@ -8,6 +8,7 @@ import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { deepgram } from "../../src/providers/deepgram.ts";
 import { geminiAudio } from "../../src/providers/gemini-audio.ts";
 import { elevenlabs } from "../../src/providers/elevenlabs.ts";
+import { googleSpeech } from "../../src/providers/google-speech.ts";
 import { createIo } from "../../src/providers/make-io.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { openai } from "../../src/providers/openai.ts";
@@ -20,6 +21,7 @@ import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
 import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
+import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 import { targetOf } from "./subject.ts";
 
@@ -53,6 +55,7 @@ const PLACES: readonly Place[] = [
   ...ELEVENLABS_GOLDEN.map((golden) => ({ provider: elevenlabs, baseUrl: server.elevenlabsUrl, golden })),
   ...DEEPGRAM_GOLDEN.map((golden) => ({ provider: deepgram, baseUrl: server.deepgramUrl, golden })),
   ...GEMINI_GOLDEN.map((golden) => ({ provider: geminiAudio, baseUrl: server.geminiUrl, golden })),
+  ...GOOGLE_SPEECH_GOLDEN.map((golden) => ({ provider: googleSpeech, baseUrl: server.googleSpeechUrl, golden })),
   ...OPENAI_GOLDEN.map((golden) => ({ provider: openai, baseUrl: server.openaiUrl, golden })),
   ...[
     SIMULATED_GOLDEN,

@@ -29,6 +29,8 @@ before(async () => {
         },
         onRemoteRun: async () => undefined,
         pause: async () => undefined,
+        remember: async (_name, make) => (await make()).value,
+        forget: () => undefined,
       }),
     }),
   });

@@ -20,8 +20,15 @@ const compatible = (id: string, dialect: string): Connection => ({
   models: { whisper: { capabilities: ["audio_input"], features: { timestamps: ["word", "segment"] }, dialect } },
 });
 
+/** Word times of chirp_3 come by a batch through the bucket. */
+const BUCKET = { settings: { bucket: "acme-audio", project: "acme-1" } };
+
 const PLACES: readonly (readonly [Connection, Omit<Target, "connection">])[] = [
   [{ id: "gm", kind: "gemini", api_key: "real-secret", base_url: NOWHERE }, { model: "gemini-3.5-transcribe" }],
+  [
+    { id: "go", kind: "google-speech", api_key: "real-secret" },
+    { model: "chirp_3", ...BUCKET },
+  ],
   [compatible("groq", "groq"), { model: "whisper" }],
   [compatible("mistral", "mistral"), { model: "whisper" }],
   [compatible("whisper-cpp", "whisper-cpp"), { model: "whisper" }],

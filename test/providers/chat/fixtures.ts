@@ -106,6 +106,8 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>): StreamingIo {
     send: never,
     onRemoteRun: never,
     pause: never,
+    remember: never,
+    forget: never,
     open: async () => ({
       status: 200,
       headers: { "content-type": "text/event-stream" },

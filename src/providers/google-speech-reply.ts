@@ -1,0 +1,162 @@
+// Reading the results of Google's speech API v2, of a recognition and of a batch alike: proto3 JSON, in which what is zero or
+// empty is left out. Pure.
+import { z } from "zod";
+import { ProviderError } from "./io.ts";
+import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { confidenceOrNull, offsetSeconds } from "./reply-values.ts";
+
+const word = z.object({
+  word: z.string(),
+  startOffset: z.unknown().optional(),
+  endOffset: z.unknown().optional(),
+  confidence: z.unknown().optional(),
+  speakerLabel: z.string().nullish(),
+});
+
+const result = z.object({
+  alternatives: z
+    .array(
+      z.object({
+        transcript: z.string().nullish(),
+        confidence: z.unknown().optional(),
+        words: z.array(word).nullish(),
+      }),
+    )
+    .nullish(),
+  channelTag: z.number().nullish(),
+  resultEndOffset: z.unknown().optional(),
+  languageCode: z.string().nullish(),
+});
+
+const body = z
+  .object({
+    results: z.array(result).nullish(),
+    metadata: z.object({ requestId: z.string().nullish(), totalBilledDuration: z.unknown().optional() }).nullish(),
+  })
+  // Of silence there are no results, and then there is the metadata.
+  .refine(({ results, metadata }) => results != null || metadata != null);
+
+type Word = z.infer<typeof word>;
+type Result = z.infer<typeof result>;
+
+export interface GoogleReply {
+  readonly text: string;
+  readonly words: readonly ProviderWord[];
+  readonly segments: readonly ProviderSegment[];
+  readonly channels: number;
+  readonly language: string | null;
+  readonly seconds: number | null;
+  readonly requestId: string | null;
+}
+
+export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleReply {
+  const parsed = body.safeParse(raw);
+  if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
+  const { results, metadata } = parsed.data;
+  const heard = (results ?? []).filter(({ alternatives }) => (alternatives?.[0]?.transcript ?? "").trim() !== "");
+  const ends = new Map<number, number>();
+  const pieces = heard.map((each) => readResult(each, multichannel, ends));
+  const tags = [...new Set(heard.map(tagOf))].toSorted((one, other) => one - other);
+  return {
+    text: tags
+      .map((tag) =>
+        heard
+          .filter((each) => tagOf(each) === tag)
+          .map(transcriptOf)
+          .join(" "),
+      )
+      .join("\n"),
+    words: pieces.flatMap(({ words }) => words),
+    segments: pieces.flatMap(({ segments }) => segments),
+    // Tags count from 1 and silent channels may have no result; without separation only the first is heard.
+    channels: Math.max(1, ...tags),
+    language: heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? null,
+    seconds: offsetSeconds(metadata?.totalBilledDuration),
+    requestId: metadata?.requestId ?? null,
+  };
+}
+
+const tagOf = ({ channelTag }: Result): number => channelTag ?? 1;
+const transcriptOf = ({ alternatives }: Result): string => (alternatives?.[0]?.transcript ?? "").trim();
+
+/** `ends`: where each channel's last result ended, which is where the next begins when its words have no times. */
+function readResult(
+  each: Result,
+  multichannel: boolean,
+  ends: Map<number, number>,
+): { readonly words: readonly ProviderWord[]; readonly segments: readonly ProviderSegment[] } {
+  const alternative = each.alternatives?.[0];
+  const channel = multichannel ? tagOf(each) - 1 : null;
+  const given = alternative?.words ?? [];
+  const words = given.flatMap((one) => timedWord(one, channel));
+  const from = words[0]?.start ?? ends.get(tagOf(each)) ?? 0;
+  const to = offsetSeconds(each.resultEndOffset) ?? words.at(-1)?.end ?? from;
+  ends.set(tagOf(each), to);
+  const turns = turnsOf(given);
+  const whole = {
+    text: transcriptOf(each),
+    start: from,
+    end: Math.max(from, to),
+    confidence: certainty(alternative?.confidence),
+    speaker: turns[0]?.speaker ?? null,
+    channel,
+  };
+  if (turns.length < 2) return { words, segments: [whole] };
+  const segments = turns.map(({ speaker, text, words: said }) => ({
+    ...whole,
+    ...placeOf(said, channel, whole),
+    speaker,
+    text,
+  }));
+  return { words, segments };
+}
+
+/** "0.0 means not set", and a zero is left out anyway. */
+function certainty(value: unknown): number | null {
+  const confidence = confidenceOrNull(value);
+  return confidence === 0 ? null : confidence;
+}
+
+/** A start of zero is left out; a word without an end has no times at all. */
+function timedWord(one: Word, channel: number | null): readonly ProviderWord[] {
+  const end = offsetSeconds(one.endOffset);
+  if (end === null) return [];
+  return [
+    {
+      text: one.word,
+      start: offsetSeconds(one.startOffset) ?? 0,
+      end,
+      confidence: certainty(one.confidence),
+      speaker: one.speakerLabel ?? null,
+      channel,
+    },
+  ];
+}
+
+interface Turn {
+  readonly speaker: string | null;
+  readonly text: string;
+  readonly words: readonly Word[];
+}
+
+/** A result may hold several people: it is cut where the speaker changes. */
+function turnsOf(words: readonly Word[]): readonly Turn[] {
+  const turns: { speaker: string | null; words: Word[] }[] = [];
+  for (const one of words) {
+    const speaker = one.speakerLabel ?? null;
+    const last = turns.at(-1);
+    if (last?.speaker === speaker) last.words.push(one);
+    else turns.push({ speaker, words: [one] });
+  }
+  return turns.map((turn) => ({ ...turn, text: turn.words.map((one) => one.word).join(" ") }));
+}
+
+/** Where its words have no times, a turn lies somewhere within its result, and no closer place is claimed. */
+function placeOf(
+  words: readonly Word[],
+  channel: number | null,
+  whole: ProviderSegment,
+): Pick<ProviderSegment, "start" | "end"> {
+  const timed = words.flatMap((one) => timedWord(one, channel));
+  return { start: timed[0]?.start ?? whole.start, end: timed.at(-1)?.end ?? whole.end };
+}

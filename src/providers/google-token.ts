@@ -1,0 +1,125 @@
+// A Google service account's key to an access token: a signed JWT exchanged at the token endpoint (RFC 7523; docs/decisions/
+// 0010). A credential that is no such key is taken for an access token as it is.
+import { createPrivateKey, sign } from "node:crypto";
+import { z } from "zod";
+import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";
+import { retryAfterSeconds } from "./read-reply.ts";
+import type { Remembered } from "./memory.ts";
+
+const serviceAccount = z.object({
+  client_email: z.string().min(3),
+  private_key: z.string().startsWith("-----BEGIN"),
+  private_key_id: z.string().nullish(),
+  project_id: z.string().nullish(),
+});
+export type ServiceAccount = z.infer<typeof serviceAccount>;
+
+/** null: not such a key, though it may be a token. */
+export function readServiceAccount(credential: string): ServiceAccount | null {
+  if (!credential.trimStart().startsWith("{")) return null;
+  try {
+    return serviceAccount.parse(JSON.parse(credential));
+  } catch {
+    return null;
+  }
+}
+
+export function isServiceAccountOrToken(credential: string): boolean {
+  return !credential.trimStart().startsWith("{") || readServiceAccount(credential) !== null;
+}
+
+const AUDIENCE = "https://oauth2.googleapis.com/token";
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+const LIFE_SECONDS = 3_600;
+/** Given up this long before its end, so that no call begins with a token that ends under it. */
+const MARGIN_SECONDS = 300;
+const NAME = "google-access-token";
+
+/** The header for a call; none for servers without a credential. */
+export async function googleAuthorization(io: Io): Promise<Readonly<Record<string, string>>> {
+  const { credential } = io;
+  if (credential === null) return {};
+  if (!credential.trimStart().startsWith("{")) return { authorization: `Bearer ${credential}` };
+  const account = readServiceAccount(credential);
+  if (account === null) throw new ProviderError("unauthorized", { reason: "no_service_account" });
+  return { authorization: `Bearer ${await io.remember(NAME, () => exchange(account, io))}` };
+}
+
+/** A token refused is a token to be asked for anew: its account may have been locked and unlocked meanwhile. */
+export function forgetGoogleToken(io: Io): void {
+  io.forget(NAME);
+}
+
+const token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+
+async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
+  const form = new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    assertion: assertionOf(account, Math.floor(Date.now() / 1000)),
+  });
+  const body = Buffer.from(form.toString());
+  const request: WireRequest = {
+    method: "POST",
+    path: "/token",
+    sibling: { domain: "googleapis.com", origin: "https://oauth2.googleapis.com" },
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: {
+      sizeBytes: body.byteLength,
+      open: async function* () {
+        yield body;
+      },
+    },
+    isFree: true,
+  };
+  const reply = await io.send(request).catch((error: unknown) => {
+    // Whatever became of the exchange, the provider was asked for no work.
+    const kind = error instanceof ProviderError ? error.kind : null;
+    throw kind === "unknown" || kind === "timeout" ? new ProviderError("connect", { reason: "token" }) : error;
+  });
+  const parsed = token.safeParse(reply.status === 200 ? parseJson(reply.text) : undefined);
+  if (!parsed.success) {
+    throw new ProviderError(failureKind(reply.status), {
+      status: reply.status,
+      reason: "token",
+      retryAfterSeconds: retryAfterSeconds(reply.headers),
+    });
+  }
+  const { access_token: value, expires_in: seconds } = parsed.data;
+  return { value, forMs: Math.max(0, seconds - MARGIN_SECONDS) * 1000 };
+}
+
+/** `invalid_grant` and its like are 400s, and about the account. */
+function failureKind(status: number): FailureKind {
+  if (status === 429) return "rate_limited";
+  return status >= 400 && status < 500 ? "unauthorized" : "server_error";
+}
+
+function assertionOf(account: ServiceAccount, nowSeconds: number): string {
+  const header = {
+    alg: "RS256",
+    typ: "JWT",
+    ...(account.private_key_id == null ? {} : { kid: account.private_key_id }),
+  };
+  const claims = {
+    iss: account.client_email,
+    scope: SCOPE,
+    aud: AUDIENCE,
+    iat: nowSeconds,
+    exp: nowSeconds + LIFE_SECONDS,
+  };
+  const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  try {
+    return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), createPrivateKey(account.private_key)).toString("base64url")}`;
+  } catch {
+    // Without a cause: the key's own parser may quote it.
+    throw new ProviderError("unauthorized", { reason: "private_key" });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

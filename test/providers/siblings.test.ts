@@ -1,0 +1,34 @@
+// A provider on several hosts: each path goes to its own where the base URL is the provider's, and nowhere else otherwise.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Outbound, OutboundRequest } from "../../src/outbound/dial.ts";
+import { createIo } from "../../src/providers/make-io.ts";
+
+for (const [baseUrl, expected] of [
+  ["https://us-speech.googleapis.com", "https://storage.googleapis.com/x"],
+  ["https://us-speech.googleapis.com/", "https://storage.googleapis.com/x"],
+  ["http://127.0.0.1:9090/google-speech", "http://127.0.0.1:9090/google-speech/x"],
+  ["https://speech.example.com", "https://speech.example.com/x"],
+  ["https://evilgoogleapis.com", "https://evilgoogleapis.com/x"],
+  ["https://googleapis.com.evil.example", "https://googleapis.com.evil.example/x"],
+] as const) {
+  test(`contract 2: behind ${baseUrl} a sibling's path goes to ${expected}`, async () => {
+    const seen: string[] = [];
+    const outbound = {
+      exchange: async (request: OutboundRequest) => {
+        seen.push(request.url.href);
+        return { status: 200, headers: {}, text: "" };
+      },
+    } as unknown as Outbound;
+    const io = createIo({
+      outbound,
+      baseUrl,
+      credential: null,
+      signal: new AbortController().signal,
+      deadlineMs: 1000,
+    });
+    const sibling = { domain: "googleapis.com", origin: "https://storage.googleapis.com" };
+    await io.send({ method: "GET", path: "/x", headers: {}, sibling });
+    assert.deepEqual(seen, [expected]);
+  });
+}
