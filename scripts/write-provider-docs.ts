@@ -1,6 +1,7 @@
-// docs/providers.md: what each speech model can do, as the code knows it (contract 3). Written by `npm run docs`.
-import { FEATURES, PREFERENCES } from "../src/contract/features.ts";
+// docs/providers.md: what each model can do, as the code knows it (contract 3). Written by `npm run docs`.
+import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/contract/features.ts";
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
+import type { ChatModel } from "../src/providers/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { providers } from "../src/providers/registry.ts";
 
@@ -23,16 +24,23 @@ export function providersPage(): string {
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
     "## Chat models",
     "",
-    "Known by name, so that a route can hold them; this version does not call them.",
+    "Others can be declared under a connection's `models`. A preference that is not marked is dropped, and a warning says so.",
     "",
-    ...Object.entries(CHAT_MODELS).map(
-      ([kind, models]) =>
-        `- ${kind}: ${Object.keys(models)
-          .map((name) => `\`${name}\``)
-          .join(", ")}`,
+    `| model | ${[...CHAT_FEATURES, ...CHAT_PREFERENCES].join(" | ")} | output tokens |`,
+    `|---|${[...CHAT_FEATURES, ...CHAT_PREFERENCES].map(() => "---|").join("")}---|`,
+    ...Object.entries(CHAT_MODELS).flatMap(([kind, models]) =>
+      Object.entries(models).map(([name, model]) => chatRow(`${kind}/${name}`, model)),
     ),
     "",
   ].join("\n");
+}
+
+function chatRow(name: string, { features, preferences, limits }: ChatModel): string {
+  const marks = [
+    ...CHAT_FEATURES.map((feature) => features.includes(feature)),
+    ...CHAT_PREFERENCES.map((preference) => preferences.includes(preference)),
+  ].map((has) => (has ? "yes" : ""));
+  return `| ${[name, ...marks, limits.maxOutputTokens ?? ""].join(" | ")} |`;
 }
 
 function modelSection(name: string, model: SpeechModel): readonly string[] {

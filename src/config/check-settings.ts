@@ -1,12 +1,17 @@
-// A speech target's settings, judged by the schema its provider declares: a mistyped one is a fault, not silence.
-import { PROFILES } from "../contract/features.ts";
+// A target's settings, judged by the schema its provider declares: a mistyped one is a fault, not silence.
+import { type Capability, PROFILES } from "../contract/features.ts";
 import { settingsSchema } from "./known-models.ts";
 import { type Entry, field, map } from "./raw-data.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 /** `dialect` is the declared model's own, on which the target's settings stand. */
-export function checkSettings(target: Entry, kind: string, dialect: string | undefined): readonly SchemaFault[] {
-  const schema = settingsSchema(kind);
+export function checkSettings(
+  target: Entry,
+  kind: string,
+  capabilities: readonly Capability[],
+  dialect: string | undefined,
+): readonly SchemaFault[] {
+  const schema = settingsSchema(kind, capabilities);
   if (schema === undefined) return [];
   const path = [...target.path, "settings"];
   const written = Object.entries(map(field(target.value, "settings")));

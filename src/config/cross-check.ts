@@ -3,7 +3,13 @@
 import type { Capability } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 import type { FaultPath } from "./fault.ts";
-import { credentialFault, hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
+import {
+  credentialFault,
+  hasChatAdapter,
+  hasSpeechAdapter,
+  knownCapabilities,
+  knownModelNames,
+} from "./known-models.ts";
 import { checkKeySecrets } from "./check-secrets.ts";
 import { checkSettings } from "./check-settings.ts";
 import { duplicates, entries, type Entry, field, map, text, unique } from "./raw-data.ts";
@@ -99,13 +105,14 @@ function checkTarget(target: Entry, scope: Scope): readonly SchemaFault[] {
   }
   if (capabilities.length === 0)
     return [{ path, message: `\`${model}\` is declared without any capability, so nothing can be routed to it` }];
-  if (!capabilities.includes("audio_input")) return [];
-  if (!hasSpeechAdapter(kind)) {
+  if (capabilities.includes("audio_input") && !hasSpeechAdapter(kind)) {
     return [
       { path, message: `kind '${kind}' has no adapter for audio in this version; it can be routed for \`chat\`` },
     ];
   }
-  return checkSettings(target, kind, text(map(field(connection.value, "models"))[model], "dialect"));
+  if (capabilities.includes("chat") && !hasChatAdapter(kind))
+    return [{ path, message: `kind '${kind}' has no adapter for chat; it can be routed for \`audio_input\`` }];
+  return checkSettings(target, kind, capabilities, text(map(field(connection.value, "models"))[model], "dialect"));
 }
 
 /** A kind that does not exist is one fault, not one more for every target. */

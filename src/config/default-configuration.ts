@@ -13,8 +13,6 @@ export interface DefaultFile {
   readonly origins: ReadonlyMap<string, string>;
 }
 
-const NOT_ADAPTED_CHAT = [["ANTHROPIC_API_KEY", "Anthropic"]] as const;
-
 export function defaultFile(env: Environment): DefaultFile {
   const connections: Connection[] = [];
   const speech: Target[] = [];
@@ -60,6 +58,12 @@ export function defaultFile(env: Environment): DefaultFile {
       { connection: "gemini", model: "gemini-3.5-transcribe" },
       { connection: "gemini", model: "gemini-2.5-flash" },
     );
+    chat.push({ connection: "gemini", model: "gemini-3.5-flash" });
+  }
+  const anthropic = given(env, "ANTHROPIC_API_KEY");
+  if (anthropic !== null) {
+    connect("ANTHROPIC_API_KEY", "api_key", { id: "anthropic", kind: "anthropic", api_key: anthropic });
+    chat.push({ connection: "anthropic", model: "claude-haiku-4-5" });
   }
   const local = given(env, "PATCHBAY_LOCAL_STT_URL");
   if (local !== null) {
@@ -73,7 +77,8 @@ export function defaultFile(env: Environment): DefaultFile {
     });
     speech.push({ connection: "local", model: "whisper-1" });
   }
-  const notes = unusedNotes(env);
+  const notes: string[] = [];
+  const isNothingConnected = connections.length === 0;
   if (speech.length === 0) {
     connections.push({ id: "sandbox", kind: "sandbox" });
     speech.push(
@@ -83,6 +88,10 @@ export function defaultFile(env: Environment): DefaultFile {
     notes.push(
       "No speech provider is connected. Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.",
     );
+  }
+  if (isNothingConnected) {
+    chat.push({ connection: "sandbox", model: "simulated-chat" });
+    notes.push("No chat provider is connected. Chats go to the sandbox: it counts your words. Nothing is understood.");
   }
   return { data: assemble(env, connections, speech, chat, origins), notes, origins };
 }
@@ -113,12 +122,6 @@ function assemble(
       },
     ],
   };
-}
-
-function unusedNotes(env: Environment): string[] {
-  return NOT_ADAPTED_CHAT.filter(([variable]) => given(env, variable) !== null).map(
-    ([variable, name]) => `${variable} is set, but ${name} is not called in this version; nothing is routed to it.`,
-  );
 }
 
 function given(env: Environment, name: string): string | null {

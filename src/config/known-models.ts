@@ -1,21 +1,20 @@
 // What the configuration may route to without declaring it, and which settings a target may carry: the providers' own words.
-import type { z } from "zod";
+import { z } from "zod";
 import type { Capability } from "../contract/features.ts";
-import { CHAT_MODELS } from "../providers/catalog.ts";
 import type { ProviderKind } from "../providers/provider.ts";
-import { providers } from "../providers/registry.ts";
+import { chatProviders, providers } from "../providers/registry.ts";
 
 /** null: the catalogue does not have the model, so it must be declared under its connection. */
 export function knownCapabilities(kind: string, model: string): readonly Capability[] | null {
   const isSpeech = Object.hasOwn(speechModels(kind), model);
-  const isChat = Object.hasOwn(CHAT_MODELS[kind as ProviderKind] ?? {}, model);
+  const isChat = Object.hasOwn(chatModels(kind), model);
   if (!isSpeech && !isChat) return null;
   return [...(isSpeech ? (["audio_input"] as const) : []), ...(isChat ? (["chat"] as const) : [])];
 }
 
 /** For "did you mean". */
 export function knownModelNames(kind: string): readonly string[] {
-  return [...Object.keys(speechModels(kind)), ...Object.keys(CHAT_MODELS[kind as ProviderKind] ?? {})];
+  return [...Object.keys(speechModels(kind)), ...Object.keys(chatModels(kind))];
 }
 
 export function hasSpeechAdapter(kind: string): boolean {
@@ -28,11 +27,24 @@ export function credentialFault(kind: string, credential: string): string | null
   return providers.get(kind as ProviderKind)?.credentialFault?.(credential) ?? null;
 }
 
-/** undefined: no adapter, so nothing is known of its settings. */
-export function settingsSchema(kind: string): z.ZodType | undefined {
-  return providers.get(kind as ProviderKind)?.settings;
+export function hasChatAdapter(kind: string): boolean {
+  return chatProviders.has(kind as ProviderKind);
+}
+
+/** For a target of these capabilities. undefined: no adapter, so nothing is known of its settings. */
+export function settingsSchema(kind: string, capabilities: readonly Capability[]): z.ZodType | undefined {
+  const speech = capabilities.includes("audio_input") ? providers.get(kind as ProviderKind)?.settings : undefined;
+  const chat = capabilities.includes("chat") ? chatProviders.get(kind as ProviderKind)?.settings : undefined;
+  // A model that does both takes the settings of both.
+  if (speech instanceof z.ZodObject && chat instanceof z.ZodObject)
+    return z.strictObject({ ...speech.shape, ...chat.shape });
+  return speech ?? chat;
 }
 
 function speechModels(kind: string): Readonly<Record<string, unknown>> {
   return providers.get(kind as ProviderKind)?.models ?? {};
+}
+
+function chatModels(kind: string): Readonly<Record<string, unknown>> {
+  return chatProviders.get(kind as ProviderKind)?.models ?? {};
 }

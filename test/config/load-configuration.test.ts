@@ -152,7 +152,35 @@ test("§4 an audio override to a route without audio is a warning with its place
   );
 });
 
-test("§10 chat models of kinds without an adapter can be routed, so that a text-only route can be configured", () => {
+test("§10 a target's settings are those of what it is routed for: of chat, of audio, of both for a model that does both", () => {
+  const text = (kind: string, model: string, settings: string): string =>
+    [
+      `connections: [{ id: c, kind: ${kind}, api_key: k }]`,
+      `routes: [{ id: r, targets: [{ connection: c, model: ${model}, settings: { ${settings} } }] }]`,
+    ].join("\n");
+  for (const [kind, model, settings] of [
+    ["openai", "gpt-5", "reasoning_effort: low, fast: { reasoning_effort: minimal }"],
+    ["anthropic", "claude-opus-5", "effort: max"],
+    ["gemini", "gemini-2.5-flash", "thinking_budget: 0"],
+    ["sandbox", "simulated-chat", "anything: 1"],
+  ] as const) {
+    assert.equal(loadText(text(kind, model, settings)).configuration.routes.length, 1);
+  }
+  for (const [kind, model, settings] of [
+    ["openai", "gpt-5", "reasoning_effort: a-lot"],
+    ["openai", "whisper-1", "reasoning_effort: low"],
+    ["anthropic", "claude-opus-5", "temperature: 1"],
+    ["gemini", "gemini-2.5-flash", "thinking: 0"],
+  ] as const) {
+    const file = join(mkdtempSync(join(directory, "case-")), "settings.yaml");
+    writeFileSync(file, text(kind, model, settings));
+    const loaded = loadConfiguration({ file, env: {}, cwd: directory });
+    assert.ok(!loaded.ok, `${kind} ${settings}`);
+    assert.match(loaded.faults[0]?.path ?? "", /^routes\[0\]\.targets\[0\]\.settings/);
+  }
+});
+
+test("§10 chat models of anthropic and gemini can be routed, so that a text-only route can be configured", () => {
   const text = [
     "connections: [{ id: an, kind: anthropic, api_key: k }, { id: ge, kind: gemini, api_key: k }]",
     "routes: [{ id: chat, targets: [{ connection: an, model: claude-sonnet-4-5 }, { connection: ge, model: gemini-2.5-pro }] }]",
@@ -184,11 +212,12 @@ test("§10 without a file and without provider keys requests go to the sandbox, 
     configuration.connections.map((connection) => connection.kind),
     ["sandbox"],
   );
-  assert.match(configuration.notes.join(" "), /sandbox/);
-  assert.equal(configuration.workspaces[0]?.apps[0]?.route, "speech");
+  assert.match(configuration.notes.join(" "), /sandbox.*Nothing is recognised.*sandbox.*Nothing is understood/);
+  const app = configuration.workspaces[0]?.apps[0];
+  assert.deepEqual([app?.route, app?.audioInputOverride], ["chat", "speech"]);
 });
 
-test("§10 without a file the app is routed to the keys in the environment, and kinds that are not called are only mentioned", () => {
+test("§10 without a file the app is routed to the keys in the environment, and chats nowhere without a key for them", () => {
   const env = {
     DEEPGRAM_API_KEY: "d",
     ASSEMBLYAI_API_KEY: "a",
@@ -203,7 +232,7 @@ test("§10 without a file the app is routed to the keys in the environment, and 
   const { routes, connections, notes } = loaded.configuration;
   assert.deepEqual(
     connections.map((connection) => connection.kind),
-    ["deepgram", "assemblyai", "elevenlabs", "openai", "openai-compatible"],
+    ["deepgram", "assemblyai", "elevenlabs", "openai", "anthropic", "openai-compatible"],
   );
   assert.deepEqual(
     routes.map((route) => [route.id, route.targets.map((target) => target.model)]),
@@ -220,12 +249,16 @@ test("§10 without a file the app is routed to the keys in the environment, and 
           "whisper-1",
         ],
       ],
-      ["chat", ["gpt-4o-mini"]],
+      ["chat", ["gpt-4o-mini", "claude-haiku-4-5"]],
     ],
   );
-  assert.deepEqual(notes, [
-    "ANTHROPIC_API_KEY is set, but Anthropic is not called in this version; nothing is routed to it.",
-  ]);
+  assert.deepEqual(notes, []);
+  const deaf = defaultConfiguration({ DEEPGRAM_API_KEY: "d" }, directory);
+  assert.ok(deaf.ok);
+  assert.deepEqual(
+    deaf.configuration.routes.map((route) => route.id),
+    ["speech"],
+  );
 });
 
 test("§10 a fault of the configuration without a file names the variable and not its value", () => {
