@@ -109,17 +109,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   let directory = await loadDirectory({ database, seal });
   let prices = await loadPrices(database);
 
-  const reach: Pick<GatewayServices, "providers" | "directory" | "openIo" | "sandboxUrl" | "logger"> = {
-    providers,
-    directory: () => directory,
-    openIo: ({ timeoutMs, ...request }) => createIo({ outbound, memory, deadlineMs: timeoutMs, ...request }),
-    sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
-    logger,
-  };
+  const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
+    {
+      providers,
+      chatProviders,
+      directory: () => directory,
+      openIo: ({ timeoutMs, ...request }) => createIo({ outbound, memory, deadlineMs: timeoutMs, ...request }),
+      sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
+      logger,
+    };
   const deletions = createProviderDeletions(database, reach);
   const plain: GatewayServices = {
     ...reach,
-    chatProviders,
     limits: configuration.limits,
     prices: () => prices,
     measurer,

@@ -37,7 +37,7 @@ export interface ProviderDeletions {
   close(): Promise<void>;
 }
 
-type Services = Pick<GatewayServices, "directory" | "providers" | "sandboxUrl" | "openIo" | "logger">;
+type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "logger">;
 
 const BATCH = 20;
 const TIMEOUT_MS = 30_000;

@@ -16,13 +16,15 @@ export function circuitOf(target: Target): string {
 const SANDBOX_TIMEOUT_MS = 60_000;
 
 export function resolveAccount(
-  services: Pick<GatewayServices, "directory" | "providers" | "sandboxUrl">,
+  services: Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl">,
   target: Pick<Target, "account" | "settings">,
   testMode: boolean,
 ): ResolvedAccount {
   const account = services.directory().account(target.account);
   if (account === undefined) throw new Error("a target names an account that is not in the directory");
-  const ownUrl = account.baseUrl ?? services.providers.get(account.kind)?.defaultBaseUrl ?? null;
+  // Some kinds only speak, some only chat; those that do both live at one address.
+  const adapter = services.providers.get(account.kind) ?? services.chatProviders.get(account.kind);
+  const ownUrl = account.baseUrl ?? adapter?.defaultBaseUrl ?? null;
   if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
     const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
     if (baseUrl === null) throw new Error(`the sandbox does not speak ${account.kind}`);

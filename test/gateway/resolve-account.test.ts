@@ -1,0 +1,34 @@
+// Where a target's call goes when its connection names no address (contract 10).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Account } from "../../src/directory/snapshot.ts";
+import { resolveAccount } from "../../src/gateway/resolve-account.ts";
+import { chatProviders, providers } from "../../src/providers/registry.ts";
+import type { ProviderKind } from "../../src/providers/provider.ts";
+
+function placeOf(kind: ProviderKind, testMode: boolean): string {
+  const account: Account = {
+    key: "platform/c",
+    connection: "c",
+    kind,
+    baseUrl: null,
+    credential: "k",
+    timeoutMs: 1_000,
+    models: {},
+  };
+  const directory = (): never => ({ account: () => account }) as never;
+  const services = { providers, chatProviders, directory, sandboxUrl: (asked: string) => `sandbox:${asked}` };
+  return resolveAccount(services, { account: account.key, settings: {} }, testMode).baseUrl;
+}
+
+for (const [kind, url] of [
+  ["openai", "https://api.openai.com/v1"],
+  ["anthropic", "https://api.anthropic.com"],
+  ["gemini", "https://generativelanguage.googleapis.com"],
+  ["deepgram", "https://api.deepgram.com"],
+] as const) {
+  test(`contract 10: a connection of kind ${kind} without base_url goes to ${url}, with a test key to the sandbox`, () => {
+    assert.equal(placeOf(kind, false), url);
+    assert.equal(placeOf(kind, true), `sandbox:${kind}`);
+  });
+}
