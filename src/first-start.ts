@@ -5,7 +5,7 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { generateKey, hashKey, visibleParts } from "./auth/key-format.ts";
-import { CLI_KEY_FILE } from "./cli/api-key.ts";
+import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "./cli/api-key.ts";
 import { packageRoot } from "./cli/package-root.ts";
 import { newId } from "./contract/ids.ts";
 import { SCOPES } from "./contract/scopes.ts";
@@ -32,7 +32,7 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   const { database, dataDir } = services;
   const files = {
     keyFile: join(dataDir, CLI_KEY_FILE),
-    operatorKeyFile: join(dataDir, "operator-key"),
+    operatorKeyFile: join(dataDir, OPERATOR_KEY_FILE),
     samplePath: join(packageRoot(), "sandbox", "samples", "dialogue.mp3"),
   };
   const app = await database.db

@@ -8,8 +8,15 @@ import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
 export const CLI_KEY_FILE = "cli-key";
+/** For what only administrators may do. */
+export const OPERATOR_KEY_FILE = "operator-key";
 
-export function findApiKey(option: string | undefined, url: URL, terminal: Terminal): string {
+export function findApiKey(
+  option: string | undefined,
+  url: URL,
+  terminal: Terminal,
+  file: typeof CLI_KEY_FILE | typeof OPERATOR_KEY_FILE = CLI_KEY_FILE,
+): string {
   const given = option ?? terminal.env["PATCHBAY_API_KEY"];
   if (given !== undefined && given !== "") {
     if (/^[\x21-\x7e]+$/.test(given)) return given;
@@ -17,7 +24,7 @@ export function findApiKey(option: string | undefined, url: URL, terminal: Termi
       hints: ["check --api-key or PATCHBAY_API_KEY"],
     });
   }
-  const path = join(dataDirectory(terminal), CLI_KEY_FILE);
+  const path = join(dataDirectory(terminal), file);
   const hints = [
     "give one: --api-key KEY, PATCHBAY_API_KEY",
     `or start a gateway here, which saves one: patchbay up (looked for ${path})`,

@@ -4,11 +4,13 @@ import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
 export interface GatewayRequest {
+  /** POST unless given. */
+  readonly method?: "GET";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A fresh body for every try. */
   readonly makeBody: () => {
-    readonly body: ReadableStream<Uint8Array> | string;
+    readonly body: ReadableStream<Uint8Array> | string | null;
     readonly headers: Readonly<Record<string, string>>;
   };
   readonly signal: AbortSignal;
@@ -44,7 +46,7 @@ async function send(request: GatewayRequest): Promise<Outcome> {
   let response: Response;
   try {
     const init = {
-      method: "POST",
+      method: request.method ?? "POST",
       headers: { ...request.headers, ...headers },
       signal: request.signal,
       redirect: "error" as const,

@@ -3,9 +3,11 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { RESPONSE_FORMATS } from "../contract/transcription.ts";
 import { type ConfigOptions, printConfiguration, printSchema, validateConfiguration } from "./config-command.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
+import { DEFAULT_URL } from "./gateway-url.ts";
+import { listen, type ListenOptions } from "./listen.ts";
 import { packageVersion } from "./package-root.ts";
 import { CliError, red, say, type Terminal, visible, write } from "./terminal.ts";
-import { DEFAULT_URL, transcribe, type TranscribeOptions } from "./transcribe.ts";
+import { transcribe, type TranscribeOptions } from "./transcribe.ts";
 import { addFieldOptions } from "./transcription-options.ts";
 
 export interface UpOptions {
@@ -77,12 +79,14 @@ function buildProgram(run: Run, up: CliDependencies["up"], interrupt: AbortContr
         "patchbay up",
         "patchbay transcribe --sample",
         "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
+        "patchbay listen --forward-to http://localhost:3000/hooks",
         "patchbay config validate",
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   addUp(program, run, up);
   addTranscribe(program, run, interrupt);
+  addListen(program, run, interrupt);
   addConfig(program, run);
   return program;
 }
@@ -131,6 +135,32 @@ function addTranscribe(program: Command, run: Run, interrupt: AbortController): 
   addFieldOptions(command).action(async (file: string | undefined, options: TranscribeOptions) => {
     await interruptibly(run.terminal, interrupt, () => transcribe(file, options, run.terminal, run.signal));
   });
+}
+
+function addListen(program: Command, run: Run, interrupt: AbortController): void {
+  program
+    .command("listen")
+    .description("Hand a workspace's webhook events to a receiver on this machine, as they happen.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay listen --forward-to http://localhost:3000/hooks",
+        "patchbay listen --forward-to localhost:3000 --workspace acme --api-key $ADMIN_KEY",
+      ),
+    )
+    .addOption(new Option("--forward-to <url>", "The receiver.").makeOptionMandatory())
+    .addOption(new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own."))
+    .addOption(new Option("--json", "Print each delivery as a line of JSON."))
+    .addOption(new Option("--url <url>", `Address of the gateway (PATCHBAY_URL; default ${DEFAULT_URL}).`))
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "Key of an administrator (PATCHBAY_API_KEY; default: the operator's that a gateway started here saved).",
+      ),
+    )
+    .action(async (options: ListenOptions) => {
+      await interruptibly(run.terminal, interrupt, () => listen(options, run.terminal, run.signal));
+    });
 }
 
 function addConfig(program: Command, run: Run): void {

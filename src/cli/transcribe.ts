@@ -6,6 +6,7 @@ import { findApiKey } from "./api-key.ts";
 import { type AudioArgument, findAudio } from "./audio-argument.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { callGateway, recordOf, textOf } from "./gateway-client.ts";
+import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
 import { uploadProgress } from "./progress.ts";
 import { readEvents } from "./read-events.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
@@ -25,7 +26,6 @@ export interface TranscribeOptions extends Readonly<Record<string, unknown>> {
   readonly filename?: string;
 }
 
-export const DEFAULT_URL = "http://127.0.0.1:8080";
 /** Formats whose result is the whole JSON answer; of the others it is `content`. */
 const JSON_FORMATS = new Set(["json", "verbose_json", "diarized_json"]);
 
@@ -36,7 +36,7 @@ export async function transcribe(
   signal: AbortSignal,
 ): Promise<void> {
   const fields = requestFields(options);
-  const gateway = gatewayUrl(options.url ?? terminal.env["PATCHBAY_URL"]);
+  const gateway = gatewayUrl(options.url, terminal);
   const audio = await findAudio(argument, options.sample === true, terminal, signal);
   try {
     const apiKey = findApiKey(options.apiKey, gateway, terminal);
@@ -66,16 +66,6 @@ function requestFields(options: TranscribeOptions): Record<string, unknown> {
   return { ...fields, response_format: format };
 }
 
-function gatewayUrl(text: string | undefined): URL {
-  const source = text === undefined || text === "" ? DEFAULT_URL : text;
-  const url = URL.canParse(source) ? new URL(source) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "")
-    throw new CliError(EXIT.usage, "The gateway's URL must begin with http:// or https:// and hold no credentials.", {
-      hints: ["see --url and PATCHBAY_URL"],
-    });
-  return url;
-}
-
 interface Sending {
   readonly audio: AudioArgument;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -93,7 +83,7 @@ async function send(sending: Sending): Promise<Response> {
   const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
   try {
     return await callGateway({
-      url: `${gateway.href.replace(/\/+$/, "")}/v1/transcription`,
+      url: endpointUrl(gateway, "/v1/transcription"),
       headers: {
         authorization: `Bearer ${sending.apiKey}`,
         "idempotency-key": idempotencyKey,

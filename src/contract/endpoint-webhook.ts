@@ -1,7 +1,17 @@
 // The completion webhook's settings and log as a workspace's administrators see them (spec 4.5; contract 6).
-import type { z } from "zod";
+import { z } from "zod";
 import type { EndpointContract, ResponseContract } from "./endpoint.ts";
-import { deliveryList, deliveryQuery, deliveryView, webhookDeleted, webhookRequest, webhookView } from "./webhook.ts";
+import {
+  deliveryList,
+  deliveryQuery,
+  deliveryView,
+  listenDelivery,
+  listenReady,
+  streamQuery,
+  webhookDeleted,
+  webhookRequest,
+  webhookView,
+} from "./webhook.ts";
 
 const PATH = "/workspace/:tenant_id/stt-webhook";
 
@@ -78,6 +88,24 @@ export const testWebhookContract: EndpointContract = {
   errors: ["FORBIDDEN", "NOT_FOUND", "CONCURRENCY_LIMITED"],
 };
 
+export const streamWebhookContract: EndpointContract = {
+  method: "GET",
+  path: `${PATH}/stream`,
+  operationId: "streamSttWebhook",
+  summary: "Events as they happen",
+  description:
+    "What `patchbay listen` reads: a `ready` event, then a `delivery` event for every job that ends, each with the headers and the body that a delivery would have. Needs no webhook to be configured, and takes nothing away from one that is.",
+  auth: "key",
+  query: streamQuery,
+  responses: {
+    200: {
+      description: "An event stream; its events are `ready` and `delivery`.",
+      content: { "text/event-stream": z.union([listenReady, listenDelivery]) },
+    },
+  },
+  errors: ["FORBIDDEN", "NOT_FOUND"],
+};
+
 export const WEBHOOK_ENDPOINTS: readonly EndpointContract[] = [
   putSttWebhookContract,
   getSttWebhookContract,
@@ -85,4 +113,5 @@ export const WEBHOOK_ENDPOINTS: readonly EndpointContract[] = [
   getWebhookDeliveriesContract,
   redeliverWebhookContract,
   testWebhookContract,
+  streamWebhookContract,
 ];

@@ -116,3 +116,32 @@ export const deliveryQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe("How many at most."),
   cursor: z.string().min(1).max(64).describe("`next_cursor` of the page before.").optional(),
 });
+
+/** The first event of the stream that `patchbay listen` reads. */
+export const listenReady = z.strictObject({
+  object: z.literal("stt_webhook_stream"),
+  secret: z
+    .string()
+    .nullable()
+    .describe("A secret for this connection alone, where the workspace has no webhook; null: the webhook's own signs."),
+  secret_last4: z.string(),
+});
+export type ListenReady = z.infer<typeof listenReady>;
+
+/** An event as it would be delivered, for the listener to hand on unchanged. */
+export const listenDelivery = z.strictObject({
+  object: z.literal("stt_webhook_stream_delivery"),
+  id: z.string(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+});
+export type ListenDelivery = z.infer<typeof listenDelivery>;
+
+export const streamQuery = z.object({
+  after: z
+    .string()
+    .min(1)
+    .max(64)
+    .describe("Id of the last event seen: what came since is sent first. Some may come twice.")
+    .optional(),
+});

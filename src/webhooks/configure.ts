@@ -9,7 +9,7 @@ import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
 import {
   auditView,
-  type LockedWebhook,
+  type CurrentWebhook,
   lockWebhook,
   openSecrets,
   sealSecret,
@@ -38,8 +38,9 @@ export async function configureWebhook(
     const { row, secret } = before.isNew ? before : await update(services, tx, before.row, change.wanted);
     await services.audit(tx, {
       workspaceId: change.workspaceId,
-      actor: change.actor,
-      action: "stt_webhook.put",
+      actorKeyId: change.actor,
+      action: "stt_webhook.configured",
+      object: change.workspaceId,
       before: before.isNew ? null : auditView(before.row),
       after: auditView(row),
     });
@@ -49,7 +50,7 @@ export async function configureWebhook(
 
 type Locked =
   | { readonly isNew: true; readonly row: WebhookRow; readonly secret: string }
-  | { readonly isNew: false; readonly row: LockedWebhook };
+  | { readonly isNew: false; readonly row: CurrentWebhook };
 
 /** Two first calls at once: one makes the row, the other waits for it and changes it. */
 async function lockOrMake(
@@ -81,7 +82,7 @@ async function lockOrMake(
 async function update(
   { seal }: Pick<WebhookServices, "seal">,
   tx: Transacting,
-  before: LockedWebhook,
+  before: CurrentWebhook,
   wanted: WebhookRequest,
 ): Promise<{ readonly row: WebhookRow; readonly secret: string | null }> {
   const workspaceId = brand("workspace", before.workspace_id);

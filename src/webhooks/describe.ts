@@ -1,18 +1,14 @@
 // GET and DELETE /workspace/{tenant_id}/stt-webhook (contract 6).
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
-import { auditView, lockWebhook, noWebhook, webhookView } from "./webhook-row.ts";
+import { auditView, lockWebhook, noWebhook, readWebhook, webhookView } from "./webhook-row.ts";
 import type { WebhookServices } from "./services.ts";
 
 export async function describeWebhook(
   { database }: Pick<WebhookServices, "database">,
   workspaceId: WorkspaceId,
 ): Promise<WebhookView> {
-  const row = await database.db
-    .selectFrom("webhooks")
-    .selectAll()
-    .where("workspace_id", "=", workspaceId)
-    .executeTakeFirst();
+  const row = await readWebhook(database, workspaceId);
   if (row === undefined) throw noWebhook();
   return webhookView(row, null);
 }
@@ -27,6 +23,13 @@ export async function deleteWebhook(
     const row = await lockWebhook(tx, workspaceId);
     if (row === undefined) throw noWebhook();
     await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
-    await audit(tx, { workspaceId, actor, action: "stt_webhook.delete", before: auditView(row), after: null });
+    await audit(tx, {
+      workspaceId,
+      actorKeyId: actor,
+      action: "stt_webhook.deleted",
+      object: workspaceId,
+      before: auditView(row),
+      after: null,
+    });
   });
 }

@@ -105,8 +105,9 @@ async function noteHealth(
     .executeTakeFirstOrThrow();
   await services.audit(tx, {
     workspaceId: delivery.message.workspaceId,
-    actor: null,
-    action: "stt_webhook.disable",
+    actorKeyId: null,
+    action: "stt_webhook.disabled",
+    object: delivery.message.workspaceId,
     before: auditView({ ...webhook, failing_since: since }),
     after: auditView(after),
   });

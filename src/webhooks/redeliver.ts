@@ -39,8 +39,14 @@ export async function redeliver(
       { lane: FIRST_QUEUE, delaySeconds: 0 },
       tx,
     );
-    const after = { delivery_id: deliveryId, event_id: row.event_id };
-    await services.audit(tx, { workspaceId, actor, action: "stt_webhook.redeliver", before: null, after });
+    await services.audit(tx, {
+      workspaceId,
+      actorKeyId: actor,
+      action: "stt_webhook.redelivered",
+      object: deliveryId,
+      before: null,
+      after: { event_id: row.event_id },
+    });
   });
   const view = await describeDelivery(services.database, workspaceId, deliveryId);
   if (view === null) throw noDelivery();

@@ -47,11 +47,16 @@ export type ReceiverAnswer =
 export interface AuditEntry {
   readonly workspaceId: WorkspaceId;
   /** null: the gateway itself. */
-  readonly actor: KeyId | null;
-  readonly action: "stt_webhook.put" | "stt_webhook.delete" | "stt_webhook.disable" | "stt_webhook.redeliver";
+  readonly actorKeyId: KeyId | null;
+  readonly action:
+    | "stt_webhook.configured"
+    | "stt_webhook.deleted"
+    | "stt_webhook.disabled"
+    | "stt_webhook.redelivered";
+  readonly object: string;
   /** Without secrets. */
-  readonly before: Readonly<Record<string, unknown>> | null;
-  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly before: object | null;
+  readonly after: object | null;
 }
 
 /** Written with the change, in its transaction. */

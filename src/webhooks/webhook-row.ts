@@ -4,27 +4,36 @@ import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { SigningSecrets } from "./sign.ts";
 
 export type WebhookRow = Selectable<Tables["webhooks"]>;
 
-export interface LockedWebhook extends WebhookRow {
+export interface CurrentWebhook extends WebhookRow {
   /** Whether there is a previous secret, and its time is not over. */
   readonly previous_counts: boolean;
 }
 
 /** Every writer takes this row first: configuration, attempts and redeliveries of one webhook wait for one another here. */
-export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<LockedWebhook | undefined> {
-  return tx
+export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
+  return webhookOf(tx, workspaceId).forUpdate().executeTakeFirst();
+}
+
+export async function readWebhook(
+  { db }: Pick<Database, "db">,
+  workspaceId: WorkspaceId,
+): Promise<CurrentWebhook | undefined> {
+  return webhookOf(db, workspaceId).executeTakeFirst();
+}
+
+function webhookOf(handle: Database["db"], workspaceId: WorkspaceId) {
+  return handle
     .selectFrom("webhooks")
     .selectAll()
     .select(sql<boolean>`coalesce(previous_secret_until > patchbay_now(), false)`.as("previous_counts"))
-    .where("workspace_id", "=", workspaceId)
-    .forUpdate()
-    .executeTakeFirst();
+    .where("workspace_id", "=", workspaceId);
 }
 
 export function noWebhook(): GatewayError {
@@ -37,7 +46,7 @@ export function sealSecret(seal: Seal, workspaceId: WorkspaceId, column: SecretC
   return seal.seal(Buffer.from(secret, "utf8"), place(workspaceId, column));
 }
 
-export function openSecrets(seal: Seal, row: LockedWebhook): SigningSecrets {
+export function openSecrets(seal: Seal, row: CurrentWebhook): SigningSecrets {
   const open = (column: SecretColumn, sealed: Buffer) =>
     seal.open(sealed, place(row.workspace_id, column)).toString("utf8");
   const { secret, previous_secret: previous, previous_counts: counts } = row;

@@ -1,0 +1,99 @@
+// GET …/stream: the workspace's events as they happen, signed as a delivery would be, for `patchbay listen`, which hands them
+// to a receiver that no delivery could reach (contract 6). Beside the deliveries, never in place of them.
+import { setTimeout as wait } from "node:timers/promises";
+import { sql } from "kysely";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import type { ListenDelivery, ListenReady } from "../contract/webhook.ts";
+import { signedRequest } from "./attempt.ts";
+import { eventBody } from "./event-body.ts";
+import type { WebhookServices } from "./services.ts";
+import { makeSecret, type SigningSecrets } from "./sign.ts";
+import { openSecrets, readWebhook } from "./webhook-row.ts";
+
+const POLL_MS = 500;
+/** A transaction may commit so long after the moment its event bears. */
+const LATE_SECONDS = 60;
+
+export interface Listening {
+  readonly workspaceId: WorkspaceId;
+  /** The last event that was seen; later ones, and perhaps some before, come again. */
+  readonly after: string | null;
+  readonly signal: AbortSignal;
+  /** Nothing more is sent once it answers true. */
+  readonly stopping: () => boolean;
+}
+
+export type ListenEvent =
+  | { readonly event: "ready"; readonly data: ListenReady }
+  | { readonly event: "delivery"; readonly data: ListenDelivery };
+
+export async function* listen(
+  services: Pick<WebhookServices, "database" | "seal" | "nowMs">,
+  { workspaceId, after, signal, stopping }: Listening,
+): AsyncGenerator<ListenEvent> {
+  // Without a webhook there is no secret to sign with: this connection gets one of its own.
+  const session = makeSecret();
+  const configured = await signingSecrets(services, workspaceId);
+  let since = await startingPoint(services, workspaceId, after);
+  let seen = new Set(after === null ? (await eventsSince(services, workspaceId, since)).map(({ id }) => id) : [after]);
+  yield {
+    event: "ready",
+    data: {
+      object: "stt_webhook_stream",
+      secret: configured === null ? session : null,
+      secret_last4: (configured?.current ?? session).slice(-4),
+    },
+  };
+  while (!stopping()) {
+    const events = await eventsSince(services, workspaceId, since);
+    const fresh = events.filter(({ id }) => !seen.has(id));
+    const secrets = fresh.length === 0 ? null : await signingSecrets(services, workspaceId);
+    for (const row of fresh) {
+      const signed = signedRequest(
+        {
+          event: eventBody({ job_id: row.job_id, job_status: row.status, occurred_at: row.occurred_at }),
+          eventId: row.id,
+          secrets: secrets ?? { current: session, previous: null },
+          isTest: false,
+        },
+        services.nowMs(),
+      );
+      yield { event: "delivery", data: { object: "stt_webhook_stream_delivery", id: row.id, ...signed } };
+    }
+    seen = new Set(events.map(({ id }) => id));
+    since = events.at(-1)?.occurred_at ?? since;
+    await wait(POLL_MS, undefined, { signal });
+  }
+}
+
+async function signingSecrets(
+  { database, seal }: Pick<WebhookServices, "database" | "seal">,
+  workspaceId: WorkspaceId,
+): Promise<SigningSecrets | null> {
+  const row = await readWebhook(database, workspaceId);
+  return row === undefined ? null : openSecrets(seal, row);
+}
+
+async function startingPoint(
+  { database }: Pick<WebhookServices, "database">,
+  workspaceId: WorkspaceId,
+  after: string | null,
+): Promise<Date> {
+  const { rows } = await sql<{ at: Date }>`
+    select coalesce((select occurred_at from webhook_events where id = ${after} and workspace_id = ${workspaceId}), patchbay_now()) as at`.execute(
+    database.db,
+  );
+  return rows[0]?.at ?? new Date(0);
+}
+
+async function eventsSince({ database }: Pick<WebhookServices, "database">, workspaceId: WorkspaceId, since: Date) {
+  const rows = await database.db
+    .selectFrom("webhook_events")
+    .select(["id", "job_id", "status", "occurred_at"])
+    .where("workspace_id", "=", workspaceId)
+    .where("occurred_at", ">", sql<Date>`${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`)
+    .orderBy("occurred_at")
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({ ...row, id: brand("event", row.id) }));
+}

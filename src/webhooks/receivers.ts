@@ -1,0 +1,74 @@
+// Receivers over the only door out, behind the address rules (contract 6): https unless the operator allows http, any port,
+// public addresses unless the operator opened a range; judged when the URL is saved and again at every attempt.
+import { ConnectFailure, GuardRefusal, type Outbound, OutboundError } from "../outbound/dial.ts";
+import type { TargetPolicy } from "../outbound/target-policy.ts";
+import type { ReceiverAnswer, Receivers } from "./services.ts";
+
+/** What is kept of it is less; more is not read. */
+const MAX_REPLY_BYTES = 16 * 1024;
+
+export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, policy: TargetPolicy): Receivers {
+  return {
+    refusal: async (url) => {
+      try {
+        await outbound.vet(url, policy);
+        return null;
+      } catch (error) {
+        if (error instanceof GuardRefusal) return explain(error.reason, policy);
+        throw error;
+      }
+    },
+    post: async ({ url, headers, body, timeoutMs }) => {
+      const bytes = Buffer.from(body);
+      try {
+        const reply = await outbound.exchange({
+          trust: "caller",
+          method: "POST",
+          url,
+          policy,
+          headers,
+          body: {
+            sizeBytes: bytes.length,
+            open: async function* () {
+              yield bytes;
+            },
+          },
+          timeoutMs,
+          maxReplyBytes: MAX_REPLY_BYTES,
+        });
+        return {
+          kind: "answer",
+          statusCode: reply.status,
+          retryAfter: reply.headers["retry-after"],
+          bodyStart: reply.text,
+        };
+      } catch (error) {
+        return { kind: failureOf(error) };
+      }
+    },
+  };
+}
+
+function failureOf(error: unknown): Exclude<ReceiverAnswer["kind"], "answer"> {
+  if (error instanceof GuardRefusal) return "address_not_allowed";
+  if (error instanceof ConnectFailure) return error.stage === "connect" ? "connection" : error.stage;
+  if (error instanceof OutboundError) return error.failure === "timeout" ? "timeout" : "connection";
+  throw error;
+}
+
+/** Which rule, but never what a name resolves to from in here. */
+function explain(reason: GuardRefusal["reason"], policy: TargetPolicy): string {
+  switch (reason) {
+    case "malformed":
+      return "The URL must be a plain https://host[:port]/path: no user name, no blanks, no escapes in the host.";
+    case "scheme":
+      return policy.schemes.includes("http:")
+        ? "The URL must begin with https:// or http://."
+        : "The URL must begin with https://.";
+    case "port":
+      return "The URL names a port that cannot be delivered to.";
+    case "host_not_allowed":
+    case "address_not_public":
+      return "The URL's host must have public addresses, and only such, and be known to name servers now. For a receiver on your own machine use `patchbay listen`.";
+  }
+}
