@@ -10,6 +10,7 @@ import {
 import type { EndpointContract } from "./endpoint.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
+import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -24,6 +25,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getMeContract,
   getLimitsContract,
   getMyLimitsContract,
+  ...WEBHOOK_ENDPOINTS,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

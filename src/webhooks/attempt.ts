@@ -22,12 +22,13 @@ const TOO_MANY_REQUESTS = 429;
 export async function attemptDelivery(
   services: Pick<WebhookServices, "receivers" | "timeoutMs" | "nowMs">,
   delivery: ClaimedDelivery,
+  signal?: AbortSignal,
 ): Promise<Attempted> {
   const { receivers, timeoutMs, nowMs } = services;
   const startedMs = nowMs();
   const request = signedRequest(delivery, startedMs);
   const started = performance.now();
-  const answer = await receivers.post({ url: delivery.url, ...request, timeoutMs });
+  const answer = await receivers.post({ url: delivery.url, ...request, timeoutMs, signal });
   return {
     startedAt: new Date(startedMs),
     latencyMs: Math.round(performance.now() - started),

@@ -69,6 +69,19 @@ export async function claimDelivery(
   });
 }
 
+/** After an attempt that did not happen; a worker that dies leaves its claim to its time. */
+export async function releaseClaim(
+  { database }: Pick<WebhookServices, "database">,
+  { deliveryId, turn }: DeliveryMessage,
+): Promise<void> {
+  await database.db
+    .updateTable("webhook_deliveries")
+    .set({ claimed_until: null })
+    .where("id", "=", deliveryId)
+    .where("turn", "=", turn)
+    .execute();
+}
+
 async function runningFor(tx: Transacting, { workspaceId }: DeliveryMessage): Promise<number> {
   const { count } = await tx
     .selectFrom("webhook_deliveries")

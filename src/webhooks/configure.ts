@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
+import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
@@ -27,7 +28,7 @@ export interface Change {
 }
 
 export async function configureWebhook(
-  services: Pick<WebhookServices, "database" | "seal" | "receivers" | "audit">,
+  services: Pick<WebhookServices, "database" | "seal" | "receivers">,
   change: Change,
 ): Promise<WebhookView> {
   // A resolver is asked: never inside the transaction.
@@ -36,7 +37,7 @@ export async function configureWebhook(
   return services.database.transaction(async (tx) => {
     const before = await lockOrMake(services, tx, change);
     const { row, secret } = before.isNew ? before : await update(services, tx, before.row, change.wanted);
-    await services.audit(tx, {
+    await writeAudit(tx, {
       workspaceId: change.workspaceId,
       actorKeyId: change.actor,
       action: "stt_webhook.configured",

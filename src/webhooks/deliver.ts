@@ -2,9 +2,10 @@
 // our record the process may die, and the same event is sent again.
 import { z } from "zod";
 import { brand } from "../contract/ids.ts";
+import type { Queue } from "../queue/queue.ts";
 import { attemptDelivery } from "./attempt.ts";
-import { claimDelivery } from "./claim.ts";
-import { AGAIN_QUEUE, type DeliveryMessage, enqueue } from "./queues.ts";
+import { claimDelivery, releaseClaim } from "./claim.ts";
+import { AGAIN_QUEUE, CONCURRENCY, type DeliveryMessage, enqueue, FIRST_QUEUE, PER_RECEIVER } from "./queues.ts";
 import { recordAttempt } from "./record-attempt.ts";
 import type { WebhookServices } from "./services.ts";
 
@@ -21,7 +22,8 @@ export function readMessage(data: unknown): DeliveryMessage {
   return message.parse(data);
 }
 
-export async function deliver(services: WebhookServices, due: DeliveryMessage): Promise<void> {
+/** With `signal`, an attempt under way is cut when the process stops; its message comes again. */
+export async function deliver(services: WebhookServices, due: DeliveryMessage, signal?: AbortSignal): Promise<void> {
   const claim = await claimDelivery(services, due);
   switch (claim.kind) {
     case "stale":
@@ -29,7 +31,22 @@ export async function deliver(services: WebhookServices, due: DeliveryMessage): 
     case "busy":
       await enqueue(services.queue, due, { lane: AGAIN_QUEUE, delaySeconds: BUSY_SECONDS });
       return;
-    case "claimed":
-      await recordAttempt(services, claim.delivery, await attemptDelivery(services, claim.delivery));
+    case "claimed": {
+      const attempted = await attemptDelivery(services, claim.delivery, signal).catch(async (error: unknown) => {
+        await releaseClaim(services, due);
+        throw error;
+      });
+      await recordAttempt(services, claim.delivery, attempted);
+    }
   }
+}
+
+/** Works on what `deliverOnTerminal` and failed attempts send. */
+export function startDeliveries(services: WebhookServices, queue: Pick<Queue, "work">): void {
+  for (const lane of [FIRST_QUEUE, AGAIN_QUEUE])
+    queue.work(lane, {
+      concurrency: CONCURRENCY,
+      perGroup: PER_RECEIVER,
+      handler: ({ data, signal }) => deliver(services, readMessage(data), signal),
+    });
 }

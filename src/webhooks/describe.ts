@@ -1,6 +1,7 @@
 // GET and DELETE /workspace/{tenant_id}/stt-webhook (contract 6).
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
+import { writeAudit } from "../storage/audit-log.ts";
 import { auditView, lockWebhook, noWebhook, readWebhook, webhookView } from "./webhook-row.ts";
 import type { WebhookServices } from "./services.ts";
 
@@ -15,7 +16,7 @@ export async function describeWebhook(
 
 /** What was waiting is given up; the log of deliveries stays for its time. */
 export async function deleteWebhook(
-  { database, audit }: Pick<WebhookServices, "database" | "audit">,
+  { database }: Pick<WebhookServices, "database">,
   workspaceId: WorkspaceId,
   actor: KeyId,
 ): Promise<void> {
@@ -23,7 +24,7 @@ export async function deleteWebhook(
     const row = await lockWebhook(tx, workspaceId);
     if (row === undefined) throw noWebhook();
     await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
-    await audit(tx, {
+    await writeAudit(tx, {
       workspaceId,
       actorKeyId: actor,
       action: "stt_webhook.deleted",

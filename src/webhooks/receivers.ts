@@ -18,7 +18,7 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
         throw error;
       }
     },
-    post: async ({ url, headers, body, timeoutMs }) => {
+    post: async ({ url, headers, body, timeoutMs, signal }) => {
       const bytes = Buffer.from(body);
       try {
         const reply = await outbound.exchange({
@@ -34,6 +34,7 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
             },
           },
           timeoutMs,
+          ...(signal === undefined ? {} : { signal }),
           maxReplyBytes: MAX_REPLY_BYTES,
         });
         return {
@@ -43,6 +44,7 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
           bodyStart: reply.text,
         };
       } catch (error) {
+        signal?.throwIfAborted();
         return { kind: failureOf(error) };
       }
     },

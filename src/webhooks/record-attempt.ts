@@ -2,6 +2,7 @@
 // next attempt (contract 6). A process that dies before it attempts again under the same event id.
 import { sql } from "kysely";
 import { newId } from "../contract/ids.ts";
+import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { type Attempted, isGone, isThrottled } from "./attempt.ts";
 import type { ClaimedDelivery } from "./claim.ts";
@@ -13,7 +14,7 @@ import { auditView, lockWebhook, type WebhookRow } from "./webhook-row.ts";
 /** Nothing but failures for so long disables the webhook. */
 export const FAILING_DAYS = 5;
 
-type RecordServices = Pick<WebhookServices, "database" | "queue" | "audit" | "maxAttempts" | "random">;
+type RecordServices = Pick<WebhookServices, "database" | "queue" | "maxAttempts" | "random">;
 
 export async function recordAttempt(
   services: RecordServices,
@@ -26,7 +27,7 @@ export async function recordAttempt(
     if (made === null) return;
     const hasSucceeded = attempted.outcome === "delivered";
     const isSame = webhook?.version === delivery.webhookVersion && webhook.url === delivery.url;
-    const disabledNow = isSame && (await noteHealth(services, tx, { webhook, delivery, attempted, hasSucceeded }));
+    const disabledNow = isSame && (await noteHealth(tx, { webhook, delivery, attempted, hasSucceeded }));
     // A redelivery by hand took over meanwhile: it decides what becomes of the delivery.
     if (made.turn !== delivery.message.turn || made.state !== "pending") return;
     if (hasSucceeded) return finish(tx, delivery, null);
@@ -76,11 +77,7 @@ interface Health {
 }
 
 /** True when this attempt disabled the webhook. A test tells its owner how things stand, and does nothing to them. */
-async function noteHealth(
-  services: RecordServices,
-  tx: Transacting,
-  { webhook, delivery, attempted, hasSucceeded }: Health,
-): Promise<boolean> {
+async function noteHealth(tx: Transacting, { webhook, delivery, attempted, hasSucceeded }: Health): Promise<boolean> {
   const change = tx.updateTable("webhooks").where("workspace_id", "=", webhook.workspace_id);
   if (hasSucceeded) {
     if (webhook.failing_since !== null) await change.set({ failing_since: null }).execute();
@@ -103,7 +100,7 @@ async function noteHealth(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await services.audit(tx, {
+  await writeAudit(tx, {
     workspaceId: delivery.message.workspaceId,
     actorKeyId: null,
     action: "stt_webhook.disabled",

@@ -3,13 +3,14 @@ import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import type { DeliveryId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { DeliveryView } from "../contract/webhook.ts";
+import { writeAudit } from "../storage/audit-log.ts";
 import { describeDelivery } from "./list-deliveries.ts";
 import { enqueue, FIRST_QUEUE } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import { lockWebhook, noWebhook } from "./webhook-row.ts";
 
 export async function redeliver(
-  services: Pick<WebhookServices, "database" | "queue" | "audit">,
+  services: Pick<WebhookServices, "database" | "queue">,
   wanted: { readonly workspaceId: WorkspaceId; readonly deliveryId: DeliveryId; readonly actor: KeyId },
 ): Promise<DeliveryView> {
   const { workspaceId, deliveryId, actor } = wanted;
@@ -39,7 +40,7 @@ export async function redeliver(
       { lane: FIRST_QUEUE, delaySeconds: 0 },
       tx,
     );
-    await services.audit(tx, {
+    await writeAudit(tx, {
       workspaceId,
       actorKeyId: actor,
       action: "stt_webhook.redelivered",

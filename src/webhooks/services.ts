@@ -1,7 +1,6 @@
 // What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
-import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 
 export interface WebhookServices {
@@ -9,7 +8,6 @@ export interface WebhookServices {
   readonly seal: Seal;
   readonly queue: Pick<Queue, "send">;
   readonly receivers: Receivers;
-  readonly audit: RecordAudit;
   /** For one event, or for one redelivery by hand. */
   readonly maxAttempts: number;
   /** From the first packet to the last byte of the answer that is read. */
@@ -32,6 +30,8 @@ export interface ReceiverRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
+  /** The process stops: then it throws. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type ReceiverAnswer =
@@ -43,21 +43,3 @@ export type ReceiverAnswer =
       readonly bodyStart: string;
     }
   | { readonly kind: "timeout" | "connection" | "tls" | "address_not_allowed" };
-
-export interface AuditEntry {
-  readonly workspaceId: WorkspaceId;
-  /** null: the gateway itself. */
-  readonly actorKeyId: KeyId | null;
-  readonly action:
-    | "stt_webhook.configured"
-    | "stt_webhook.deleted"
-    | "stt_webhook.disabled"
-    | "stt_webhook.redelivered";
-  readonly object: string;
-  /** Without secrets. */
-  readonly before: object | null;
-  readonly after: object | null;
-}
-
-/** Written with the change, in its transaction. */
-export type RecordAudit = (tx: Transacting, entry: AuditEntry) => Promise<void>;

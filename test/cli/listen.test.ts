@@ -75,7 +75,7 @@ function terminal(env: Readonly<Record<string, string>> = {}) {
   };
 }
 
-test("contract 6: each event reaches the local receiver byte for byte, signed as it came, and is reported", async () => {
+test("contract 6: each event reaches the local receiver byte for byte, signed as it came, and is reported", async (t) => {
   const events = [event(), event(), event()];
   await using gateway = await fakeGateway((response, { path }) => {
     if (path === "/v1/me") return answerJson(response, 200, { workspace: { slug: "acme" } });
@@ -86,6 +86,7 @@ test("contract 6: each event reaches the local receiver byte for byte, signed as
   using local = await receiver([204, 302, 500]);
   const { terminal: streams, out, note } = terminal();
   const stop = new AbortController();
+  t.after(() => stop.abort());
   const options = { forwardTo: local.url, url: gateway.url, apiKey: "admin-key" };
   const listening = listen(options, streams, stop.signal);
   for (const [index, status] of [204, 302, 500].entries()) {
@@ -112,17 +113,18 @@ test("contract 6: each event reaches the local receiver byte for byte, signed as
   );
 });
 
-test("contract 6: after a break it goes on behind the last event, and hands none on twice", async () => {
+test("contract 6: after a break it goes on behind the last event, and hands none on twice", async (t) => {
   const [first, second] = [event(), event()];
   await using gateway = await fakeGateway((response, _request, count) => {
     openStream(response, "whsec_of-this-session");
     response.write(eventText({ event: "delivery", data: first }));
-    if (count === 1) return response.destroy();
-    response.write(eventText({ event: "delivery", data: second }));
+    if (count === 1) response.end();
+    else response.write(eventText({ event: "delivery", data: second }));
   });
   using local = await receiver([]);
   const { terminal: streams, out, note } = terminal({ PATCHBAY_API_KEY: "admin-key", PATCHBAY_URL: gateway.url });
   const stop = new AbortController();
+  t.after(() => stop.abort());
   const listening = listen({ forwardTo: local.url, workspace: "acme", json: true }, streams, stop.signal);
   const reported = [JSON.parse(await out()), JSON.parse(await out())] as { event_id: string; status_code: number }[];
   assert.deepEqual(
@@ -139,13 +141,14 @@ test("contract 6: after a break it goes on behind the last event, and hands none
   assert.equal(gateway.received[1]?.path, `${STREAM}?after=${first.id}`);
 });
 
-test("contract 6: a receiver that is not there is reported, and listening goes on", async () => {
+test("contract 6: a receiver that is not there is reported, and listening goes on", async (t) => {
   await using gateway = await fakeGateway((response) => {
     openStream(response, null);
     response.write(eventText({ event: "delivery", data: event() }));
   });
   const { terminal: streams, out } = terminal();
   const stop = new AbortController();
+  t.after(() => stop.abort());
   const options = { forwardTo: "127.0.0.1:1", workspace: "acme", json: true, url: gateway.url, apiKey: "admin-key" };
   const listening = listen(options, streams, stop.signal);
   const { status_code: status, error } = JSON.parse(await out()) as { status_code: null; error: string };

@@ -162,9 +162,9 @@ test("contract 6: 410 disables the webhook at once and ends the delivery; its ow
     [(await delivery(bench, message)).status, (await delivery(bench, message)).ended_by],
     ["failed", "gone"],
   );
-  const audit = present(bench.audits.at(-1));
+  const audit = present((await bench.audits()).at(-1));
   assert.deepEqual(
-    [audit.action, audit.actorKeyId, JSON.stringify(audit.after).includes('"disabled_reason":"gone"')],
+    [audit.action, audit.actor_key_id, JSON.stringify(audit.after).includes('"disabled_reason":"gone"')],
     ["stt_webhook.disabled", null, true],
   );
   const requests = bench.requests.length;
@@ -194,7 +194,7 @@ test("contract 6: nothing but failures for five days disables, and one success i
     const { view, message } = await attempt({ kind: "connection" }, 10 * DAY + HOUR);
     assert.deepEqual([view.enabled, view.disabled_reason], [false, "failing"]);
     assert.equal((await delivery(bench, message)).ended_by, "disabled");
-    assert.equal(present(bench.audits.at(-1)).action, "stt_webhook.disabled");
+    assert.equal(present((await bench.audits()).at(-1)).action, "stt_webhook.disabled");
     assert.equal(await bench.event(), null, "no new delivery while it is disabled");
     const again = await bench.configure();
     assert.deepEqual([again.enabled, again.failing_since], [true, null]);
@@ -337,7 +337,10 @@ test("contract 6: redeliver sends the same event under the same id, with the who
     ],
   );
   assert.equal(new Set(bench.requests.map(({ headers }) => headers["x-svc-webhook-id"])).size, 1);
-  assert.deepEqual([bench.audits.at(-1)?.action, bench.audits.at(-1)?.actorKeyId], ["stt_webhook.redelivered", actor]);
+  assert.deepEqual(
+    [(await bench.audits()).at(-1)?.action, (await bench.audits()).at(-1)?.actor_key_id],
+    ["stt_webhook.redelivered", actor],
+  );
   await assert.rejects(redeliver(bench.services, { ...wanted, deliveryId: newId("delivery") }), /no such delivery/);
   const other = await openBench(database);
   await other.configure();

@@ -6,7 +6,7 @@ import { configureWebhook } from "../../src/webhooks/configure.ts";
 import { deliver, readMessage } from "../../src/webhooks/deliver.ts";
 import { deliverOnTerminal } from "../../src/webhooks/on-terminal.ts";
 import type { DeliveryMessage } from "../../src/webhooks/queues.ts";
-import type { AuditEntry, ReceiverAnswer, ReceiverRequest, WebhookServices } from "../../src/webhooks/services.ts";
+import type { ReceiverAnswer, ReceiverRequest, WebhookServices } from "../../src/webhooks/services.ts";
 import { makeTenant, type TestDatabase } from "../harness/database.ts";
 
 export const URL_OF_RECEIVER = "https://receiver.example/hooks";
@@ -17,13 +17,21 @@ export interface SentMessage {
   readonly delaySeconds: number;
 }
 
+export interface AuditRow {
+  readonly action: string;
+  readonly actor_key_id: string | null;
+  readonly object: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
 export interface Bench {
   readonly services: WebhookServices;
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
   readonly requests: ReceiverRequest[];
   readonly sent: SentMessage[];
-  readonly audits: AuditEntry[];
+  audits(): Promise<AuditRow[]>;
   /** What the receiver answers from now on. */
   answer(next: ReceiverAnswer | ((request: ReceiverRequest) => Promise<ReceiverAnswer>)): void;
   configure(wanted?: Partial<Parameters<typeof configureWebhook>[1]["wanted"]>): ReturnType<typeof configureWebhook>;
@@ -47,7 +55,6 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
   const appId = brand("app", tenant.appId);
   const requests: ReceiverRequest[] = [];
   const sent: SentMessage[] = [];
-  const audits: AuditEntry[] = [];
   let answer: (request: ReceiverRequest) => Promise<ReceiverAnswer> = async () => ok;
   const services: WebhookServices = {
     database,
@@ -69,7 +76,6 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
         return answer(request);
       },
     },
-    audit: async (_tx, entry) => void audits.push(entry),
     maxAttempts: 8,
     timeoutMs: 15_000,
     nowMs: Date.now,
@@ -82,7 +88,13 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
     appId,
     requests,
     sent,
-    audits,
+    audits: () =>
+      database.db
+        .selectFrom("audit_log")
+        .select(["action", "actor_key_id", "object", "before", "after"])
+        .where("workspace_id", "=", workspaceId)
+        .orderBy("id")
+        .execute(),
     answer: (next) => {
       answer = typeof next === "function" ? next : async () => next;
     },
