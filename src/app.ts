@@ -6,6 +6,7 @@ import { DIALECTS } from "../sandbox/compatible.ts";
 import { type Sandbox, startSandbox } from "../sandbox/server.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
+import { requireWorkspaceAdmin } from "./auth/require-role.ts";
 import { createVerifyKey } from "./auth/verify-key.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
@@ -38,6 +39,7 @@ import { postChat } from "./http/endpoints/post-chat.ts";
 import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
 import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { createServer } from "./http/server.ts";
+import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
 import { submitJob } from "./jobs/submit.ts";
 import { every } from "./lib/every.ts";
@@ -134,7 +136,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
-  const durable = await openJobs({ ...options, gateway, spool, works: options.works ?? true });
+  const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
   const endpoints = publicEndpoints({ configuration, gateway, durable, spool, isDraining, database });
   const server = createServer({
     endpoints,
@@ -219,7 +221,7 @@ interface PublicParts {
 
 function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
   const { configuration, gateway, spool, isDraining, database } = parts;
-  const { jobs, draining } = parts.durable;
+  const { jobs, webhooks, draining } = parts.durable;
   const { limits } = configuration;
   const admission = createAdmission(isDraining);
   const speech: TranscriptionEdge = {
@@ -254,5 +256,10 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     getJob(jobs, draining),
     deleteJob(jobs),
     getJobResult(jobs),
+    ...webhookEndpoints({
+      webhooks,
+      draining,
+      requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
+    }),
   ];
 }

@@ -1,4 +1,5 @@
-// The part of the composition root that is about durable work: the queue, the object store, the worker and its sweeps.
+// The part of the composition root that is about durable work: the queue, the object store, jobs, webhooks, their workers and
+// sweeps.
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import type { Spool } from "./audio/spool.ts";
@@ -10,11 +11,17 @@ import { startWorker } from "./jobs/worker.ts";
 import { every } from "./lib/every.ts";
 import { createResultTokens } from "./objects/result-token.ts";
 import { objectStoreSettings, openObjectStore } from "./objects/store.ts";
-import { createQueue } from "./queue/queue.ts";
+import type { Outbound } from "./outbound/dial.ts";
+import { webhookPolicy } from "./outbound/target-policy.ts";
+import { createQueue, type Queue } from "./queue/queue.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
+import { startDeliveries } from "./webhooks/deliver.ts";
 import { deliverOnTerminal } from "./webhooks/on-terminal.ts";
 import { webhookQueues } from "./webhooks/queues.ts";
+import { createReceivers } from "./webhooks/receivers.ts";
+import type { WebhookServices } from "./webhooks/services.ts";
+import { sweepWebhooks } from "./webhooks/sweep.ts";
 
 export interface OpenJobsOptions {
   readonly configuration: Configuration;
@@ -24,12 +31,15 @@ export interface OpenJobsOptions {
   readonly logger: Logger;
   readonly gateway: GatewayServices;
   readonly spool: Spool;
-  /** Whether this process works on jobs, or only takes them. */
+  readonly outbound: Outbound;
+  readonly nowMs: () => number;
+  /** Whether this process works on jobs and delivers their events, or only takes them. */
   readonly works: boolean;
 }
 
 export interface OpenedJobs {
   readonly jobs: JobServices;
+  readonly webhooks: WebhookServices;
   /** Aborts when a shutdown begins. */
   readonly draining: AbortSignal;
   /** From now on no job is taken up here, and nobody is kept waiting for one. */
@@ -59,7 +69,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     queue,
     spool,
     tokens: createResultTokens({ secret: pepper }),
-    onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, { ...event, eventId: event.id }),
+    onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
     fetchRemote: NO_REMOTE_AUDIO,
     limits,
   };
@@ -69,13 +79,17 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
         onError: (error) => logger.error({ task: "renew leases", err: error }, "could not renew the leases of jobs"),
       })
     : null;
+  const webhooks = webhookServices(options, queue);
+  if (options.works) startDeliveries(webhooks, queue);
   const sweeps = [
     every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
+    every(SWEEP_MS, logger, "sweep webhooks", () => sweepWebhooks(webhooks)),
     every(ORPHAN_SWEEP_MS, logger, "remove orphaned objects", () => removeOrphans(jobs)),
   ];
   const draining = new AbortController();
   return {
     jobs,
+    webhooks,
     draining: draining.signal,
     drain: () => {
       worker?.stop();
@@ -87,5 +101,22 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
       worker?.close();
       objects.close();
     },
+  };
+}
+
+function webhookServices(
+  { configuration, database, seal, outbound, nowMs }: OpenJobsOptions,
+  queue: Queue,
+): WebhookServices {
+  const { limits, webhooks } = configuration;
+  return {
+    database,
+    seal,
+    queue,
+    receivers: createReceivers(outbound, webhookPolicy(webhooks)),
+    maxAttempts: limits.webhookMaxAttempts,
+    timeoutMs: limits.webhookTimeoutSeconds * 1000,
+    nowMs,
+    random: Math.random,
   };
 }

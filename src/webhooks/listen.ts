@@ -18,9 +18,8 @@ export interface Listening {
   readonly workspaceId: WorkspaceId;
   /** The last event that was seen; later ones, and perhaps some before, come again. */
   readonly after: string | null;
-  readonly signal: AbortSignal;
-  /** Nothing more is sent once it answers true. */
-  readonly stopping: () => boolean;
+  /** Aborts when nobody listens any more, or the process begins to stop. */
+  readonly until: AbortSignal;
 }
 
 export type ListenEvent =
@@ -29,7 +28,7 @@ export type ListenEvent =
 
 export async function* listen(
   services: Pick<WebhookServices, "database" | "seal" | "nowMs">,
-  { workspaceId, after, signal, stopping }: Listening,
+  { workspaceId, after, until }: Listening,
 ): AsyncGenerator<ListenEvent> {
   // Without a webhook there is no secret to sign with: this connection gets one of its own.
   const session = makeSecret();
@@ -44,7 +43,7 @@ export async function* listen(
       secret_last4: (configured?.current ?? session).slice(-4),
     },
   };
-  while (!stopping()) {
+  while (!until.aborted) {
     const events = await eventsSince(services, workspaceId, since);
     const fresh = events.filter(({ id }) => !seen.has(id));
     const secrets = fresh.length === 0 ? null : await signingSecrets(services, workspaceId);
@@ -62,7 +61,7 @@ export async function* listen(
     }
     seen = new Set(events.map(({ id }) => id));
     since = events.at(-1)?.occurred_at ?? since;
-    await wait(POLL_MS, undefined, { signal });
+    await wait(POLL_MS, undefined, { signal: until }).catch(() => undefined);
   }
 }
 

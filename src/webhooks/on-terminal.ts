@@ -1,27 +1,18 @@
 // A job became terminal: in that very transaction its delivery is written and its message sent (contract 5, 6). Either all
 // of it exists or nothing.
 import { sql } from "kysely";
-import { type AppId, type EventId, type JobId, newId, type WorkspaceId } from "../contract/ids.ts";
-import type { EventStatus } from "../contract/webhook.ts";
+import { newId } from "../contract/ids.ts";
 import type { Transacting } from "../storage/database.ts";
+import type { TerminalEvent } from "../storage/webhook-events.ts";
 import { AGAIN_QUEUE, enqueue, FIRST_QUEUE } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
-
-export interface TerminalEvent {
-  readonly eventId: EventId;
-  readonly workspaceId: WorkspaceId;
-  readonly appId: AppId;
-  readonly jobId: JobId;
-  readonly status: EventStatus;
-  readonly occurredAt: Date;
-}
 
 export async function deliverOnTerminal(
   { queue }: Pick<WebhookServices, "queue">,
   tx: Transacting,
   event: TerminalEvent,
 ): Promise<void> {
-  const { eventId, workspaceId, appId, jobId, status, occurredAt } = event;
+  const { id: eventId, workspaceId, appId, jobId, status, occurredAt } = event;
   const webhook = await tx
     .selectFrom("webhooks")
     .select(["failing_since"])

@@ -47,9 +47,13 @@ function openStream(response: ServerResponse, sessionSecret: string | null): voi
 /** A receiver that answers with these statuses in turn. */
 async function receiver(statuses: readonly number[]) {
   const requests: Pick<WebhookRequest, "body" | "headers">[] = [];
-  const server = createServer(async (request, response) => {
-    requests.push({ headers: request.headers, body: Buffer.concat(await Array.fromAsync(request)) });
-    response.writeHead(statuses[requests.length - 1] ?? 204, { location: "http://127.0.0.1:1/" }).end("thanks");
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      requests.push({ headers: request.headers, body: Buffer.concat(chunks) });
+      response.writeHead(statuses[requests.length - 1] ?? 204, { location: "http://127.0.0.1:1/" }).end("thanks");
+    });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -36,7 +36,15 @@ export interface TestGatewayOptions {
   readonly file?: (sandbox: Sandbox) => ConfigurationFile;
   readonly wrapGateway?: AppOptions["wrapGateway"];
   readonly now?: () => Date;
+  /** For addresses that callers supply; without it there are none to be reached. */
+  readonly network?: NonNullable<AppOptions["network"]>;
 }
+
+/** Tests ask no real name server and open no socket to the world by way of a request. */
+const NOWHERE: NonNullable<AppOptions["network"]> = {
+  resolve: async () => [],
+  connect: () => Promise.reject(new Error("a test dialled an address it did not set up")),
+};
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   // What was opened is closed in reverse, also when a later part fails: an open database keeps the process alive.
@@ -58,6 +66,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     seal,
     pepper: PEPPER,
     logger,
+    network: options.network ?? NOWHERE,
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
   });

@@ -18,7 +18,8 @@ test("contract 10: the endpoints of OpenAPI are exactly those the server answers
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  assert.deepEqual(documented.toSorted(), ENDPOINTS.map(({ method, path }) => `${method} ${path}`).toSorted());
+  const served = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}`);
+  assert.deepEqual(documented.toSorted(), served.toSorted());
   for (const { method, path } of ENDPOINTS) {
     const response = await fetch(`${gateway.origin}${path}`, { method });
     await response.arrayBuffer();

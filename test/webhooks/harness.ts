@@ -108,7 +108,8 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
       const before = sent.length;
       await database.transaction((tx) =>
         deliverOnTerminal(services, tx, {
-          eventId: newId("event"),
+          id: newId("event"),
+          type: `transcription.job.${jobStatus}`,
           workspaceId,
           appId,
           jobId: newId("job"),

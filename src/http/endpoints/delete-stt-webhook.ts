@@ -4,7 +4,7 @@ import { deleteSttWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { deleteWebhook } from "../../webhooks/describe.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
-import type { WebhookEdge } from "./put-stt-webhook.ts";
+import type { WebhookEdge } from "../webhook-edge.ts";
 
 export function deleteSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
   return {

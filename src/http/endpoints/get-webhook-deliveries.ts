@@ -6,7 +6,7 @@ import { listDeliveries } from "../../webhooks/list-deliveries.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readQuery } from "../read-fields.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
-import type { WebhookEdge } from "./put-stt-webhook.ts";
+import type { WebhookEdge } from "../webhook-edge.ts";
 
 export function getWebhookDeliveries({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
   return {

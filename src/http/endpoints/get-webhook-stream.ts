@@ -6,16 +6,16 @@ import { listen } from "../../webhooks/listen.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readQuery } from "../read-fields.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
-import type { WebhookEdge } from "./put-stt-webhook.ts";
+import type { WebhookEdge } from "../webhook-edge.ts";
 
-export function getWebhookStream(edge: WebhookEdge & { readonly stopping: () => boolean }): Endpoint<Principal> {
+export function getWebhookStream(edge: WebhookEdge): Endpoint<Principal> {
   return {
     contract: streamWebhookContract,
     handle: async (context) => {
       const { workspaceId } = await workspaceAdmin(edge.requireAdmin, context);
       const { after = null } = readQuery(context.request, streamQuery);
-      const listening = { workspaceId, after, signal: context.clientGone, stopping: edge.stopping };
-      return { status: 200, body: { events: listen(edge.webhooks, listening) } };
+      const until = AbortSignal.any([context.clientGone, edge.draining]);
+      return { status: 200, body: { events: listen(edge.webhooks, { workspaceId, after, until }) } };
     },
   };
 }

@@ -5,9 +5,9 @@ import { brand } from "../../contract/ids.ts";
 import { redeliver } from "../../webhooks/redeliver.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
-import type { WebhookEdge } from "./put-stt-webhook.ts";
+import type { WebhookEdge } from "../webhook-edge.ts";
 
-export function redeliverWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+export function postWebhookRedelivery({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
   return {
     contract: redeliverWebhookContract,
     handle: async (context) => {

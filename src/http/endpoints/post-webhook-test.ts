@@ -1,17 +1,17 @@
 // POST /workspace/{tenant_id}/stt-webhook/test (contract 6).
 import type { Principal } from "../../auth/principal.ts";
 import { testWebhookContract } from "../../contract/endpoint-webhook.ts";
-import { testWebhook as sendTest } from "../../webhooks/test-webhook.ts";
+import { testWebhook } from "../../webhooks/test-webhook.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
-import type { WebhookEdge } from "./put-stt-webhook.ts";
+import type { WebhookEdge } from "../webhook-edge.ts";
 
-export function testWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
+export function postWebhookTest({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
   return {
     contract: testWebhookContract,
     handle: async (context) => {
       const { workspaceId } = await workspaceAdmin(requireAdmin, context);
-      return { status: 200, body: { json: await sendTest(webhooks, workspaceId) } };
+      return { status: 200, body: { json: await testWebhook(webhooks, workspaceId) } };
     },
   };
 }

@@ -3,15 +3,10 @@ import type { Principal } from "../../auth/principal.ts";
 import { putSttWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { webhookRequest } from "../../contract/webhook.ts";
 import { configureWebhook } from "../../webhooks/configure.ts";
-import type { WebhookServices } from "../../webhooks/services.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readFields } from "../read-fields.ts";
-import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
-
-export interface WebhookEdge {
-  readonly requireAdmin: RequireAdmin;
-  readonly webhooks: WebhookServices;
-}
+import type { WebhookEdge } from "../webhook-edge.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
 
 export function putSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {
   return {

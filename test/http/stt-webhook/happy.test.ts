@@ -1,0 +1,167 @@
+// The completion webhook over HTTP: set up, tested, delivered again, listened to, removed (spec 4.5, 6; contract 6).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readEvents } from "../../../src/cli/read-events.ts";
+import { newId } from "../../../src/contract/ids.ts";
+import { deliveryList, deliveryView, listenDelivery, listenReady, webhookView } from "../../../src/contract/webhook.ts";
+import { verifyWebhook } from "../../../src/webhooks/verify.ts";
+import { ADMIN, call, openWorld, OPERATOR, PATH, RECEIVER, type WebhookWorld } from "./workspace.ts";
+
+test("contract 6: configured, read, tested, listed, delivered again, deleted; the secret is in one answer and nowhere else", async (t) => {
+  const world = await openWorld(t);
+  const { gateway } = world;
+  const answers: string[] = [];
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await call(gateway, method, path, { body });
+    answers.push(answer.text);
+    return answer;
+  };
+  const made = await call(gateway, "PUT", PATH, { body: { url: RECEIVER, enabled: null } });
+  assert.equal(made.status, 200, made.text);
+  const { secret, ...shown } = webhookView.parse(made.json);
+  assert(secret !== undefined);
+  assert.deepEqual([shown.url, shown.enabled, shown.secret_last4], [RECEIVER, true, secret.slice(-4)]);
+
+  assert.deepEqual(webhookView.parse((await ask("GET", PATH)).json), shown);
+
+  const tested = await ask("POST", `${PATH}/test`);
+  assert.equal(tested.status, 200, tested.text);
+  const delivery = deliveryView.parse(tested.json);
+  assert.deepEqual(
+    [delivery.status, delivery.test, delivery.attempts.map(({ status_code: code, response }) => [code, response])],
+    ["delivered", true, [[204, ""]]],
+  );
+  const [first] = world.received;
+  assert(first !== undefined);
+  assert.equal(first.url, "/hooks?token=of-the-owner");
+  const verdict = verifyWebhook({ ...first, secret });
+  assert(verdict.ok, JSON.stringify(verdict));
+  assert.equal(first.headers["content-type"], "application/json");
+  assert.equal(first.headers["accept-encoding"], "identity");
+
+  const page = deliveryList.parse((await ask("GET", `${PATH}/deliveries?limit=1`)).json);
+  assert.deepEqual(
+    page.data.map(({ id }) => id),
+    [delivery.id],
+  );
+
+  const again = world.next();
+  const redelivered = await ask("POST", `${PATH}/deliveries/${delivery.id}/redeliver`);
+  assert.equal(redelivered.status, 202, redelivered.text);
+  assert.equal(deliveryView.parse(redelivered.json).status, "pending");
+  const second = await again;
+  assert.equal(second.headers["x-svc-webhook-id"], first.headers["x-svc-webhook-id"]);
+  assert.deepEqual(second.body, first.body);
+
+  const rotated = await call(gateway, "PUT", PATH, { body: { url: RECEIVER, rotate_secret: true } });
+  const fresh = webhookView.parse(rotated.json).secret;
+  assert(fresh !== undefined && fresh !== secret);
+  assert.equal((await ask("DELETE", PATH)).status, 200);
+  assert.equal((await ask("GET", PATH)).code, "NOT_FOUND");
+  const everything = answers.join("\n") + gateway.logs.join("\n");
+  for (const hidden of [secret, secret.slice(6), fresh, fresh.slice(6)]) assert.ok(!everything.includes(hidden));
+  assert.ok(!gateway.logs.join("\n").includes("token=of-the-owner"), "nor is the receiver's address in the log");
+});
+
+test("contract 2: the operator sets up any workspace's webhook, and the audit log says who did", async (t) => {
+  const { gateway } = await openWorld(t);
+  assert.equal((await call(gateway, "PUT", PATH, { key: OPERATOR, body: { url: RECEIVER } })).status, 200);
+  assert.equal((await call(gateway, "GET", PATH, { key: ADMIN })).status, 200);
+  const audits = await gateway.database.db
+    .selectFrom("audit_log")
+    .innerJoin("api_keys", "api_keys.id", "audit_log.actor_key_id")
+    .select(["audit_log.action", "api_keys.role"])
+    .where("audit_log.action", "like", "stt_webhook.%")
+    .execute();
+  assert.deepEqual(audits, [{ action: "stt_webhook.configured", role: "operator" }]);
+});
+
+/** A job that has ended, as far as the stream can see. */
+async function endJob({ gateway }: WebhookWorld): Promise<string> {
+  const { db } = gateway.database;
+  const app = await db
+    .selectFrom("apps")
+    .innerJoin("workspaces", "workspaces.id", "apps.workspace_id")
+    .select(["apps.id", "apps.workspace_id"])
+    .where("workspaces.slug", "=", "acme")
+    .executeTakeFirstOrThrow();
+  const jobId = newId("job");
+  await db
+    .insertInto("jobs")
+    .values({
+      id: jobId,
+      workspace_id: app.workspace_id,
+      app_id: app.id,
+      request_id: newId("request"),
+      task: "transcribe",
+      purpose: "{}",
+      deadline_at: new Date(Date.now() + 60_000),
+    })
+    .execute();
+  await db
+    .insertInto("webhook_events")
+    .values({
+      id: newId("event"),
+      workspace_id: app.workspace_id,
+      app_id: app.id,
+      job_id: jobId,
+      type: "transcription.job.succeeded",
+      status: "succeeded",
+      occurred_at: new Date(),
+    })
+    .execute();
+  return jobId;
+}
+
+async function openStream({ gateway }: WebhookWorld, query = "") {
+  const hangUp = new AbortController();
+  const response = await fetch(`${gateway.origin}${PATH}/stream${query}`, {
+    headers: { authorization: `Bearer ${ADMIN}` },
+    signal: hangUp.signal,
+  });
+  assert.equal(response.status, 200);
+  assert(response.body !== null);
+  const events = readEvents(response.body);
+  return {
+    next: async () => (await events.next()).value as { name: string; data: unknown } | undefined,
+    close: () => hangUp.abort(),
+  };
+}
+
+test("contract 6: the stream gives every event as a delivery would have it, signed by the webhook's secret or its own", async (t) => {
+  const world = await openWorld(t);
+  await endJob(world);
+  const stream = await openStream(world);
+  const ready = listenReady.parse((await stream.next())?.data);
+  assert(ready.secret !== null, "there is no webhook: the stream brings its own secret");
+  const jobId = await endJob(world);
+  const event = await stream.next();
+  assert.equal(event?.name, "delivery");
+  const delivery = listenDelivery.parse(event.data);
+  const verdict = verifyWebhook({ ...delivery, secret: ready.secret });
+  assert(verdict.ok && verdict.event.job_id === jobId, "what had ended before is not news");
+  stream.close();
+
+  const { secret } = webhookView.parse((await call(world.gateway, "PUT", PATH, { body: { url: RECEIVER } })).json);
+  assert(secret !== undefined);
+  const [second, third] = [await endJob(world), await endJob(world)];
+  const later = await openStream(world, `?after=${delivery.id}`);
+  assert.equal(listenReady.parse((await later.next())?.data).secret, null);
+  const jobs = new Set<string>();
+  while (!jobs.has(second) || !jobs.has(third)) {
+    const { data } = (await later.next()) ?? {};
+    const verified = verifyWebhook({ ...listenDelivery.parse(data), secret });
+    assert(verified.ok);
+    jobs.add(verified.event.job_id);
+  }
+  assert.ok(!jobs.has(jobId), "the last one seen does not come again");
+  later.close();
+});
+
+test("contract 10: a stream ends when the gateway begins to stop", async (t) => {
+  const world = await openWorld(t);
+  const stream = await openStream(world);
+  await stream.next();
+  world.gateway.app.startDraining();
+  assert.equal(await stream.next(), undefined);
+});
