@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { webhookEvent } from "../../src/contract/webhook.ts";
+import { attemptDelivery } from "../../src/webhooks/attempt.ts";
+import { claimDelivery } from "../../src/webhooks/claim.ts";
+import { deliver } from "../../src/webhooks/deliver.ts";
 import { describeWebhook, deleteWebhook } from "../../src/webhooks/describe.ts";
 import { describeDelivery, listDeliveries } from "../../src/webhooks/list-deliveries.ts";
 import { AGAIN_QUEUE, type DeliveryMessage, FIRST_QUEUE } from "../../src/webhooks/queues.ts";
@@ -264,19 +267,9 @@ test("contract 6: a process that dies between the receiver's answer and its reco
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
-  class Killed extends Error {}
-  const dying = {
-    ...bench.services,
-    receivers: {
-      ...bench.services.receivers,
-      post: async (request: Parameters<typeof bench.services.receivers.post>[0]) => {
-        await bench.services.receivers.post(request);
-        throw new Killed();
-      },
-    },
-  };
-  const { deliver } = await import("../../src/webhooks/deliver.ts");
-  await assert.rejects(deliver(dying, message), Killed);
+  const claim = await claimDelivery(bench.services, message);
+  assert(claim.kind === "claimed");
+  await attemptDelivery(bench.services, claim.delivery);
   const busy = await bench.run(message);
   assert.deepEqual(busy?.message, message, "while the dead one's claim lasts, the message waits");
   assert.equal(bench.requests.length, 1);
@@ -290,6 +283,23 @@ test("contract 6: a process that dies between the receiver's answer and its reco
   const [one, two] = bench.requests;
   assert.equal(one?.headers["x-svc-webhook-id"], two?.headers["x-svc-webhook-id"]);
   assert.equal(one?.body, two?.body);
+  assert.equal((await delivery(bench, message)).status, "delivered");
+});
+
+test("contract 6: a process that stops cuts its attempts, and their messages come again without a wait", async () => {
+  const bench = await openBench(database);
+  await bench.configure();
+  const message = present(await bench.event());
+  const stop = new AbortController();
+  bench.answer(async ({ signal }) => {
+    stop.abort(new Error("stopping"));
+    signal?.throwIfAborted();
+    return ok;
+  });
+  await assert.rejects(deliver(bench.services, message, stop.signal), /stopping/);
+  assert.deepEqual((await delivery(bench, message)).attempts, []);
+  bench.answer(ok);
+  assert.equal(await bench.run(message), null);
   assert.equal((await delivery(bench, message)).status, "delivered");
 });
 

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readEvents } from "../../../src/cli/read-events.ts";
-import { newId } from "../../../src/contract/ids.ts";
 import { deliveryList, deliveryView, listenDelivery, listenReady, webhookView } from "../../../src/contract/webhook.ts";
 import { verifyWebhook } from "../../../src/webhooks/verify.ts";
-import { ADMIN, call, openWorld, OPERATOR, PATH, RECEIVER, type WebhookWorld } from "./workspace.ts";
+import { speech } from "../../harness/client.ts";
+import { ADMIN, call, MEMBER, openWorld, OPERATOR, PATH, RECEIVER, type WebhookWorld } from "./workspace.ts";
 
 test("contract 6: configured, read, tested, listed, delivered again, deleted; the secret is in one answer and nowhere else", async (t) => {
   const world = await openWorld(t);
@@ -76,42 +76,55 @@ test("contract 2: the operator sets up any workspace's webhook, and the audit lo
   assert.deepEqual(audits, [{ action: "stt_webhook.configured", role: "operator" }]);
 });
 
-/** A job that has ended, as far as the stream can see. */
-async function endJob({ gateway }: WebhookWorld): Promise<string> {
-  const { db } = gateway.database;
-  const app = await db
-    .selectFrom("apps")
-    .innerJoin("workspaces", "workspaces.id", "apps.workspace_id")
-    .select(["apps.id", "apps.workspace_id"])
-    .where("workspaces.slug", "=", "acme")
-    .executeTakeFirstOrThrow();
-  const jobId = newId("job");
-  await db
-    .insertInto("jobs")
-    .values({
-      id: jobId,
-      workspace_id: app.workspace_id,
-      app_id: app.id,
-      request_id: newId("request"),
-      task: "transcribe",
-      purpose: "{}",
-      deadline_at: new Date(Date.now() + 60_000),
-    })
-    .execute();
-  await db
-    .insertInto("webhook_events")
-    .values({
-      id: newId("event"),
-      workspace_id: app.workspace_id,
-      app_id: app.id,
-      job_id: jobId,
-      type: "transcription.job.succeeded",
-      status: "succeeded",
-      occurred_at: new Date(),
-    })
-    .execute();
+/** Submits a recording as a member of the workspace and answers the job's id. */
+async function submitJob({ gateway }: WebhookWorld): Promise<string> {
+  const form = new FormData();
+  form.append("file", new Blob([new Uint8Array(speech())]), "speech.wav");
+  const response = await fetch(`${gateway.origin}/v1/transcription/jobs`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${MEMBER}` },
+    body: form,
+  });
+  const answer = (await response.json()) as { job_id: string };
+  assert.equal(response.status, 202, JSON.stringify(answer));
+  return answer.job_id;
+}
+
+/** One that has ended. */
+async function endJob(world: WebhookWorld): Promise<string> {
+  const jobId = await submitJob(world);
+  const response = await fetch(`${world.gateway.origin}/v1/transcription/jobs/${jobId}?wait=30`, {
+    headers: { authorization: `Bearer ${MEMBER}` },
+  });
+  const job = (await response.json()) as { status: string };
+  assert.equal(job.status, "succeeded", JSON.stringify(job));
   return jobId;
 }
+
+test("spec 6.1: a job that ends is announced, once and signed, without its transcript", async (t) => {
+  const world = await openWorld(t);
+  const { secret } = webhookView.parse((await call(world.gateway, "PUT", PATH, { body: { url: RECEIVER } })).json);
+  assert(secret !== undefined);
+  const arrived = world.next();
+  const jobId = await submitJob(world);
+  const verdict = verifyWebhook({ ...(await arrived), secret });
+  assert(verdict.ok, JSON.stringify(verdict));
+  assert.deepEqual(
+    [verdict.event.type, verdict.event.job_id, verdict.event.status],
+    ["transcription.job.succeeded", jobId, "succeeded"],
+  );
+  const stored = await world.gateway.database.db
+    .selectFrom("webhook_events")
+    .select(["id", "occurred_at"])
+    .where("job_id", "=", jobId)
+    .execute();
+  assert.deepEqual(
+    stored.map(({ id, occurred_at: at }) => [id, at.toISOString()]),
+    [[verdict.id, verdict.event.occurred_at]],
+  );
+  await endJob(world);
+  assert.equal(new Set(world.received.map(({ headers }) => headers["x-svc-webhook-id"])).size, world.received.length);
+});
 
 async function openStream({ gateway }: WebhookWorld, query = "") {
   const hangUp = new AbortController();
