@@ -9,6 +9,9 @@ export function providersPage(): string {
   const speech = [...providers.values()].flatMap(({ kind, models }) =>
     Object.entries(models).map(([name, model]) => ({ name: `${kind}/${name}`, model })),
   );
+  const keeping = [...providers.values()].filter(
+    (provider) => provider.kind !== "sandbox" && (provider.remote !== undefined || "remove" in provider),
+  );
   return [
     "# Providers and models",
     "",
@@ -17,6 +20,9 @@ export function providersPage(): string {
     "- **yes**: native; **exact**: derived by the gateway from what the model returns; **weak**: only where the route lists it in `accept_weak`.",
     "- How it is proven in each answer: *shown* (visible in the answer), *echoed* (repeated by the provider), *sent* (only the request shows it).",
     "- Languages behind a mark are the condition: the language in force must be among them, and an unknown language is not.",
+    "",
+    `What ${keeping.map(({ kind }) => kind).join(" and ")} keep of a recording is deleted there once its answer is stored, or it failed, was`,
+    "cancelled or given up; a deletion that fails is tried again for two days, and what then remains is logged as an error and kept on record.",
     "",
     "None of these has been run against the real provider yet: the wire formats come from the providers' documentation, and the sandbox that",
     "plays them is checked with the providers' official clients.",

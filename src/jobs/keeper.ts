@@ -45,9 +45,11 @@ export function jobKeeper(services: JobServices, job: OpenJob, maxChargeNanoUsd:
     },
     keepRun: async (candidate, run) => {
       if (call === null) throw new Error("a run without its call");
-      const next: JobCall = { ...call, state: "submitted" };
+      // What answered at once and only keeps a copy cannot be asked again: its call stays one in flight.
+      const isPolled = gateway.providers.get(candidate.target.provider)?.remote !== undefined;
+      const next: JobCall = isPolled ? { ...call, state: "submitted" } : call;
       await transact(database, async (tx) => {
-        if (!(await writeCall(tx, job, next, run))) throw new JobStop("lost");
+        if (isPolled && !(await writeCall(tx, job, next, run))) throw new JobStop("lost");
         await gateway.deletions.owe(
           {
             workspaceId: job.workspaceId,
