@@ -45,6 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "objects",
     "queue",
   ],
+  admin: ["contract", "lib", "storage", "auth"],
   webhooks: ["contract", "lib", "storage", "queue", "outbound"],
   http: [
     "contract",
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "gateway",
     "webhooks",
     "jobs",
+    "admin",
   ],
   config: [
     "contract",
@@ -81,7 +83,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     what: "opens sockets",
     allowed: /^src\/(outbound\/system-network\.ts|http\/)/u,
   },
-  { pattern: /from "undici"/u, what: "speaks HTTP to others", allowed: /^src\/outbound\/dial\.ts/u },
+  { pattern: /from "undici"/u, what: "speaks HTTP to others", allowed: /^src\/outbound\/(dial|wire-call)\.ts/u },
   {
     // Nobody else may give the guard a resolver or a connector.
     pattern: /from ".*outbound\/system-network\.ts"|\bcreate(Outbound|Guard)\(/u,

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { DIALECTS } from "../sandbox/compatible.ts";
 import { type Sandbox, startSandbox } from "../sandbox/server.ts";
 import { createMeasurer } from "./audio/measure.ts";
+import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
 import { createVerifyKey } from "./auth/verify-key.ts";
@@ -22,6 +23,7 @@ import type { GatewayServices } from "./gateway/services.ts";
 import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { deleteJob } from "./http/endpoints/delete-job.ts";
+import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getJob } from "./http/endpoints/get-job.ts";
@@ -38,7 +40,9 @@ import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
 import { postChat } from "./http/endpoints/post-chat.ts";
 import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
 import { postTranslation } from "./http/endpoints/post-translation.ts";
+import { type DomainsEdge, putAudioUrlDomains } from "./http/endpoints/put-audio-url-domains.ts";
 import { createServer } from "./http/server.ts";
+import type { RequireAdmin } from "./http/workspace-admin.ts";
 import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
 import { submitJob } from "./jobs/submit.ts";
@@ -54,6 +58,7 @@ import { createMemory } from "./providers/memory.ts";
 import type { ProviderKind } from "./providers/provider.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
+import { readAudioUrlDomains } from "./storage/audio-url-domains.ts";
 import type { Seal } from "./storage/seal.ts";
 
 export interface AppOptions {
@@ -126,6 +131,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     limits: configuration.limits,
     prices: () => prices,
     measurer,
+    remoteAudio: openRemoteAudio(options, outbound, spool),
     circuits: createCircuits(nowMs),
     ledger,
     leases,
@@ -201,6 +207,24 @@ function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknown): str
   return urls[kind] ?? null;
 }
 
+function openRemoteAudio(
+  { configuration, database, logger }: AppOptions,
+  outbound: Outbound,
+  spool: Spool,
+): RemoteAudio {
+  return createRemoteAudio({
+    outbound,
+    spool,
+    domainsOf: async (workspaceId) => {
+      const { own, platform } = await readAudioUrlDomains(database.db, workspaceId);
+      return [...own, ...platform];
+    },
+    allowedPorts: configuration.audioUrl.allowedPorts,
+    maxRedirects: configuration.limits.maxAudioUrlRedirects,
+    logger,
+  });
+}
+
 function openOutbound({ configuration, network }: AppOptions): Outbound {
   return createOutbound({
     guard: {
@@ -237,6 +261,8 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     maxBodyBytes: limits.maxChatBodyBytes,
     publicUrl: () => configuration.server.publicUrl,
   };
+  const requireAdmin: RequireAdmin = (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId);
+  const allowlist: DomainsEdge = { requireAdmin, domains: { database, maxDomains: limits.maxAudioUrlDomains } };
   return [
     getHealth,
     getReadiness({ draining: isDraining, checks: { database: () => database.ping().then(() => true) } }),
@@ -259,7 +285,9 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     ...webhookEndpoints({
       webhooks,
       draining,
-      requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
+      requireAdmin,
     }),
+    getAudioUrlDomains(allowlist),
+    putAudioUrlDomains(allowlist),
   ];
 }

@@ -4,7 +4,6 @@ import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { GatewayServices } from "./gateway/services.ts";
-import { NO_REMOTE_AUDIO } from "./jobs/fetch-audio.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
 import { removeOrphans, sweepJobs } from "./jobs/sweep.ts";
 import { startWorker } from "./jobs/worker.ts";
@@ -70,7 +69,6 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     spool,
     tokens: createResultTokens({ secret: pepper }),
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
-    fetchRemote: NO_REMOTE_AUDIO,
     limits,
   };
   const worker = options.works

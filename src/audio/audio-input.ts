@@ -13,4 +13,9 @@ export type AudioInput =
       readonly mediaTypeHint: string | null;
       readonly fileNameHint: string | null;
     }
-  | { readonly kind: "url"; readonly url: string };
+  | {
+      readonly kind: "url";
+      readonly url: string;
+      readonly mediaTypeHint: string | null;
+      readonly fileNameHint: string | null;
+    };

@@ -78,6 +78,7 @@ export const postTranscriptionContract: EndpointContract = {
     "IDEMPOTENCY_REPLAY_IN_PROGRESS",
     "IDEMPOTENT_RESULT_UNAVAILABLE",
     "AUDIO_TOO_LARGE",
+    "AUDIO_FETCH_FAILED",
     "INVALID_AUDIO",
     "AUDIO_TOO_LONG",
     "REQUIRED_FEATURE_UNSUPPORTED",

@@ -1,4 +1,5 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
+import { getAudioUrlDomainsContract, putAudioUrlDomainsContract } from "./audio-url-domains.ts";
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
 import { postChatContract } from "./endpoint-chat.ts";
 import {
@@ -26,6 +27,8 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getLimitsContract,
   getMyLimitsContract,
   ...WEBHOOK_ENDPOINTS,
+  getAudioUrlDomainsContract,
+  putAudioUrlDomainsContract,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

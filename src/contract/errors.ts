@@ -41,7 +41,7 @@ export const ERRORS = {
     400,
     "invalid_request_error",
     false,
-    "The `audio.url` breaks a rule for remote audio; `details.reason` says which: `malformed`, `scheme`, `port`, `host_not_allowed`, `address_not_public`, `too_many_redirects`, `missing_content_length` or `unsupported_content_type`. This version does not fetch remote audio at all: upload the audio instead.",
+    "The `audio.url` breaks a rule for remote audio; `details.reason` says which: `malformed`, `scheme`, `port`, `host_not_allowed`, `address_not_public`, `too_many_redirects`, `missing_content_length` or `unsupported_content_type`. Hosts are allowed per workspace (`PUT /workspace/{tenant_id}/audio-url-domains`); every name or address that is not public, in the URL or in a redirect, is `address_not_public`. Nothing was called or charged.",
   ),
   MODEL_NOT_SELECTABLE: entry(
     400,
@@ -149,7 +149,7 @@ export const ERRORS = {
     422,
     "invalid_request_error",
     false,
-    "The remote audio could not be fetched; `details.reason` says why.",
+    "The server behind `audio.url` did not deliver the audio; `details.reason` says how: `http_status` (with `status`), `connect`, `tls`, `timeout`, `stalled` (below 16 KiB/s for 10 s), `truncated` or `content_encoding`. Retry after `http_status` of 500 and above, `connect` and `timeout`. Nothing was called or charged.",
   ),
   REQUIRED_FEATURE_UNSUPPORTED: entry(
     422,

@@ -14,6 +14,7 @@ import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { parseUsd } from "../metering/money.ts";
+import { seedAudioUrlDomains, setPlatformDomains } from "../storage/audio-url-domains.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import { credentialPlace } from "./load-directory.ts";
@@ -42,6 +43,7 @@ export async function applyConfiguration(
     const apply = { ...services, tx, keptKeys: [] as Buffer[] };
     await putScope(apply, PLATFORM, configuration.connections, configuration.routes);
     await putPrices(tx, configuration);
+    await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
     await putPlans(tx, configuration);
     for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace, configuration.plans);
     if (configuration.operatorKeys.length > 0) {
@@ -73,6 +75,7 @@ async function putWorkspace(
   const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
   await putPlanBudgets(apply.tx, workspaceId, plans.find((plan) => plan.id === workspace.plan) ?? null);
   await putScope(apply, workspaceId, workspace.connections, workspace.routes);
+  await seedAudioUrlDomains(apply.tx, workspaceId, workspace.audioUrlDomains);
   for (const app of workspace.apps) await putApp(apply, workspaceId, app);
   for (const key of workspace.adminKeys)
     await putKey(apply, { workspaceId, appId: null, key, role: "admin", scopes: [], settings: {} });

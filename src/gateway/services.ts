@@ -1,6 +1,7 @@
 // What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
 import type { Logger } from "pino";
 import type { Measurer } from "../audio/measure.ts";
+import type { RemoteAudio } from "../audio/remote-audio.ts";
 import type { Directory } from "../directory/snapshot.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import type { PriceBook } from "../metering/price.ts";
@@ -28,6 +29,7 @@ export interface IoRequest {
 export interface GatewayServices {
   readonly limits: {
     readonly maxAudioDurationSeconds: number;
+    readonly maxAudioUrlBytes: number;
     readonly maxKeyterms: number;
     readonly syncTimeoutSeconds: number;
   };
@@ -37,6 +39,7 @@ export interface GatewayServices {
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly measurer: Measurer;
+  readonly remoteAudio: RemoteAudio;
   readonly circuits: Circuits;
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */

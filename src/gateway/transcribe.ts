@@ -18,11 +18,12 @@ import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { callerGone } from "./attempt-end.ts";
 import { explain } from "./explain.ts";
-import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
+import type { MeasuredAudio } from "./measure-audio.ts";
 import type { GatewayReply } from "./reply.ts";
 import { type CallKeeper, runCandidates, type Served } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
+import { type AudioRequest, withAudio } from "./with-audio.ts";
 import { type HeldSlot, withSlot } from "./with-slot.ts";
 
 export interface TranscribeCall extends AudioCall {
@@ -37,15 +38,15 @@ export interface TranscribeCall extends AudioCall {
 type Decided = Extract<RouteDecision, { ok: true }>;
 
 export async function transcribe(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
-  refuseWhatIsNotBuilt(call);
   refuseUndeliverable(call);
   refuseTooManyKeyterms(services, call);
-  if (call.fields.dry_run === true) return explain(services, call);
-  return withSlot(services, await slotRequest(call), async (slot) => {
-    const audio = await measureAudio(services, call);
-    const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
-    return serve(services, call, audio, decision, slot);
-  });
+  if (call.fields.dry_run === true) return explain(services, call, audioRequest(services, call, null));
+  return withSlot(services, await slotRequest(call), (slot) =>
+    withAudio(services, audioRequest(services, call, slot), async (audio) => {
+      const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
+      return serve(services, call, audio, decision, slot);
+    }),
+  );
 }
 
 async function serve(
@@ -87,8 +88,7 @@ async function callTargets(
     candidates: decision.candidates,
     mayPayTwice: decision.route.mayPayTwice,
     deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
-    // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
-    signal: slot === null ? call.clientGone : NEVER,
+    signal: wantedUntil(call, slot),
     keeper,
   });
   switch (outcome.kind) {
@@ -110,15 +110,18 @@ async function callTargets(
 
 const NEVER = new AbortController().signal;
 
-/** Until remote audio lands; streams are judged as a feature that no model has. */
-function refuseWhatIsNotBuilt(call: TranscribeCall): void {
-  if (call.audio.kind === "url") {
-    throw new GatewayError("AUDIO_URL_REJECTED", {
-      message: "No host is allowed for audio.url on this gateway. Upload the audio as a multipart file or as base64.",
-      param: "audio.url",
-      details: { reason: "host_not_allowed" },
-    });
-  }
+/** With a key the work goes on for the retry that will ask for it; without one nobody is left to want it. */
+function wantedUntil(call: TranscribeCall, slot: HeldSlot | null): AbortSignal {
+  return slot === null ? call.clientGone : NEVER;
+}
+
+function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: HeldSlot | null): AudioRequest {
+  return {
+    audio: call.audio,
+    workspaceId: call.principal.workspace.id,
+    maxUrlBytes: limits.maxAudioUrlBytes,
+    signal: wantedUntil(call, slot),
+  };
 }
 
 function refuseUndeliverable(call: TranscribeCall): void {

@@ -94,7 +94,9 @@ async function judge<S extends FieldSchema>(
     faults.add("audio", `Exactly one audio source is taken; the request has ${[...new Set(sources)].join(", ")}.`);
   faults.throwIfAny();
   if (fields === undefined || audio === undefined) throw new Error("fields were refused without a fault");
-  if (audio.url !== undefined) return { fields, audio: { kind: "url", url: audio.url } };
+  const fileNameHint = safeFileName(audio.filename ?? raw.fileName);
+  if (audio.url !== undefined)
+    return { fields, audio: { kind: "url", url: audio.url, mediaTypeHint: audio.media_type ?? null, fileNameHint } };
   const taken = await intake.finish();
   if (taken === null) throw new Error("a source was counted that took no audio");
   return {
@@ -104,7 +106,7 @@ async function judge<S extends FieldSchema>(
       spooled: taken.spooled,
       param: taken.param,
       mediaTypeHint: audio.media_type ?? raw.mediaType ?? taken.mediaType,
-      fileNameHint: safeFileName(audio.filename ?? raw.fileName),
+      fileNameHint,
     },
   };
 }

@@ -20,12 +20,17 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   await enterStage(services, job, { stage: "fetching", fraction: null });
   const { workspaceId } = job;
   await using held = new AsyncDisposableStack();
-  const { spooled, mediaTypeHint } = await services.fetchRemote.load({ workspaceId, url, signal });
+  const maxBytes = services.limits.maxJobAudioUrlBytes;
+  const { spooled, mediaType } = await services.gateway.remoteAudio
+    .download({ workspaceId, url, maxBytes, signal })
+    .catch((error: unknown) => {
+      throw signal.aborted ? new JobStop("lost") : error;
+    });
   held.defer(() => spooled.dispose());
   await enterStage(services, job, { stage: "measuring", fraction: null });
   const audio = jobAudio(
     await measureAudio(services.gateway, {
-      audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint, fileNameHint: null },
+      audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint: mediaType, fileNameHint: null },
     }),
   );
   services.gateway.quotas.takeAudio(job.request.holders, audio.facts.durationSeconds);

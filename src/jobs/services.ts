@@ -7,7 +7,6 @@ import type { Queue, QueueDefinition } from "../queue/queue.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { OnTerminal } from "../storage/webhook-events.ts";
-import type { FetchRemote } from "./fetch-audio.ts";
 import type { Leases } from "./leases.ts";
 
 export interface JobServices {
@@ -20,9 +19,9 @@ export interface JobServices {
   readonly tokens: ResultTokens;
   /** Whoever tells the outside world; called in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
-  readonly fetchRemote: FetchRemote;
   readonly limits: {
     readonly jobDeadlineSeconds: number;
+    readonly maxJobAudioUrlBytes: number;
     readonly sttJobResultTtlSeconds: number;
     readonly sttJobInlineResultBytes: number;
     readonly resultUrlTtlSeconds: number;

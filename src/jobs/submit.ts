@@ -17,6 +17,7 @@ import { quoteFor } from "../gateway/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { audioAmount, reservationOf } from "../gateway/run-candidates.ts";
 import { explain } from "../gateway/explain.ts";
+import type { AudioRequest } from "../gateway/with-audio.ts";
 import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";
 import type { Reservation } from "../metering/ledger.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
@@ -42,8 +43,7 @@ const SETTLE_GRACE_SECONDS = 3_600;
 
 export async function submitJob(services: JobServices, call: JobCall): Promise<GatewayReply> {
   refuseTooManyKeyterms(services.gateway, call);
-  if (call.fields.dry_run === true) return explain(services.gateway, call);
-  if (call.audio.kind === "url") await services.fetchRemote.check(call.principal.workspace.id, call.audio.url);
+  if (call.fields.dry_run === true) return explain(services.gateway, call, explained(services, call));
   const claim = await slotRequest(call, { task: call.task, metadata: call.metadata });
   return withSlot(services.gateway, claim, (slot) => accept(services, call, slot));
 }
@@ -52,6 +52,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   const { gateway, objects } = services;
   const jobId = newId("job");
   if (call.audio.kind === "url") {
+    await gateway.remoteAudio.check({ workspaceId: call.principal.workspace.id, url: call.audio.url });
     const decision = decided(call, decideFor(gateway, call, null, EVERY_TARGET));
     return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
   }
@@ -71,6 +72,11 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
 }
 
 const EVERY_TARGET = () => true;
+
+function explained({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
+  const signal = new AbortController().signal;
+  return { audio, workspaceId: principal.workspace.id, maxUrlBytes: limits.maxJobAudioUrlBytes, signal };
+}
 
 interface Acceptance {
   readonly jobId: JobId;

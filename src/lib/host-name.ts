@@ -13,7 +13,7 @@ const NAME = new RegExp(`^(?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$`);
 export function hostNameFault(entry: string): string | null {
   const name = entry.startsWith("*.") ? entry.slice(2) : entry;
   if (entry.length > 253 || !NAME.test(name))
-    return "must be a host name in ASCII, exact or with one leading `*.`, without port, path, address or final dot";
+    return "must be a host name in lower-case ASCII, exact or with one leading `*.`, without port, path, address or final dot";
   // Only a parser knows whether an `xn--` label stands for anything.
   if (!URL.canParse(`https://${name}/`) || new URL(`https://${name}/`).hostname !== name)
     return "is not a valid host name";

@@ -1,7 +1,7 @@
 // One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in
 // common, and above all the certainty about whether any byte of it left (contract 1, "Definite and unknown outcomes").
 import type { Readable } from "node:stream";
-import type { Dispatcher } from "undici";
+import { type Dispatcher, errors } from "undici";
 
 export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -183,6 +183,9 @@ function singleValues(headers: Record<string, string | string[] | undefined>): R
 }
 
 function codeOf(error: unknown): string | null {
+  // undici 8 loses the code of its parser's errors; what they are about stands in their text alone.
+  if (error instanceof errors.HTTPParserError)
+    return /content-length|transfer-encoding/i.test(error.message) ? "HPE_CONTENT_LENGTH" : "HPE_MALFORMED";
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
   return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : null;
 }

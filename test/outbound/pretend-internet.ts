@@ -2,7 +2,6 @@
 // server on loopback. Whatever else is dialled ends at a canary, which must never see a connection.
 import { connect as connectTcp, createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
-import type { TestContext } from "node:test";
 import { type Connect, ConnectFailure, type Resolve } from "../../src/outbound/guard.ts";
 
 export interface PretendInternet {
@@ -20,7 +19,7 @@ export interface PretendInternet {
 }
 
 /** Plain sockets even where TLS is asked for: what TLS adds is tested where it is made (`system-network.test.ts`). */
-export async function pretendInternet(t: Pick<TestContext, "after">): Promise<PretendInternet> {
+export async function pretendInternet(t: { readonly after: (close: () => void) => void }): Promise<PretendInternet> {
   const names = new Map<string, readonly (readonly string[])[]>();
   const servers = new Map<string, URL>();
   const lookups: string[] = [];

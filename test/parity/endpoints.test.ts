@@ -22,8 +22,10 @@ test("contract 10: the endpoints of OpenAPI are exactly those the server answers
   assert.deepEqual(documented.toSorted(), served.toSorted());
   for (const { method, path } of ENDPOINTS) {
     const response = await fetch(`${gateway.origin}${path}`, { method });
-    await response.arrayBuffer();
-    assert(response.status !== 404 && response.status !== 405, `${method} ${path}: ${response.status}`);
+    // An endpoint without a key may answer that what the path names does not exist; the path itself does.
+    const text = await response.text();
+    const isMissing = response.status === 404 && text.includes("There is nothing at this path");
+    assert(!isMissing && response.status !== 405, `${method} ${path}: ${response.status}`);
   }
 });
 

@@ -1,6 +1,7 @@
 // What the settings schemas are made of: strict objects whose keys are snake_case in the file and camelCase in the program
 // (converted here, once), and the value shapes several settings share (contract 10).
 import { z } from "zod";
+import { hostNameFault } from "../../lib/host-name.ts";
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -63,13 +64,10 @@ export const SECRET = z
   .meta(SECRET_MARK);
 export const PORT = z.int().min(0).max(65_535);
 export const CIDR = z.string().refine(isCidr, "must be an address range such as 10.0.0.0/8 or fd00::/8");
-export const DOMAIN = z
-  .string()
-  .max(253)
-  .regex(
-    /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/,
-    "must be a host name in lower case, exact or with one leading `*.`, without port or path",
-  );
+export const DOMAIN = z.string().superRefine((text, context) => {
+  const fault = hostNameFault(text);
+  if (fault !== null) context.addIssue(fault);
+});
 
 function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;

@@ -140,10 +140,13 @@ test("contract 3: mode async is 400 until jobs exist, and says what to do", asyn
   assert.deepEqual([paramOf(form), paramOf(json)], ["mode", "mode"]);
 });
 
-test("spec 4.4: audio.url is AUDIO_URL_REJECTED with details.reason, and is not fetched", async () => {
-  for (const url of ["https://media.example/canary-file-name.wav", `${gateway.sandbox.origin}/canary-file-name.wav`]) {
+test("spec 4.4: an audio.url that is not allowed is AUDIO_URL_REJECTED with details.reason, and is not fetched", async () => {
+  for (const [url, reason] of [
+    ["https://media.example/canary-file-name.wav", "host_not_allowed"],
+    [`${gateway.sandbox.origin}/canary-file-name.wav`, "scheme"],
+  ] as const) {
     const json = await refuses(() => postJson(gateway.origin, { audio: { url } }), 400, "AUDIO_URL_REJECTED");
-    assert.deepEqual([paramOf(json), detailsOf(json)], ["audio.url", { reason: "host_not_allowed" }]);
+    assert.deepEqual([paramOf(json), detailsOf(json)], ["audio.url", { reason }]);
   }
   const form = new FormData();
   form.append("audio.url", "https://media.example/canary-file-name.wav");

@@ -1,0 +1,69 @@
+// Reads and replaces a workspace's allowlist for `audio.url` (spec 4.5; contract 6). Who may is judged before.
+import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { KeyId, WorkspaceId } from "../contract/ids.ts";
+import { hostNameFault } from "../lib/host-name.ts";
+import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
+import type { Database } from "../storage/database.ts";
+
+export interface AudioUrlDomainsServices {
+  readonly database: Pick<Database, "db" | "transaction">;
+  readonly maxDomains: number;
+}
+
+export interface DomainsChange {
+  readonly workspaceId: WorkspaceId;
+  readonly actor: KeyId;
+  readonly domains: readonly string[];
+}
+
+export async function describeDomains(
+  { database, maxDomains }: AudioUrlDomainsServices,
+  workspaceId: WorkspaceId,
+): Promise<AudioUrlDomainsView> {
+  return view(await readAudioUrlDomains(database.db, workspaceId), maxDomains);
+}
+
+export async function replaceDomains(
+  { database, maxDomains }: AudioUrlDomainsServices,
+  { workspaceId, actor, domains }: DomainsChange,
+): Promise<AudioUrlDomainsView> {
+  const wanted = judged(domains, maxDomains);
+  return database.transaction(async (tx) => {
+    await replaceAudioUrlDomains(tx, workspaceId, wanted, actor);
+    return view(await readAudioUrlDomains(tx, workspaceId), maxDomains);
+  });
+}
+
+/** Lower case, each once, in the order given; or all faults at once. */
+function judged(domains: readonly string[], maxDomains: number): readonly string[] {
+  const spelled = domains.map((domain) => domain.toLowerCase());
+  const issues = spelled.flatMap((domain, at) => {
+    const fault = hostNameFault(domain);
+    return fault === null ? [] : [{ param: `domains[${at}]`, message: `domains[${at}] ${fault}.` }];
+  });
+  const distinct = [...new Set(spelled)];
+  if (distinct.length > maxDomains)
+    issues.push({
+      param: "domains",
+      message: `domains holds ${distinct.length} names; at most ${maxDomains} are kept.`,
+    });
+  const [first] = issues;
+  if (first === undefined) return distinct;
+  throw new GatewayError("INVALID_REQUEST", {
+    message:
+      issues.length === 1 ? first.message : `${first.message} (and ${issues.length - 1} more, see details.issues)`,
+    param: first.param,
+    details: { max_audio_url_domains: maxDomains, issues: issues.slice(0, 50) },
+  });
+}
+
+function view(stored: Awaited<ReturnType<typeof readAudioUrlDomains>>, maxDomains: number): AudioUrlDomainsView {
+  return {
+    object: "audio_url_domains",
+    domains: [...stored.own],
+    global_domains: [...stored.platform],
+    max_domains: maxDomains,
+    updated_at: stored.updatedAt?.toISOString() ?? null,
+  };
+}

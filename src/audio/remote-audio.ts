@@ -1,0 +1,225 @@
+// Fetches `audio.url` into the spool (spec 4.4; contract 6; reliability 4): each hop through the guard from the top, length
+// and type declared and kept, slow and endless servers given up. What comes out is judged like any upload afterwards.
+import { createHash } from "node:crypto";
+import type { Logger } from "pino";
+import { GatewayError } from "../contract/errors.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import { createPlaces } from "../lib/places.ts";
+import { type CallerRequest, GuardRefusal, type Outbound, type OutboundStream } from "../outbound/dial.ts";
+import { audioUrlPolicy, type TargetPolicy } from "../outbound/target-policy.ts";
+import { fetchFailed, remoteError, urlRejected } from "./remote-errors.ts";
+import { judgeHead, redirectTarget, type RemoteHead } from "./remote-reply.ts";
+import type { Spool, SpooledAudio } from "./spool.ts";
+
+export interface RemoteAudioServices {
+  readonly outbound: Pick<Outbound, "receive" | "vet">;
+  readonly spool: Spool;
+  /** The workspace's domains and the platform's, as they are now. */
+  readonly domainsOf: (workspaceId: WorkspaceId) => Promise<readonly string[]>;
+  readonly allowedPorts: readonly number[];
+  readonly maxRedirects: number;
+  readonly logger: Logger;
+  readonly times?: Partial<FetchTimes>;
+}
+
+export interface RemoteAudioRequest {
+  readonly workspaceId: WorkspaceId;
+  readonly url: string;
+  readonly maxBytes: number;
+  /** Aborted when nobody wants the audio any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface FetchedAudio {
+  /** The caller's to dispose. */
+  readonly spooled: SpooledAudio;
+  /** As the server declared it. */
+  readonly mediaType: string;
+}
+
+export interface RemoteAudio {
+  /** Everything that can be judged without a request. Throws `AUDIO_URL_REJECTED`. */
+  check(request: Pick<RemoteAudioRequest, "workspaceId" | "url">): Promise<void>;
+  /** Throws `AUDIO_URL_REJECTED`, `AUDIO_FETCH_FAILED`, `AUDIO_TOO_LARGE` or `INVALID_AUDIO` (empty). */
+  download(request: RemoteAudioRequest): Promise<FetchedAudio>;
+}
+
+export interface FetchTimes {
+  /** Name, connections, redirects and all bytes. */
+  readonly totalMs: number;
+  readonly headMs: number;
+  /** At least this much must come in each window. */
+  readonly windowMs: number;
+  readonly windowBytes: number;
+}
+
+const TIMED_BYTES = 25_000_000;
+const TIMES: FetchTimes = { totalMs: 60_000, headMs: 10_000, windowMs: 10_000, windowBytes: 160 * 1024 };
+/** Nobody is to be flooded through here, and the disk has an end: who comes later waits, within its time. */
+const MAX_FETCHES_PER_HOST = 16;
+const MAX_FETCHES = 64;
+
+export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
+  const times = { ...TIMES, ...services.times };
+  const places = createPlaces({ total: MAX_FETCHES, perKind: MAX_FETCHES_PER_HOST });
+
+  async function policyOf(workspaceId: WorkspaceId): Promise<TargetPolicy> {
+    const domains = await services.domainsOf(workspaceId);
+    return audioUrlPolicy({ domains, allowedPorts: services.allowedPorts });
+  }
+
+  async function follow(request: RemoteAudioRequest, stop: StopSignal): Promise<FetchedAudio> {
+    const policy = await policyOf(request.workspaceId);
+    let url = request.url;
+    for (let redirects = 0; ; redirects++) {
+      const asked: Hop = { url, policy, maxBytes: request.maxBytes, times };
+      const host = URL.canParse(url) ? new URL(url).host : "";
+      const hop = await places.within(host, stop.signal, () => fetchHop(services, asked, stop));
+      if (hop.kind === "audio") return hop.fetched;
+      if (redirects >= services.maxRedirects) throw urlRejected("too_many_redirects");
+      url = redirectTarget(hop.location, url);
+    }
+  }
+
+  return {
+    check: async ({ workspaceId, url }) => {
+      try {
+        await services.outbound.vet(url, await policyOf(workspaceId));
+      } catch (error) {
+        throw noted(services.logger, url, remoteError(error, false));
+      }
+    },
+    download: async (request) => {
+      using stop = createStop(request.signal);
+      // For the limit of a synchronous request; a larger one, of jobs, has as much more time.
+      stop.after(times.totalMs * Math.max(1, request.maxBytes / TIMED_BYTES), fetchFailed("timeout"));
+      try {
+        return await follow(request, stop);
+      } catch (error) {
+        throw noted(services.logger, request.url, stop.reason() ?? error);
+      }
+    },
+  };
+}
+
+interface Hop {
+  readonly url: string;
+  readonly policy: TargetPolicy;
+  readonly maxBytes: number;
+  readonly times: FetchTimes;
+}
+
+type HopOutcome =
+  | { readonly kind: "audio"; readonly fetched: FetchedAudio }
+  | Extract<RemoteHead, { readonly kind: "redirect" }>;
+
+async function fetchHop(
+  { outbound, spool }: RemoteAudioServices,
+  { url, policy, maxBytes, times }: Hop,
+  stop: StopSignal,
+): Promise<HopOutcome> {
+  let headSeen = false;
+  const request: CallerRequest = {
+    trust: "caller",
+    method: "GET",
+    url,
+    policy,
+    headers: { accept: "audio/*, video/mp4, video/mpeg, video/webm", "user-agent": "patchbay" },
+    signal: stop.signal,
+    // The length is declared and kept to; this is for a parser that let more through.
+    maxReplyBytes: maxBytes + 65_536,
+  };
+  try {
+    return await outbound.receive({ ...request, firstByteTimeoutMs: times.headMs }, async (reply) => {
+      headSeen = true;
+      const head = judgeHead(reply, maxBytes);
+      if (head.kind === "redirect") return head;
+      const spooled = await take(spool, reply, head.sizeBytes, times, stop);
+      return { kind: "audio", fetched: { spooled, mediaType: head.mediaType } };
+    });
+  } catch (error) {
+    throw remoteError(error, headSeen);
+  }
+}
+
+async function take(
+  spool: Spool,
+  reply: OutboundStream,
+  sizeBytes: number,
+  times: FetchTimes,
+  stop: StopSignal,
+): Promise<SpooledAudio> {
+  const writer = spool.begin({ maxBytes: sizeBytes, param: "audio.url" });
+  let receivedBytes = 0;
+  let windowStartBytes = 0;
+  const timer = setInterval(() => {
+    if (receivedBytes - windowStartBytes < times.windowBytes) stop.now(fetchFailed("stalled"));
+    windowStartBytes = receivedBytes;
+  }, times.windowMs);
+  try {
+    for await (const chunk of reply.body) {
+      receivedBytes += chunk.byteLength;
+      await writer.write(chunk);
+    }
+    if (receivedBytes !== sizeBytes) throw fetchFailed("truncated");
+    return await writer.finish();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** One signal for whoever stops the fetch, and the error that says why. */
+interface StopSignal extends Disposable {
+  readonly signal: AbortSignal;
+  now(reason: GatewayError): void;
+  after(milliseconds: number, reason: GatewayError): void;
+  reason(): GatewayError | null;
+}
+
+function createStop(callerSignal: AbortSignal): StopSignal {
+  const controller = new AbortController();
+  let why: GatewayError | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  const now = (reason: GatewayError): void => {
+    why ??= reason;
+    controller.abort();
+  };
+  // Nobody reads this answer.
+  const onCaller = (): void =>
+    now(new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." }));
+  if (callerSignal.aborted) onCaller();
+  callerSignal.addEventListener("abort", onCaller, { once: true });
+  return {
+    signal: controller.signal,
+    now,
+    after: (milliseconds, reason) => {
+      timer = setTimeout(() => now(reason), milliseconds);
+    },
+    reason: () => why,
+    [Symbol.dispose]: () => {
+      if (timer !== null) clearTimeout(timer);
+      callerSignal.removeEventListener("abort", onCaller);
+    },
+  };
+}
+
+/** For the operator: which host, and what the caller is not told. The query may be a credential, the path a name. */
+function noted(logger: Logger, url: string, error: unknown): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const { cause } = error;
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  logger.info(
+    {
+      code: error.code,
+      reason: error.details?.["reason"] ?? null,
+      host: parsed?.host ?? null,
+      path_sha256: parsed === null ? null : createHash("sha256").update(parsed.pathname).digest("hex").slice(0, 12),
+      detail: cause instanceof GuardRefusal ? cause.detail : null,
+    },
+    "remote audio was not fetched",
+  );
+  return error;
+}

@@ -1,0 +1,71 @@
+// Judges the head of a server's reply to a fetch of `audio.url` (spec 4.4 rules 4 to 6; contract 6). Pure.
+import { GatewayError } from "../contract/errors.ts";
+import type { OutboundStream } from "../outbound/dial.ts";
+import { fetchFailed, urlRejected } from "./remote-errors.ts";
+
+const MEDIA_TYPES = new Set([
+  "audio/mpeg",
+  "audio/mp3",
+  "audio/mpga",
+  "audio/mp4",
+  "audio/m4a",
+  "audio/x-m4a",
+  "audio/wav",
+  "audio/x-wav",
+  "audio/wave",
+  "audio/vnd.wave",
+  "audio/webm",
+  "video/mp4",
+  "video/mpeg",
+  "video/webm",
+]);
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export type RemoteHead =
+  | { readonly kind: "redirect"; readonly location: string }
+  | { readonly kind: "audio"; readonly sizeBytes: number; readonly mediaType: string };
+
+export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, maxBytes: number): RemoteHead {
+  const { location } = headers;
+  if (REDIRECTS.has(status) && location !== undefined) return { kind: "redirect", location };
+  if (status !== 200) throw fetchFailed("http_status", status);
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") throw fetchFailed("content_encoding");
+  const mediaType = mediaTypeOf(headers["content-type"]);
+  if (mediaType === null) throw urlRejected("unsupported_content_type");
+  const length = headers["content-length"];
+  if (length === undefined || !/^[0-9]{1,15}$/.test(length) || headers["transfer-encoding"] !== undefined)
+    throw urlRejected("missing_content_length");
+  const sizeBytes = Number(length);
+  if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes);
+  if (sizeBytes === 0) throw new GatewayError("INVALID_AUDIO", { message: "The audio is empty.", param: "audio.url" });
+  return { kind: "audio", sizeBytes, mediaType };
+}
+
+/** Parameters are ignored; of two headers, which arrive joined by a comma, neither is believed. */
+function mediaTypeOf(header: string | undefined): string | null {
+  if (header === undefined || header.includes(",")) return null;
+  const [type = ""] = header.split(";");
+  const mediaType = type.trim().toLowerCase();
+  return MEDIA_TYPES.has(mediaType) ? mediaType : null;
+}
+
+function tooLarge(sizeBytes: number, maxBytes: number): GatewayError {
+  return new GatewayError("AUDIO_TOO_LARGE", {
+    message: `The audio behind audio.url is ${sizeBytes} bytes; at most ${maxBytes} are fetched.`,
+    param: "audio.url",
+    details: { max_audio_url_bytes: maxBytes, received_bytes: sizeBytes },
+  });
+}
+
+/**
+ * Where a redirect leads, as text for the guard to judge from the top: only what stands in the header, put behind the host
+ * it came from when it names none. Resolving it first would repair what the guard is there to refuse.
+ */
+export function redirectTarget(location: string, from: string): string {
+  if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location;
+  if (location.startsWith("//")) return `https:${location}`;
+  const base = new URL(from);
+  if (location.startsWith("/")) return `${base.origin}${location}`;
+  return /^[!-~]*$/.test(location) && !location.includes("\\") ? new URL(location, base).href : location;
+}

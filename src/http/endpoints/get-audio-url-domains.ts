@@ -1,0 +1,17 @@
+// GET /workspace/{tenant_id}/audio-url-domains (spec 4.5).
+import { describeDomains } from "../../admin/audio-url-domains.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { getAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import type { DomainsEdge } from "./put-audio-url-domains.ts";
+
+export function getAudioUrlDomains({ requireAdmin, domains }: DomainsEdge): Endpoint<Principal> {
+  return {
+    contract: getAudioUrlDomainsContract,
+    handle: async (context) => {
+      const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+      return { status: 200, body: { json: await describeDomains(domains, workspaceId) } };
+    },
+  };
+}

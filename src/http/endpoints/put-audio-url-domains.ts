@@ -1,0 +1,23 @@
+// PUT /workspace/{tenant_id}/audio-url-domains (spec 4.5).
+import { type AudioUrlDomainsServices, replaceDomains } from "../../admin/audio-url-domains.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
+
+export interface DomainsEdge {
+  readonly requireAdmin: RequireAdmin;
+  readonly domains: AudioUrlDomainsServices;
+}
+
+export function putAudioUrlDomains({ requireAdmin, domains }: DomainsEdge): Endpoint<Principal> {
+  return {
+    contract: putAudioUrlDomainsContract,
+    handle: async (context) => {
+      const admin = await workspaceAdmin(requireAdmin, context);
+      const wanted = await readFields(context.request, audioUrlDomainsRequest);
+      return { status: 200, body: { json: await replaceDomains(domains, { ...admin, domains: wanted.domains }) } };
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// A gateway whose internet is one server on loopback, `media.example`; workspace acme lists it, the other one does not.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { speech } from "../../harness/client.ts";
+import { standardFile, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
+import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
+
+export const ADMIN_KEY = "test-key-of-the-administrator-01";
+export const OTHER_ADMIN_KEY = "test-key-of-another-admin-000001";
+export const OPERATOR_KEY = "test-key-of-the-operator-0000001";
+export const URL_OF_SPEECH = "https://media.example/speech.wav?sig=canary-signature";
+export const PUBLIC = "93.184.216.34";
+
+export interface RemoteGateway {
+  readonly gateway: TestGateway;
+  readonly internet: PretendInternet;
+  /** Paths that were asked of `media.example`. */
+  readonly requests: string[];
+  /** What it answers from now on; `serveSpeech` at first. */
+  answer(handle: (request: IncomingMessage, response: ServerResponse) => void): void;
+  close(): Promise<void>;
+}
+
+export function serve(response: ServerResponse, bytes: Uint8Array, contentType = "audio/wav"): void {
+  response.writeHead(200, { "content-type": contentType, "content-length": bytes.byteLength }).end(bytes);
+}
+
+export const serveSpeech = (_request: IncomingMessage, response: ServerResponse): void => serve(response, speech());
+
+export async function startRemoteGateway(
+  options: Pick<TestGatewayOptions, "wrapGateway"> & { readonly limits?: Readonly<Record<string, number>> } = {},
+): Promise<RemoteGateway> {
+  const { limits = {}, ...rest } = options;
+  await using opened = new AsyncDisposableStack();
+  const internet = await pretendInternet({ after: (close) => opened.defer(close) });
+  const requests: string[] = [];
+  let handle = serveSpeech;
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? "");
+    handle(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  opened.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  internet.name("media.example", [PUBLIC]);
+  internet.server(PUBLIC, new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  const gateway = await startGateway({
+    ...rest,
+    network: internet,
+    file: (sandbox) => {
+      const standard = standardFile(sandbox);
+      const [acme, ...others] = standard.workspaces ?? [];
+      if (acme === undefined) throw new Error("the standard file has no workspace");
+      return {
+        ...standard,
+        limits,
+        prices: [
+          { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
+        ],
+        audio_url: { global_domains: ["global.example"] },
+        operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
+        workspaces: [
+          {
+            ...acme,
+            audio_url_domains: ["media.example"],
+            admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
+          },
+          ...others.map((other) => ({ ...other, admin_keys: [{ id: "other-admin", secret: OTHER_ADMIN_KEY }] })),
+        ],
+      };
+    },
+  });
+  opened.defer(() => gateway.close());
+  const kept = opened.move();
+  return {
+    gateway,
+    internet,
+    requests,
+    answer: (next) => {
+      handle = next;
+    },
+    close: () => kept.disposeAsync(),
+  };
+}
