@@ -1,6 +1,8 @@
 // A poll beside 1,000 finished jobs and beside 1,000,000: two gateways on two databases of one server, asked in turns, so that
 // a busy machine slows both (issue: at most 1.2 times).
+import { randomBytes } from "node:crypto";
 import { Client } from "pg";
+import { createSeal, type Seal } from "../src/storage/seal.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import { submitUpload, waitForJob } from "./job-api.ts";
 import { KEY, type Running, runLoad, startPatchbay, startStandIn } from "./processes.ts";
@@ -29,14 +31,15 @@ interface Table {
 
 export async function benchJobPolls({ few, many, polls }: JobPollsBench): Promise<Report> {
   const postgres = await startPostgresServer();
+  const encryptionKey = randomBytes(32);
   try {
     await using standIn = await startStandIn();
     await using resources = new AsyncDisposableStack();
     const open = async (jobs: number): Promise<Table> => {
       const databaseUrl = await makeDatabase(postgres.url, `polls_${jobs}`);
-      const gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl });
+      const gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl, encryptionKey });
       resources.use(gateway);
-      const paths = await fill(gateway, databaseUrl, jobs);
+      const paths = await fill(gateway, { databaseUrl, encryptionKey }, jobs);
       return { jobs, gateway, paths, latenciesMs: [] };
     };
     const tables = [await open(few), await open(many)] as const;
@@ -84,8 +87,17 @@ async function poll({ gateway, paths }: Table, requests: number): Promise<readon
   return result.latenciesMs;
 }
 
-/** One real job, copied: only its id differs. Its copies' order of ids is no order of rows, so polls are spread over the table. */
-async function fill(gateway: Running, databaseUrl: string, jobs: number): Promise<readonly string[]> {
+interface Storage {
+  readonly databaseUrl: string;
+  readonly encryptionKey: Buffer;
+}
+
+/** One real job, copied under other ids, whose order is not that of the rows: polls are spread over the whole table. */
+async function fill(
+  gateway: Running,
+  { databaseUrl, encryptionKey }: Storage,
+  jobs: number,
+): Promise<readonly string[]> {
   const jobId = await submitUpload(gateway.origin, KEY, noiseWav(AUDIO_BYTES));
   await waitForJob(gateway.origin, KEY, jobId);
   const client = new Client({ connectionString: databaseUrl });
@@ -96,16 +108,35 @@ async function fill(gateway: Running, databaseUrl: string, jobs: number): Promis
     await client.query(
       `insert into jobs select (jsonb_populate_record(jobs,
         jsonb_build_object('id', left(jobs.id, 4) || substr(md5(n::text), 1, 26), 'slot_key', null))).*
-       from jobs, generate_series(2, $2) as n where jobs.id = $1`,
+       from jobs, generate_series(2, $2::int) as n where jobs.id = $1`,
       [jobId, jobs],
     );
+    const asked = await client.query<{ id: string }>("select id from jobs where id <> $2 order by md5(id) limit $1", [
+      ASKED_FOR,
+      jobId,
+    ]);
+    const ids = asked.rows.map(({ id }) => id);
+    await sealAnew(client, createSeal({ keys: [encryptionKey] }), jobId, ids);
     await client.query("vacuum analyze jobs");
     await client.query("checkpoint");
-    const { rows } = await client.query<{ id: string }>("select id from jobs order by md5(id) limit $1", [ASKED_FOR]);
-    return rows.map(({ id }) => `/v1/transcription/jobs/${id}`);
+    return ids.map((id) => `/v1/transcription/jobs/${id}`);
   } finally {
     await client.end();
   }
+}
+
+/** A sealed result opens under its own job alone. */
+async function sealAnew(client: Client, seal: Seal, jobId: string, ids: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ workspace_id: string; result: Buffer }>(
+    "select workspace_id, result from jobs where id = $1",
+    [jobId],
+  );
+  const [copied] = rows;
+  if (copied === undefined) throw new Error("the job to copy is gone");
+  const place = (id: string) => ["jobs.result", copied.workspace_id, id];
+  const result = seal.open(copied.result, place(jobId));
+  for (const id of ids)
+    await client.query("update jobs set result = $2 where id = $1", [id, seal.seal(result, place(id))]);
 }
 
 async function makeDatabase(server: string, name: string): Promise<string> {

@@ -37,6 +37,8 @@ export interface GatewayOptions {
   readonly providerUrl: string;
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** For whoever writes sealed rows beside the gateway; a random one if absent. */
+  readonly encryptionKey?: Buffer;
   /** Of the configuration file. */
   readonly limits?: Readonly<Record<string, number>>;
   /** Where a CPU profile goes when the process ends. */
@@ -78,13 +80,17 @@ function startFlags(root: string): readonly string[] {
   return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
-function configuration({ providerUrl, databaseUrl, limits }: GatewayOptions, dataDir: string): object {
-  const secret = () => randomBytes(32).toString("base64");
+function configuration(options: GatewayOptions, dataDir: string): object {
+  const { providerUrl, databaseUrl, limits } = options;
+  const encryptionKey = options.encryptionKey ?? randomBytes(32);
   return {
     server: { host: "127.0.0.1", port: 0, admin: null },
     storage: { database_url: databaseUrl ?? "", data_dir: dataDir },
     limits: limits ?? {},
-    secrets: { key_pepper: secret(), encryption_keys: [secret()] },
+    secrets: {
+      key_pepper: randomBytes(32).toString("base64"),
+      encryption_keys: [encryptionKey.toString("base64")],
+    },
     prices: [
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "benchmark", as_of: "2026-11-01" },
     ],
