@@ -41,6 +41,7 @@ export async function callTargets(
       // Settled by now.
       job.call?.state === "submitting" ? { ...job, call: null } : job,
       quotes.reduce((a, b) => (a > b ? a : b), 0n),
+      signal,
     ),
     requestOf: requestWithTimes(measured.facts),
     execute: executeFor(services, job, lease),

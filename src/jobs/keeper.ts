@@ -5,14 +5,24 @@ import { type CallKeeper, uncharged } from "../gateway/run-candidates.ts";
 import { brand } from "../contract/ids.ts";
 import type { Reservation } from "../metering/ledger.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";
+import type { Transacting } from "../storage/database.ts";
 import { transact } from "../storage/transact.ts";
+import { insist } from "./insist.ts";
 import type { OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 
 /** `maxChargeNanoUsd`: the most that any target of the job can cost. */
-export function jobKeeper(services: JobServices, job: OpenJob, maxChargeNanoUsd: bigint): CallKeeper {
+export function jobKeeper(
+  services: JobServices,
+  job: OpenJob,
+  maxChargeNanoUsd: bigint,
+  signal: AbortSignal,
+): CallKeeper {
   const { database, gateway } = services;
+  const insistence = { signal, deadlineAt: job.deadlineAt };
+  /** After a call: what it came to is known here alone. */
+  const keep = (work: (tx: Transacting) => Promise<void>) => insist(insistence, () => transact(database, work));
   let call: JobCall | null = job.call;
 
   const announce = async (next: JobCall, tx: Parameters<typeof writeCall>[0]): Promise<void> => {
@@ -39,7 +49,8 @@ export function jobKeeper(services: JobServices, job: OpenJob, maxChargeNanoUsd:
       const { position } = reservation;
       const next: JobCall = { attemptId: mine?.attemptId ?? reservation.attemptId, position, state: "submitting" };
       if (mine === null) await exchange(next, reservation);
-      else await announce(next, database.db);
+      // Left to a successor, an announcement whose commit is unknown would read as a call that may have been made.
+      else await insist(insistence, () => announce(next, database.db));
       call = next;
       return brand("attempt", next.attemptId);
     },
@@ -48,7 +59,7 @@ export function jobKeeper(services: JobServices, job: OpenJob, maxChargeNanoUsd:
       // What answered at once and only keeps a copy cannot be asked again: its call stays one in flight.
       const isPolled = gateway.providers.get(candidate.target.provider)?.remote !== undefined;
       const next: JobCall = isPolled ? { ...call, state: "submitted" } : call;
-      await transact(database, async (tx) => {
+      await keep(async (tx) => {
         if (isPolled && !(await writeCall(tx, job, next, run))) throw new JobStop("lost");
         await gateway.deletions.owe(
           {
@@ -69,7 +80,7 @@ export function jobKeeper(services: JobServices, job: OpenJob, maxChargeNanoUsd:
     settle: async (settlement, failure) => {
       // Stopped by us, not by the provider: whoever takes the job over finds the row as it is, and judges.
       if (failure.kind === "aborted") throw new JobStop("lost");
-      await transact(database, async (tx) => {
+      await keep(async (tx) => {
         if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
         await gateway.ledger.settleIn(tx, settlement);
       });

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import { ObjectMissing } from "../objects/store.ts";
 import type { JobRow } from "../storage/tables.ts";
+import { type Insistence, insist } from "./insist.ts";
 import type { JobServices } from "./services.ts";
 
 export interface JobResult {
@@ -27,12 +28,18 @@ export async function storeResult(
   { seal, objects, limits }: Pick<JobServices, "seal" | "objects" | "limits">,
   job: { readonly id: string; readonly attempt: number; readonly workspaceId: string },
   result: JobResult,
+  insistence: Insistence,
 ): Promise<StoredResult> {
   const sealed = seal.seal(Buffer.from(JSON.stringify(result)), place(job.workspaceId, job.id));
   if (Buffer.byteLength(JSON.stringify(result.envelope)) <= limits.sttJobInlineResultBytes)
     return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
-  await objects.put(resultKey, once(sealed), sealed.length);
+  // A disk that is full now may have room later (reliability J-10).
+  await insist(
+    insistence,
+    () => objects.put(resultKey, once(sealed), sealed.length),
+    () => true,
+  );
   return { result: null, resultKey };
 }
 

@@ -13,6 +13,7 @@ import { callTargets, unknownOf } from "./call-targets.ts";
 import { endJob } from "./end-job.ts";
 import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
+import { insist } from "./insist.ts";
 import type { Lease } from "./leases.ts";
 import { enterStage, openAudio, type ReadyAudio } from "./open-audio.ts";
 import { type JobResult, storeResult } from "./result.ts";
@@ -27,11 +28,12 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   const job = openJob(services.seal, row);
   const lease = services.leases.hold(job);
   services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, event: "job.claimed" });
+  const signal = AbortSignal.any([lease.lost, graceOver]);
   try {
-    await work(services, job, lease, AbortSignal.any([lease.lost, graceOver]));
+    await work(services, job, lease, signal);
   } catch (error) {
-    if (error instanceof JobStop) await leave(services, job, error);
-    else if (error instanceof GatewayError || error instanceof JobFailure) await fail(services, job, error);
+    if (error instanceof JobStop) await leave(services, job, error, signal);
+    else if (error instanceof GatewayError || error instanceof JobFailure) await fail(services, job, error, signal);
     // A fault of ours: the lease lapses and another attempt is made, a few times.
     else throw error;
   } finally {
@@ -46,7 +48,7 @@ async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal
   const audio = await openAudio(services, job, signal);
   await enterStage(services, job, { stage: "transcribing", fraction: null });
   const served = await callTargets(services, job, audio, failures, lease, signal);
-  await succeed(services, job, audio, served);
+  await succeed(services, job, audio, served, signal);
 }
 
 /** A fault that ends every attempt must not go on for ever; polling a run on is cheap and may. */
@@ -80,7 +82,13 @@ async function judgeCallOfTheDead(services: WorkerServices, job: OpenJob): Promi
   return failures;
 }
 
-async function succeed(services: WorkerServices, job: OpenJob, audio: ReadyAudio, served: Served): Promise<void> {
+async function succeed(
+  services: WorkerServices,
+  job: OpenJob,
+  audio: ReadyAudio,
+  served: Served,
+  signal: AbortSignal,
+): Promise<void> {
   const { wanted, purpose, warnings } = job.request;
   const audioSeconds = audio.speech.durationSeconds;
   const { envelope } = answerOf({
@@ -94,17 +102,20 @@ async function succeed(services: WorkerServices, job: OpenJob, audio: ReadyAudio
   const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
   const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
-  await writeProgress(services.database.db, job, { stage: "storing", fraction: null });
+  const insistence = { signal, deadlineAt: job.deadlineAt };
+  await insist(insistence, () => writeProgress(services.database.db, job, { stage: "storing", fraction: null }));
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
-  const stored = await storeResult(services, job, result);
-  await endJob(services, job, (locked) =>
-    locked.cancel_requested
-      ? cancelled(served.settlement.attemptId, served.billing)
-      : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+  const stored = await storeResult(services, job, result, insistence);
+  await insist(insistence, () =>
+    endJob(services, job, (locked) =>
+      locked.cancel_requested
+        ? cancelled(served.settlement.attemptId, served.billing)
+        : { status: "succeeded", stored, usage: envelope.usage, settlement: served.settlement },
+    ),
   );
 }
 
-async function leave(services: WorkerServices, job: OpenJob, { reason }: JobStop): Promise<void> {
+async function leave(services: WorkerServices, job: OpenJob, { reason }: JobStop, signal: AbortSignal): Promise<void> {
   services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, reason, event: "job.left" });
   switch (reason) {
     case "lost":
@@ -113,17 +124,26 @@ async function leave(services: WorkerServices, job: OpenJob, { reason }: JobStop
       await handBack(services.database.db, job);
       return services.queue.send(JOBS_QUEUE, { job_id: job.id }, { groupId: job.appId, priority: RESUMED_FIRST });
     case "cancelled":
-      await endJob(services, job, (locked) => cancelledEnd(services, job, locked));
+      await insist({ signal, deadlineAt: job.deadlineAt }, () =>
+        endJob(services, job, (locked) => cancelledEnd(services, job, locked)),
+      );
       return;
     default:
       assertNever(reason);
   }
 }
 
-async function fail(services: WorkerServices, job: OpenJob, error: GatewayError | JobFailure): Promise<void> {
-  await endJob(services, job, (locked) => ({
-    status: "failed",
-    error: jobErrorOf(error),
-    settlement: openSettlement(locked, "failed:not_called"),
-  }));
+async function fail(
+  services: WorkerServices,
+  job: OpenJob,
+  error: GatewayError | JobFailure,
+  signal: AbortSignal,
+): Promise<void> {
+  await insist({ signal, deadlineAt: job.deadlineAt }, () =>
+    endJob(services, job, (locked) => ({
+      status: "failed",
+      error: jobErrorOf(error),
+      settlement: openSettlement(locked, "failed:not_called"),
+    })),
+  );
 }

@@ -22,3 +22,26 @@ function isTransient(error: unknown): boolean {
 export function sqlState(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
+
+const AWAY_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+/** Connections lost, shutdown and start, too many connections, a transaction that was idle for too long. */
+const AWAY_STATES = /^(08|57P|53|25P03)/u;
+/** The driver's own, which have no code. */
+const AWAY_MESSAGES =
+  /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying to connect)/u;
+
+/** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
+export function isAway(error: unknown): boolean {
+  const code = sqlState(error);
+  if (AWAY_CODES.has(code) || AWAY_STATES.test(code)) return true;
+  return error instanceof Error && AWAY_MESSAGES.test(error.message);
+}

@@ -27,7 +27,7 @@ for (const [provider, state, remoteRun] of [
     const { job, services } = await jobInACall();
     const run = { id: "run-1", details: { path: "/v2/transcript" } };
     const candidate = { target: { account: "platform/x", provider } } as Candidate;
-    await jobKeeper(services, job, 0n).keepRun(candidate, run);
+    await jobKeeper(services, job, 0n, new AbortController().signal).keepRun(candidate, run);
     const row = await gateway.database.db
       .selectFrom("jobs")
       .selectAll()

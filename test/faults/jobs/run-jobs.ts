@@ -55,7 +55,7 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
 
   const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
   const workers = Array.from({ length: options.workers }, (_, index) =>
-    createPatchbayProcess({ name: `worker-${index + 1}`, command: "worker", configFile, folder }),
+    createPatchbayProcess({ name: `worker-${index + 1}`, command: "up", configFile, folder }),
   );
   for (const process of [gateway, ...workers]) resources.defer(() => process.kill());
   await gateway.start();
@@ -211,6 +211,7 @@ interface Outcome {
 
 function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds }: Outcome) {
   const outcomes = Object.groupBy(facts.jobs, (job) => job.code ?? job.status);
+  const failed = new Set(facts.jobs.filter((job) => job.status === "failed").map((job) => job.id));
   const mostSubmissions = Math.max(0, ...submissions.values());
   return {
     workers: options.workers,
@@ -225,6 +226,8 @@ function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds
     "take-over max s": (facts.takeOverSeconds.max ?? 0).toFixed(1),
     submissions: [...submissions.values()].reduce((sum, calls) => sum + calls, 0),
     "most submissions of a job": mostSubmissions,
+    "failed and never submitted": accepted.filter(({ jobId, term }) => failed.has(jobId) && !submissions.has(term))
+      .length,
     "posts repeated": accepted.reduce((sum, job) => sum + job.posts - 1, 0),
     "submitted in s": submitSeconds.toFixed(0),
   };

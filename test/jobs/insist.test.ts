@@ -1,0 +1,57 @@
+// Writes that must not be lost to a database that is away for a moment (contract 5, reliability J-01, J-10).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { insist } from "../../src/jobs/insist.ts";
+import { isAway } from "../../src/storage/transact.ts";
+
+const coded = (code: string, message = "x"): Error => Object.assign(new Error(message), { code });
+const AWAY = [
+  coded("ECONNREFUSED"),
+  coded("ECONNRESET"),
+  coded("57P01", "terminating connection due to administrator command"),
+  coded("57P03", "the database system is starting up"),
+  coded("25P03", "terminating connection due to idle-in-transaction timeout"),
+  new Error("Connection terminated unexpectedly"),
+  new Error("timeout exceeded when trying to connect"),
+  new Error("Client has encountered a connection error and is not queryable"),
+];
+const soon = () => ({ signal: new AbortController().signal, deadlineAt: new Date(Date.now() + 60_000) });
+
+test("contract 5: a write is tried again until the database is back, and its answer is given", async () => {
+  let tries = 0;
+  const answer = await insist(soon(), async () => {
+    tries += 1;
+    if (tries <= 2) throw AWAY[tries];
+    return "stored";
+  });
+  assert.deepEqual([answer, tries], ["stored", 3]);
+});
+
+test("contract 5: a server that is away is told from a statement that is wrong", () => {
+  for (const error of AWAY) assert.equal(isAway(error), true, String(error));
+  for (const error of [coded("23505"), coded("42P01"), coded("40001"), coded("ENOENT"), new Error("x"), null])
+    assert.equal(isAway(error), false, String(error));
+});
+
+test("contract 5: what trying again cannot help is thrown at once", async () => {
+  let tries = 0;
+  const write = async () => {
+    tries += 1;
+    throw coded("23505");
+  };
+  await assert.rejects(insist(soon(), write), { code: "23505" });
+  assert.equal(tries, 1);
+});
+
+test("contract 5: nobody insists on a job that was lost, or whose time is over", async () => {
+  const lost = new AbortController();
+  const write = async () => {
+    lost.abort();
+    throw coded("ECONNREFUSED");
+  };
+  await assert.rejects(insist({ ...soon(), signal: lost.signal }, write), { code: "ECONNREFUSED" });
+  const never = async () => {
+    throw coded("ECONNREFUSED");
+  };
+  await assert.rejects(insist({ ...soon(), deadlineAt: new Date(Date.now() - 1) }, never), { code: "ECONNREFUSED" });
+});
