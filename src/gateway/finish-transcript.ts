@@ -35,7 +35,9 @@ export function finishTranscript(
     ...wireTimes(piece),
     ...label(piece),
   }));
-  const content = contentOf(provider.text, segments);
+  // Words may come without punctuation: segments that nobody gave or asked for must not cost it.
+  const isText = provider.segments.length > 0 || wanted.wantsSegments;
+  const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
   return {
     content: render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
     segments: wanted.wantsSegments ? segments : [],
@@ -164,10 +166,20 @@ function render(
     case "text":
       return toPlainText(content, segments);
     case "srt":
-      return toSrt(buildCues(segments, words, durationSeconds));
+      return toSrt(buildCues(segments, wordsOf(content, words), durationSeconds));
     case "vtt":
-      return toVtt(buildCues(segments, words, durationSeconds));
+      return toVtt(buildCues(segments, wordsOf(content, words), durationSeconds));
   }
+}
+
+/** Words give the best cues, unless they are not quite the text; then the segments do, which always are. */
+function wordsOf(content: string, words: readonly Word[]): readonly Word[] {
+  return letters(words.map(({ text }) => text).join("")) === letters(content) ? words : [];
+}
+
+/** In any order: with several channels the words lie between one another. */
+function letters(text: string): string {
+  return Array.from(withoutSpace(text)).toSorted().join("");
 }
 
 function withoutSpace(text: string): string {

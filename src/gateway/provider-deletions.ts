@@ -14,6 +14,7 @@ import {
   endDeletion,
   type FailedDeletion,
   insertDeletion,
+  purgeDeletions,
   readDeletionState,
   readFailedDeletions,
   releaseDeletions,
@@ -40,6 +41,7 @@ export interface ProviderDeletions {
 type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "logger">;
 
 const BATCH = 20;
+const PURGE_BATCH = 500;
 const TIMEOUT_MS = 30_000;
 
 export function createProviderDeletions(database: Database, services: Services): ProviderDeletions {
@@ -49,6 +51,7 @@ export function createProviderDeletions(database: Database, services: Services):
   async function sweep(): Promise<number> {
     if (closing.signal.aborted) return 0;
     const due = await claimDeletions(database.db, BATCH);
+    if (due.length === 0) await purgeDeletions(database.db, PURGE_BATCH);
     await Promise.all(due.map((each) => deleteOne(database, services, each, closing.signal)));
     return due.length;
   }

@@ -25,7 +25,8 @@ const echo = z.object({
 
 const body = echo.extend({
   id: z.string(),
-  text: z.string().nullish(),
+  // Silence is an empty text; none at all is a transcript that somebody deleted meanwhile.
+  text: z.string(),
   audio_duration: z.unknown().optional(),
   audio_channels: z.number().nullish(),
   language_code: z.string().nullish(),
@@ -68,7 +69,7 @@ export function readAssemblyAiReply(raw: unknown, asked: Asked): AssemblyAiReply
   });
   return {
     id: reply.id,
-    text: (reply.text ?? "").trim(),
+    text: reply.text.trim(),
     words: (reply.words ?? []).map(read),
     segments: (reply.utterances ?? []).map(read),
     channels: reply.audio_channels ?? 1,

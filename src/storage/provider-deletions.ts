@@ -107,6 +107,17 @@ export async function endDeletion(
   return state;
 }
 
+/** As long as the record of the request or job it belongs to. What failed stays, for somebody has to see to it. */
+const KEPT_DAYS = 30;
+
+/** Forgets what was done long ago, a little at a time. */
+export async function purgeDeletions(db: Handle, limit: number): Promise<void> {
+  await sql`delete from provider_deletions where id in (select id from provider_deletions
+    where state = 'done' and finished_at <= patchbay_now() - ${sql.lit(KEPT_DAYS)} * interval '1 day' limit ${limit})`.execute(
+    db,
+  );
+}
+
 export interface FailedDeletion {
   readonly id: string;
   readonly workspaceId: WorkspaceId;

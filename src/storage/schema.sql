@@ -499,7 +499,7 @@ CREATE INDEX jobs_spent_audio ON public.jobs USING btree (finished_at) WHERE (au
 
 CREATE INDEX provider_deletions_due ON public.provider_deletions USING btree (next_at) WHERE (state = 'pending'::text);
 
-CREATE INDEX provider_deletions_failed ON public.provider_deletions USING btree (finished_at) WHERE (state = 'failed'::text);
+CREATE INDEX provider_deletions_finished ON public.provider_deletions USING btree (state, finished_at) WHERE (state <> 'pending'::text);
 
 CREATE INDEX provider_deletions_subject ON public.provider_deletions USING btree (workspace_id, subject);
 

@@ -150,6 +150,21 @@ test("contract 5: an account that left the configuration fails the attempt, and 
   assert.deepEqual([row?.state, row?.last_failure], ["pending", "no_account"]);
 });
 
+test("contract 5: what was deleted is forgotten after 30 days, what could not be deleted is not", async () => {
+  const { deletions } = gateway.app.gateway;
+  await deletions.owe({ ...duty("old", { id: "gone-already", details: { path: "/v2/transcript" } }), dueInSeconds: 0 });
+  assert.equal(await deletions.sweep(), 1);
+  await deletions.owe(duty("kept", { id: "x", details: {} }));
+  const failed = { state: "failed" as const, finished_at: new Date() };
+  await gateway.database.db.updateTable("provider_deletions").set(failed).where("subject", "=", "kept").execute();
+  await shiftClock(gateway.database, 29 * 86_400);
+  await deletions.sweep();
+  assert.deepEqual([await deletions.state(TENANT, "old"), await deletions.state(TENANT, "kept")], ["done", "failed"]);
+  await shiftClock(gateway.database, 31 * 86_400);
+  await deletions.sweep();
+  assert.deepEqual([await deletions.state(TENANT, "old"), await deletions.state(TENANT, "kept")], ["none", "failed"]);
+});
+
 test("contract 5: of two sweeps at once each duty is tried by one", async () => {
   const { deletions } = gateway.app.gateway;
   for (let index = 0; index < 6; index += 1) {

@@ -178,6 +178,16 @@ replyContract(assemblyai, [
   },
 ]);
 
+test("contract 1: assemblyai, a run that ended without a text was deleted meanwhile: bad_reply, and no silence", () => {
+  assert.ok(UNIVERSAL_3);
+  const { speech, target } = targetOf(assemblyai, UNIVERSAL_3);
+  const raw = { body: { ...TWO_SPEAKERS, text: null, words: null, utterances: null }, headers: {} };
+  assert.throws(
+    () => assemblyai.normalise(raw, requestFor(speech, {}), target, audioFixture()),
+    (error) => error instanceof ProviderError && error.kind === "bad_reply",
+  );
+});
+
 function planned(wishes: Parameters<typeof requestFor>[1], golden = UNIVERSAL_3) {
   assert.ok(golden);
   const { speech, target } = targetOf(assemblyai, golden);

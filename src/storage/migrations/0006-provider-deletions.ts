@@ -22,7 +22,7 @@ const STATEMENTS = [
   )`,
   `create index provider_deletions_due on provider_deletions (next_at) where state = 'pending'`,
   `create index provider_deletions_subject on provider_deletions (workspace_id, subject)`,
-  `create index provider_deletions_failed on provider_deletions (finished_at) where state = 'failed'`,
+  `create index provider_deletions_finished on provider_deletions (state, finished_at) where state <> 'pending'`,
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

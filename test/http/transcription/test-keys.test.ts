@@ -1,75 +1,71 @@
-// Test keys (contract 2): every target is replaced by the sandbox speaking that target's wire format, whatever the provider;
-// nothing leaves the machine, the real credential stays at home, and the answer says what it is.
+// Test keys (contract 2): every target is replaced by the sandbox speaking that target's wire format. The connections here name
+// addresses where nothing listens, so whatever is answered cannot have come from them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
+import type { WorkspaceId } from "../../../src/contract/ids.ts";
+import { envelopeOf, postForm, speech } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 
-type Connection = NonNullable<ConfigurationFile["connections"]>[number];
-type Target = NonNullable<ConfigurationFile["routes"]>[number]["targets"][number];
-
-/** An address that answers nobody: a call that went there would fail. */
-const NOWHERE = "http://127.0.0.1:1/v1";
-const compatible = (id: string, dialect: string): Connection => ({
-  id,
-  kind: "openai-compatible",
-  api_key: "real-secret",
-  base_url: NOWHERE,
-  models: { whisper: { capabilities: ["audio_input"], features: { timestamps: ["word", "segment"] }, dialect } },
-});
-
-/** Word times of chirp_3 come by a batch through the bucket. */
-const BUCKET = { settings: { bucket: "acme-audio", project: "acme-1" } };
-
-const PLACES: readonly (readonly [Connection, Omit<Target, "connection">])[] = [
-  [{ id: "gm", kind: "gemini", api_key: "real-secret", base_url: NOWHERE }, { model: "gemini-3.5-transcribe" }],
-  [
-    { id: "go", kind: "google-speech", api_key: "real-secret" },
-    { model: "chirp_3", ...BUCKET },
-  ],
-  [compatible("groq", "groq"), { model: "whisper" }],
-  [compatible("mistral", "mistral"), { model: "whisper" }],
-  [compatible("whisper-cpp", "whisper-cpp"), { model: "whisper" }],
-];
-const keys = new Map(PLACES.map(([{ id }]) => [id, generateKey("test")]));
+const TEST_KEY = generateKey("test");
+const NOWHERE = "http://127.0.0.1:9";
+const TARGETS = [
+  ["assemblyai", "universal-2"],
+  ["deepgram", "nova-3"],
+  ["elevenlabs", "scribe_v2"],
+  ["openai", "whisper-1"],
+] as const;
 
 let gateway: TestGateway;
 before(async () => {
-  gateway = await startGateway({
-    file: () => ({
-      connections: PLACES.map(([connection]) => connection),
-      routes: PLACES.map(([{ id }, target]) => ({ id, targets: [{ connection: id, ...target }] })),
-      workspaces: [
-        {
-          id: "acme",
-          apps: PLACES.map(([{ id }]) => ({
-            id,
-            route: id,
-            keys: [{ id, secret: keys.get(id) ?? "", scopes: ["transcribe"] }],
-          })),
-        },
-      ],
-    }),
-  });
+  gateway = await startGateway({ file: fileOf });
 });
 after(() => gateway.close());
 
-const ask = (id: string, fields: Record<string, string>): Promise<Answer> =>
-  postForm(gateway.origin, { key: keys.get(id) ?? "", fields });
-
-for (const [{ id }] of PLACES) {
-  test(`contract 2: a test key's ${id} target is played by the sandbox, times and all`, async () => {
-    const answer = await ask(id, { timestamps: "word", response_format: "srt" });
+for (const [kind, model] of TARGETS) {
+  test(`contract 2: a test key on ${kind}/${model} is answered by the sandbox, for nothing, and says so`, async () => {
+    const answer = await postForm(gateway.origin, {
+      key: TEST_KEY,
+      file: speech(),
+      fields: { purpose: kind, timestamps: "word" },
+    });
     const envelope = envelopeOf(answer);
-    assert.match(envelope.content, /simulated/u);
-    assert.match(envelope.words.map(({ text }) => text).join(" "), /simulated/u);
-    assert.equal(envelope.usage.billable_audio_seconds, 0);
+    assert.match(envelope.content, /^\[simulated transcript, 7\.4 s, mono\]$/);
+    assert.ok(envelope.words.length > 0);
     assert.equal(answer.headers.get("x-svc-simulated"), "true");
-    assert.deepEqual(
-      envelope.warnings.map(({ code }) => code),
-      ["SIMULATED_PROVIDER"],
-    );
+    assert.ok(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
+    assert.equal(envelope.usage.billable_audio_seconds, 0);
+    const requestId = answer.headers.get("x-request-id") ?? "";
+    const [attempt] = await gateway.database.db
+      .selectFrom("attempts")
+      .selectAll()
+      .where("request_id", "=", requestId)
+      .execute();
+    assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["simulated", 0n]);
+    const keeps = kind === "assemblyai" || kind === "elevenlabs";
+    const state = () => gateway.app.gateway.deletions.state(attempt?.workspace_id as WorkspaceId, requestId);
+    while ((await state()) === "pending") await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await state(), keeps ? "done" : "none", "what the sandbox keeps is deleted there as well");
   });
+}
+
+function fileOf(): ConfigurationFile {
+  return {
+    connections: TARGETS.map(([kind]) => ({ id: kind, kind, api_key: `${kind}-secret`, base_url: NOWHERE })),
+    routes: TARGETS.map(([kind, model]) => ({ id: kind, targets: [{ connection: kind, model }] })),
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "deepgram",
+            purposes: TARGETS.map(([kind]) => ({ purpose: kind, route: kind })),
+            keys: [{ id: "test", secret: TEST_KEY, scopes: ["transcribe"] }],
+          },
+        ],
+      },
+    ],
+  };
 }
