@@ -22,6 +22,9 @@ const settings = z.strictObject({
   service_tier: z.enum(["auto", "standard_only"]).describe("Processing class of the account.").optional(),
 });
 
+/** Settings were judged with the configuration; what is not understood here is left out. */
+const readSettings = settings.strip().catch({});
+
 export const anthropicChat: ChatProvider = {
   kind: "anthropic",
   models: CHAT_MODELS.anthropic ?? {},
@@ -55,7 +58,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
     return { ok: false, missing: cap === null ? [...missing, "max_tokens"] : missing };
   const { dropped, temperature, topP, stop } = samplingOf({ ...request, seed: null }, target.chat);
   const { instructions, turns } = conversationOf(request.messages);
-  const { effort, service_tier: serviceTier } = settings.partial().strip().catch({}).parse(target.settings);
+  const { effort, service_tier: serviceTier } = readSettings.parse(target.settings);
   const choice = wireChoice(request);
   const output = {
     ...(effort === undefined ? {} : { effort }),

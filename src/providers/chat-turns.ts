@@ -23,6 +23,8 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
       instructions.push(message.text);
       continue;
     }
+    // An answer that said nothing is no turn there, and would be refused as an empty one.
+    if (message.role === "assistant" && (message.text ?? "") === "" && message.toolCalls.length === 0) continue;
     const speaker = message.role === "assistant" ? "assistant" : "user";
     const last = turns.at(-1);
     if (last?.speaker === speaker) last.messages.push(message);

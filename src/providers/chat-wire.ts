@@ -22,8 +22,8 @@ export interface EventReader {
 
 interface ChatStreamOptions {
   readonly headers: Headers;
-  /** The header in which the provider names the exchange. */
-  readonly requestIdHeader: string;
+  /** The header in which the provider names the exchange; null: it has none. */
+  readonly requestIdHeader: string | null;
   readonly reader: EventReader;
 }
 
@@ -34,7 +34,8 @@ export async function* streamChat(
 ): AsyncGenerator<ChatEvent> {
   const stream = await io.open(wireRequest(plan, { ...headers, accept: "text/event-stream" }));
   await refuseFailure(stream, io.credential);
-  yield { type: "open", providerRequestId: requestIdOf(stream.headers, requestIdHeader) };
+  const providerRequestId = requestIdHeader === null ? null : requestIdOf(stream.headers, requestIdHeader);
+  yield { type: "open", providerRequestId };
   try {
     for await (const { data } of readEvents(stream.body)) {
       // OpenAI's end mark; the other protocols have none.

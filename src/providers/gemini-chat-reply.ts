@@ -41,7 +41,6 @@ const fragment = z.looseObject({
     })
     .nullish()
     .catch(undefined),
-  responseId: z.string().nullish().catch(undefined),
 });
 type Fragment = z.infer<typeof fragment>;
 
@@ -63,7 +62,7 @@ function finishOf(reason: string, hasCalls: boolean): ChatFinishReason {
   return finish === "stop" && hasCalls ? "tool_calls" : finish;
 }
 
-export function readGeminiAnswer({ body, headers }: RawTranscript): ChatResult {
+export function readGeminiAnswer({ body }: RawTranscript): ChatResult {
   const reader = geminiEvents();
   let text = "";
   const toolCalls: ChatToolCall[] = [];
@@ -81,9 +80,12 @@ export function readGeminiAnswer({ body, headers }: RawTranscript): ChatResult {
     toolCalls,
     finishReason,
     usage,
-    providerRequestId: requestIdOf(headers, "x-gemini-service-request-id"),
+    providerRequestId: requestIdOf(responseId.parse(body), "responseId"),
   };
 }
+
+/** The only name the exchange has stands in the body. */
+const responseId = z.object({ responseId: z.string() }).catch({ responseId: "" });
 
 /** A call always comes whole. */
 export function geminiEvents(): EventReader {

@@ -29,6 +29,9 @@ const settings = z.strictObject({
     .optional(),
 });
 
+/** Settings were judged with the configuration; what is not understood here is left out. */
+const readSettings = settings.strip().catch({});
+
 export const geminiChat: ChatProvider = {
   kind: "gemini",
   models: CHAT_MODELS.gemini ?? {},
@@ -40,7 +43,7 @@ export const geminiChat: ChatProvider = {
   stream: (plan, io) =>
     streamChat(plan, io, {
       headers: authentication(io.credential),
-      requestIdHeader: "x-gemini-service-request-id",
+      requestIdHeader: null,
       reader: geminiEvents(),
     }),
 };
@@ -99,11 +102,7 @@ function outputConfig(request: ChatRequest, model: ChatModel): object {
 }
 
 function thinkingConfig(target: ChatTarget): object {
-  const { thinking_level: level, thinking_budget: budget } = settings
-    .partial()
-    .strip()
-    .catch({})
-    .parse(target.settings);
+  const { thinking_level: level, thinking_budget: budget } = readSettings.parse(target.settings);
   if (level !== undefined) return { thinkingConfig: { thinkingLevel: level.toUpperCase() } };
   return budget === undefined ? {} : { thinkingConfig: { thinkingBudget: budget } };
 }

@@ -65,6 +65,9 @@ const openAiSettings = z.strictObject({
   service_tier: z.enum(["auto", "default", "flex", "priority"]).describe("Processing class of the account.").optional(),
 });
 
+/** Settings were judged with the configuration; what is not understood here is left out. */
+const readSettings = openAiSettings.strip().catch({});
+
 const compatibleSettings = z.strictObject({
   dialect: z.enum(Object.keys(DIALECTS)).describe("Which server it is; `openai` unless set.").optional(),
   reasoning_effort: openAiSettings.shape.reasoning_effort,
@@ -102,7 +105,7 @@ export const openaiCompatibleChat: ChatProvider = {
   ...wire,
 };
 
-/** Settings were judged with the configuration; what is not understood here falls back to the protocol as published. */
+/** One that is not understood here falls back to the protocol as published. */
 function dialectOf({ settings }: ChatTarget): ChatDialect {
   const name = typeof settings["dialect"] === "string" ? settings["dialect"] : "openai";
   return (Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined) ?? COMPATIBLE;
@@ -131,7 +134,7 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
     ...(toolChoice === null ? {} : { tool_choice: wireChoice(toolChoice, dialect) }),
     ...(parallelToolCalls === null || !takesParallel ? {} : { parallel_tool_calls: parallelToolCalls }),
     ...(responseFormat.kind === "text" ? {} : { response_format: wireFormat(responseFormat) }),
-    ...openAiSettings.partial().strip().catch({}).parse(target.settings),
+    ...readSettings.parse(target.settings),
     ...(request.stream ? { stream: true } : {}),
     ...(request.stream && dialect.asksForUsage ? { stream_options: { include_usage: true } } : {}),
   };
@@ -147,7 +150,8 @@ function wireMessage(message: ChatMessage, model: ChatModel, { toolCallIds }: Ch
     case "assistant":
       return {
         role: "assistant",
-        content: message.text,
+        // Nothing said is null only beside calls.
+        content: message.toolCalls.length === 0 ? (message.text ?? "") : message.text,
         ...(message.toolCalls.length === 0
           ? {}
           : {

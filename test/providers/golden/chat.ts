@@ -160,6 +160,37 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
+    name: "an earlier answer that said nothing",
+    wishes: {
+      messages: [
+        { role: "user", parts: [{ kind: "text", text: "Hello" }] },
+        { role: "assistant", text: null, toolCalls: [] },
+        { role: "user", parts: [{ kind: "text", text: "Well?" }] },
+      ],
+    },
+    wires: {
+      openai: {
+        messages: [
+          { role: "user", content: "Hello" },
+          { role: "assistant", content: "" },
+          { role: "user", content: "Well?" },
+        ],
+      },
+      anthropic: {
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "Hello" },
+              { type: "text", text: "Well?" },
+            ],
+          },
+        ],
+      },
+      gemini: { contents: [{ role: "user", parts: [{ text: "Hello" }, { text: "Well?" }] }] },
+    },
+  },
+  {
     name: "no cap of its own: the model's",
     wishes: { maxTokens: null },
     wires: {
