@@ -1,4 +1,5 @@
 // Judges a host name, or a wildcard of one label, for an allowlist: the public name of one site (contract 6).
+import { domainToUnicode } from "node:url";
 import { parse } from "tldts";
 
 /** Reserved for use inside networks, or for nobody (RFC 6761, 6762, 7686, 8375, 9476): no public server has such a name. */
@@ -14,9 +15,9 @@ export function hostNameFault(entry: string): string | null {
   const name = entry.startsWith("*.") ? entry.slice(2) : entry;
   if (entry.length > 253 || !NAME.test(name))
     return "must be a host name in lower-case ASCII, exact or with one leading `*.`, without port, path, address or final dot";
-  // Only a parser knows whether an `xn--` label stands for anything.
-  if (!URL.canParse(`https://${name}/`) || new URL(`https://${name}/`).hostname !== name)
-    return "is not a valid host name";
+  // A label that no name encodes to stands for nothing; Node leaves it as it is.
+  if (name.split(".").some((label) => label.startsWith("xn--") && domainToUnicode(label) === label))
+    return "has an `xn--` label that encodes nothing";
   if (INSIDE.has(name.slice(name.lastIndexOf(".") + 1))) return "ends in a name reserved for private networks";
   if (parse(name, { allowPrivateDomains: true }).domain === null)
     return "is a suffix under which anybody can have a name; list the whole host name";

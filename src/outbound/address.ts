@@ -61,8 +61,12 @@ export function isInRange(text: string, cidrs: readonly string[]): boolean {
 
 /** Strictly: four decimal parts, or IPv6 without a zone. `ipaddr.parse` alone also takes `0x7f.1`. */
 function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
-  return !text.includes("%") && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;
+  try {
+    if (!text.includes(":")) return ipaddr.IPv4.isValidFourPartDecimal(text) ? ipaddr.IPv4.parse(text) : null;
+    return text.includes("%") ? null : ipaddr.IPv6.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -185,7 +185,7 @@ function parseTarget(rawUrl: string, policy: TargetPolicy): ParsedTarget {
   if (url.hostname !== rawHost || rawHost.length > 253 || url.username !== "" || url.password !== "")
     throw new GuardRefusal("malformed", "two readings of the host");
   url.hash = "";
-  const query = /\?[^#]*/.exec(rawUrl)?.[0] ?? "";
+  const query = /^[^?#]*(\?[^#]*)/.exec(rawUrl)?.[1] ?? "";
   const isLiteral = rawHost.startsWith("[") || /\.[0-9]+$/.test(`.${rawHost}`);
   return {
     kind: isLiteral ? "literal" : "name",

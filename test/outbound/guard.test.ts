@@ -1,15 +1,25 @@
 // The guard against the table of cases/ssrf.json (spec 4.4; contract 6; reliability 4): its URL and DNS rows, through the
-// real guard with a resolver of the test's own. The rows that describe a behaviour stand in the files they name below.
+// real guard with a resolver of the test's own. The rows that describe a behaviour are in `caller.test.ts`,
+// `system-network.test.ts`, `test/audio/remote-audio.test.ts` and `test/http/audio-url-domains/`.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { test } from "node:test";
-import { type Connect, createGuard, GuardRefusal, type Resolve } from "../../src/outbound/guard.ts";
-import { audioUrlPolicy } from "../../src/outbound/target-policy.ts";
+import {
+  type Connect,
+  ConnectFailure,
+  createGuard,
+  GuardRefusal,
+  type GuardOptions,
+  type Resolve,
+} from "../../src/outbound/guard.ts";
+import { audioUrlPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { socketServer } from "./loopback.ts";
+import { pretendInternet } from "./pretend-internet.ts";
 
 interface UrlCase {
   readonly id: string;
-  readonly url?: string;
+  readonly url: string;
   readonly expect: "allow" | "reject";
   readonly reason: string;
   readonly dns?: Readonly<Record<string, readonly string[]>>;
@@ -20,44 +30,231 @@ interface UrlCase {
   };
 }
 
-const CASES = (JSON.parse(readFileSync("test/cases/ssrf.json", "utf8")) as UrlCase[]).filter(
-  (row): row is UrlCase & { readonly url: string } => row.url !== undefined,
+const CASES = (JSON.parse(readFileSync("test/cases/ssrf.json", "utf8")) as Partial<UrlCase>[]).filter(
+  (row): row is UrlCase => row.url !== undefined,
 );
-const LISTED = ["media.allowed.example", "*.cdn.allowed.example"];
+const HOST = "media.allowed.example";
+const LISTED = [HOST, "*.cdn.allowed.example"];
 const PUBLIC = "1.1.1.1";
-
-/** Writes down what was asked of it, and reaches whatever it is told to. */
-function network(answers: (name: string) => readonly string[] = () => [PUBLIC]) {
-  const lookups: string[] = [];
-  const dialled: Parameters<Connect>[0][] = [];
-  const resolve: Resolve = async (name) => {
-    lookups.push(name);
-    return answers(name);
-  };
-  const connect: Connect = async (target) => {
-    dialled.push(target);
-    return { socket: new Socket(), remoteAddress: target.address };
-  };
-  return { lookups, dialled, resolve, connect };
-}
 
 const audio = (domains: readonly string[] = LISTED, allowedPorts: readonly number[] = [443]) =>
   audioUrlPolicy({ domains, allowedPorts });
 
-test(`spec 4.4: ${CASES.length} URL and DNS rows: what must be refused opens no socket, the rest dials one vetted address`, async () => {
+test(`spec 4.4: ${CASES.length} URL and DNS rows: what must be refused opens no socket, the rest dials one vetted address`, async (t) => {
+  const world = await socketServer(t, () => {});
   for (const row of CASES) {
-    const { config = {}, dns } = row;
-    const net = network((name) => (dns === undefined ? [PUBLIC] : (dns[name] ?? [])));
-    const guard = createGuard(net);
+    const { config = {}, dns = { [HOST]: [PUBLIC], "global.platform.example": [PUBLIC] } } = row;
+    const internet = await pretendInternet(t);
+    for (const [name, addresses] of Object.entries(dns)) {
+      internet.name(name, addresses);
+      if (row.expect === "allow") for (const address of addresses) internet.server(address, world);
+    }
+    const guard = createGuard(internet);
     const domains = [...(config.allowlist ?? LISTED), ...(config.globalAllowlist ?? [])];
     const outcome = await guard.dial(row.url, audio(domains, config.allowedPorts)).then(
-      () => "allow",
+      ({ socket }) => {
+        socket.destroy();
+        return "allow";
+      },
       (error: unknown) => (error instanceof GuardRefusal ? "reject" : String(error)),
     );
     const about = `${row.id} ${row.url.slice(0, 80)}: ${row.reason}`;
     assert.equal(outcome, row.expect, about);
     assert.equal(guard.judged(), 1, about);
-    assert.equal(net.dialled.length, row.expect === "allow" ? 1 : 0, about);
-    assert.ok(net.lookups.length <= 1, about);
+    assert.equal(internet.dialled.length, row.expect === "allow" ? 1 : 0, about);
+    assert.ok(internet.lookups.length <= 1, about);
+    assert.equal(internet.canaryConnections(), 0, about);
   }
+});
+
+const reached: Connect = async ({ address }) => ({ socket: new Socket(), remoteAddress: address });
+
+function guardOf(options: Partial<GuardOptions>) {
+  const dialled: string[] = [];
+  const connect: Connect = (target, signal) => {
+    dialled.push(target.address);
+    return (options.connect ?? reached)(target, signal);
+  };
+  return { dialled, guard: createGuard({ resolve: async () => [PUBLIC], ...options, connect }) };
+}
+
+async function refusalOf(
+  options: Partial<GuardOptions>,
+  url = `https://${HOST}/a.wav`,
+  policy: TargetPolicy = audio(),
+) {
+  const { guard, dialled } = guardOf(options);
+  const error = await guard.dial(url, policy).then(
+    () => assert.fail(`${url} was not refused`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof GuardRefusal, String(error));
+  return { reason: error.reason, dialled };
+}
+
+const REASONS: readonly (readonly [url: string, reason: string])[] = [
+  ["http://media.allowed.example/", "scheme"],
+  ["ftp://media.allowed.example/", "scheme"],
+  ["https:media.allowed.example/", "malformed"],
+  ["https://media.allowed.example:80/", "port"],
+  ["https://media.allowed.example:0/", "port"],
+  ["https://media.allowed.example:65536/", "malformed"],
+  ["https://media.allowed.example:/", "malformed"],
+  ["https://evil.test/", "host_not_allowed"],
+  ["https://localhost/", "host_not_allowed"],
+  ["https://127.0.0.1/", "address_not_public"],
+  ["https://8.8.8.8/", "address_not_public"],
+  ["https://[::1]/", "address_not_public"],
+  ["https://[0::1]/", "malformed"],
+  ["https://127.1/", "malformed"],
+  ["https://0x7f.0.0.1/", "malformed"],
+  ["https://media.allowed.example./", "malformed"],
+  ["https://-media.allowed.example/", "malformed"],
+  [`https://${"a".repeat(64)}.cdn.allowed.example/`, "malformed"],
+  ["https://a_b.cdn.allowed.example/", "malformed"],
+  ["https://media.allowed.example?x=1@127.0.0.1", "malformed"],
+  ["https://media.allowed.example/a\u0000", "malformed"],
+  ["https://media.allowed.example/\u00e4", "malformed"],
+  ["https://media.allowed.example/a\n", "malformed"],
+  ["\u0000https://media.allowed.example/", "malformed"],
+  ["https://@media.allowed.example/", "malformed"],
+  ["https://media.allowed.example:443@evil.test/", "malformed"],
+];
+
+for (const [url, reason] of REASONS) {
+  test(`contract 1: ${JSON.stringify(url)} is refused as ${reason}, and no name server is asked`, async () => {
+    let asked = 0;
+    const resolve: Resolve = async () => [PUBLIC].slice(0, ++asked);
+    const refusal = await refusalOf({ resolve }, url);
+    assert.deepEqual([refusal.reason, refusal.dialled, asked], [reason, [], 0]);
+  });
+}
+
+test("spec 4.4: what is sent is what was given: a signed query byte for byte, dot segments resolved, the fragment dropped", async () => {
+  const { guard } = guardOf({});
+  for (const [url, pathAndQuery] of [
+    [`https://${HOST}/a.wav?X-Sig=abc%2Fdef&name='x'&list[]={1}|2`, "/a.wav?X-Sig=abc%2Fdef&name='x'&list[]={1}|2"],
+    [`https://${HOST}/%2e%2e/b/../a.wav#?q@x`, "/a.wav"],
+    [`https://${HOST}`, "/"],
+    [`https://${HOST}?x=1`, "/?x=1"],
+    [`https://${HOST}/a@b?c@d`, "/a@b?c@d"],
+  ] as const)
+    assert.equal((await guard.vet(url, audio())).pathAndQuery, pathAndQuery, url);
+});
+
+test("reliability 4: a URL of 8,192 characters is judged, one of 8,193 is malformed", async () => {
+  const { guard } = guardOf({});
+  const url = (length: number) => `https://${HOST}/`.padEnd(length, "a");
+  assert.equal((await guard.vet(url(8_192), audio())).addresses[0], PUBLIC);
+  assert.equal((await refusalOf({}, url(8_193))).reason, "malformed");
+});
+
+test("SSRF-307, SSRF-413: no address, an unknown name and a bad answer among good ones are one and the same refusal", async () => {
+  const failing = (): Promise<readonly string[]> => Promise.reject(new Error("queryA ENOTFOUND"));
+  const answers: readonly Resolve[] = [
+    failing,
+    async () => [],
+    async () => ["10.0.0.1"],
+    async () => [PUBLIC, "2606:4700:4700::1111", "192.168.1.1"],
+    async () => [PUBLIC, "not an address"],
+    async () => Array.from({ length: 33 }, (_, at) => `8.8.8.${at}`),
+  ];
+  for (const resolve of answers)
+    assert.deepEqual(await refusalOf({ resolve }), { reason: "address_not_public", dialled: [] });
+  const { guard } = guardOf({ resolve: async () => Array.from({ length: 32 }, (_, at) => `8.8.8.${at}`) });
+  assert.equal((await guard.vet(`https://${HOST}/`, audio())).addresses.length, 32);
+});
+
+test("SSRF-315: a resolver that never answers is given up, told so, and refused like an unknown name", async () => {
+  let told = false;
+  const resolve: Resolve = (_name, signal) => {
+    signal.addEventListener("abort", () => {
+      told = true;
+    });
+    return new Promise(() => {});
+  };
+  assert.equal((await refusalOf({ resolve, dnsTimeoutMs: 30 })).reason, "address_not_public");
+  assert.equal(told, true);
+});
+
+test("reliability 4: a socket that reached another address than the vetted one is refused and destroyed", async () => {
+  for (const remoteAddress of ["127.0.0.1", "1.1.1.2", undefined]) {
+    const socket = new Socket();
+    const refusal = await refusalOf({ connect: async () => ({ socket, remoteAddress }) });
+    assert.deepEqual(refusal, { reason: "address_not_public", dialled: [PUBLIC] });
+    assert.equal(socket.destroyed, true);
+  }
+});
+
+test("reliability 4: the vetted addresses are dialled in their order until one answers, and nothing else is", async () => {
+  const connect: Connect = async (target) => {
+    if (target.address !== "8.8.8.3") throw new ConnectFailure("connect");
+    return { socket: new Socket(), remoteAddress: target.address };
+  };
+  const { guard, dialled } = guardOf({ resolve: async () => ["8.8.8.1", "8.8.8.2", "8.8.8.3", "8.8.8.4"], connect });
+  await guard.dial(`https://${HOST}/`, audio());
+  assert.deepEqual(dialled, ["8.8.8.1", "8.8.8.2", "8.8.8.3"]);
+});
+
+test("SSRF-330, SSRF-331: connections that hang are given up together within one deadline, and what still opens then is destroyed", async () => {
+  const opened: Socket[] = [];
+  const late = Promise.withResolvers<void>();
+  const connect: Connect = async ({ address }, signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    const socket = new Socket();
+    opened.push(socket);
+    if (opened.length === 2) setImmediate(late.resolve);
+    return { socket, remoteAddress: address };
+  };
+  const { guard } = guardOf({ resolve: async () => ["8.8.8.1", "8.8.8.2"], connect, connectTimeoutMs: 40 });
+  const error = await guard.dial(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof ConnectFailure);
+  assert.deepEqual([error.stage, error.dispatched], ["timeout", false]);
+  await late.promise;
+  assert.deepEqual(
+    opened.map((socket) => socket.destroyed),
+    [true, true],
+  );
+});
+
+test("SSRF-332, SSRF-454: the gateway's own public address and its own name are not called", async () => {
+  const own = () => ({ hosts: ["gateway.example"], addresses: ["9.9.9.9", "10.0.0.9"] });
+  const open = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["10.0.0.0/8"] });
+  assert.equal((await refusalOf({ own, resolve: async () => ["9.9.9.9"] })).reason, "address_not_public");
+  assert.equal((await refusalOf({ own }, "https://gateway.example/hook", open)).reason, "address_not_public");
+  assert.equal((await refusalOf({ own }, "https://9.9.9.9/hook", open)).reason, "address_not_public");
+  // A private address of this machine is the operator's to open.
+  const { guard } = guardOf({ own });
+  await guard.vet("http://10.0.0.9:3000/hook", open);
+});
+
+test("contract 6: a caller that gives up is not told of a refusal", async () => {
+  const hangUp = new AbortController();
+  const { guard } = guardOf({ resolve: () => new Promise(() => {}) });
+  const dialling = guard.dial(`https://${HOST}/`, audio(), hangUp.signal).catch((thrown: unknown) => thrown);
+  hangUp.abort();
+  assert.equal(await dialling, hangUp.signal.reason);
+});
+
+test("spec 4.4 rule 2: a list entry is exact, or a wildcard of exactly one label", async () => {
+  const { guard } = guardOf({});
+  const verdict = (host: string, domains: readonly string[]) =>
+    guard.vet(`https://${host}/`, audio(domains)).then(
+      () => true,
+      () => false,
+    );
+  for (const [host, entry, expected] of [
+    ["a.example.com", "a.example.com", true],
+    ["A.EXAMPLE.COM", "a.example.com", true],
+    ["b.a.example.com", "a.example.com", false],
+    ["example.com", "a.example.com", false],
+    ["xa.example.com", "a.example.com", false],
+    ["a.example.com", "*.example.com", true],
+    ["example.com", "*.example.com", false],
+    ["b.a.example.com", "*.example.com", false],
+    ["aexample.com", "*.example.com", false],
+    ["a.example.com.evil.test", "*.example.com", false],
+  ] as const)
+    assert.equal(await verdict(host, [entry]), expected, `${host} of ${entry}`);
+  assert.equal(await verdict("a.example.com", []), false);
 });

@@ -1,0 +1,128 @@
+// GET and PUT /workspace/{tenant_id}/audio-url-domains, what they do (spec 4.5; contract 6, 10).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sql } from "kysely";
+import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
+import { createSeal } from "../../../src/storage/seal.ts";
+import { get, postJson } from "../../harness/client.ts";
+import { ENCRYPTION_KEY, OTHER_KEY, PEPPER } from "../../harness/gateway.ts";
+import {
+  ADMIN_KEY,
+  OPERATOR_KEY,
+  OTHER_ADMIN_KEY,
+  type RemoteGateway,
+  startRemoteGateway,
+  URL_OF_SPEECH,
+} from "../audio-url/setup.ts";
+import { auditRows, domainsClient, viewOf } from "./domains.ts";
+
+let remote: RemoteGateway;
+before(async () => {
+  remote = await startRemoteGateway();
+});
+after(() => remote.close());
+const client = domainsClient(() => remote);
+
+test("contract 10: a new workspace begins with the file's list, one without any with an empty one", async () => {
+  const acme = viewOf(await client.read(ADMIN_KEY));
+  assert.deepEqual([acme.domains, acme.global_domains, acme.max_domains], [["media.example"], ["global.example"], 20]);
+  assert.match(acme.updated_at ?? "", /Z$/);
+  const other = viewOf(await client.read(OTHER_ADMIN_KEY, "other"));
+  assert.deepEqual(other.domains, []);
+});
+
+test("contract 4, 6: max_domains is what /v1/melimits reports", async () => {
+  const limits = (await get(remote.gateway.origin, "/v1/melimits")).json as Record<string, number>;
+  assert.equal(limits["max_audio_url_domains"], viewOf(await client.read(ADMIN_KEY)).max_domains);
+  assert.deepEqual([limits["max_audio_url_bytes"], limits["max_audio_url_redirects"]], [25_000_000, 3]);
+});
+
+test("contract 6, SSRF-437: a replacement is kept in lower case, each name once, in the order given", async () => {
+  const wanted = ["B.Example.com", "*.cdn.example", "b.example.com", "a.example.com"];
+  const put = viewOf(await client.put(OTHER_ADMIN_KEY, { domains: wanted }, "other"));
+  assert.deepEqual(put.domains, ["b.example.com", "*.cdn.example", "a.example.com"]);
+  assert.deepEqual(viewOf(await client.read(OTHER_ADMIN_KEY, "other")), put);
+});
+
+test("contract 6: what is put counts at once for the next request, and empty refuses every URL that is not global", async () => {
+  const call = () => postJson(remote.gateway.origin, { audio: { url: URL_OF_SPEECH } }, { key: OTHER_KEY });
+  viewOf(await client.put(OTHER_ADMIN_KEY, { domains: ["media.example"] }, "other"));
+  assert.equal((await call()).status, 200);
+  viewOf(await client.put(OTHER_ADMIN_KEY, { domains: [] }, "other"));
+  assert.equal((await call()).code, "AUDIO_URL_REJECTED");
+});
+
+test("contract 2: the operator administers every workspace, by its slug and by its id", async () => {
+  const { id } = await remote.gateway.database.db
+    .selectFrom("workspaces")
+    .select("id")
+    .where("slug", "=", "other")
+    .executeTakeFirstOrThrow();
+  const put = viewOf(await client.put(OPERATOR_KEY, { domains: ["by.operator.example"] }, id));
+  assert.deepEqual(viewOf(await client.read(OPERATOR_KEY, "other")), put);
+});
+
+test("SSRF-417, SSRF-425: twenty names are taken, a bucket's own host among them", async () => {
+  const names = ["my-bucket.s3.amazonaws.com", ...Array.from({ length: 19 }, (_, at) => `h${at}.example.com`)];
+  assert.deepEqual(viewOf(await client.put(OTHER_ADMIN_KEY, { domains: names }, "other")).domains, names);
+});
+
+test("spec 5.4: every change is one audit row with who, before and after, in the same transaction; the same list again is none", async () => {
+  viewOf(await client.put(OTHER_ADMIN_KEY, { domains: ["before.example.com"] }, "other"));
+  const before = await auditRows(remote);
+  const put = () => client.put(OTHER_ADMIN_KEY, { domains: ["after.example.com"] }, "other");
+  const first = viewOf(await put());
+  assert.deepEqual(viewOf(await put()), first);
+  const [row, ...more] = (await auditRows(remote)).slice(before.length);
+  assert.equal(more.length, 0);
+  const key = await remote.gateway.database.db
+    .selectFrom("api_keys")
+    .select(["id", "workspace_id"])
+    .where("name", "=", "other-admin")
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(
+    [row?.workspace_id, row?.actor_key_id, row?.action, row?.object, row?.before, row?.after],
+    [
+      key.workspace_id,
+      key.id,
+      "audio_url_domains.replaced",
+      key.workspace_id,
+      { domains: ["before.example.com"] },
+      { domains: ["after.example.com"] },
+    ],
+  );
+});
+
+test("spec 5.4: the database refuses to change, remove or empty the audit log", async () => {
+  const { db } = remote.gateway.database;
+  const before = await auditRows(remote);
+  for (const statement of [
+    sql`update audit_log set action = 'nothing'`,
+    sql`delete from audit_log`,
+    sql`truncate audit_log`,
+  ])
+    await assert.rejects(statement.execute(db), /append-only/);
+  assert.deepEqual(await auditRows(remote), before);
+});
+
+test("contract 10: applying the file again leaves a workspace's list alone, and replaces the platform's with an audit row", async () => {
+  viewOf(await client.put(ADMIN_KEY, { domains: ["kept.example.com"] }));
+  const before = await auditRows(remote);
+  const { configuration, database } = remote.gateway;
+  const services = { database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
+  const audioUrl = { ...configuration.audioUrl, globalDomains: ["new.global.example"] };
+  await applyConfiguration(services, { ...configuration, audioUrl }, { revokeMissingKeys: false });
+  const view = viewOf(await client.read(ADMIN_KEY));
+  assert.deepEqual([view.domains, view.global_domains], [["kept.example.com"], ["new.global.example"]]);
+  const rows = (await auditRows(remote)).slice(before.length);
+  assert.deepEqual(
+    rows.map(({ workspace_id, actor_key_id, object, before: was, after: is }) => [
+      workspace_id,
+      actor_key_id,
+      object,
+      was,
+      is,
+    ]),
+    [[null, null, "platform", { domains: ["global.example"] }, { domains: ["new.global.example"] }]],
+  );
+});

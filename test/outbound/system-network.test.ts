@@ -1,0 +1,126 @@
+// The real connector behind the real guard, with real TLS on loopback (reliability 4): the name's certificate is demanded
+// from the vetted address, whatever the environment says.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { createServer, type TLSSocket } from "node:tls";
+import { ConnectFailure, createOutbound, GuardRefusal } from "../../src/outbound/dial.ts";
+import { ownAddresses, systemConnector, systemResolver } from "../../src/outbound/system-network.ts";
+import { webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { httpServer, refusingUrl, socketServer } from "./loopback.ts";
+
+const TLS = new URL("../fixtures/tls/", import.meta.url);
+const pem = (name: string): string => readFileSync(new URL(name, TLS), "utf8");
+const HOST = "media.allowed.example";
+/** Loopback opened, so that real servers can be vetted. */
+const POLICY = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["127.0.0.0/8"] });
+
+async function tlsServer(t: TestContext) {
+  const names: unknown[] = [];
+  const server = createServer({ cert: pem("server.pem"), key: pem("server.key") }, (socket: TLSSocket) => {
+    names.push(socket.servername);
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"));
+  });
+  server.on("tlsClientError", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return { port: (server.address() as AddressInfo).port, names };
+}
+
+function outboundFor(t: TestContext, options: { readonly ca?: string; readonly connectTimeoutMs?: number } = {}) {
+  const { connectTimeoutMs, ...connector } = options;
+  const outbound = createOutbound({
+    guard: {
+      resolve: async () => ["127.0.0.1"],
+      connect: systemConnector(connector),
+      ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+    },
+  });
+  t.after(() => outbound.destroy());
+  return (url: string) => outbound.exchange({ trust: "caller", method: "GET", url, policy: POLICY, headers: {} });
+}
+
+async function stageOf(exchange: Promise<unknown>): Promise<string> {
+  const error = await exchange.catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof ConnectFailure, String(error));
+  return error.stage;
+}
+
+test("reliability 4: the vetted address is dialled, with the name in SNI and its certificate demanded", async (t) => {
+  const { port, names } = await tlsServer(t);
+  const get = outboundFor(t, { ca: pem("ca.pem") });
+  assert.equal((await get(`https://${HOST}:${port}/`)).status, 204);
+  assert.deepEqual(names, [HOST]);
+  assert.equal(await stageOf(get(`https://other.example:${port}/`)), "tls");
+  // A literal's certificate would have to name the address.
+  assert.equal(await stageOf(get(`https://127.0.0.1:${port}/`)), "tls");
+});
+
+test("reliability 4: a certificate of an unknown authority is refused, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async (t) => {
+  const { port } = await tlsServer(t);
+  const get = outboundFor(t);
+  assert.equal(await stageOf(get(`https://${HOST}:${port}/`)), "tls");
+  process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+  t.after(() => delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]);
+  assert.equal(await stageOf(get(`https://${HOST}:${port}/`)), "tls");
+});
+
+test("SSRF-324: proxies that the environment names are not used", async (t) => {
+  let asked = 0;
+  const proxy = await socketServer(t, () => asked++);
+  const names = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "NODE_USE_ENV_PROXY"];
+  for (const name of names) process.env[name] = name === "NODE_USE_ENV_PROXY" ? "1" : proxy.href;
+  t.after(() => {
+    for (const name of names) delete process.env[name];
+  });
+  const { port } = await tlsServer(t);
+  assert.equal((await outboundFor(t, { ca: pem("ca.pem") })(`https://${HOST}:${port}/`)).status, 204);
+  const plain = await httpServer(t, (_request, response) => void response.writeHead(204).end());
+  assert.equal((await outboundFor(t)(`http://${HOST}:${plain.port}/`)).status, 204);
+  assert.equal(asked, 0);
+});
+
+test("SSRF-331: a handshake that stalls counts into the connect deadline; a refused connection is told apart", async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const silent = await socketServer(t, (socket) => {
+    socket.resume();
+    socket.on("close", () => closed.resolve());
+  });
+  const get = outboundFor(t, { connectTimeoutMs: 60 });
+  assert.equal(await stageOf(get(`https://${HOST}:${silent.port}/`)), "timeout");
+  await closed.promise;
+  assert.equal(await stageOf(get(`https://${HOST}:${(await refusingUrl()).port}/`)), "connect");
+});
+
+test("SSRF-317, SSRF-322: literals and loopback names are judged before any socket", async (t) => {
+  let connections = 0;
+  const canary = createTcpServer(() => connections++);
+  canary.listen(0, "127.0.0.1");
+  await once(canary, "listening");
+  t.after(() => canary.close());
+  const outbound = createOutbound({ guard: { resolve: systemResolver(), connect: systemConnector() } });
+  t.after(() => outbound.destroy());
+  const policy = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: [] });
+  const { port } = canary.address() as AddressInfo;
+  for (const host of [
+    "127.0.0.1",
+    "[::1]",
+    "localhost",
+    "a.localhost",
+    "[::ffff:7f00:1]",
+    "0.0.0.0",
+    ...ownAddresses(),
+  ]) {
+    const url = `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}/`;
+    const error = await outbound
+      .exchange({ trust: "caller", method: "GET", url, policy, headers: {} })
+      .catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof GuardRefusal, `${url}: ${String(error)}`);
+  }
+  assert.equal(connections, 0);
+  assert.ok(ownAddresses().includes("127.0.0.1"));
+});
