@@ -31,12 +31,11 @@ test("contract 2: to members and administrators of another workspace it looks li
     .where("slug", "=", "acme")
     .executeTakeFirstOrThrow();
   for (const key of [OTHER_KEY, OTHER_ADMIN_KEY]) {
-    for (const call of [client.read, (who: string, tenant?: string) => client.put(who, { domains: [] }, tenant)]) {
-      const [foreign, foreignId, missing] = [
-        await call(key, "acme"),
-        await call(key, id),
-        await call(key, "no-such-workspace"),
-      ];
+    for (const call of [
+      (tenant: string) => client.read(key, tenant),
+      (tenant: string) => client.put(key, { domains: [] }, tenant),
+    ]) {
+      const [foreign, foreignId, missing] = [await call("acme"), await call(id), await call("no-such-workspace")];
       assert.deepEqual([foreign.status, foreign.code], [404, "NOT_FOUND"]);
       assert.equal(withoutRequestId(foreign), withoutRequestId(missing));
       assert.equal(withoutRequestId(foreignId), withoutRequestId(missing));

@@ -15,6 +15,8 @@ export const PUBLIC = "93.184.216.34";
 export interface RemoteGateway {
   readonly gateway: TestGateway;
   readonly internet: PretendInternet;
+  /** Where `media.example` really listens. */
+  readonly port: number;
   /** Paths that were asked of `media.example`. */
   readonly requests: string[];
   /** What it answers from now on; `serveSpeech` at first. */
@@ -47,7 +49,8 @@ export async function startRemoteGateway(
     server.close();
   });
   internet.name("media.example", [PUBLIC]);
-  internet.server(PUBLIC, new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  const { port } = server.address() as AddressInfo;
+  internet.server(PUBLIC, new URL(`http://127.0.0.1:${port}`));
   const gateway = await startGateway({
     ...rest,
     network: internet,
@@ -79,6 +82,7 @@ export async function startRemoteGateway(
   return {
     gateway,
     internet,
+    port,
     requests,
     answer: (next) => {
       handle = next;

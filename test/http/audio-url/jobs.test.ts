@@ -1,0 +1,125 @@
+// Jobs whose audio is a URL (spec 4.3, 4.4; contract 5, 6): what can be judged is judged before the 202, the rest by the
+// worker, where it becomes the job's error with the same codes.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import type { Job } from "../../../src/contract/jobs.ts";
+import { detailsOf, get, postJson, speech } from "../../harness/client.ts";
+import { KEY } from "../../harness/gateway.ts";
+import { ended, JOBS, submittedOf } from "../jobs/jobs.ts";
+import { domainsClient, viewOf } from "../audio-url-domains/domains.ts";
+import {
+  ADMIN_KEY,
+  PUBLIC,
+  type RemoteGateway,
+  serve,
+  serveSpeech,
+  startRemoteGateway,
+  URL_OF_SPEECH,
+} from "./setup.ts";
+
+const LIMIT = 300_000;
+let remote: RemoteGateway;
+before(async () => {
+  remote = await startRemoteGateway({ limits: { max_audio_url_bytes: 1_000, max_job_audio_url_bytes: LIMIT } });
+});
+after(() => remote.close());
+afterEach(() => {
+  remote.answer(serveSpeech);
+  remote.internet.name("media.example", [PUBLIC]);
+  remote.requests.length = 0;
+  assert.equal(remote.internet.canaryConnections(), 0);
+});
+
+const submit = (url = URL_OF_SPEECH, headers: Record<string, string> = {}) =>
+  postJson(remote.gateway.origin, { audio: { url } }, { path: JOBS, headers });
+const finished = async (url?: string): Promise<Job> =>
+  ended(remote.gateway.origin, submittedOf(await submit(url)).job_id);
+
+async function assertNothingBilled(jobId: string): Promise<void> {
+  const { db } = remote.gateway.database;
+  const row = await db.selectFrom("jobs").select("request_id").where("id", "=", jobId).executeTakeFirstOrThrow();
+  const attempts = await db
+    .selectFrom("attempts")
+    .selectAll()
+    .where("request_id", "=", row.request_id)
+    .where("charge_nano_usd", ">", 0n)
+    .execute();
+  assert.deepEqual(attempts, []);
+}
+
+test("contract 5: a job by URL is fetched by its worker, under the limit of jobs, and succeeds", async () => {
+  const job = await finished();
+  assert.equal(job.status, "succeeded", JSON.stringify(job.error));
+  assert.ok((job.usage?.audio_seconds ?? 0) > 1);
+  assert.deepEqual(remote.requests, ["/speech.wav?sig=canary-signature"]);
+});
+
+test("contract 5: a URL that is not allowed is refused before the 202, and no job is there", async () => {
+  const before = (await get(remote.gateway.origin, JOBS)).text;
+  for (const [url, reason] of [
+    ["https://evil.example/a.wav", "host_not_allowed"],
+    ["http://media.example/a.wav", "scheme"],
+    ["https://127.0.0.1/a.wav", "address_not_public"],
+  ] as const) {
+    const answer = await submit(url);
+    assert.deepEqual([answer.status, answer.code, detailsOf(answer)], [400, "AUDIO_URL_REJECTED", { reason }]);
+  }
+  assert.equal((await get(remote.gateway.origin, JOBS)).text, before);
+});
+
+test("SSRF-310: a name that turns private between submission and fetch fails the job, and nothing is dialled", async () => {
+  remote.internet.rebinding("media.example", [[PUBLIC], ["10.0.0.5"]]);
+  const job = await finished();
+  assert.deepEqual([job.status, job.error?.code], ["failed", "AUDIO_URL_REJECTED"]);
+  assert.deepEqual(remote.requests, []);
+  await assertNothingBilled(job.job_id);
+});
+
+test("contract 5: what the fetch finds out is the job's error: size, type, status, content", async () => {
+  const failing = async (code: string, answer: Parameters<RemoteGateway["answer"]>[0]) => {
+    remote.answer(answer);
+    const job = await finished();
+    assert.deepEqual([job.status, job.error?.code], ["failed", code]);
+    await assertNothingBilled(job.job_id);
+  };
+  await failing("AUDIO_TOO_LARGE", (_request, response) => serve(response, new Uint8Array(LIMIT + 1)));
+  await failing("AUDIO_URL_REJECTED", (_request, response) => serve(response, speech(), "text/plain"));
+  await failing("AUDIO_FETCH_FAILED", (_request, response) => response.writeHead(404).end());
+  await failing("UNSUPPORTED_MEDIA_TYPE", (_request, response) => serve(response, Buffer.from("<html></html>")));
+});
+
+test("spec 8: exactly max_job_audio_url_bytes are fetched", async () => {
+  const bytes = new Uint8Array(LIMIT);
+  bytes.set(speech().subarray(0, LIMIT));
+  remote.answer((_request, response) => serve(response, bytes));
+  const job = await finished();
+  assert.equal(job.status, "succeeded", JSON.stringify(job.error));
+});
+
+test("contract 3: a job's key replays its 202 though the host is listed no more, and another URL is another payload", async () => {
+  const headers = { "idempotency-key": "job-by-url" };
+  const first = await submit(URL_OF_SPEECH, headers);
+  const { job_id: jobId } = submittedOf(first);
+  await ended(remote.gateway.origin, jobId);
+  const domains = domainsClient(() => remote);
+  viewOf(await domains.put(ADMIN_KEY, { domains: [] }));
+  try {
+    const again = await submit(URL_OF_SPEECH, headers);
+    assert.deepEqual([again.status, again.text], [202, first.text]);
+    assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
+    assert.equal((await submit(`${URL_OF_SPEECH}2`, headers)).code, "IDEMPOTENCY_KEY_REUSED");
+    assert.equal((await submit(URL_OF_SPEECH)).code, "AUDIO_URL_REJECTED");
+  } finally {
+    viewOf(await domains.put(ADMIN_KEY, { domains: ["media.example"] }));
+  }
+});
+
+test("SSRF-415: the signed query of a job stands in no log line and in no answer", async () => {
+  const job = await finished();
+  const seen = [
+    JSON.stringify(job),
+    (await get(remote.gateway.origin, JOBS, KEY)).text,
+    remote.gateway.logs.join("\n"),
+  ];
+  for (const text of seen) assert.ok(!text.includes("canary-signature"));
+});
