@@ -88,7 +88,7 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
         target.stop();
         await pause(between(random, [LEASE_MS + 3_000, LEASE_MS + 20_000]), signal);
         target.resume();
-        counts.freezes += 1;
+        if (!signal.aborted) counts.freezes += 1;
       });
     }),
     every(3, [5_000, 10_000], async (random) => {

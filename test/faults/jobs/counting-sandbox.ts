@@ -2,10 +2,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { SandboxCall } from "../../../sandbox/server.ts";
+import type { FaultRule, SandboxCall } from "../../../sandbox/server.ts";
 
 export interface CountingSandbox {
   readonly deepgramUrl: string;
+  readonly assemblyaiUrl: string;
   /** How long every answer takes from now on. */
   setDelay(ms: number): Promise<void>;
   /** Submissions by the one key term of their request, which the head of a call already shows. */
@@ -13,17 +14,28 @@ export interface CountingSandbox {
   close(): Promise<void>;
 }
 
+interface Urls {
+  readonly origin: string;
+  readonly deepgramUrl: string;
+  readonly assemblyaiUrl: string;
+}
+
 export async function startCountingSandbox(): Promise<CountingSandbox> {
   const child = fork(join(import.meta.dirname, "sandbox-child.ts"), { execArgv: [] });
   const killWithParent = (): void => void child.kill("SIGKILL");
   process.once("exit", killWithParent);
-  const [{ origin, deepgramUrl }] = (await once(child, "message")) as [{ origin: string; deepgramUrl: string }];
+  const [{ origin, deepgramUrl, assemblyaiUrl }] = (await once(child, "message")) as [Urls];
   return {
     deepgramUrl,
+    assemblyaiUrl,
     setDelay: async (ms) => {
       await fetch(`${origin}/_sandbox/faults`, {
         method: "PUT",
-        body: JSON.stringify([{ fault: { kind: "delay", ms: Math.round(ms) } }]),
+        body: JSON.stringify([
+          { fault: { kind: "delay", ms: Math.round(ms) } },
+          // A run is still under way at its first poll.
+          { wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } },
+        ] satisfies readonly FaultRule[]),
       });
     },
     countSubmissions: async () => {

@@ -5,6 +5,8 @@ import { noiseWav } from "../../../bench/wav.ts";
 
 export interface SubmittedJob {
   readonly jobId: string;
+  /** Of the app it belongs to. */
+  readonly key: string;
   /** A key term of its own tells a job's submissions to the provider from those of others. */
   readonly term: string;
   /** Posts it took. */
@@ -22,7 +24,6 @@ export interface JobView {
 export interface JobClientOptions {
   /** Null while the gateway is down. */
   readonly origin: () => string | null;
-  readonly key: string;
   readonly signal: AbortSignal;
 }
 
@@ -36,18 +37,21 @@ export class UnexpectedAnswer extends Error {
 }
 
 /** Under one idempotency key for each index, however often it is posted. */
-export async function submitJob(options: JobClientOptions, index: number, seed: number): Promise<SubmittedJob> {
+export async function submitJob(
+  options: JobClientOptions,
+  { key, index, seed }: { readonly key: string; readonly index: number; readonly seed: number },
+): Promise<SubmittedJob> {
   const audio = noiseWav(AUDIO_BYTES, seed * 1_000_003 + index);
   const term = `job${index}`;
   for (let posts = 1; ; posts += 1) {
     const form = new FormData();
     form.append("file", new Blob([new Uint8Array(audio)], { type: "audio/wav" }), "audio.wav");
     form.append("keyterms", term);
-    const answer = await ask(options, "/v1/transcription/jobs", {
+    const answer = await ask(options, key, "/v1/transcription/jobs", {
       body: form,
       idempotencyKey: `faults-${seed}-${index}`,
     });
-    if (answer?.status === 202) return { jobId: (answer.json as { job_id: string }).job_id, term, posts };
+    if (answer?.status === 202) return { jobId: (answer.json as { job_id: string }).job_id, key, term, posts };
     if (answer !== null && !isTransient(answer))
       throw new UnexpectedAnswer(`submit ${index}: ${answer.status} ${JSON.stringify(answer.json)}`);
     await wait(PAUSE_MS, undefined, { signal: options.signal });
@@ -55,9 +59,9 @@ export async function submitJob(options: JobClientOptions, index: number, seed: 
 }
 
 /** Null when there is no such job. */
-export async function readJob(options: JobClientOptions, jobId: string): Promise<JobView | null> {
+export async function readJob(options: JobClientOptions, { jobId, key }: SubmittedJob): Promise<JobView | null> {
   for (;;) {
-    const answer = await ask(options, `/v1/transcription/jobs/${jobId}`, null);
+    const answer = await ask(options, key, `/v1/transcription/jobs/${jobId}`, null);
     if (answer?.status === 200) return answer.json as JobView;
     if (answer?.status === 404) return null;
     if (answer !== null && !isTransient(answer))
@@ -73,7 +77,8 @@ interface Answered {
 
 /** Null: nobody answered. */
 async function ask(
-  { origin, key, signal }: JobClientOptions,
+  { origin, signal }: JobClientOptions,
+  key: string,
   path: string,
   post: { readonly body: FormData; readonly idempotencyKey: string } | null,
 ): Promise<Answered | null> {

@@ -10,7 +10,9 @@ import { type Chaos, startChaos } from "./chaos.ts";
 import { type CountingSandbox, startCountingSandbox } from "./counting-sandbox.ts";
 import { type JobClientOptions, readJob, type SubmittedJob, submitJob } from "./job-client.ts";
 import { createJobHistory, type Facts, type JobHistory } from "./job-history.ts";
+import { judgeDeliveries, judgeJobs } from "./judge-jobs.ts";
 import { createPatchbayProcess } from "./patchbay-process.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
 export interface JobTrialOptions {
   readonly n: number;
@@ -29,20 +31,24 @@ export interface JobTrials {
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
-const KEY = "faults-key-of-the-notes-app-01";
+/** One app's jobs are answered in one call, the other's are submitted and polled. */
+const KEYS = ["faults-key-of-the-calls-app-01", "faults-key-of-the-runs-app-01"] as const;
+const ADMIN_KEY = "faults-key-of-the-administrator";
 const SUBMITTERS = 16;
 const POLL_MS = 1_000;
 /** Share of the jobs that end before the troubles do. */
 const TROUBLED_SHARE = 0.95;
 /** Lease, sweep, and what was under way (promise R3: deadline + 120 s). */
 const QUIET_MS = 165_000;
+/** An attempt that was cut off counts as failed, and the third comes five minutes after the second. */
+const DELIVER_MS = 420_000;
 
 export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
   const { n, seed, say } = options;
   const started = performance.now();
   const limits = options.isShort
-    ? { troubleMs: 60_000, quietMs: 45_000 }
-    : { troubleMs: 60_000 + n * 300, quietMs: QUIET_MS };
+    ? { spreadMs: 45_000, troubleMs: 55_000, quietMs: 50_000, deliverMs: 5_000 }
+    : { spreadMs: n * 60, troubleMs: 60_000 + n * 300, quietMs: QUIET_MS, deliverMs: DELIVER_MS };
   await using resources = new AsyncDisposableStack();
   const postgres = await startPostgresServer();
   resources.defer(() => postgres.stop());
@@ -61,27 +67,31 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
   await gateway.start();
   const history = createJobHistory(postgres.url);
   await history.install();
+  const receiver = await startWebhookReceiver();
+  resources.defer(() => receiver.close());
+  await configureWebhook(gateway.origin, receiver);
   for (const worker of workers) await worker.start();
 
   const over = new AbortController();
   resources.defer(() => over.abort());
   const client: JobClientOptions = {
     origin: () => (gateway.isRunning ? gateway.origin : null),
-    key: KEY,
     signal: over.signal,
   };
   const chaos = startChaos({ seed, postgres, sandbox, gateway, workers });
-  const { accepted, faults } = await submitAll(client, options, limits.troubleMs, history);
+  const { accepted, faults } = await submitAll(client, options, limits, history);
   const submitSeconds = (performance.now() - started) / 1000;
   await troubled(history, accepted.length, started + limits.troubleMs, say);
   await chaos.calm();
   const unfinished = await untilQuiet(history, limits.quietMs, say);
   const facts = await history.facts();
+  await untilDelivered(receiver, facts, limits.deliverMs, say);
   const submissions = await sandbox.countSubmissions();
   const violations = [
     ...faults,
     ...(unfinished > 0 ? [`${unfinished} jobs had not ended ${limits.quietMs / 1000} s after the troubles`] : []),
-    ...judge(accepted, facts, submissions),
+    ...judgeJobs(accepted, facts, submissions),
+    ...judgeDeliveries(facts, receiver),
     ...(await judgeAnswers(client, accepted, facts)),
   ];
   const seconds = (performance.now() - started) / 1000;
@@ -90,29 +100,32 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
     n: accepted.length,
     violations,
     seconds,
-    figures: figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds }),
+    figures: figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds, receiver }),
   };
 }
 
 async function submitAll(
   client: JobClientOptions,
   { n, seed, say }: JobTrialOptions,
-  limitMs: number,
+  { spreadMs, troubleMs }: { readonly spreadMs: number; readonly troubleMs: number },
   history: JobHistory,
 ): Promise<{ readonly accepted: readonly SubmittedJob[]; readonly faults: readonly string[] }> {
   const accepted: SubmittedJob[] = [];
   const faults: string[] = [];
-  const lastMs = performance.now() + limitMs;
+  const startedMs = performance.now();
+  const lastMs = startedMs + troubleMs;
   let next = 0;
   const submitter = async () => {
     while (next < n && performance.now() < lastMs) {
       const index = next;
       next += 1;
-      // Submissions go on as long as the troubles do: what waits in the queue is no trial of anything.
+      // All through the troubles, not in one burst before them.
+      await wait(Math.max(0, startedMs + (index * spreadMs) / n - performance.now()));
+      // What waits in the queue is no trial of anything.
       while (accepted.length - (await history.countTerminal()) > MOST_WAITING && performance.now() < lastMs)
         await wait(POLL_MS);
       try {
-        accepted.push(await submitJob(client, index, seed));
+        accepted.push(await submitJob(client, { key: KEYS[index % KEYS.length] ?? KEYS[0], index, seed }));
       } catch (error) {
         faults.push(error instanceof Error ? error.message : String(error));
       }
@@ -144,38 +157,19 @@ async function untilQuiet(history: JobHistory, quietMs: number, say: (text: stri
   }
 }
 
-/** Failures that a kill in the middle of a paid call may honestly end in; anything else is a fault of ours. */
-const HONEST_CODES = new Set(["PROVIDER_RESULT_UNKNOWN"]);
-
-export function judge(
-  accepted: readonly SubmittedJob[],
+async function untilDelivered(
+  receiver: WebhookReceiver,
   { jobs }: Facts,
-  submissions: ReadonlyMap<string, number>,
-): readonly string[] {
-  const found: string[] = [];
-  const byId = new Map(jobs.map((job) => [job.id, job]));
-  if (new Set(accepted.map((job) => job.jobId)).size !== accepted.length) found.push("two keys were given one job");
-  if (jobs.length !== accepted.length) found.push(`${jobs.length} jobs for ${accepted.length} accepted keys`);
-  for (const { jobId, term } of accepted) {
-    const job = byId.get(jobId);
-    if (job === undefined) {
-      found.push(`${jobId} was accepted and is lost`);
-      continue;
-    }
-    const calls = submissions.get(term) ?? 0;
-    const isEnded = ["succeeded", "failed", "cancelled"].includes(job.status);
-    if (calls > 1) found.push(`${jobId} was submitted ${calls} times`);
-    if (job.status === "succeeded" && calls !== 1) found.push(`${jobId} succeeded with ${calls} submissions`);
-    if (job.status === "cancelled") found.push(`${jobId} is cancelled, which nobody asked for`);
-    if (job.status === "failed" && !HONEST_CODES.has(job.code ?? "")) found.push(`${jobId} failed with ${job.code}`);
-    if (isEnded && job.events !== 1) found.push(`${jobId} ended with ${job.events} events`);
-    if (isEnded && job.ends !== 1) found.push(`${jobId} ended ${job.ends} times`);
-    if (job.overwritten.length > 0) found.push(`${jobId} changed after its end: ${job.overwritten.join(", ")}`);
-    const charges = job.status === "succeeded" ? 1 : 0;
-    if (isEnded && job.chargedAttempts !== charges)
-      found.push(`${jobId} is ${job.status} and was charged ${job.chargedAttempts} times`);
+  limitMs: number,
+  say: (text: string) => void,
+) {
+  const lastMs = performance.now() + limitMs;
+  for (;;) {
+    const missing = jobs.filter((job) => job.events > 0 && !receiver.deliveries.has(job.id)).length;
+    say(`${missing} events still to deliver`);
+    if (missing === 0 || performance.now() > lastMs) return;
+    await wait(POLL_MS);
   }
-  return found;
 }
 
 /** What a caller is told is what is stored. */
@@ -190,7 +184,7 @@ async function judgeAnswers(
   const reader = async () => {
     for (let job = accepted[next]; job !== undefined; job = accepted[next]) {
       next += 1;
-      const view = await readJob(client, job.jobId);
+      const view = await readJob(client, job);
       if (view === null) found.push(`${job.jobId} was accepted, and its poll is a 404`);
       else if (view.status !== byId.get(job.jobId)?.status) found.push(`${job.jobId} is told as ${view.status}`);
       else if (view.status === "succeeded" && view.result === null) found.push(`${job.jobId} succeeded with no result`);
@@ -207,10 +201,15 @@ interface Outcome {
   readonly facts: Facts;
   readonly submissions: ReadonlyMap<string, number>;
   readonly submitSeconds: number;
+  readonly receiver: WebhookReceiver;
 }
 
-function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds }: Outcome) {
-  const outcomes = Object.groupBy(facts.jobs, (job) => job.code ?? job.status);
+function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds, receiver }: Outcome) {
+  const runs = new Set(accepted.filter(({ key }) => key === KEYS[1]).map(({ jobId }) => jobId));
+  const outcomes = Object.groupBy(
+    facts.jobs,
+    (job) => `${runs.has(job.id) ? "runs" : "calls"} ${job.code ?? job.status}`,
+  );
   const failed = new Set(facts.jobs.filter((job) => job.status === "failed").map((job) => job.id));
   const mostSubmissions = Math.max(0, ...submissions.values());
   return {
@@ -229,6 +228,7 @@ function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds
     "failed and never submitted": accepted.filter(({ jobId, term }) => failed.has(jobId) && !submissions.has(term))
       .length,
     "posts repeated": accepted.reduce((sum, job) => sum + job.posts - 1, 0),
+    "events delivered": receiver.received(),
     "submitted in s": submitSeconds.toFixed(0),
   };
 }
@@ -241,21 +241,37 @@ function configuration(databaseUrl: string, sandbox: CountingSandbox, dataDir: s
     secrets: { key_pepper: "faults-pepper-0123456789-abcdefghij", encryption_keys: [secret(9)] },
     prices: [
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "test", as_of: "2026-11-01" },
+      { provider: "assemblyai", model: "universal-2", usd_per_audio_hour: "0.15", source: "test", as_of: "2026-11-01" },
     ],
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: sandbox.deepgramUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    webhooks: { allow_http: true, allowed_private_cidrs: ["127.0.0.0/8", "::1/128"] },
+    connections: [
+      { id: "dg", kind: "deepgram", api_key: "secret", base_url: sandbox.deepgramUrl },
+      { id: "aai", kind: "assemblyai", api_key: "secret", base_url: sandbox.assemblyaiUrl },
+    ],
+    routes: [
+      { id: "calls", targets: [{ connection: "dg", model: "nova-3" }] },
+      { id: "runs", targets: [{ connection: "aai", model: "universal-2" }] },
+    ],
     workspaces: [
       {
         id: "acme",
-        apps: [
-          {
-            id: "notes",
-            route: "speech",
-            budgets: [{ period: "total", limit_usd: "100000.00" }],
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }],
-          },
-        ],
+        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
+        apps: ["calls", "runs"].map((id, index) => ({
+          id,
+          route: id,
+          budgets: [{ period: "total", limit_usd: "100000.00" }],
+          keys: [{ id: `${id}-key`, secret: KEYS[index], scopes: ["transcribe", "jobs"] }],
+        })),
       },
     ],
   };
+}
+
+async function configureWebhook(origin: string | null, { url }: WebhookReceiver): Promise<void> {
+  const answer = await fetch(`${origin}/workspace/acme/stt-webhook`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" },
+    body: JSON.stringify({ url, enabled: true }),
+  });
+  if (!answer.ok) throw new Error(`the webhook was refused: ${await answer.text()}`);
 }

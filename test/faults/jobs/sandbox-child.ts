@@ -4,4 +4,5 @@ import { startSandbox } from "../../../sandbox/server.ts";
 const sandbox = await startSandbox({ keepCalls: 1_000_000 });
 // Without its parent it has no purpose.
 process.once("disconnect", () => process.exit(0));
-process.send?.({ origin: sandbox.origin, deepgramUrl: sandbox.deepgramUrl });
+const { origin, deepgramUrl, assemblyaiUrl } = sandbox;
+process.send?.({ origin, deepgramUrl, assemblyaiUrl });

@@ -1,0 +1,52 @@
+// The verdict over a run of job trials: what each accepted job came to, what its provider saw of it, and who was told.
+import type { SubmittedJob } from "./job-client.ts";
+import type { Facts } from "./job-history.ts";
+import type { WebhookReceiver } from "./webhook-receiver.ts";
+
+/** Failures that a kill in the middle of a paid call may honestly end in; anything else is a fault of ours. */
+const HONEST_CODES = new Set(["PROVIDER_RESULT_UNKNOWN"]);
+
+export function judgeJobs(
+  accepted: readonly SubmittedJob[],
+  { jobs }: Facts,
+  submissions: ReadonlyMap<string, number>,
+): readonly string[] {
+  const found: string[] = [];
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  if (new Set(accepted.map((job) => job.jobId)).size !== accepted.length) found.push("two keys were given one job");
+  if (jobs.length !== accepted.length) found.push(`${jobs.length} jobs for ${accepted.length} accepted keys`);
+  for (const { jobId, term } of accepted) {
+    const job = byId.get(jobId);
+    if (job === undefined) {
+      found.push(`${jobId} was accepted and is lost`);
+      continue;
+    }
+    const calls = submissions.get(term) ?? 0;
+    const isEnded = ["succeeded", "failed", "cancelled"].includes(job.status);
+    if (calls > 1) found.push(`${jobId} was submitted ${calls} times`);
+    if (job.status === "succeeded" && calls !== 1) found.push(`${jobId} succeeded with ${calls} submissions`);
+    if (job.status === "cancelled") found.push(`${jobId} is cancelled, which nobody asked for`);
+    if (job.status === "failed" && !HONEST_CODES.has(job.code ?? "")) found.push(`${jobId} failed with ${job.code}`);
+    if (isEnded && job.events !== 1) found.push(`${jobId} ended with ${job.events} events`);
+    if (isEnded && job.ends !== 1) found.push(`${jobId} ended ${job.ends} times`);
+    if (job.overwritten.length > 0) found.push(`${jobId} changed after its end: ${job.overwritten.join(", ")}`);
+    const charges = job.status === "succeeded" ? 1 : 0;
+    if (isEnded && job.chargedAttempts !== charges)
+      found.push(`${jobId} is ${job.status} and was charged ${job.chargedAttempts} times`);
+  }
+  return found;
+}
+
+/** At least once, always under the same id, and telling how the job ended. */
+export function judgeDeliveries({ jobs }: Facts, { deliveries }: WebhookReceiver): readonly string[] {
+  return jobs.flatMap(({ id, status, events }) => {
+    const told = deliveries.get(id);
+    if (events === 0) return told === undefined ? [] : [`${id} was told of without an event`];
+    if (told === undefined) return [`${id} ended and nobody was told`];
+    const found: string[] = [];
+    if (told.ids.size !== 1) found.push(`${id} was told of under ${told.ids.size} ids`);
+    if (told.statuses.size !== 1 || !told.statuses.has(status))
+      found.push(`${id} is ${status} and was told as ${[...told.statuses].join(", ")}`);
+    return found;
+  });
+}
