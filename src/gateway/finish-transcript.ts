@@ -174,12 +174,14 @@ function render(
 
 /** Words give the best cues, unless they are not quite the text; then the segments do, which always are. */
 function wordsOf(content: string, words: readonly Word[]): readonly Word[] {
-  return letters(words.map(({ text }) => text).join("")) === letters(content) ? words : [];
+  const said = withoutSpace(words.map(({ text }) => text).join(""));
+  const whole = withoutSpace(content);
+  // With several channels the words lie between one another.
+  return said === whole || sorted(said) === sorted(whole) ? words : [];
 }
 
-/** In any order: with several channels the words lie between one another. */
-function letters(text: string): string {
-  return Array.from(withoutSpace(text)).toSorted().join("");
+function sorted(text: string): string {
+  return Array.from(text).toSorted().join("");
 }
 
 function withoutSpace(text: string): string {
