@@ -27,7 +27,8 @@ async function main(): Promise<void> {
   }
   const sandbox = await startSandbox(given);
   const lines = [
-    "The sandbox is listening. It recognises nothing: its transcripts state the measured facts of the audio.",
+    "The sandbox is listening. It recognises nothing: its transcripts state the measured facts of the audio,",
+    "and its chats count what they were sent.",
     `  AssemblyAI          ${sandbox.assemblyaiUrl}`,
     `  Anthropic           ${sandbox.anthropicUrl}`,
     `  Google Speech       ${sandbox.googleSpeechUrl}`,

@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
 import { findWrongKey } from "./openai-audio.ts";
-import { judgeOpenAiChat, type OpenAiChat, type OpenAiChatModel } from "./openai-chat-rules.ts";
+import type { OpenAiChat } from "./openai-chat-request.ts";
+import { judgeOpenAiChat, type OpenAiChatModel } from "./openai-chat-rules.ts";
 import { openAiError, openAiErrorForStatus, type OpenAiFault, openAiHeaders } from "./openai-errors.ts";
 import { type Alteration, type EventBody, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 

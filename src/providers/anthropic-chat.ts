@@ -59,7 +59,8 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   const { dropped, temperature, topP, stop } = samplingOf({ ...request, seed: null }, target.chat);
   const { instructions, turns } = conversationOf(request.messages);
   const { effort, service_tier: serviceTier } = readSettings.parse(target.settings);
-  const choice = wireChoice(request);
+  const tools = request.tools.length > 0 ? request.tools.map(wireTool) : pastTools(request);
+  const choice = request.tools.length > 0 ? wireChoice(request) : tools.length > 0 ? { type: "none" } : null;
   const output = {
     ...(effort === undefined ? {} : { effort }),
     ...(request.responseFormat.kind === "json_schema"
@@ -74,7 +75,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
     ...(stop.length === 0 ? {} : { stop_sequences: stop }),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
+    ...(tools.length === 0 ? {} : { tools }),
     ...(choice === null ? {} : { tool_choice: choice }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
     ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
@@ -92,8 +93,17 @@ function canSend(feature: ChatFeature): boolean {
   return feature !== "response_format.json_object" && feature !== "audio_parts";
 }
 
-function wireChoice({ tools, toolChoice, parallelToolCalls }: ChatRequest): object | null {
-  const single = parallelToolCalls === false && tools.length > 0 ? { disable_parallel_tool_use: true } : {};
+/**
+ * "Requests which include `tool_use` or `tool_result` blocks must define tools": a conversation that had some and goes on
+ * without declares those it called, and that none may be called again.
+ */
+function pastTools({ messages }: ChatRequest): readonly object[] {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
+  return [...new Set(calls.map((call) => call.name))].map((name) => ({ name, input_schema: { type: "object" } }));
+}
+
+function wireChoice({ toolChoice, parallelToolCalls }: ChatRequest): object | null {
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   switch (toolChoice?.kind) {
     case undefined:
       return Object.keys(single).length === 0 ? null : { type: "auto", ...single };

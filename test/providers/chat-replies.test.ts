@@ -88,6 +88,63 @@ test("contract 7: every byte split of every recorded stream gives the same event
   );
 });
 
+const outcomeOf = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
+
+test("whatever JSON comes as an answer or as an event, it is an answer or a ProviderError, and nothing else", async () => {
+  const keys = [
+    "choices",
+    "message",
+    "delta",
+    "content",
+    "candidates",
+    "parts",
+    "usage",
+    "type",
+    "tool_calls",
+    "text",
+    "error",
+  ];
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6 },
+      fc.constantFrom(null, 0, -1, 1e99, true, "", "stop", "STOP", "tool_use", "message_delta"),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...keys), tie("value"), { maxKeys: 4 }),
+    ),
+  }));
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...WIRE_NAMES), value, async (wire, body) => {
+      const whole = await outcomeOf(plain(wire, body));
+      assert.ok(whole instanceof ProviderError || isAnswer(whole), String(whole));
+      const events = await outcomeOf(streamed(wire, [Buffer.from(`data: ${JSON.stringify(body)}\n\n`)]));
+      assert.ok(events instanceof ProviderError || Array.isArray(events), String(events));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("a stream with bytes changed or lost on the way ends in a finish or in a ProviderError, and nothing else", async () => {
+  const streams = RECORDED.flatMap((recorded) =>
+    WIRE_NAMES.map((wire) => ({ wire, text: recorded.wires[wire].stream })),
+  );
+  const damage = fc.array(fc.tuple(fc.nat(10_000), fc.integer({ min: -1, max: 255 })), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(fc.nat(streams.length - 1), damage, async (which, changes) => {
+      const stream = streams[which];
+      assert.ok(stream);
+      const bytes = [...Buffer.from(stream.text)];
+      for (const [at, byte] of changes) bytes.splice(at % bytes.length, 1, ...(byte === -1 ? [] : [byte]));
+      const outcome = await outcomeOf(streamed(stream.wire, [Buffer.from(bytes)]));
+      if (outcome instanceof ProviderError) return;
+      assert.ok(Array.isArray(outcome), String(outcome));
+      assert.equal((outcome as readonly ChatEvent[]).at(-1)?.type, "finish");
+    }),
+    { numRuns: 600 },
+  );
+});
+
+const isAnswer = (value: unknown): boolean => typeof value === "object" && value !== null && "finishReason" in value;
+
 test("every two-way split of a unicode stream, on each wire", async () => {
   const unicode = RECORDED.find(({ name }) => name === "unicode");
   assert.ok(unicode);

@@ -6,13 +6,23 @@ import { CHAT_MODELS } from "../../src/providers/catalog.ts";
 import { languageTag } from "../../src/providers/language-names.ts";
 import { PROVIDER_KINDS } from "../../src/providers/provider.ts";
 import { USUAL_GRADE } from "../../src/providers/receipts.ts";
-import { providers } from "../../src/providers/registry.ts";
+import { chatProviders, providers } from "../../src/providers/registry.ts";
 
 test("no provider without a contract test", () => {
   assert.ok(providers.size >= 6);
   for (const kind of providers.keys()) {
     assert.ok(existsSync(new URL(`${kind}.contract.test.ts`, import.meta.url)), kind);
   }
+});
+
+test("contract 7: every chat provider is one of those whose requests, replies and failures are proven", () => {
+  assert.deepEqual([...chatProviders.keys()].toSorted(), [
+    "anthropic",
+    "gemini",
+    "openai",
+    "openai-compatible",
+    "sandbox",
+  ]);
 });
 
 test("contract 3: every feature of every model carries the grade by which its receipt is judged", () => {

@@ -430,6 +430,57 @@ export const GOLDEN_WISHES: readonly GoldenWish[] = [
     },
   },
   {
+    name: "a call brought back to a conversation that has tools no more",
+    wishes: {
+      messages: [
+        { role: "user", parts: [{ kind: "text", text: "Time?" }] },
+        { role: "assistant", text: null, toolCalls: [{ id: "call_a", name: "get_time", arguments: "" }] },
+        { role: "tool", toolCallId: "call_a", text: "noon" },
+      ],
+    },
+    wires: {
+      openai: {
+        messages: [
+          { role: "user", content: "Time?" },
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "call_a", type: "function", function: { name: "get_time", arguments: "" } }],
+          },
+          { role: "tool", tool_call_id: "call_a", content: "noon" },
+        ],
+      },
+      anthropic: {
+        // "Requests which include `tool_use` or `tool_result` blocks must define tools".
+        tools: [{ name: "get_time", input_schema: { type: "object" } }],
+        tool_choice: { type: "none" },
+        messages: [
+          { role: "user", content: [{ type: "text", text: "Time?" }] },
+          { role: "assistant", content: [{ type: "tool_use", id: "call_a", name: "get_time", input: {} }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "call_a", content: "noon" }] },
+        ],
+      },
+      gemini: {
+        contents: [
+          { role: "user", parts: [{ text: "Time?" }] },
+          {
+            role: "model",
+            parts: [
+              {
+                functionCall: { id: "call_a", name: "get_time", args: {} },
+                thoughtSignature: "skip_thought_signature_validator",
+              },
+            ],
+          },
+          {
+            role: "user",
+            parts: [{ functionResponse: { id: "call_a", name: "get_time", response: { result: "noon" } } }],
+          },
+        ],
+      },
+    },
+  },
+  {
     name: "JSON",
     feature: "response_format.json_object",
     wishes: { responseFormat: { kind: "json_object" } },
