@@ -47,9 +47,8 @@ export async function* streamChat(
       yield* reader.read(body);
     }
   } catch (error) {
-    // An answer with its end is whole, whatever becomes of the connection; unless it is the caller who left.
-    const isOver = reader.finishReason() !== null && error instanceof ProviderError && error.kind !== "aborted";
-    if (!isOver) throw error;
+    // An answer with its end is whole, whatever becomes of the connection.
+    if (reader.finishReason() === null || !(error instanceof ProviderError)) throw error;
   }
   const reason = reader.finishReason();
   if (reason === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
