@@ -20,6 +20,9 @@ try {
   writeFileSync(join(directory, "package.json"), '{ "name": "empty", "private": true }\n');
   run("npm", ["install", "--no-audit", "--no-fund", `./${tarball}`], directory);
 
+  const imports = 'const { verifyWebhook } = await import("patchbay/webhooks"); if (!verifyWebhook) process.exit(1)';
+  run(process.execPath, ["--input-type=module", "-e", imports], directory);
+
   const first = await start();
   run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN], directory);
   // The launcher and the gateway below it, as a power cut would take both.

@@ -42,10 +42,14 @@ export async function deliver(services: WebhookServices, due: DeliveryMessage, s
 }
 
 /** Works on what `deliverOnTerminal` and failed attempts send. */
-export function startDeliveries(services: WebhookServices, queue: Pick<Queue, "work">): void {
-  for (const lane of [FIRST_QUEUE, AGAIN_QUEUE])
+export function startDeliveries(
+  services: WebhookServices,
+  queue: Pick<Queue, "work">,
+  concurrency: Readonly<Record<keyof typeof CONCURRENCY, number>> = CONCURRENCY,
+): void {
+  for (const lane of [FIRST_QUEUE, AGAIN_QUEUE] as const)
     queue.work(lane, {
-      concurrency: CONCURRENCY,
+      concurrency: concurrency[lane],
       perGroup: PER_RECEIVER,
       handler: ({ data, signal }) => deliver(services, readMessage(data), signal),
     });

@@ -9,8 +9,11 @@ export const AGAIN_QUEUE = "webhook-deliveries-again";
 
 /** At most so many at once to one receiver, over all processes (`claim.ts`). */
 export const PER_RECEIVER = 4;
-/** Sockets that wait, not work that is done. */
-export const CONCURRENCY = 128;
+/**
+ * Attempts at once in a process: sockets that wait, not work that is done. Receivers that nobody knows to be dead yet are in
+ * the first queue, and each holds a place for as long as it keeps silent.
+ */
+export const CONCURRENCY = { [FIRST_QUEUE]: 1_000, [AGAIN_QUEUE]: 250 } as const;
 
 export interface DeliveryMessage {
   readonly workspaceId: WorkspaceId;
