@@ -21,6 +21,9 @@ export interface DeliveryMessage {
   readonly turn: number;
 }
 
+/** A worker that says nothing for so long is dead. */
+const HEARTBEAT_SECONDS = 15;
+
 /** How long an attempt is its worker's alone: what it may take, and room to record it. */
 export function leaseSeconds(timeoutMs: number): number {
   return Math.ceil(timeoutMs / 1000) + 30;
@@ -28,7 +31,12 @@ export function leaseSeconds(timeoutMs: number): number {
 
 export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueDefinition>> {
   // Longer than the lease: a message that comes again finds its predecessor's claim over.
-  const definition = { retryLimit: 20, retryDelaySeconds: 5, expireSeconds: leaseSeconds(timeoutMs) + 30 };
+  const definition = {
+    retryLimit: 20,
+    retryDelaySeconds: 5,
+    expireSeconds: leaseSeconds(timeoutMs) + 30,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+  };
   return { [FIRST_QUEUE]: definition, [AGAIN_QUEUE]: definition };
 }
 

@@ -34,7 +34,7 @@ function codeOf(answer: ReceiverAnswer): number | string {
 }
 
 /** Reads the request's head, then does as it is told. */
-function afterRequest(t: TestContext, then: (socket: Socket) => void): Promise<URL> {
+function afterRequest(t: TestContext, then: (socket: Socket) => void | Promise<void>): Promise<URL> {
   return socketServer(t, (socket) => {
     let head = "";
     const onData = (chunk: Buffer): void => {
@@ -42,7 +42,7 @@ function afterRequest(t: TestContext, then: (socket: Socket) => void): Promise<U
       if (!head.includes("\r\n\r\n{}")) return;
       socket.off("data", onData);
       socket.resume();
-      then(socket);
+      void then(socket);
     };
     socket.on("data", onData);
   });
