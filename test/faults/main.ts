@@ -5,6 +5,7 @@ import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
+import { runWebhooks } from "./webhooks/run-webhooks.ts";
 
 interface Trials {
   readonly engine: string;
@@ -63,6 +64,19 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     shortN: 300,
     run: (options) =>
       runJobs({
+        ...options,
+        say: (text) => {
+          if (isTalking) process.stderr.write(`\r${text.padEnd(40)}`);
+        },
+      }),
+  },
+  webhooks: {
+    about:
+      "N events to receivers that fail at random, while senders are killed; always on a PostgreSQL server of its own",
+    defaultN: 5_000,
+    shortN: 200,
+    run: (options) =>
+      runWebhooks({
         ...options,
         say: (text) => {
           if (isTalking) process.stderr.write(`\r${text.padEnd(40)}`);

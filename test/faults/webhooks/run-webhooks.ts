@@ -1,0 +1,238 @@
+// W-01: events delivered to receivers that fail at random, by senders that are killed at random (contract 6, reliability 3). Each
+// event reaches its receiver at least once, under one id and with one body, signed; never more than four at once to one.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { sql } from "kysely";
+import { brand, newId } from "../../../src/contract/ids.ts";
+import { createQueue, type Queue } from "../../../src/queue/queue.ts";
+import { type Database, openDatabase } from "../../../src/storage/database.ts";
+import { createSeal } from "../../../src/storage/seal.ts";
+import { deliverOnTerminal } from "../../../src/webhooks/on-terminal.ts";
+import { PER_RECEIVER, webhookQueues } from "../../../src/webhooks/queues.ts";
+import { makeSecret } from "../../../src/webhooks/sign.ts";
+import { sealSecret } from "../../../src/webhooks/webhook-row.ts";
+import { makeTenant } from "../../harness/database.ts";
+import { ENCRYPTION_KEY } from "../../harness/gateway.ts";
+import { startPostgresServer } from "../../harness/postgres-server.ts";
+import { seeded } from "../seeded.ts";
+import { type FlakyReceiver, startFlakyReceiver } from "./flaky-receiver.ts";
+import type { SenderSetup } from "./sender-setup.ts";
+
+export interface WebhookTrialOptions {
+  readonly n: number;
+  readonly workers: number;
+  readonly seed: number;
+  readonly isShort: boolean;
+  readonly say: (text: string) => void;
+}
+
+export interface WebhookTrials {
+  readonly engine: string;
+  readonly n: number;
+  readonly violations: readonly string[];
+  readonly seconds: number;
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+const RECEIVERS = 50;
+const TIMEOUT_MS = 2_000;
+const KILLS = { short: 10, full: 100 };
+/** A dead sender's claims and messages have come back by then, several times over. */
+const QUIET_MS = 180_000;
+/** Spread over the run, so that kills find work. */
+const BATCH = 25;
+
+export async function runWebhooks({ n, workers, seed, isShort, say }: WebhookTrialOptions): Promise<WebhookTrials> {
+  const started = performance.now();
+  const random = seeded(seed);
+  await using resources = new AsyncDisposableStack();
+  const postgres = await startPostgresServer();
+  resources.defer(() => postgres.stop());
+  const database = await openDatabase({ databaseUrl: postgres.url, poolSize: 4 });
+  resources.defer(() => database.close());
+  const queue = createQueue({ database, queues: webhookQueues(TIMEOUT_MS), onError: () => undefined });
+  await queue.start();
+  resources.defer(() => queue.stop());
+  const secret = makeSecret();
+  const receiver = await startFlakyReceiver(random, secret);
+  resources.defer(() => receiver.close());
+  const workspaces = await makeWebhooks(database, secret);
+  const setup = { databaseUrl: postgres.url, receiverPort: receiver.port, timeoutMs: TIMEOUT_MS };
+  const senders = await Promise.all(Array.from({ length: workers }, () => startSender(setup)));
+  for (const sender of senders) resources.defer(() => sender.kill());
+
+  const kills = isShort ? KILLS.short : KILLS.full;
+  const killing = killAtRandom(senders, kills, seeded(seed + 1), (done) => say(`${done} of ${kills} kills`));
+  const events = await endJobs(database, queue, workspaces, n, () => killing.isOver());
+  await killing.done;
+  receiver.recover();
+  const pending = await untilQuiet(database, say);
+  return {
+    engine: "postgres",
+    n,
+    violations: await judge({ database, receiver, events, pending }),
+    seconds: (performance.now() - started) / 1000,
+    figures: await figuresOf(database, receiver, kills),
+  };
+}
+
+interface Workspace {
+  readonly workspaceId: string;
+  readonly appId: string;
+}
+
+async function makeWebhooks(database: Database, secret: string): Promise<readonly Workspace[]> {
+  const seal = createSeal({ keys: [ENCRYPTION_KEY] });
+  const made: Workspace[] = [];
+  for (let index = 0; index < RECEIVERS; index += 1) {
+    const tenant = await makeTenant(database);
+    await database.db
+      .insertInto("webhooks")
+      .values({
+        workspace_id: tenant.workspaceId,
+        url: `https://receiver.example/${index}`,
+        enabled: true,
+        secret: sealSecret(seal, brand("workspace", tenant.workspaceId), "secret", secret),
+        secret_last4: secret.slice(-4),
+      })
+      .execute();
+    made.push(tenant);
+  }
+  return made;
+}
+
+/** As many as are wanted, spread over the time of the kills. */
+async function endJobs(
+  database: Database,
+  queue: Queue,
+  workspaces: readonly Workspace[],
+  n: number,
+  isOver: () => boolean,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  while (ids.length < n) {
+    const batch = Array.from({ length: Math.min(BATCH, n - ids.length) }, () => newId("event"));
+    await database.transaction(async (tx) => {
+      for (const [index, id] of batch.entries()) {
+        const workspace = workspaces[(ids.length + index) % workspaces.length];
+        if (workspace === undefined) throw new Error("there is no workspace");
+        await deliverOnTerminal({ queue }, tx, {
+          id,
+          workspaceId: brand("workspace", workspace.workspaceId),
+          appId: brand("app", workspace.appId),
+          jobId: newId("job"),
+          type: "transcription.job.succeeded",
+          status: "succeeded",
+          occurredAt: new Date(),
+        });
+      }
+    });
+    ids.push(...batch);
+    if (!isOver()) await wait(PACE_MS);
+  }
+  return ids;
+}
+
+const PACE_MS = 1_000;
+
+interface Sender {
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+async function startSender(setup: SenderSetup): Promise<Sender> {
+  let child: ChildProcess | null = null;
+  const sender: Sender = {
+    kill: async () => {
+      if (child === null) return;
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+      child = null;
+    },
+    start: async () => {
+      child = fork(join(import.meta.dirname, "sender-child.ts"), [JSON.stringify(setup)], {
+        stdio: ["ignore", "ignore", "inherit", "ipc"],
+      });
+      await once(child, "message");
+    },
+  };
+  await sender.start();
+  return sender;
+}
+
+function killAtRandom(
+  senders: readonly Sender[],
+  kills: number,
+  random: () => number,
+  onKill: (done: number) => void,
+): { readonly done: Promise<void>; isOver(): boolean } {
+  let over = false;
+  const run = async (): Promise<void> => {
+    for (let done = 1; done <= kills; done += 1) {
+      await wait(200 + random() * 2_000);
+      const sender = senders[Math.floor(random() * senders.length)];
+      await sender?.kill();
+      await sender?.start();
+      onKill(done);
+    }
+    over = true;
+  };
+  return { done: run(), isOver: () => over };
+}
+
+async function untilQuiet({ db }: Database, say: (text: string) => void): Promise<number> {
+  const lastMs = performance.now() + QUIET_MS;
+  for (;;) {
+    const { count } = await db
+      .selectFrom("webhook_deliveries")
+      .select((column) => column.fn.countAll<bigint>().as("count"))
+      .where("state", "=", "pending")
+      .executeTakeFirstOrThrow();
+    say(`${count} still to deliver`);
+    if (count === 0n || performance.now() > lastMs) return Number(count);
+    await wait(1_000);
+  }
+}
+
+async function judge(run: {
+  readonly database: Database;
+  readonly receiver: FlakyReceiver;
+  readonly events: readonly string[];
+  readonly pending: number;
+}): Promise<readonly string[]> {
+  const { database, receiver, events, pending } = run;
+  const rows = await database.db
+    .selectFrom("webhook_deliveries")
+    .select(["event_id", "state", "attempts_total"])
+    .execute();
+  const violations = [...receiver.faults];
+  if (pending > 0) violations.push(`${pending} deliveries were still waiting ${QUIET_MS / 1000} s after the last kill`);
+  if (rows.length !== events.length) violations.push(`${events.length} events have ${rows.length} deliveries`);
+  for (const id of events) {
+    const row = rows.find((candidate) => candidate.event_id === id);
+    const accepted = receiver.events.get(id)?.accepted ?? 0;
+    if (row?.state === "delivered" && accepted === 0) violations.push(`${id} counts as delivered and never was`);
+    if (row?.state === "failed" && row.attempts_total < 8) violations.push(`${id} was given up too early`);
+    if (row?.state !== "failed" && accepted === 0) violations.push(`${id} was lost`);
+  }
+  for (const id of receiver.events.keys()) if (!events.includes(id)) violations.push(`${id} is no event`);
+  if (receiver.mostAtOnce() > PER_RECEIVER)
+    violations.push(`${receiver.mostAtOnce()} deliveries at once to one receiver`);
+  return violations;
+}
+
+async function figuresOf(database: Database, receiver: FlakyReceiver, kills: number) {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select state, count(*)::int as count from webhook_deliveries group by state`.execute(database.db);
+  const seen = [...receiver.events.values()];
+  return {
+    kills,
+    requests: seen.reduce((sum, { requests }) => sum + requests, 0),
+    "accepted twice or more (same id)": seen.filter(({ accepted }) => accepted > 1).length,
+    "most at once to one receiver": receiver.mostAtOnce(),
+    ...Object.fromEntries(rows.map(({ state, count }) => [state, count])),
+  };
+}
