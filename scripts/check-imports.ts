@@ -73,6 +73,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "open-jobs.ts": "*",
   "main.ts": "*",
   "up.ts": "*",
+  "work.ts": "*",
+  "prepare.ts": "*",
   "first-start.ts": "*",
 };
 
@@ -91,7 +93,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     allowed: /^src\/(app\.ts|outbound\/(dial|guard)\.ts)/u,
   },
   { pattern: /\bfetch\(/u, what: "calls fetch", allowed: /^src\/(cli\/|first-start\.ts)/ },
-  { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|up\.ts)/u },
+  { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|prepare\.ts)/u },
 ];
 
 const faults: string[] = [];

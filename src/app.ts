@@ -46,6 +46,7 @@ import type { RequireAdmin } from "./http/workspace-admin.ts";
 import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
 import { submitJob } from "./jobs/submit.ts";
+import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
@@ -79,6 +80,7 @@ export interface AppOptions {
 export interface App {
   readonly server: FastifyInstance;
   readonly gateway: GatewayServices;
+  readonly jobs: JobServices;
   /** Where the built-in sandbox listens. */
   readonly sandboxOrigin: string;
   /** Resolves when what chats have used so far is on record. */
@@ -170,22 +172,29 @@ export async function createApp(options: AppOptions): Promise<App> {
     durable.drain();
   };
 
+  const close = async (graceMs: number): Promise<void> => {
+    drain();
+    await Promise.all([refresh.stop(), sweep.stop()]);
+    await server.close();
+    await durable.close(graceMs);
+    await Promise.all([deletionSweep.stop(), deletions.close()]);
+    await outbound.close();
+    await leases.close();
+    idempotency.close();
+    await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
+  };
+  let closing: Promise<void> | null = null;
+
   return {
     server,
     gateway,
+    jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
     settled: () => leases.flush(),
     startDraining: drain,
-    close: async ({ graceMs = 0 } = {}) => {
-      drain();
-      await Promise.all([refresh.stop(), sweep.stop()]);
-      await server.close();
-      await durable.close(graceMs);
-      await Promise.all([deletionSweep.stop(), deletions.close()]);
-      await outbound.close();
-      await leases.close();
-      idempotency.close();
-      await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
+    close: ({ graceMs = 0 } = {}) => {
+      closing ??= close(graceMs);
+      return closing;
     },
   };
 }

@@ -2,6 +2,7 @@
 // Process start: hands the environment to the command line and the exit code back to the shell.
 import { runCli } from "./cli/run-cli.ts";
 import { up } from "./up.ts";
+import { work } from "./work.ts";
 
 // Behind the launcher: a gateway whose launcher was killed would keep its port and data directory with nobody to stop it.
 if (process.channel !== undefined) {
@@ -9,4 +10,4 @@ if (process.channel !== undefined) {
   process.channel.unref();
 }
 
-process.exitCode = await runCli(process.argv.slice(2), { up, env: process.env });
+process.exitCode = await runCli(process.argv.slice(2), { up, work, env: process.env });

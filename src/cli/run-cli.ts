@@ -17,9 +17,13 @@ export interface UpOptions {
   readonly port: number | undefined;
 }
 
+export type WorkerOptions = Pick<UpOptions, "config">;
+
 export interface CliDependencies {
   /** Runs the gateway until it is stopped; resolves with the exit code. */
   readonly up: (options: UpOptions) => Promise<number>;
+  /** The same for a process that only works on jobs. */
+  readonly work: (options: WorkerOptions) => Promise<number>;
   readonly env: Terminal["env"];
   readonly cwd?: string;
   readonly stdin?: Terminal["stdin"];
@@ -38,7 +42,7 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   };
   const interrupt = new AbortController();
   const run: Run = { terminal, signal: interrupt.signal, exitCode: EXIT.ok };
-  const program = buildProgram(run, dependencies.up, interrupt);
+  const program = buildProgram(run, dependencies, interrupt);
   // A reader that goes away early (`| head`) is not a failure; without a listener it would be one.
   const ignoreBrokenPipe = (error: Error & { code?: string }) => {
     if (error.code !== "EPIPE") throw error;
@@ -60,7 +64,7 @@ interface Run {
   exitCode: number;
 }
 
-function buildProgram(run: Run, up: CliDependencies["up"], interrupt: AbortController): Command {
+function buildProgram(run: Run, { up, work }: CliDependencies, interrupt: AbortController): Command {
   const { terminal } = run;
   const program = new Command("patchbay")
     .description("A gateway for speech-to-text and chat: one key, routed, refused rather than degraded.")
@@ -85,6 +89,7 @@ function buildProgram(run: Run, up: CliDependencies["up"], interrupt: AbortContr
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
   addUp(program, run, up);
+  addWorker(program, run, work);
   addTranscribe(program, run, interrupt);
   addListen(program, run, interrupt);
   addConfig(program, run);
@@ -104,6 +109,17 @@ function addUp(program: Command, run: Run, up: CliDependencies["up"]): void {
     .addOption(new Option("--port <port>", "Port to listen on; wins over the file.").argParser(parsePort))
     .action(async (options: { config?: string; host?: string; port?: number }) => {
       run.exitCode = await up({ config: options.config ?? null, host: options.host, port: options.port });
+    });
+}
+
+function addWorker(program: Command, run: Run, work: CliDependencies["work"]): void {
+  program
+    .command("worker")
+    .description("Work on jobs beside gateways on the same PostgreSQL.")
+    .addHelpText("before", examples("patchbay worker", "patchbay worker --config /etc/patchbay/patchbay.yaml"))
+    .addOption(configOption())
+    .action(async (options: { config?: string }) => {
+      run.exitCode = await work({ config: options.config ?? null });
     });
 }
 

@@ -1,5 +1,5 @@
 // The leases of the jobs that this process works on (contract 5): renewed together every 10 s, three times as often as they lapse.
-// A renewal also tells which job was taken away, and which one its caller has cancelled.
+// A renewal also tells which job was taken away.
 import type { Database } from "../storage/database.ts";
 import { type Fence, renewLeases } from "../storage/job-work.ts";
 
@@ -32,7 +32,10 @@ export function createLeases({ database, renewEveryMs = RENEW_EVERY_MS, onError 
       database.db,
       asked.map(({ id, attempt }) => ({ id, attempt })),
     );
-    for (const fence of asked) if (!still.has(fence.id)) held.get(fence)?.abort(new Error("the lease was lost"));
+    for (const fence of asked) {
+      if (still.some(({ id, attempt }) => id === fence.id && attempt === fence.attempt)) continue;
+      held.get(fence)?.abort(new Error("the lease was lost"));
+    }
   };
   const timer = setInterval(() => {
     if (held.size > 0) renew().catch(onError);

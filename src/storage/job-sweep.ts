@@ -9,12 +9,16 @@ const BATCH = sql.lit(500);
 const WAKE_AGAIN_SECONDS = sql.lit(20);
 export const KEEP_ROW_DAYS = 30;
 
-/** Jobs whose worker went silent, marked as told of. */
+/** A message is sent once, with its job; this is for one that was lost all the same. */
+const WAKE_QUEUED_AGAIN_SECONDS = sql.lit(1_800);
+
+/** Jobs whose worker went silent, or that wait suspiciously long; marked as told of. */
 export async function lapsedJobs(tx: Transacting): Promise<readonly { readonly id: string; readonly appId: string }[]> {
   const { rows } = await sql<{ id: string; appId: string }>`
     update jobs set woken_at = patchbay_now() where ctid in (
-      select ctid from jobs where status = 'processing' and lease_until <= patchbay_now()
-        and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second'
+      select ctid from jobs where (status = 'processing' and lease_until <= patchbay_now()
+          and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second')
+        or (status = 'queued' and woken_at <= patchbay_now() - ${WAKE_QUEUED_AGAIN_SECONDS} * interval '1 second')
       limit ${BATCH} for update skip locked)
     returning id, app_id as "appId"`.execute(tx);
   return rows;

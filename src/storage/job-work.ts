@@ -22,19 +22,15 @@ export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow |
   return rows[0] ?? null;
 }
 
-/** Those still held, and whether their cancellation is asked for. A row being written this moment is renewed by the next round. */
-export async function renewLeases(
-  db: Kysely<Tables>,
-  fences: readonly Fence[],
-): Promise<ReadonlyMap<string, { readonly cancelRequested: boolean }>> {
-  if (fences.length === 0) return new Map();
+/** Those still held. A row being written this moment is renewed by the next round. */
+export async function renewLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
+  if (fences.length === 0) return [];
   const list = sql`jsonb_to_recordset(${JSON.stringify(fences)}::jsonb) as held (id text, attempt int)`;
   const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing'`;
   await sql`update jobs set lease_until = ${lease} where ctid in (
     select jobs.ctid from jobs join ${list} on ${isHeld} for update of jobs skip locked)`.execute(db);
-  const { rows } = await sql<{ id: string; cancelRequested: boolean }>`
-    select jobs.id, jobs.cancel_requested as "cancelRequested" from jobs join ${list} on ${isHeld}`.execute(db);
-  return new Map(rows.map(({ id, cancelRequested }) => [id, { cancelRequested }]));
+  const { rows } = await sql<Fence>`select jobs.id, jobs.attempt from jobs join ${list} on ${isHeld}`.execute(db);
+  return rows;
 }
 
 export interface Progress {

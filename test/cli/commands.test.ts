@@ -12,6 +12,13 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const directory = mkdtempSync(join(tmpdir(), "patchbay-commands-"));
 after(() => rmSync(directory, { recursive: true }));
 
+test("worker is called with its configuration, and its exit code is the command's", async () => {
+  const calls: unknown[] = [];
+  const work = (options: unknown) => Promise.resolve(calls.push(options) + 6);
+  assert.equal((await run(["worker", "--config", "a.yaml"], { work })).exitCode, 7);
+  assert.deepEqual(calls, [{ config: "a.yaml" }]);
+});
+
 test("up is called with what the options say, and its exit code is the command's", async () => {
   const calls: UpOptions[] = [];
   const up = (options: UpOptions) => Promise.resolve(calls.push(options) === 1 ? 0 : 9);

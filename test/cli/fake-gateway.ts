@@ -107,6 +107,7 @@ export interface RunOptions {
   readonly stdin?: Readable;
   readonly isTTY?: boolean;
   readonly up?: CliDependencies["up"];
+  readonly work?: CliDependencies["work"];
 }
 
 /** Runs the command line in this process. */
@@ -115,6 +116,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const stderr = remember(options.isTTY === true);
   const exitCode = await runCli(argv, {
     up: options.up ?? (() => Promise.resolve(0)),
+    work: options.work ?? (() => Promise.resolve(0)),
     env: options.env ?? {},
     cwd: options.cwd ?? import.meta.dirname,
     stdin: options.stdin ?? new PassThrough().end(),

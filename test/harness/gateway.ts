@@ -38,6 +38,9 @@ export interface TestGatewayOptions {
   readonly now?: () => Date;
   /** For addresses that callers supply; without it there are none to be reached. */
   readonly network?: NonNullable<AppOptions["network"]>;
+  /** Another process on the same database, directory and providers; what is shared outlives it. */
+  readonly beside?: TestGateway;
+  readonly works?: boolean;
 }
 
 /** Tests ask no real name server and open no socket to the world by way of a request. */
@@ -49,12 +52,7 @@ const NOWHERE: NonNullable<AppOptions["network"]> = {
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   // What was opened is closed in reverse, also when a later part fails: an open database keeps the process alive.
   await using opened = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
-  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const sandbox = await startSandbox();
-  opened.defer(() => sandbox.close());
-  const database = await openTestDatabase();
-  opened.defer(() => database.close());
+  const { dataDir, sandbox, database } = options.beside ?? (await openShared(opened));
   const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
   const seal = createSeal({ keys: [ENCRYPTION_KEY] });
   await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
@@ -69,11 +67,24 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     network: options.network ?? NOWHERE,
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.works === undefined ? {} : { works: options.works }),
   });
   opened.defer(() => app.close());
   const origin = await app.server.listen({ host: "127.0.0.1", port: 0 });
   const kept = opened.move();
   return { app, origin, sandbox, database, configuration, dataDir, logs, close: () => kept.disposeAsync() };
+}
+
+async function openShared(
+  opened: AsyncDisposableStack,
+): Promise<Pick<TestGateway, "dataDir" | "sandbox" | "database">> {
+  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
+  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const sandbox = await startSandbox();
+  opened.defer(() => sandbox.close());
+  const database = await openTestDatabase();
+  opened.defer(() => database.close());
+  return { dataDir, sandbox, database };
 }
 
 /** Through a real file, so that every test configuration is one an operator could write. */

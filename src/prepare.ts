@@ -1,0 +1,93 @@
+// What every long-running command of ours begins with (contract 10): configuration, secrets, storage, and the set-up in the file
+// brought to the database; and how it ends, by a signal.
+import { destination, type Logger, pino } from "pino";
+import { EXIT } from "./cli/exit-codes.ts";
+import type { Configuration } from "./config/configuration.ts";
+import { formatFault } from "./config/fault.ts";
+import { loadConfiguration } from "./config/load-configuration.ts";
+import { applyConfiguration } from "./directory/apply-configuration.ts";
+import { type Database, openDatabase } from "./storage/database.ts";
+import { openSecrets } from "./storage/open-secrets.ts";
+import { createSeal, type Seal } from "./storage/seal.ts";
+
+export interface PrepareOptions {
+  /** What `--config` named; null: search as `loadConfiguration` does. */
+  readonly config: string | null;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+export interface Prepared {
+  readonly configuration: Configuration;
+  /** Null: there is none, and the defaults hold. */
+  readonly file: string | null;
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly pepper: Buffer;
+  readonly logger: Logger;
+  /** For people, on stderr; the log goes to stdout. */
+  readonly say: (text: string) => void;
+  /** The same, with the time since the start. */
+  readonly step: (text: string) => void;
+}
+
+/** A number is the exit code: what was wrong has been said. `refuse` judges the configuration before anything is opened. */
+export async function prepare(
+  options: PrepareOptions,
+  refuse: (configuration: Configuration) => string | null = () => null,
+): Promise<Prepared | number> {
+  const started = performance.now();
+  const say = (text: string) => process.stderr.write(`${text}\n`);
+  const loaded = loadConfiguration({
+    file: options.config,
+    env: process.env,
+    cwd: process.cwd(),
+    overrides: { host: options.host, port: options.port },
+  });
+  if (!loaded.ok) {
+    for (const fault of loaded.faults) say(formatFault(fault));
+    return EXIT.config;
+  }
+  const { configuration, file } = loaded;
+  const refusal = refuse(configuration);
+  if (refusal !== null) {
+    say(refusal);
+    return EXIT.config;
+  }
+  say(`patchbay ${file === null ? "without a configuration file" : `with ${file}`}`);
+  for (const warning of loaded.warnings) say(`warning: ${formatFault(warning)}`);
+  const step = steps(say, started);
+
+  const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
+  if (!secrets.ok) {
+    for (const fault of secrets.faults) say(`${file ?? "environment"}: ${fault}`);
+    return EXIT.config;
+  }
+  const { pepper } = secrets;
+  const seal = createSeal({ keys: secrets.encryptionKeys });
+  step(`secrets      ${secrets.where}`);
+  const database = await openDatabase({
+    databaseUrl: configuration.storage.databaseUrl ?? undefined,
+    migrateUrl: configuration.storage.migrateUrl ?? undefined,
+    dataDir: configuration.storage.dataDir,
+  });
+  step(
+    `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,
+  );
+  await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
+  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination(1));
+  return { configuration, file, database, seal, pepper, logger, say, step };
+}
+
+/** Resolves with the first one; a second one ends the process there and then. */
+export async function stopSignal(): Promise<NodeJS.Signals> {
+  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
+  });
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => process.exit(EXIT.interrupted));
+  return signal;
+}
+
+function steps(say: (text: string) => void, started: number): (text: string) => void {
+  return (text) => say(`  ${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${text}`);
+}

@@ -1,0 +1,169 @@
+// A worker that dies, and what its successor finds (contract 5; reliability 2): work goes on, nothing is paid twice, and whoever
+// was presumed dead changes nothing any more.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { endJob } from "../../src/jobs/end-job.ts";
+import { claimJob, writeCall, writeFailure, writeProgress, handBack } from "../../src/storage/job-work.ts";
+import { postForm } from "../harness/client.ts";
+import { shiftClock } from "../harness/database.ts";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
+import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
+
+/** Takes jobs and works on none: what is shared outlives the workers beside it. */
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: jobsFile, works: false });
+});
+after(() => gateway.close());
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.close();
+  gateway.sandbox.clearFaults();
+  gateway.sandbox.clearCalls();
+  await shiftClock(gateway.database, 0);
+  await assertEvents(gateway.database);
+});
+
+const workers: TestGateway[] = [];
+async function startWorker(): Promise<TestGateway> {
+  const worker = await startGateway({ file: jobsFile, beside: gateway });
+  workers.push(worker);
+  return worker;
+}
+
+test("contract 5: killed while a call is in flight, the job fails as unknown, is not charged and not sent again", async () => {
+  const { sandbox, database, origin } = gateway;
+  sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
+  const first = await startWorker();
+  const headers = { "idempotency-key": "crash-in-flight" };
+  const { job_id: id } = await submit(origin, { headers });
+  await sandbox.waitForCall((call) => call.wire === "deepgram");
+  await first.close();
+  assert.equal((await poll(origin, id)).status, "processing");
+
+  sandbox.clearFaults();
+  const second = await startWorker();
+  await pass(second, 31);
+  const done = await ended(origin, id);
+  assert.equal(done.status, "failed");
+  assert.equal(done.error?.code, "PROVIDER_RESULT_UNKNOWN");
+  assert.equal(done.attempts, 2);
+  assert.equal(paidCalls(sandbox), 1);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+  const again = await postForm(origin, { path: JOBS, headers });
+  assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
+  assert.equal((again.json as { job_id: string }).job_id, id);
+});
+
+test("contract 5: killed while a run is polled, its successor polls on and submits nothing", async () => {
+  const { sandbox, database, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
+  sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  await first.close();
+
+  const second = await startWorker();
+  await pass(second, 31);
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+  assert.equal(done.attempts, 2);
+  assert.equal(paidCalls(sandbox), 1);
+  const attempts = await attemptsOf(database, id);
+  assert.deepEqual(
+    attempts.map(({ outcome }) => outcome),
+    ["succeeded"],
+  );
+  assert.ok(BigInt(attempts[0]?.charge ?? 0) > 0n);
+});
+
+test("contract 5: a worker that stops in order hands a run back at once, without waiting for its lease", async () => {
+  const { sandbox, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  first.app.startDraining();
+  await first.app.close({ graceMs: 60_000 });
+  await startWorker();
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.equal(done.status, "succeeded");
+  assert.equal(paidCalls(sandbox), 1);
+});
+
+test("contract 5: a worker that stops in order finishes the call it has in flight", async () => {
+  const { sandbox, origin } = gateway;
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "delay", ms: 300 } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin);
+  await sandbox.waitForCall((call) => call.wire === "deepgram");
+  await first.app.close({ graceMs: 60_000 });
+  const done = await poll(origin, id);
+  assert.equal(done.status, "succeeded");
+  assert.equal(done.attempts, 1);
+});
+
+test("contract 5: killed before its call, the job is done by the next worker", async () => {
+  const { sandbox, database, origin } = gateway;
+  const { job_id: id } = await submit(origin);
+  assert.notEqual(await claimJob(database.db, id), null);
+  assert.equal(await claimJob(database.db, id), null, "one worker at a time");
+  const worker = await startWorker();
+  await pass(worker, 31);
+  const done = await ended(origin, id);
+  assert.equal(done.status, "succeeded");
+  assert.equal(done.attempts, 2);
+  assert.equal(paidCalls(sandbox), 1);
+});
+
+test("contract 5: an attempt that was presumed dead changes nothing, whatever it writes", async () => {
+  const { database, origin } = gateway;
+  const { job_id: id } = await submit(origin);
+  const stale = await claimJob(database.db, id);
+  assert.ok(stale !== null);
+  await shiftClock(database, 31);
+  const current = await claimJob(database.db, id);
+  assert.equal(current?.attempt, 2);
+  await assertFenced(id, stale.attempt);
+  // Nor once the job has ended.
+  await handBack(database.db, { id, attempt: 2 });
+  await startWorker();
+  const done = await ended(origin, id);
+  assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+  await assertFenced(id, stale.attempt);
+  await assertFenced(id, 3);
+});
+
+test("contract 5: a job that no attempt brings to an end fails with ATTEMPTS_EXHAUSTED", async () => {
+  const { sandbox, database, origin } = gateway;
+  const { job_id: id } = await submit(origin);
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    assert.equal((await claimJob(database.db, id))?.attempt, attempt);
+    await handBack(database.db, { id, attempt });
+  }
+  await startWorker();
+  const done = await ended(origin, id);
+  assert.equal(done.error?.code, "ATTEMPTS_EXHAUSTED");
+  assert.equal(paidCalls(sandbox), 0);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
+});
+
+async function assertFenced(id: string, attempt: number): Promise<void> {
+  const { database, app } = gateway;
+  const fence = { id, attempt };
+  const read = () => database.db.selectFrom("jobs").selectAll().where("id", "=", id).executeTakeFirst();
+  const before = await read();
+  assert.equal(await writeProgress(database.db, fence, { stage: "storing", fraction: 1 }), null);
+  const call = { attemptId: "att_stale", position: 1, state: "submitting" } as const;
+  assert.equal(await writeCall(database.db, fence, call), false);
+  assert.equal(await database.transaction((tx) => writeFailure(tx, fence, { kind: "connect" })), false);
+  await handBack(database.db, fence);
+  const end = {
+    status: "succeeded",
+    stored: { result: Buffer.from("stale"), resultKey: null },
+    settlement: null,
+  } as const;
+  assert.equal(await endJob(app.jobs, fence, () => end), false);
+  assert.deepEqual(await read(), before);
+}

@@ -1,0 +1,75 @@
+// What the tests of durable work share: a gateway with a provider that answers in one go and one that is polled, priced, so that
+// every charge shows; and looks into the tables.
+import assert from "node:assert/strict";
+import { sql } from "kysely";
+import type { Sandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { sweepJobs } from "../../src/jobs/sweep.ts";
+import type { TestDatabase } from "../harness/database.ts";
+import { shiftClock } from "../harness/database.ts";
+import { KEY, OTHER_KEY, sandboxConnections, type TestGateway } from "../harness/gateway.ts";
+
+/** Of the same app as `KEY`, on the route of the polled provider. */
+export const REMOTE_KEY = "test-key-of-the-remote-app-0001";
+export const SECOND_APP_KEY = "test-key-of-the-second-app-0001";
+
+export function jobsFile(sandbox: Sandbox, limits: ConfigurationFile["limits"] = {}): ConfigurationFile {
+  const scopes = ["transcribe", "jobs"] as const;
+  const key = (id: string, secret: string) => ({ id, secret, scopes: [...scopes] });
+  return {
+    limits,
+    connections: [
+      ...sandboxConnections(sandbox),
+      { id: "aa", kind: "assemblyai", api_key: "aa-secret", base_url: sandbox.assemblyaiUrl },
+    ],
+    prices: (["deepgram", "assemblyai"] as const).map((provider) => ({
+      provider,
+      model: provider === "deepgram" ? "nova-3" : "universal-2",
+      usd_per_audio_hour: "3.60",
+      source: "the test",
+      as_of: "2026-11-01",
+    })),
+    routes: [
+      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+      { id: "remote", targets: [{ connection: "aa", model: "universal-2" }] },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          { id: "notes", route: "speech", keys: [key("notes-key", KEY)] },
+          { id: "remote", route: "remote", keys: [key("remote-key", REMOTE_KEY)] },
+          { id: "second", route: "speech", keys: [key("second-key", SECOND_APP_KEY)] },
+        ],
+      },
+      { id: "other", apps: [{ id: "app", route: "speech", keys: [key("other-key", OTHER_KEY)] }] },
+    ],
+  };
+}
+
+/** The provider was asked for this work so often: polls, uploads and deletions are free. */
+export function paidCalls(sandbox: Sandbox): number {
+  return sandbox.calls.filter(({ method, path }) => method === "POST" && !path.endsWith("/upload")).length;
+}
+
+export async function attemptsOf({ db }: Pick<TestDatabase, "db">, jobId: string) {
+  const { rows } = await sql<{ state: string; outcome: string | null; charge: string | null }>`
+    select state, outcome, charge_nano_usd::text as charge from attempts
+    where request_id = (select request_id from jobs where id = ${jobId}) order by id`.execute(db);
+  return rows;
+}
+
+/** Every job that has ended has its one event, of its status; no other job has any. */
+export async function assertEvents({ db }: Pick<TestDatabase, "db">): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select jobs.id from jobs left join webhook_events as event on event.job_id = jobs.id
+    where (jobs.finished_at is not null) <> (event.id is not null) or event.status <> jobs.status
+      or event.occurred_at <> date_trunc('milliseconds', jobs.finished_at)`.execute(db);
+  assert.deepEqual(rows, []);
+}
+
+/** Time passes in the database, and the sweep sees to it. */
+export async function pass(gateway: TestGateway, seconds: number): Promise<void> {
+  await shiftClock(gateway.database, seconds);
+  await sweepJobs(gateway.app.jobs);
+}
