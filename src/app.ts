@@ -263,6 +263,7 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     spool,
     maxAudioBytes: limits.maxAudioBytes,
     submitJob: (call) => submitJob(jobs, call),
+    publicUrl: () => configuration.server.publicUrl,
   };
   const chat: ChatEdge = {
     gateway,

@@ -1,6 +1,6 @@
 // One call to one target: plan, call, receipts. What a failure means for the request is decided in judge-failure.ts.
 import type { Preference } from "../contract/features.ts";
-import { type Io, ProviderError } from "../providers/io.ts";
+import { ProviderError, type StreamingIo } from "../providers/io.ts";
 import type {
   ProviderTranscript,
   RawTranscript,
@@ -25,7 +25,7 @@ export interface CallTarget {
 export type Execute = (
   call: Pick<CallTarget, "provider" | "candidate" | "audio">,
   plan: SpeechPlan,
-  openIo: () => Io,
+  openIo: () => StreamingIo,
 ) => Promise<RawTranscript>;
 
 export const inOneGo: Execute = ({ provider, audio }, plan, openIo) => provider.transcribe(plan, audio, openIo());
@@ -35,7 +35,11 @@ export type CallResult =
   | { readonly ok: false; readonly error: ProviderError };
 
 /** Never throws for what a provider does: a failure is a result. A bug still throws. */
-export async function callTarget(call: CallTarget, openIo: () => Io, execute: Execute = inOneGo): Promise<CallResult> {
+export async function callTarget(
+  call: CallTarget,
+  openIo: () => StreamingIo,
+  execute: Execute = inOneGo,
+): Promise<CallResult> {
   const { provider, candidate, request, audio, wanted } = call;
   const { target } = candidate;
   if (target.speech === null) throw new Error("a target without audio was called");

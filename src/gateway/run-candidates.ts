@@ -51,6 +51,8 @@ export interface CandidateRun {
   /** What to ask of a candidate, when it is more than what is wanted. */
   readonly requestOf?: (candidate: Candidate, wanted: Requirements) => SpeechRequest;
   readonly execute?: Execute;
+  /** Something of an answer has reached the caller: whatever happens now, no other target continues it. */
+  readonly hasBegun?: () => boolean;
 }
 
 export interface Served {
@@ -81,6 +83,10 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
     const certainty = certaintyOf(kind);
     if (certainty === "definite") failures.push(result.failure);
     if (certainty === "aborted") return { kind: "aborted" };
+    if (run.hasBegun?.() === true) {
+      if (kind === "unknown" || kind === "timeout") unknown = kind;
+      break;
+    }
     if (kind === "unknown" || kind === "timeout") {
       unknown = kind;
       const mayContinue = run.mayPayTwice && index + 1 < run.candidates.length;

@@ -20,6 +20,7 @@ export function speechRequest(candidate: Candidate, wanted: Requirements): Speec
     keyterms: wanted.keyterms,
     redaction: wanted.redaction,
     multichannel: wanted.features.includes("multichannel"),
+    stream: wanted.features.includes("streaming"),
     profanityFilter: wanted.features.includes("profanity_filter"),
     speakerCountHint: takes("speaker_count_hint") ? wanted.speakerCountHint : null,
     smartFormatting: takes("smart_formatting") ? wanted.smartFormatting : null,

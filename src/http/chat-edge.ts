@@ -12,6 +12,7 @@ import type { ErrorReplyContext } from "./error-reply.ts";
 import { createFaults } from "./faults.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import type { ServerEvent } from "./sse.ts";
+import { whileHolding } from "./while-holding.ts";
 
 export interface ChatEdge {
   readonly gateway: GatewayServices;
@@ -80,12 +81,4 @@ function readChat(request: FastifyRequest, read: ReadChat): Promise<WordedChat> 
   }
   faults.throwIfAny();
   return read(request);
-}
-
-async function* whileHolding<T>(resources: AsyncDisposableStack, items: AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    yield* items;
-  } finally {
-    await resources.disposeAsync();
-  }
 }

@@ -11,6 +11,7 @@ export function askedFeatures(request: SpeechRequest): readonly Feature[] {
   if (request.keyterms.length > 0) asked.push("keyterms");
   if (request.multichannel) asked.push("multichannel");
   if (request.profanityFilter) asked.push("profanity_filter");
+  if (request.stream) asked.push("streaming");
   if (request.task === "translate") asked.push("translation");
   return asked;
 }

@@ -73,7 +73,7 @@ function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {
 
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
-async function refuseFailure(stream: WireStream, credential: string | null): Promise<void> {
+export async function refuseFailure(stream: WireStream, credential: string | null): Promise<void> {
   const { status, headers } = stream;
   const isSuccess = status >= 200 && status <= 299;
   const contentType = headers["content-type"] ?? "";

@@ -2,7 +2,7 @@
 // The differences are a `Dialect`, which is data; nothing below asks whom it talks to.
 import type { Feature, Lack, Preference } from "../contract/features.ts";
 import { primarySubtag, unmetFeatures } from "./asked-features.ts";
-import type { Io } from "./io.ts";
+import type { Io, WireRequest } from "./io.ts";
 import { multipartBody } from "./multipart.ts";
 import { readOpenAiReply } from "./openai-audio-reply.ts";
 import type {
@@ -39,6 +39,8 @@ export interface Dialect {
   readonly diarization: { readonly format: "diarized_json" } | { readonly field: "diarization" | "diarize" } | null;
   readonly keyterms: "prompt" | "keywords[]" | "hotwords" | "context_bias" | null;
   readonly takesPrompt: boolean;
+  /** Whether `stream` brings OpenAI's events; other servers take it and ignore it, or send events of their own. */
+  readonly streams: boolean;
   readonly constantFields: readonly (readonly [string, string])[];
 }
 
@@ -66,6 +68,7 @@ export function planAudio(request: SpeechRequest, target: SpeechTarget, dialect:
     fields.push([dialect.diarization.field, "true"]);
   }
   fields.push(...vocabularyFields(request, target, dialect));
+  if (request.stream) fields.push(["stream", "true"]);
   return { ok: true, plan: { kind: "multipart", path, fields }, dropped: dropped(request, target, dialect) };
 }
 
@@ -91,6 +94,7 @@ function canSend(feature: Feature, request: SpeechRequest, dialect: Dialect): bo
   if (feature === "timestamps.word") return timed && dialect.words !== null && transcribes;
   if (feature === "timestamps.segment") return timed || hasDiarizedFormat(dialect);
   if (feature === "keyterms") return dialect.keyterms !== null;
+  if (feature === "streaming") return dialect.streams && transcribes;
   return feature === "translation" && dialect.translate !== null;
 }
 
@@ -177,9 +181,13 @@ function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect)
 }
 
 export async function transcribeAudio(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript> {
+  return readJsonReply(await io.send(audioRequest(plan, audio, io)), io.credential);
+}
+
+export function audioRequest(plan: SpeechPlan, audio: SpeechAudio, io: Io): WireRequest {
   if (plan.kind !== "multipart") throw new TypeError("the OpenAI audio wire takes multipart");
   const { contentType, body } = multipartBody(plan.fields, audio);
-  const reply = await io.send({
+  return {
     method: "POST",
     path: plan.path,
     headers: {
@@ -187,8 +195,7 @@ export async function transcribeAudio(plan: SpeechPlan, audio: SpeechAudio, io: 
       ...(io.credential === null ? {} : { authorization: `Bearer ${io.credential}` }),
     },
     body,
-  });
-  return readJsonReply(reply, io.credential);
+  };
 }
 
 export function normaliseAudio(
@@ -236,6 +243,7 @@ function wasSent(
 ): boolean {
   const has = (name: string): boolean => fields.some((field) => field[0] === name);
   if (feature === "keyterms") return dialect.keyterms !== null && has(dialect.keyterms);
+  if (feature === "streaming") return has("stream");
   if (feature !== "translation" || dialect.translate === null) return false;
   return "path" in dialect.translate ? path === dialect.translate.path : has(dialect.translate.field);
 }

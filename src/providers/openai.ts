@@ -1,6 +1,7 @@
 // OpenAI's own transcription models, each with its fields of the audio wire (platform.openai.com, checked 2026-11-20).
 import { z } from "zod";
 import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
+import { streamAudio } from "./openai-audio-stream.ts";
 import type { SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
 
 /** The cap of 26,214,400 is on the whole multipart body; 64 KiB of it are kept for the fields around the file. */
@@ -11,6 +12,9 @@ const LANGUAGES =
   "af ar az be bg bs ca cs cy da de el en es et fa fi fr gl he hi hr hu hy id is it ja kk kn ko lt lv mi mk mr ms ne nl no pl pt ro ru sk sl sr sv sw ta th tl tr uk ur vi zh".split(
     " ",
   );
+
+/** Every model but whisper-1, which takes `stream` and ignores it. */
+const STREAMING = { streaming: { support: "native", grade: "shown" } } as const;
 
 const PLAIN: SpeechModel = {
   features: {},
@@ -37,13 +41,14 @@ const WHISPER_1: SpeechModel = {
 
 const GPT_4O: SpeechModel = {
   ...PLAIN,
-  features: { keyterms: { support: "weak", grade: "sent" } },
+  features: { ...STREAMING, keyterms: { support: "weak", grade: "sent" } },
   limits: { maxBytes: MAX_BYTES, maxSeconds: 1500 },
 };
 
 const GPT_4O_DIARIZE: SpeechModel = {
   ...PLAIN,
   features: {
+    ...STREAMING,
     diarization: { support: "native", grade: "shown" },
     "timestamps.segment": { support: "native", grade: "shown" },
   },
@@ -53,7 +58,7 @@ const GPT_4O_DIARIZE: SpeechModel = {
 
 const GPT_TRANSCRIBE: SpeechModel = {
   ...PLAIN,
-  features: { keyterms: { support: "native", grade: "sent" } },
+  features: { ...STREAMING, keyterms: { support: "native", grade: "sent" } },
   preferences: [...PLAIN.preferences, "detect_language"],
 };
 
@@ -71,11 +76,13 @@ export const OPENAI_DIALECT: Dialect = {
   diarization: null,
   keyterms: "prompt",
   takesPrompt: true,
+  streams: false,
   constantFields: [],
 };
 
 const GPT_4O_DIALECT: Dialect = {
   ...OPENAI_DIALECT,
+  streams: true,
   translate: null,
   languageIn: null,
   timedFormat: null,
@@ -129,6 +136,7 @@ export const openai: SpeechProvider = {
   defaultBaseUrl: "https://api.openai.com/v1",
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
   transcribe: transcribeAudio,
+  stream: streamAudio,
   normalise: (raw, request, target, audio) => normaliseAudio(raw, request, target, audio, dialectOf(target)),
 };
 

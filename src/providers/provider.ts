@@ -3,7 +3,7 @@
 import type { z } from "zod";
 import type { AudioFormat } from "../audio/media-types.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
-import type { Io, RemoteRun } from "./io.ts";
+import type { Io, RemoteRun, StreamingIo } from "./io.ts";
 
 export const PROVIDER_KINDS = [
   "openai",
@@ -85,6 +85,8 @@ export interface SpeechRequest {
   readonly redaction: readonly RedactionGroup[];
   readonly multichannel: boolean;
   readonly profanityFilter: boolean;
+  /** The transcript as it is made: the plan is for `stream`. */
+  readonly stream: boolean;
   readonly speakerCountHint: number | null;
   readonly smartFormatting: boolean | null;
   readonly prompt: string | null;
@@ -174,6 +176,16 @@ export interface RemoteSpeech {
   remove(run: RemoteRun, io: Io): Promise<void>;
 }
 
+/**
+ * What a provider says of one file while it transcribes it. The stream ends with exactly one `end`, which is what the answer
+ * would have been in one piece, and throws a `ProviderError` wherever it breaks before.
+ */
+export type SpeechEvent =
+  /** Never empty. */
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "segment"; readonly segment: ProviderSegment }
+  | { readonly type: "end"; readonly raw: RawTranscript };
+
 export interface SpeechProvider {
   readonly kind: ProviderKind;
   /** Models known from the start, by name. */
@@ -190,6 +202,8 @@ export interface SpeechProvider {
   plan(request: SpeechRequest, target: SpeechTarget): PlanResult;
   /** In one go. A provider with `remote` submits and polls in it, and tells `io.onRemoteRun` in between. */
   transcribe(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RawTranscript>;
+  /** Of models with the feature `streaming`: a plan that asks for it, piece by piece. */
+  readonly stream?: (plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo) => AsyncIterable<SpeechEvent>;
   readonly remote?: RemoteSpeech;
   /**
    * Deletes what a provider without `remote` keeps of a call that it answered at once; `transcribe` tells `io.onRemoteRun`

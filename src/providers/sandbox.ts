@@ -57,6 +57,11 @@ export const sandbox: SpeechProvider = {
     return result.ok ? { ...result, plan: { ...result.plan, path: `${wire.basePath}${result.plan.path}` } } : result;
   },
   transcribe: (plan, audio, io) => providerAt(plan.path).transcribe(plan, audio, io),
+  stream: (plan, audio, io) => {
+    const { kind, stream } = providerAt(plan.path);
+    if (stream === undefined) throw new TypeError(`${kind} does not stream`);
+    return stream(plan, audio, io);
+  },
   remove: (run, io) => removeKept(providerAt(String(run.details["path"])), run, io),
   normalise: (raw, request, target, audio) => {
     const wire = wireOf(target);

@@ -31,7 +31,6 @@ function goldenRequests(provider: SpeechProvider, golden: GoldenModel): void {
   });
 
   for (const feature of FEATURES) {
-    if (feature === "streaming") continue;
     const change = golden.features[feature];
     if (change !== undefined) {
       test(`contract 3: ${name} puts ${feature} on the wire`, () => {

@@ -34,6 +34,7 @@ export const SILENT_REQUEST: SpeechRequest = {
   redaction: [],
   multichannel: false,
   profanityFilter: false,
+  stream: false,
   speakerCountHint: null,
   smartFormatting: null,
   prompt: null,
@@ -41,7 +42,7 @@ export const SILENT_REQUEST: SpeechRequest = {
 
 export const KEYTERMS = ["Patchbay", "Zürich"];
 
-export const ASKING: Readonly<Record<Exclude<Feature, "streaming">, Partial<SpeechRequest>>> = {
+export const ASKING: Readonly<Record<Feature, Partial<SpeechRequest>>> = {
   diarization: { diarization: true },
   "timestamps.word": { words: true },
   "timestamps.segment": { segments: true },
@@ -52,6 +53,7 @@ export const ASKING: Readonly<Record<Exclude<Feature, "streaming">, Partial<Spee
   keyterms: { keyterms: KEYTERMS },
   multichannel: { multichannel: true },
   profanity_filter: { profanityFilter: true },
+  streaming: { stream: true },
   translation: { task: "translate", toLanguage: "en" },
 };
 

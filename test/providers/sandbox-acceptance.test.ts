@@ -12,7 +12,15 @@ import { googleSpeech } from "../../src/providers/google-speech.ts";
 import { createIo } from "../../src/providers/make-io.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { openai } from "../../src/providers/openai.ts";
-import type { SpeechAudio, SpeechProvider, SpeechRequest, SpeechTarget } from "../../src/providers/provider.ts";
+import type { StreamingIo } from "../../src/providers/io.ts";
+import type {
+  RawTranscript,
+  SpeechAudio,
+  SpeechPlan,
+  SpeechProvider,
+  SpeechRequest,
+  SpeechTarget,
+} from "../../src/providers/provider.ts";
 import { sandbox as sandboxProvider } from "../../src/providers/sandbox.ts";
 import { wav } from "../sandbox/wav.ts";
 import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
@@ -103,10 +111,29 @@ async function transcribed(
   assert.ok(result.ok);
   const { signal } = new AbortController();
   const io = createIo({ outbound, baseUrl, credential: "sandbox-key", signal, deadlineMs: 20_000 });
-  const transcript = provider.normalise(await provider.transcribe(result.plan, AUDIO, io), request, target, AUDIO);
+  const transcript = provider.normalise(await answerOf(provider, result.plan, request, io), request, target, AUDIO);
   assert.match(transcript.text, /simulated/);
   assert.deepEqual(
     transcript.receipts.filter(({ delivered }) => !delivered),
     [],
   );
+}
+
+/** In one piece, or the end of what was streamed; the pieces of text are the whole. */
+async function answerOf(
+  provider: SpeechProvider,
+  plan: SpeechPlan,
+  request: SpeechRequest,
+  io: StreamingIo,
+): Promise<RawTranscript> {
+  if (!request.stream) return provider.transcribe(plan, AUDIO, io);
+  const texts: string[] = [];
+  for await (const event of provider.stream?.(plan, AUDIO, io) ?? []) {
+    if (event.type === "end") {
+      assert.equal(texts.join(""), (event.raw.body as { text: string }).text);
+      return event.raw;
+    }
+    if (event.type === "text") texts.push(event.text);
+  }
+  return assert.fail("a stream without an end");
 }

@@ -2,6 +2,8 @@
 import type { AudioTranscriptionFields } from "../../contract/openai-compatible.ts";
 import type { ResponseFormat, TranscriptionEnvelope, TranslationFields } from "../../contract/transcription.ts";
 import type { Delivery } from "../../gateway/envelope.ts";
+import { toErrorBody } from "../error-reply.ts";
+import type { WordTranscript } from "../transcript-events.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
 /** A translation has fewer of them. */
@@ -37,15 +39,7 @@ export function toAudioAnswer(envelope: TranscriptionEnvelope, format: ResponseF
     text,
   };
   if (format === "diarized_json") {
-    const segments = envelope.segments.map(({ id, start, end, text: words, speaker }) => ({
-      type: "transcript.text.segment",
-      id: `seg_${id}`,
-      start,
-      end,
-      text: words,
-      speaker,
-    }));
-    return { ...head, segments, usage };
+    return { ...head, segments: envelope.segments.map(toSegmentEvent), usage };
   }
   return {
     ...head,
@@ -56,6 +50,30 @@ export function toAudioAnswer(envelope: TranscriptionEnvelope, format: ResponseF
       : { words: envelope.words.map(({ text: word, start, end }) => ({ word, start, end })) }),
     usage,
   };
+}
+
+/** The parts of a stream as OpenAI's events; `done` only after a regular end. */
+export const toAudioEvents: WordTranscript = async function* (parts, errors) {
+  for await (const part of parts) {
+    switch (part.kind) {
+      case "text":
+        yield { data: { type: "transcript.text.delta", delta: part.text } };
+        break;
+      case "segment":
+        yield { data: toSegmentEvent(part.segment) };
+        break;
+      case "completed":
+        yield { data: { type: "transcript.text.done", ...toAudioAnswer(part.envelope, undefined) } };
+        break;
+      case "error":
+        yield { data: toErrorBody(part.error, errors) };
+        break;
+    }
+  }
+};
+
+function toSegmentEvent({ id, start, end, text, speaker }: TranscriptionEnvelope["segments"][number]): object {
+  return { type: "transcript.text.segment", id: `seg_${id}`, start, end, text, speaker };
 }
 
 /** What OpenAI's clients type as always there, and only its own models know. */

@@ -6,6 +6,7 @@ import {
   deliveryOf,
   type GivenFields,
   toAudioAnswer,
+  toAudioEvents,
   toTranscriptionFields,
 } from "../compatible/audio-transcription.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -35,5 +36,6 @@ function openAiWording(given: GivenFields): WordedSpeech {
     fields: toTranscriptionFields(given),
     delivery: deliveryOf(given.response_format),
     present: (envelope) => toAudioAnswer(envelope, given.response_format),
+    events: toAudioEvents,
   };
 }

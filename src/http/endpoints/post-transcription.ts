@@ -8,6 +8,7 @@ import { transcriptionFields, type TranslationFields } from "../../contract/tran
 import type { Admission } from "../../gateway/admission.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
+import { streamTranscription } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
 import { chooseDelivery } from "../choose-format.ts";
@@ -17,6 +18,8 @@ import { readSubmissionAs } from "../read-audio.ts";
 import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
+import { transcriptEvents, type WordTranscript } from "../transcript-events.ts";
+import { whileHolding } from "../while-holding.ts";
 
 export interface TranscriptionEdge {
   readonly gateway: GatewayServices;
@@ -25,6 +28,7 @@ export interface TranscriptionEdge {
   readonly maxAudioBytes: number;
   /** What answers `mode: async`. */
   readonly submitJob: (call: JobCall) => Promise<GatewayReply>;
+  readonly publicUrl: () => string;
 }
 
 export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> {
@@ -37,7 +41,9 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
 }
 
 /** The fields in our words, and how the answer is delivered and worded. */
-export type WordedSpeech = Pick<TranscribeCall, "fields" | "delivery" | "present">;
+export type WordedSpeech = Pick<TranscribeCall, "fields" | "delivery" | "present"> & {
+  readonly events: WordTranscript;
+};
 
 interface SpeechTask<S extends FieldSchema> {
   readonly contract: EndpointContract;
@@ -48,8 +54,19 @@ interface SpeechTask<S extends FieldSchema> {
 }
 
 export function nativeWording(accept: string | undefined): (fields: TranslationFields) => WordedSpeech {
-  const delivery = chooseDelivery(accept);
-  return (fields) => ({ fields, delivery, present: (envelope) => envelope });
+  // Who would take events says in the body whether there are to be any.
+  const early = accept?.toLowerCase().includes("text/event-stream") === true ? null : chooseDelivery(accept);
+  return (fields) => ({
+    fields,
+    delivery: early ?? (isStreamed(fields) ? "json" : chooseDelivery(accept)),
+    present: (envelope) => envelope,
+    events: transcriptEvents,
+  });
+}
+
+/** A dry run answers with the decision, whatever it is about. */
+function isStreamed({ stream, mode, dry_run }: TranslationFields): boolean {
+  return (stream === true || mode === "realtime") && dry_run !== true;
 }
 
 export function speechEndpoint<S extends FieldSchema>(
@@ -72,12 +89,13 @@ export function speechEndpoint<S extends FieldSchema>(
         { spool: edge.spool, maxAudioBytes: edge.maxAudioBytes },
       );
       held.defer(async () => (audio.kind === "spooled" ? audio.spooled.dispose() : undefined));
+      const { events, delivery, present, ...given } = worded(fields);
       const call = {
         requestId: context.requestId,
         endpoint: `${contract.method} ${contract.path}`,
         task,
         principal,
-        ...worded(fields),
+        ...given,
         audio,
         purposeHeader: routed.purpose,
         policyHeader: routed.policy,
@@ -88,7 +106,17 @@ export function speechEndpoint<S extends FieldSchema>(
         return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
       }
       const { receivedAt: receivedAtMs, clientGone } = context;
-      return sendGatewayReply(await transcribe(edge.gateway, { ...call, receivedAtMs, clientGone }));
+      if (isStreamed(call.fields)) {
+        const stream = await streamTranscription(edge.gateway, { ...call, receivedAtMs, clientGone });
+        const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
+        return {
+          status: 200,
+          headers: stream.simulated ? { "x-svc-simulated": "true" } : {},
+          body: { events: whileHolding(held.move(), events(stream.parts, errors)) },
+        };
+      }
+      const answered = { ...call, delivery, present, receivedAtMs, clientGone };
+      return sendGatewayReply(await transcribe(edge.gateway, answered));
     },
   };
 }

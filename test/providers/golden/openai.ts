@@ -2,6 +2,8 @@
 import type { Change, GoldenModel, Parameter } from "../fixtures.ts";
 
 const JSON_FORMAT: Parameter = ["response_format", "json"];
+/** The answer as events; every model but whisper-1, which ignores it. */
+const STREAMED: Change = { added: [["stream", "true"]] };
 const VERBOSE: Change = { added: [["response_format", "verbose_json"]], removed: [JSON_FORMAT] };
 
 function verbose(...more: readonly Parameter[]): Change {
@@ -39,7 +41,7 @@ function gpt4o(model: string): GoldenModel {
     model,
     path: "/audio/transcriptions",
     base: [["model", model], JSON_FORMAT],
-    features: { keyterms: KEYTERMS_IN_PROMPT },
+    features: { keyterms: KEYTERMS_IN_PROMPT, streaming: STREAMED },
     preferences: { ...WHISPER_1.preferences, detect_language: "dropped" },
   };
 }
@@ -50,7 +52,7 @@ const DIARIZE: GoldenModel = {
   model: "gpt-4o-transcribe-diarize",
   path: "/audio/transcriptions",
   base: [["model", "gpt-4o-transcribe-diarize"], JSON_FORMAT, ["chunking_strategy", "auto"]],
-  features: { diarization: DIARIZED, "timestamps.segment": DIARIZED },
+  features: { diarization: DIARIZED, "timestamps.segment": DIARIZED, streaming: STREAMED },
   preferences: { ...WHISPER_1.preferences, detect_language: "dropped", prompt: "dropped" },
 };
 
@@ -80,6 +82,7 @@ const GPT_TRANSCRIBE: GoldenModel = {
   path: "/audio/transcriptions",
   base: [["model", "gpt-transcribe"], JSON_FORMAT],
   features: {
+    streaming: STREAMED,
     keyterms: {
       added: [
         ["keywords[]", "Patchbay"],

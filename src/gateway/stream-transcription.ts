@@ -1,0 +1,175 @@
+// A transcript while it is made (contract 3, "Mode"): only from targets that stream. Until a provider's first content every
+// failure is an ordinary refusal and the next target may be tried; after it, never. Keys are ignored.
+import type { GatewayError } from "../contract/errors.ts";
+import type { Segment, TranscriptionEnvelope } from "../contract/transcription.ts";
+import { createHandover, type Handover } from "../lib/handover.ts";
+import { ProviderError } from "../providers/io.ts";
+import type { ProviderSegment } from "../providers/provider.ts";
+import type { RouteDecision } from "../routing/decide-route.ts";
+import type { Requirements } from "../routing/required-features.ts";
+import { answerOf } from "./answer.ts";
+import type { Execute } from "./attempt.ts";
+import { callerGone } from "./attempt-end.ts";
+import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
+import { finishTranscript } from "./finish-transcript.ts";
+import { exhausted, outcomeUnknown, streamBroke } from "./judge-failure.ts";
+import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
+import { jsonReply } from "./reply.ts";
+import { runCandidates, type RunOutcome } from "./run-candidates.ts";
+import type { GatewayServices } from "./services.ts";
+import { slotKeeper } from "./slot-keeper.ts";
+import type { TranscribeCall } from "./transcribe.ts";
+
+/** What the edge sends on, in order; after an `error` nothing follows. */
+export type TranscriptPart =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "segment"; readonly segment: Segment }
+  | { readonly kind: "completed"; readonly envelope: TranscriptionEnvelope }
+  | { readonly kind: "error"; readonly error: GatewayError };
+
+export interface TranscriptStream {
+  readonly simulated: boolean;
+  readonly parts: AsyncIterable<TranscriptPart>;
+}
+
+type StreamCall = Omit<TranscribeCall, "delivery" | "present">;
+type Decided = Extract<RouteDecision, { ok: true }>;
+type Piece = Extract<TranscriptPart, { kind: "text" | "segment" }>;
+
+/** Comes back with the provider's first content, or its regular end. */
+export async function streamTranscription(services: GatewayServices, call: StreamCall): Promise<TranscriptStream> {
+  refuseTooManyKeyterms(services, call);
+  const audio = await measureAudio(services, call);
+  const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
+  services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+  const run = startRun(services, call, audio, decision);
+  const first = await run.pieces.next();
+  // Whatever became of it before its first content is an answer like any other.
+  if (first === null) throwUnlessServed(await run.outcome);
+  return { simulated: run.isSimulated(), parts: relay(services, audio, decision, run, first) };
+}
+
+interface Run {
+  readonly pieces: Handover<Piece>;
+  readonly outcome: Promise<RunOutcome>;
+  readonly keeper: ReturnType<typeof slotKeeper>;
+  readonly stop: () => void;
+  readonly isSimulated: () => boolean;
+}
+
+function startRun(services: GatewayServices, call: StreamCall, audio: MeasuredAudio, decision: Decided): Run {
+  const left = new AbortController();
+  const pieces = createHandover<Piece>();
+  const keeper = slotKeeper(services, payerOf(call), null);
+  let isSimulated = call.principal.testMode;
+  const live = liveSegments(decision.wanted, audio.speech.durationSeconds);
+  const execute: Execute = async ({ provider, candidate, audio: speech }, plan, openIo) => {
+    if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
+    isSimulated ||= candidate.target.ownership === "simulated";
+    for await (const event of provider.stream(plan, speech, openIo())) {
+      if (event.type === "end") return event.raw;
+      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : live(event.segment);
+      // The provider is read no faster than the caller reads.
+      if (piece !== null) await pieces.give(piece);
+    }
+    throw new ProviderError("bad_reply", { reason: "no_finish" });
+  };
+  const outcome = runCandidates(services, {
+    payer: payerOf(call),
+    audio: audio.speech,
+    wanted: decision.wanted,
+    candidates: decision.candidates,
+    mayPayTwice: decision.route.mayPayTwice,
+    deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
+    signal: AbortSignal.any([call.clientGone, left.signal]),
+    keeper,
+    execute,
+    hasBegun: () => pieces.hasBegun(),
+  }).finally(() => pieces.end());
+  // Its failure is awaited where it is told; until then nobody listens.
+  outcome.catch(() => undefined);
+  const stop = (): void => {
+    left.abort();
+    pieces.abandon();
+  };
+  return { pieces, outcome, keeper, stop, isSimulated: () => isSimulated };
+}
+
+async function* relay(
+  services: GatewayServices,
+  audio: MeasuredAudio,
+  decision: Decided,
+  run: Run,
+  first: Piece | null,
+): AsyncGenerator<TranscriptPart> {
+  let ended = false;
+  try {
+    for (let piece = first; piece !== null; piece = await run.pieces.next()) yield piece;
+    const outcome = await run.outcome;
+    ended = true;
+    if (outcome.kind !== "served") {
+      const error = endOf(outcome);
+      if (error !== null) yield { kind: "error", error };
+      return;
+    }
+    const { envelope } = answerOf({
+      createdAt: services.now(),
+      wanted: decision.wanted,
+      purpose: decision.purpose,
+      warnings: [...decision.warnings, ...audio.warnings],
+      audioSeconds: audio.speech.durationSeconds,
+      served: outcome,
+    });
+    await run.keeper.finish(outcome.settlement, jsonReply(200, envelope));
+    yield { kind: "completed", envelope };
+  } finally {
+    // The reader left between two parts: the call is stopped, and settled as run before the audio is let go.
+    if (!ended) {
+      run.stop();
+      await settleAbandoned(run);
+    }
+  }
+}
+
+/** Served in the moment the reader left: the transcript was made, so it is charged. */
+async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
+  const ended = await outcome.catch(() => null);
+  if (ended?.kind === "served") await keeper.finish(ended.settlement, jsonReply(200, null));
+}
+
+function throwUnlessServed(outcome: RunOutcome): void {
+  if (outcome.kind === "served") return;
+  if (outcome.kind === "exhausted") throw exhausted(outcome.failures);
+  throw outcome.kind === "unknown" ? outcomeUnknown(outcome.how) : callerGone();
+}
+
+/** What the caller is told of a stream that broke; null where nobody is left to be told. */
+function endOf(outcome: Exclude<RunOutcome, { kind: "served" }>): GatewayError | null {
+  if (outcome.kind === "aborted") return null;
+  return streamBroke(outcome.kind === "unknown" ? outcome.how : (outcome.failures.at(-1)?.kind ?? "unknown"));
+}
+
+/**
+ * Each segment as the finished transcript will have it: labels by first appearance, times inside the audio. One that comes
+ * out of order is told with the whole alone, for its place and its speaker's name depend on those before it.
+ */
+function liveSegments(wanted: Requirements, durationSeconds: number): (segment: ProviderSegment) => Piece | null {
+  const soFar: ProviderSegment[] = [];
+  return (segment) => {
+    const last = soFar.at(-1);
+    if (!wanted.wantsSegments || (last !== undefined && segment.start < last.start)) return null;
+    soFar.push(segment);
+    const whole = {
+      text: "",
+      language: null,
+      languageConfidence: null,
+      segments: soFar,
+      words: [],
+      providerSeconds: null,
+      providerRequestId: null,
+      receipts: [],
+    };
+    const finished = finishTranscript(whole, { ...wanted, responseFormat: "json" }, durationSeconds).segments.at(-1);
+    return finished === undefined ? null : { kind: "segment", segment: finished };
+  };
+}

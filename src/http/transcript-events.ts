@@ -1,0 +1,28 @@
+// A transcript's parts as server-sent events (contract 3, "Mode").
+import type { TranscriptPart } from "../gateway/stream-transcription.ts";
+import { type ErrorReplyContext, toErrorBody } from "./error-reply.ts";
+import type { ServerEvent } from "./sse.ts";
+
+export type WordTranscript = (
+  parts: AsyncIterable<TranscriptPart>,
+  errors: Omit<ErrorReplyContext, "accept">,
+) => AsyncIterable<ServerEvent>;
+
+export const transcriptEvents: WordTranscript = async function* (parts, errors) {
+  for await (const part of parts) {
+    switch (part.kind) {
+      case "text":
+        yield { event: "transcript.delta", data: { text: part.text } };
+        break;
+      case "segment":
+        yield { event: "transcript.segment", data: { segment: part.segment } };
+        break;
+      case "completed":
+        yield { event: "transcript.completed", data: { envelope: part.envelope } };
+        break;
+      case "error":
+        yield { event: "error", data: toErrorBody(part.error, errors) };
+        break;
+    }
+  }
+};

@@ -1,0 +1,51 @@
+// The OpenAI audio wire, streamed: the events of `stream=true` (platform.openai.com, checked 2026-11-20). Its end is put
+// together into the body that the same request would have had in one piece, so that one reader judges both.
+import { z } from "zod";
+import { refuseFailure } from "./chat-wire.ts";
+import { ProviderError, type StreamingIo } from "./io.ts";
+import { audioRequest } from "./openai-audio.ts";
+import type { ProviderSegment, SpeechAudio, SpeechEvent, SpeechPlan } from "./provider.ts";
+import { readEvents } from "./read-events.ts";
+import { eventFailure, parsedReply } from "./read-reply.ts";
+
+const delta = z.object({ type: z.literal("transcript.text.delta"), delta: z.string() });
+const segment = z.object({
+  type: z.literal("transcript.text.segment"),
+  text: z.string(),
+  start: z.number(),
+  end: z.number(),
+  speaker: z.string().nullish(),
+});
+const done = z.object({ type: z.literal("transcript.text.done"), text: z.string() });
+/** Events of other types are the provider's to add. */
+const known = z.discriminatedUnion("type", [delta, segment, done.loose()]);
+
+export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: StreamingIo): AsyncGenerator<SpeechEvent> {
+  const request = audioRequest(plan, audio, io);
+  const reply = await io.open({ ...request, headers: { ...request.headers, accept: "text/event-stream" } });
+  await refuseFailure(reply, io.credential);
+  const segments: z.infer<typeof segment>[] = [];
+  let end: object | null = null;
+  for await (const { data } of readEvents(reply.body)) {
+    if (data === "[DONE]") continue;
+    const event = parsedReply({ text: data });
+    if (event === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+    const failure = eventFailure(event, io.credential);
+    if (failure !== null) throw failure;
+    const parsed = known.safeParse(event).data;
+    if (parsed?.type === "transcript.text.delta" && parsed.delta !== "") yield { type: "text", text: parsed.delta };
+    if (parsed?.type === "transcript.text.segment") {
+      segments.push(parsed);
+      yield { type: "segment", segment: segmentOf(parsed) };
+    }
+    if (parsed?.type === "transcript.text.done") end = parsed;
+  }
+  // A text without its end has a hole where the rest would be.
+  if (end === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const body = segments.length === 0 ? end : { ...end, segments };
+  yield { type: "end", raw: { body, headers: reply.headers } };
+}
+
+function segmentOf({ text, start, end, speaker }: z.infer<typeof segment>): ProviderSegment {
+  return { text: text.trim(), start, end, confidence: null, speaker: speaker ?? null, channel: null };
+}
