@@ -21,6 +21,8 @@ export interface OutboundStream {
 const HELD_BYTES = 64 * 1024;
 /** Long enough for the end of a reply whose last event was seen, so that its connection can be used again. */
 const LINGER_MS = 100;
+/** A refusal has said what it is by its status; the rest of it is not waited for as an answer would be. */
+const REFUSAL_IDLE_MS = 5_000;
 
 export class StreamReply implements ReplyReader {
   readonly #request: WireRequest & StreamTimes;
@@ -29,12 +31,14 @@ export class StreamReply implements ReplyReader {
   #chunks: Buffer[] = [];
   #heldBytes = 0;
   #isPaused = false;
+  #idleTimeoutMs: number | undefined;
   #outcome: "running" | "ended" | OutboundError = "running";
   #wake: (() => void) | null = null;
   #discards = false;
 
   constructor(request: WireRequest & StreamTimes, count: () => void) {
     this.#request = request;
+    this.#idleTimeoutMs = request.idleTimeoutMs;
     this.#call = new WireCall(request, this, count);
   }
 
@@ -49,6 +53,7 @@ export class StreamReply implements ReplyReader {
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
+    if (status >= 400) this.#idleTimeoutMs = Math.min(this.#idleTimeoutMs ?? REFUSAL_IDLE_MS, REFUSAL_IDLE_MS);
     this.#opened.resolve({ status, headers, body: this.#read() });
   }
 
@@ -99,7 +104,7 @@ export class StreamReply implements ReplyReader {
       this.#isPaused = false;
       this.#call.resume();
     }
-    const timer = this.#timeout(this.#request.idleTimeoutMs);
+    const timer = this.#timeout(this.#idleTimeoutMs);
     try {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -201,6 +201,15 @@ for (const wire of WIRE_NAMES) {
     });
   }
 
+  test(`contract 1: ${wire}, streamed: a refusal whose body does not come is that refusal`, async (t) => {
+    const url = await httpServer(t, async (request, response) => {
+      await readAll(request);
+      response.writeHead(429, { "content-type": "application/json", "retry-after": "9" }).write("{");
+    });
+    const { error } = await failureAt(t, wire, true, url, { idleTimeoutMs: 60 });
+    assert.deepEqual([error.kind, error.status, error.retryAfterSeconds], ["rate_limited", 429, 9]);
+  });
+
   // What can only go wrong once a stream has begun.
 
   const [recorded] = RECORDED;

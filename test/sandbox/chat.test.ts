@@ -470,6 +470,11 @@ for (const wire of NAMES) {
     assert.doesNotMatch(text, /"finish_reason":"|"stop_reason":"|"finishReason":"|\[DONE\]/u);
   });
 
+  test(`${wire}: a paced stream comes whole`, async () => {
+    faulty({ kind: "pace", ms: 1 });
+    assert.equal(contentIn(await (await stream(wire)).text()), 6);
+  });
+
   test(`${wire}: a huge answer comes whole, plain and streamed`, async () => {
     sandbox.addFault({ wire, fault: { kind: "huge", bytes: 3_000_000 } });
     const plain = await ask(wire);

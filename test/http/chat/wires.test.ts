@@ -190,6 +190,27 @@ for (const wire of WIRES) {
   });
 }
 
+for (const [feature, fields] of [
+  ["tool_calls", { tools: TOOLS, tool_choice: "required" }],
+  [
+    "response_format",
+    { response_format: { type: "json_schema", json_schema: { name: "x", schema: { type: "object" } } } },
+  ],
+] as const) {
+  test(`contract 3: an answer without the ${feature} it had to have is withheld, and the next target asked`, async () => {
+    fault("openai", { kind: "drop", feature });
+    const chat = chatOf(
+      await postChat(gateway.origin, { messages: MESSAGES, ...fields }, { key: keyOf("from-openai") }),
+    );
+    assert.deepEqual(
+      gateway.sandbox.calls.map((call) => call.wire),
+      feature === "tool_calls" ? ["openai", "anthropic"] : ["openai", "anthropic", "gemini"],
+    );
+    if (feature === "tool_calls") assert.equal(chat.tool_calls.length, 2);
+    else assert.deepEqual(JSON.parse(chat.content ?? ""), {});
+  });
+}
+
 test("contract 7: what a wire cannot do is refused before anybody is called", async () => {
   const json = { messages: [{ role: "user", content: "json" }], response_format: { type: "json_object" } };
   const refused = await postChat(gateway.origin, json, { key: keyOf("anthropic") });
