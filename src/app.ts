@@ -238,9 +238,19 @@ function openOutbound({ configuration, network }: AppOptions): Outbound {
   return createOutbound({
     guard: {
       ...(network ?? { resolve: systemResolver(), connect: systemConnector() }),
-      own: () => ({ hosts: [new URL(configuration.server.publicUrl).hostname], addresses: ownAddresses() }),
+      own: () => ({ endpoints: ownEndpoints(configuration), addresses: ownAddresses() }),
     },
   });
+}
+
+function ownEndpoints({ server }: Configuration): readonly string[] {
+  const { protocol, hostname, port } = new URL(server.publicUrl);
+  const publicPort = port === "" ? (protocol === "https:" ? "443" : "80") : port;
+  return [
+    `${hostname}:${publicPort}`,
+    `${server.host}:${server.port}`,
+    ...(server.admin === null ? [] : [`${server.admin.host}:${server.admin.port}`]),
+  ];
 }
 
 interface PublicParts {

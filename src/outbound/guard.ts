@@ -51,8 +51,8 @@ export type Connect = (
 export interface GuardOptions {
   readonly resolve: Resolve;
   readonly connect: Connect;
-  /** The gateway's own names and addresses, which it must not be made to call. */
-  readonly own?: () => { readonly hosts: readonly string[]; readonly addresses: readonly string[] };
+  /** Where the gateway itself answers, as `host:port`, and this machine's addresses: it must not be made to call itself. */
+  readonly own?: () => { readonly endpoints: readonly string[]; readonly addresses: readonly string[] };
   readonly dnsTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
 }
@@ -93,12 +93,13 @@ export function createGuard(options: GuardOptions): Guard {
     const parsed = parseTarget(rawUrl, policy);
     const { url, host } = parsed;
     refusePort(url, policy);
-    const refusedNames = own?.() ?? { hosts: [], addresses: [] };
+    const self = own?.() ?? { endpoints: [], addresses: [] };
     if (policy.hosts !== "any" && parsed.kind === "literal") throw new GuardRefusal("address_not_public", "literal");
     if (policy.hosts !== "any" && !isListed(host, policy.hosts)) throw new GuardRefusal("host_not_allowed", host);
-    if (refusedNames.hosts.includes(host)) throw new GuardRefusal("address_not_public", "the gateway's own name");
+    if (self.endpoints.includes(`${host}:${portOf(url)}`))
+      throw new GuardRefusal("address_not_public", "the gateway itself");
     const addresses = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
-    refuseAddresses(addresses, refusedNames.addresses, policy);
+    refuseAddresses(addresses, self.addresses, policy);
     return { url, pathAndQuery: parsed.pathAndQuery, addresses };
   }
 
@@ -130,12 +131,13 @@ async function dialVetted(
   signal: AbortSignal | undefined,
 ): Promise<Socket> {
   const tlsName = url.protocol === "https:" ? bareHost(url) : null;
-  let leftMs = timeoutMs;
+  const endsAtMs = performance.now() + timeoutMs;
   let failure = new ConnectFailure("connect");
   for (const [index, address] of addresses.entries()) {
-    if (index < addresses.length - 1) leftMs /= 2;
+    const leftMs = endsAtMs - performance.now();
+    const isLast = index === addresses.length - 1;
     try {
-      return await withDeadline(leftMs, signal, async (stop) => {
+      return await withDeadline(isLast ? leftMs : leftMs / 2, signal, async (stop) => {
         const { socket, remoteAddress } = await connect({ address, port: portOf(url), tlsName }, stop);
         if (!stop.aborted && remoteAddress !== undefined && sameAddress(remoteAddress, address)) return socket;
         socket.destroy();
@@ -182,8 +184,7 @@ function parseTarget(rawUrl: string, policy: TargetPolicy): ParsedTarget {
   const url = new URL(rawUrl);
   if (!policy.schemes.some((allowed) => allowed === url.protocol)) throw new GuardRefusal("scheme", url.protocol);
   const rawHost = match.groups?.["host"]?.toLowerCase();
-  if (url.hostname !== rawHost || rawHost.length > 253 || url.username !== "" || url.password !== "")
-    throw new GuardRefusal("malformed", "two readings of the host");
+  if (url.hostname !== rawHost || rawHost.length > 253) throw new GuardRefusal("malformed", "two readings of the host");
   url.hash = "";
   const query = /^[^?#]*(\?[^#]*)/.exec(rawUrl)?.[1] ?? "";
   const isLiteral = rawHost.startsWith("[") || /\.[0-9]+$/.test(`.${rawHost}`);

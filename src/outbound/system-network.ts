@@ -12,11 +12,14 @@ const QUERY_TIMEOUT_MS = 1_500;
  * Asks the name servers directly: no hosts file, no search list (Kubernetes' `ndots:5` would try other names first), and a
  * query that hangs holds no thread. IPv4 first: it is there on every machine.
  */
-export function systemResolver(): Resolve {
+export function systemResolver(
+  options: { readonly servers?: readonly string[]; readonly queryTimeoutMs?: number } = {},
+): Resolve {
   return async (name, signal) => {
     // RFC 6761, 6.3: these names are loopback whatever a server says.
     if (name === "localhost" || name.endsWith(".localhost")) return ["127.0.0.1", "::1"];
-    const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 1 });
+    const resolver = new Resolver({ timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, tries: 1 });
+    if (options.servers !== undefined) resolver.setServers(options.servers);
     const cancel = (): void => resolver.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {

@@ -196,6 +196,23 @@ test("reliability 4: the vetted addresses are dialled in their order until one a
   assert.deepEqual(dialled, ["8.8.8.1", "8.8.8.2", "8.8.8.3"]);
 });
 
+test("reliability 4: addresses that refuse at once leave the whole deadline to the last one", async () => {
+  let lastHadMs = 0;
+  const connect: Connect = async (target, signal) => {
+    if (target.address !== "8.8.8.9") throw new ConnectFailure("connect");
+    const startedMs = performance.now();
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    lastHadMs = performance.now() - startedMs;
+    throw new ConnectFailure("connect");
+  };
+  const addresses = Array.from({ length: 9 }, (_, at) => `8.8.8.${at + 1}`);
+  const { guard, dialled } = guardOf({ resolve: async () => addresses, connect, connectTimeoutMs: 500 });
+  await assert.rejects(guard.dial(`https://${HOST}/`, audio()), ConnectFailure);
+  assert.equal(dialled.length, 9);
+  // Halving for each of the nine would have left it less than two milliseconds.
+  assert.ok(lastHadMs > 5, `${lastHadMs} ms`);
+});
+
 test("SSRF-330, SSRF-331: connections that hang are given up together within one deadline, and what still opens then is destroyed", async () => {
   const opened: Socket[] = [];
   const late = Promise.withResolvers<void>();
@@ -217,15 +234,17 @@ test("SSRF-330, SSRF-331: connections that hang are given up together within one
   );
 });
 
-test("SSRF-332, SSRF-454: the gateway's own public address and its own name are not called", async () => {
-  const own = () => ({ hosts: ["gateway.example"], addresses: ["9.9.9.9", "10.0.0.9"] });
-  const open = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["10.0.0.0/8"] });
+test("SSRF-332, SSRF-454: the gateway's own public address and its own listeners are not called", async () => {
+  const own = () => ({ endpoints: ["gateway.example:443", "127.0.0.1:8080"], addresses: ["9.9.9.9", "10.0.0.9"] });
+  const open = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["10.0.0.0/8", "127.0.0.0/8"] });
   assert.equal((await refusalOf({ own, resolve: async () => ["9.9.9.9"] })).reason, "address_not_public");
   assert.equal((await refusalOf({ own }, "https://gateway.example/hook", open)).reason, "address_not_public");
   assert.equal((await refusalOf({ own }, "https://9.9.9.9/hook", open)).reason, "address_not_public");
-  // A private address of this machine is the operator's to open.
+  assert.equal((await refusalOf({ own }, "http://127.0.0.1:8080/hook", open)).reason, "address_not_public");
+  // What else answers on this machine, at an address the operator opened, is no concern of ours.
   const { guard } = guardOf({ own });
   await guard.vet("http://10.0.0.9:3000/hook", open);
+  await guard.vet("http://127.0.0.1:3000/hook", open);
 });
 
 test("contract 6: a caller that gives up is not told of a refusal", async () => {
@@ -234,6 +253,30 @@ test("contract 6: a caller that gives up is not told of a refusal", async () => 
   const dialling = guard.dial(`https://${HOST}/`, audio(), hangUp.signal).catch((thrown: unknown) => thrown);
   hangUp.abort();
   assert.equal(await dialling, hangUp.signal.reason);
+});
+
+test("RFC 1035: a host name of 253 characters is judged, one of 254 is malformed", async () => {
+  const name = (length: number) => "a.".repeat(120).padEnd(length - ".example.com".length, "b") + ".example.com";
+  const policy = webhookPolicy({ allowHttp: false, allowedPrivateCidrs: [] });
+  const { guard } = guardOf({});
+  assert.deepEqual((await guard.vet(`https://${name(253)}/`, policy)).addresses, [PUBLIC]);
+  assert.equal((await refusalOf({}, `https://${name(254)}/`, policy)).reason, "malformed");
+});
+
+test("contract 6: where http is allowed, it is judged like https, and any other scheme is none", async () => {
+  const policy = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: [] });
+  const { guard, dialled } = guardOf({});
+  await guard.dial("http://hooks.example/", policy);
+  assert.deepEqual(dialled, [PUBLIC]);
+  for (const url of ["http:hooks.example/", "https:hooks.example/", "http:/hooks.example/", "http://a@hooks.example/"])
+    assert.equal((await refusalOf({}, url, policy)).reason, "malformed", url);
+  assert.equal((await refusalOf({}, "ws://hooks.example/", policy)).reason, "scheme");
+});
+
+test("reliability 4: a name server has two seconds unless said otherwise: one that takes a while is waited for", async () => {
+  const resolve: Resolve = () => new Promise((answer) => setTimeout(() => answer([PUBLIC]), 40));
+  const { guard } = guardOf({ resolve });
+  assert.deepEqual((await guard.vet(`https://${HOST}/`, audio())).addresses, [PUBLIC]);
 });
 
 test("spec 4.4 rule 2: a list entry is exact, or a wildcard of exactly one label", async () => {

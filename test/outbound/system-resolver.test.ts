@@ -1,0 +1,52 @@
+// The real resolver against a name server of the test's own (reliability 4: one set of queries, absolute names, a deadline).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemResolver } from "../../src/outbound/system-network.ts";
+import { nameServer } from "./name-server.ts";
+
+const V6 = "2606:4700:4700:0:0:0:0:1111";
+const never = new AbortController().signal;
+
+test("reliability 4: both kinds of addresses are asked for once, under exactly the name given, and IPv4 comes first", async (t) => {
+  const { asked, server } = await nameServer(t, (_name, type) => (type === "A" ? ["1.1.1.1", "1.0.0.1"] : [V6]));
+  const addresses = await systemResolver({ servers: [server] })("media.example", never);
+  assert.deepEqual(addresses, ["1.1.1.1", "1.0.0.1", "2606:4700:4700::1111"]);
+  assert.deepEqual(asked.toSorted(), ["A media.example", "AAAA media.example"]);
+});
+
+test("reliability 4: a name with one kind of addresses has those; none at all, or an unknown name, is an error", async (t) => {
+  const { server } = await nameServer(t, (name, type) =>
+    name === "missing.example" ? "nxdomain" : name === "empty.example" || type === "A" ? [] : [V6],
+  );
+  const resolve = systemResolver({ servers: [server] });
+  assert.deepEqual(await resolve("six.example", never), ["2606:4700:4700::1111"]);
+  await assert.rejects(resolve("missing.example", never));
+  await assert.rejects(resolve("empty.example", never));
+});
+
+test("reliability 4: a server silent about one kind does not cost the answers to the other", async (t) => {
+  const { server } = await nameServer(t, (_name, type) => (type === "A" ? ["1.1.1.1"] : "silence"));
+  assert.deepEqual(await systemResolver({ servers: [server], queryTimeoutMs: 100 })("media.example", never), [
+    "1.1.1.1",
+  ]);
+});
+
+test("SSRF-315: a query is cancelled when the guard gives up", async (t) => {
+  const stop = new AbortController();
+  const { server } = await nameServer(t, () => {
+    stop.abort();
+    return "silence";
+  });
+  await assert.rejects(systemResolver({ servers: [server] })("media.example", stop.signal));
+});
+
+test("RFC 6761: localhost is loopback, and no server is asked", async (t) => {
+  const { asked, server } = await nameServer(t, () => ["8.8.8.8"]);
+  const resolve = systemResolver({ servers: [server] });
+  for (const name of ["localhost", "a.localhost"]) assert.deepEqual(await resolve(name, never), ["127.0.0.1", "::1"]);
+  assert.deepEqual(await resolve("notlocalhost", never), ["8.8.8.8"]);
+  assert.deepEqual(
+    asked.filter((each) => !each.includes("notlocalhost")),
+    [],
+  );
+});
