@@ -2,8 +2,8 @@
 // succeeded, failed, was cancelled or given up. The duty is a row before the first poll, so no crash forgets it.
 import { z } from "zod";
 import type { WorkspaceId } from "../contract/ids.ts";
+import { providerKind } from "../directory/stored.ts";
 import { ProviderError, type RemoteRun } from "../providers/io.ts";
-import type { ProviderKind } from "../providers/provider.ts";
 import { removeKept } from "../providers/run-remote.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import {
@@ -107,7 +107,7 @@ const remoteRun = z.object({
 
 /** Null when it is deleted, else what failed, in one word. */
 async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: AbortSignal): Promise<string | null> {
-  const provider = services.providers.get(claimed.provider as ProviderKind);
+  const provider = services.providers.get(providerKind.parse(claimed.provider));
   const account = accountOf(services, claimed);
   if (provider === undefined || account === null) return "no_account";
   const io = services.openIo({

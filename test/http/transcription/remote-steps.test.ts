@@ -113,6 +113,12 @@ for (const [step, charge] of [
   });
 }
 
+test("contract 1: of all that went wrong here no log line holds a credential, an upload's address or a transcript", () => {
+  assert.ok(gateway.logs.length > 20);
+  for (const line of gateway.logs)
+    assert.doesNotMatch(line, /aa-secret|dg-secret|cdn\.assemblyai|simulated transcript/u);
+});
+
 function ask(purpose: string, call: TranscriptionCall = {}): Promise<Answer> {
   return postForm(gateway.origin, { file: AUDIO, ...call, fields: { purpose } });
 }
