@@ -1,5 +1,6 @@
 // `npm run bench [-- name …options]`: without a name, every benchmark. Each is a bounded run that ends by itself.
 import { parseArgs } from "node:util";
+import { benchChat } from "./chat.ts";
 import { benchJobPolls } from "./job-polls.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchJobUploads } from "./job-uploads.ts";
@@ -8,7 +9,7 @@ import { printReport, type Report } from "./report.ts";
 import { parseBytes } from "./sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | memory | jobs | job-polls | job-uploads] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads] [options]
 
 transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
@@ -18,6 +19,11 @@ transcription  requests/s of the gateway beside a bare forwarder, and where its 
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
   --size 25MiB         of each file, header included
+chat           requests/s and chunks/s beside a bare proxy, plain and streamed, and where the time goes
+  --seconds 8          of load for each, in three alternating rounds
+  --connections 32,256
+  --engine pglite      or postgres
+  --peer URL           another gateway, running already, that takes Portkey's headers
 jobs           on either engine: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
   --connections 16
@@ -36,7 +42,8 @@ const { values, positionals } = parseArgs({
   options: {
     size: { type: "string" },
     seconds: { type: "string", default: "8" },
-    connections: { type: "string", default: "16" },
+    connections: { type: "string" },
+    peer: { type: "string" },
     uploads: { type: "string" },
     jobs: { type: "string", default: "1000" },
     singles: { type: "string", default: "100" },
@@ -59,8 +66,15 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     benchTranscription({
       sizeBytes: parseBytes(values.size ?? "1MiB"),
       seconds: positive("seconds", values.seconds),
-      connections: positive("connections", values.connections),
+      connections: positive("connections", values.connections ?? "16"),
       engine,
+    }),
+  chat: () =>
+    benchChat({
+      seconds: positive("seconds", values.seconds),
+      connections: (values.connections ?? "32,256").split(",").map((each) => positive("connections", each)),
+      engine,
+      peer: values.peer ?? null,
     }),
   memory: () =>
     benchMemory({
@@ -70,7 +84,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
   jobs: () =>
     benchJobs({
       jobs: positive("jobs", values.jobs),
-      connections: positive("connections", values.connections),
+      connections: positive("connections", values.connections ?? "16"),
       singles: positive("singles", values.singles),
     }),
   "job-polls": () =>

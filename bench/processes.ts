@@ -6,6 +6,7 @@ import { openSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ChatLoadArgument, ChatLoadResult } from "./chat-load.ts";
 import type { LoadArgument, LoadResult } from "./load-generator.ts";
 
 export interface Running extends AsyncDisposable {
@@ -25,6 +26,22 @@ export function startStandIn(): Promise<Running> {
 
 export function startForwarder(upstream: string): Promise<Running> {
   return startChild("./bare-forwarder.ts", { upstream });
+}
+
+export function startChatStandIn(): Promise<Running> {
+  return startChild("./chat-stand-in.ts", {});
+}
+
+export function startChatProxy(upstream: string): Promise<Running> {
+  return startChild("./bare-chat-proxy.ts", { upstream });
+}
+
+export async function runChatLoad(argument: ChatLoadArgument): Promise<ChatLoadResult> {
+  const child = forkFile("./chat-load.ts", argument);
+  const [result] = (await Promise.race([once(child, "message"), ended(child, "chat load")])) as [ChatLoadResult];
+  // It goes when its answer has been heard, not before.
+  child.disconnect();
+  return result;
 }
 
 export async function runLoad(argument: LoadArgument): Promise<LoadResult> {
@@ -93,14 +110,40 @@ function configuration(options: GatewayOptions, dataDir: string): object {
     },
     prices: [
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "benchmark", as_of: "2026-11-01" },
+      {
+        provider: "openai-compatible",
+        model: "bench",
+        usd_per_million_input_tokens: "1",
+        usd_per_million_output_tokens: "4",
+        source: "benchmark",
+        as_of: "2026-11-01",
+      },
     ],
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: providerUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    connections: [
+      { id: "dg", kind: "deepgram", api_key: "secret", base_url: providerUrl },
+      {
+        id: "llm",
+        kind: "openai-compatible",
+        api_key: "secret",
+        base_url: `${providerUrl}/v1`,
+        models: { bench: { capabilities: ["chat"], limits: { max_output_tokens: 4_096 } } },
+      },
+    ],
+    routes: [
+      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+      { id: "chat", targets: [{ connection: "llm", model: "bench" }] },
+    ],
     workspaces: [
       {
         id: "acme",
         apps: [
-          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }] },
+          {
+            id: "notes",
+            route: "chat",
+            audio_input_override: "speech",
+            budgets: [{ period: "month", limit_usd: "1000000", limit_tokens: 1_000_000_000_000 }],
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs", "chat"] }],
+          },
         ],
       },
     ],

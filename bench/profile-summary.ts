@@ -1,6 +1,7 @@
 // Where a process's time goes: the self time of a V8 CPU profile by function and by room of the house.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { table } from "./report.ts";
 
 export interface ProfileSummary {
   /** Samples in which something ran; waiting is not counted. */
@@ -130,4 +131,13 @@ function shares(times: ReadonlyMap<string, number>, totalMs: number, most: numbe
 
 function add<Key>(times: Map<Key, number>, key: Key, ms: number): void {
   times.set(key, (times.get(key) ?? 0) + ms);
+}
+
+export function shareTable(shares: readonly Share[], requests: number): string {
+  const rows = shares.map(({ name, ms, share }) => ({
+    what: name,
+    "ms/request": (ms / requests).toFixed(2),
+    share: `${(share * 100).toFixed(1)} %`,
+  }));
+  return table(rows);
 }

@@ -15,8 +15,8 @@ import {
   startPatchbay,
   startStandIn,
 } from "./processes.ts";
-import { type ProfileSummary, type Share, summarise, type Window } from "./profile-summary.ts";
-import { median, quantile, type Report, round, table } from "./report.ts";
+import { type ProfileSummary, shareTable, summarise, type Window } from "./profile-summary.ts";
+import { median, quantile, type Report, round } from "./report.ts";
 import { SEED } from "./wav.ts";
 
 export interface TranscriptionBench {
@@ -143,13 +143,4 @@ function report(
     ],
     data: { ...options, seed: SEED, ratio, bare, patchbay, profiledRequests, profile },
   };
-}
-
-function shareTable(shares: readonly Share[], requests: number): string {
-  const rows = shares.map(({ name, ms, share }) => ({
-    what: name,
-    "ms/request": (ms / requests).toFixed(2),
-    share: `${(share * 100).toFixed(1)} %`,
-  }));
-  return table(rows);
 }

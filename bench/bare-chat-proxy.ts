@@ -1,0 +1,29 @@
+// The baseline of chat: the least a Node process can do between a caller and a provider. It parses, counts and keeps nothing.
+import { createServer } from "node:http";
+import { Agent, request } from "undici";
+import { childArgument, serveParent } from "./child.ts";
+
+const { upstream } = childArgument() as { readonly upstream: string };
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
+
+const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
+  forward().catch(() => outgoing.destroy());
+  async function forward(): Promise<void> {
+    const reply = await request(`${upstream}/v1/chat/completions`, {
+      dispatcher: agent,
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "content-length": incoming.headers["content-length"] ?? "0",
+      },
+      body: incoming,
+    });
+    const length = reply.headers["content-length"];
+    outgoing.writeHead(reply.statusCode, {
+      "content-type": String(reply.headers["content-type"]),
+      ...(length === undefined ? {} : { "content-length": String(length) }),
+    });
+    reply.body.pipe(outgoing);
+  }
+});
+serveParent(server);
