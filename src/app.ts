@@ -179,7 +179,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close()]);
     await outbound.close();
-    await leases.close();
+    // What cannot be written now is counted as spent when the leases lapse.
+    await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
     idempotency.close();
     await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
   };

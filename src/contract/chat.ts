@@ -27,16 +27,12 @@ const audioPart = z.strictObject({
   }),
 });
 const textContent = z.union([z.string(), z.array(textPart).min(1)]);
-const userContent = z.union([
-  z.string(),
-  z
-    .array(
-      z.discriminatedUnion("type", [textPart, imagePart, audioPart], {
-        error: "must be a text, image_url or input_audio part; video is not taken",
-      }),
-    )
-    .min(1),
-]);
+const userContent = z.union(
+  [z.string(), z.array(z.discriminatedUnion("type", [textPart, imagePart, audioPart])).min(1)],
+  {
+    error: "must be text, or a list of text, image_url and input_audio parts; video is not taken",
+  },
+);
 
 export const toolCall = z.strictObject({
   id: z.string(),

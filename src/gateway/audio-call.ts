@@ -46,6 +46,7 @@ export function payerOf({ requestId, endpoint, principal }: AudioCall): Payer {
     appId: appOf(principal).id,
     keyId: principal.key.id,
     testMode: principal.testMode,
+    hasPlan: principal.workspace.plan !== null,
   };
 }
 

@@ -1,7 +1,7 @@
 // GET /v1/me: what this key is, which purposes count where, and what can be asked (spec 2.4, 4.6; contract 4). Pure.
 import type { Principal } from "../auth/principal.ts";
 import type { KeyDescription } from "../contract/account.ts";
-import { CAPABILITIES, FEATURES } from "../contract/features.ts";
+import { CAPABILITIES, CHAT_FEATURES, FEATURES } from "../contract/features.ts";
 import { purposesOf } from "../routing/resolve-purpose.ts";
 import { isCapable, type Purpose, type Route, type RoutingContext } from "../routing/types.ts";
 
@@ -36,7 +36,7 @@ export function describeKey(principal: Principal, context: RoutingContext | null
 function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
   const audioRoute = context.audioInputOverride ?? context.route;
   return [
-    { context: "default", ...describeRoute(context, context.route, showTargets) },
+    { context: "default", ...withChatFeatures(describeRoute(context, context.route, showTargets), context.route) },
     {
       context: "audio_input",
       source: context.audioInputOverride === null ? "route" : "capability_override",
@@ -61,6 +61,17 @@ function describeRoute(
     model,
   }));
   return { capabilities, features: featuresOf(route), purposes, ...(showTargets ? { targets } : {}) };
+}
+
+/** The key's own route is the one that chats. */
+function withChatFeatures<Entry extends Pick<RoutingEntry, "features">>(entry: Entry, route: Route): Entry {
+  const features = Object.fromEntries(
+    CHAT_FEATURES.map((feature) => [
+      feature,
+      route.targets.some((target) => target.chat?.features.includes(feature) === true),
+    ]),
+  );
+  return { ...entry, features: { ...entry.features, ...features } };
 }
 
 function featuresOf(route: Route): Record<string, boolean> {

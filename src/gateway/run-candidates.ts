@@ -24,6 +24,8 @@ export interface Payer {
   readonly appId: AppId;
   readonly keyId: KeyId | null;
   readonly testMode: boolean;
+  /** Its workspace has a plan, whose credits pay for audio (spec 2.5). */
+  readonly hasPlan: boolean;
 }
 
 /** What must be durable around a call. Throws what is to end the run. */
@@ -186,7 +188,7 @@ export function reservationOf(
   { target }: Candidate,
   billing: Billing,
 ): Reservation {
-  const { testMode: _, ...payer } = run.payer;
+  const { testMode: _, hasPlan, ...payer } = run.payer;
   return {
     ...payer,
     attemptId: newId("attempt"),
@@ -196,6 +198,7 @@ export function reservationOf(
     position: target.position,
     billingClass: billing.billingClass,
     audioMs: billing.audioMs,
+    ...(hasPlan && billing.billingClass === "metered" ? { funding: "credits" as const } : {}),
     reserveNanoUsd: billing.chargeNanoUsd,
     estimateNanoUsd: billing.listNanoUsd,
     price: billing.price,

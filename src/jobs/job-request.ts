@@ -19,6 +19,7 @@ export interface JobRequest {
   readonly url: string | null;
   readonly endpoint: string;
   readonly testMode: boolean;
+  readonly hasPlan: boolean;
   readonly showNames: boolean;
   readonly holders: { readonly key: Pick<KeyInfo, "id" | "quota">; readonly app: Pick<AppInfo, "id" | "quota"> };
   readonly route: Route;
@@ -67,13 +68,13 @@ export function openJob(seal: Seal, row: JobRow): OpenJob {
   const appId: AppId = brand("app", row.app_id);
   const requestId: RequestId = brand("request", row.request_id);
   const keyId: KeyId | null = row.key_id === null ? null : brand("key", row.key_id);
-  const { endpoint, testMode } = request;
+  const { endpoint, testMode, hasPlan } = request;
   return {
     id: brand("job", row.id),
     attempt: row.attempt,
     workspaceId,
     appId,
-    payer: { requestId, endpoint, workspaceId, appId, keyId, testMode },
+    payer: { requestId, endpoint, workspaceId, appId, keyId, testMode, hasPlan },
     request,
     audio: row.audio as JobAudio | null,
     audioKey: row.audio_key,

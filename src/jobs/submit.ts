@@ -161,6 +161,7 @@ function requestOf(call: JobCall, decision: Decided): JobRequest {
     url: audio.kind === "url" ? audio.url : null,
     endpoint: call.endpoint,
     testMode: principal.testMode,
+    hasPlan: principal.workspace.plan !== null,
     showNames: principal.scopes.includes("routing:read"),
     holders: {
       key: { id: principal.key.id, quota: principal.key.quota },

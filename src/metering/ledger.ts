@@ -5,7 +5,7 @@ import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
-import { sqlState, transact } from "../storage/transact.ts";
+import { isBadData, transact } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
@@ -125,11 +125,6 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
     sweepReservations: () => database.transaction((tx) => sweepAttempts(tx)),
     budgetsOf: (workspaceId, appId) => readBudgetStates(database.db, workspaceId, appId),
   };
-}
-
-/** A value out of range or a broken constraint; the transaction is certainly undone. */
-function isBadData(error: unknown): boolean {
-  return /^2[23]/u.test(sqlState(error));
 }
 
 function only<Answer>(answers: readonly Answer[]): Answer {

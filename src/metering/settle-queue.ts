@@ -1,5 +1,6 @@
 // What was settled in memory, on its way to the database: gathered for a moment, written in batches, kept until it is there.
 import type { Database } from "../storage/database.ts";
+import { isBadData } from "../storage/transact.ts";
 import { type LeasedAttempt, settleLeased } from "./settle-leased.ts";
 
 export interface SettleQueue {
@@ -21,6 +22,7 @@ export function createSettleQueue(database: Database, onError: (error: unknown) 
   let fresh: LeasedAttempt[] = [];
   let writing: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
+  let batchSize = MAX_BATCH;
 
   const later = (ms: number): void => {
     timer ??= setTimeout(() => {
@@ -42,9 +44,20 @@ export function createSettleQueue(database: Database, onError: (error: unknown) 
       for (;;) {
         if (waiting.length === 0) [waiting, fresh] = [fresh, []];
         if (waiting.length === 0) return;
-        const batch = waiting.slice(0, MAX_BATCH);
-        await settleLeased(database, batch);
+        const batch = waiting.slice(0, batchSize);
+        try {
+          await settleLeased(database, batch);
+        } catch (error) {
+          if (!isBadData(error)) throw error;
+          // One bad item must not hold up the others: it is found by halves, told, and left out.
+          if (batch.length > 1) {
+            batchSize = Math.ceil(batch.length / 2);
+            continue;
+          }
+          onError(error);
+        }
         waiting = waiting.slice(batch.length);
+        batchSize = MAX_BATCH;
       }
     } catch (error) {
       later(RETRY_MS);

@@ -45,3 +45,8 @@ export function isAway(error: unknown): boolean {
   if (AWAY_CODES.has(code) || AWAY_STATES.test(code)) return true;
   return error instanceof Error && AWAY_MESSAGES.test(error.message);
 }
+
+/** A value out of range or a broken constraint; the transaction is certainly undone. */
+export function isBadData(error: unknown): boolean {
+  return /^2[23]/u.test(sqlState(error));
+}

@@ -184,6 +184,26 @@ test("contract 9: after a crash the unsettled remainder is spent and unresolved,
   assert.equal((await ownLeases()).length, 2);
 });
 
+test("contract 9: a settlement that the database refuses holds up no other", async () => {
+  const errors: unknown[] = [];
+  const own = createLeases({ database, onError: (error) => errors.push(error) });
+  opened.push(own);
+  const items = Array.from({ length: 9 }, () => reservation(10));
+  for (const item of items) await own.reserve(item);
+  for (const [index, item] of items.entries()) {
+    const usage = {
+      inputTokens: index === 4 ? -1 : 1,
+      outputTokens: 0,
+      cachedInputTokens: 0,
+      source: "reported",
+    } as const;
+    await own.settle({ ...settlement(item, 1, 0n, "failed:server_error"), usage });
+  }
+  await own.flush();
+  assert.equal((await attempts()).length, 8);
+  assert.equal(errors.length, 1);
+});
+
 test("contract 9: leases in use are renewed, idle ones given back", async () => {
   const id = await budget({ tokens: 1_000n });
   let now = 0;

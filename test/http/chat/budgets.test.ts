@@ -1,0 +1,169 @@
+// Budgets in tokens and money, and what a plan pays (contract 9; spec 2.5 last paragraph).
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { chatOf, postChat, streamChat } from "../../harness/chat-client.ts";
+import { detailsOf, get } from "../../harness/client.ts";
+import { answer, json } from "../../harness/chat-upstream.ts";
+import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
+
+const TOKENS_KEY = "key-of-the-app-with-tokens-001";
+const MONEY_KEY = "key-of-the-app-with-money-0001";
+const PLAN_KEY = "key-of-a-workspace-with-a-plan";
+const CREDIT_KEY = "key-of-a-workspace-with-credit";
+const BYOK_KEY = "key-of-a-workspace-with-its-own";
+const FREE_KEY = "key-of-a-workspace-without-one";
+const PNG = "data:image/png;base64,iVBORw0KGgo=";
+const TOOL = { type: "function", function: { name: "weather" } };
+
+let gateway: ChatGateway;
+before(async () => {
+  gateway = await startChatGateway({
+    file: (file) => {
+      const [own] = file.connections ?? [];
+      assert(own !== undefined);
+      const workspace = (id: string, key: string, more: object) => ({
+        id,
+        apps: [{ id: "app", route: "chat", keys: [{ id: "k", secret: key, scopes: ["chat" as const] }] }],
+        ...more,
+      });
+      const app = (id: string, key: string, budget: object) => ({
+        id,
+        route: "chat",
+        budgets: [{ period: "month" as const, ...budget }],
+        keys: [{ id: `${id}-key`, secret: key, scopes: ["chat" as const] }],
+      });
+      return {
+        ...file,
+        plans: [
+          { id: "starter", monthly_chat_tokens: 300, credits_usd: "0" },
+          { id: "paid", monthly_chat_tokens: 0, credits_usd: "0.01" },
+        ],
+        workspaces: [
+          ...(file.workspaces ?? []),
+          {
+            id: "budgets",
+            apps: [app("tokens", TOKENS_KEY, { limit_tokens: 300 }), app("money", MONEY_KEY, { limit_usd: "0.0021" })],
+          },
+          workspace("planned", PLAN_KEY, { plan: "starter" }),
+          workspace("paying", CREDIT_KEY, { plan: "paid" }),
+          workspace("byok", BYOK_KEY, { plan: "starter", connections: [own] }),
+          workspace("free", FREE_KEY, {}),
+        ],
+      };
+    },
+  });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  await forget(gateway);
+  gateway.first.behave(answer);
+  gateway.second.behave(answer);
+});
+
+test("contract 9: input estimate and max_tokens are reserved, reported usage is spent", async () => {
+  // "Hello" is estimated at 10 tokens.
+  const refused = await postChat(gateway.origin, { max_tokens: 291 }, { key: TOKENS_KEY });
+  assert.deepEqual([refused.status, refused.code], [402, "BUDGET_EXCEEDED"]);
+  assert.deepEqual(
+    { ...detailsOf(refused), resets_at: null },
+    { kind: "tokens", period: "month", limit: 300, spent: 0, reserved: 0, requested: 301, resets_at: null },
+  );
+  assert.equal(gateway.first.calls.length, 0);
+  for (let turn = 0; turn < 2; turn += 1)
+    assert.equal((await postChat(gateway.origin, { max_tokens: 250 }, { key: TOKENS_KEY })).status, 200);
+  // Twice 14 are spent.
+  assert.equal((await postChat(gateway.origin, { max_tokens: 263 }, { key: TOKENS_KEY })).code, "BUDGET_EXCEEDED");
+  assert.equal((await streamChat(gateway.origin, { max_tokens: 262 }, { key: TOKENS_KEY })).status, 200);
+});
+
+test("contract 9: without max_tokens the model's limit is reserved", async () => {
+  const refused = await postChat(gateway.origin, {}, { key: TOKENS_KEY });
+  assert.equal(detailsOf(refused)["requested"], 1_010);
+});
+
+test("contract 9: money is reserved at the list price and charged by use; failed attempts cost nothing", async () => {
+  const refused = await postChat(gateway.origin, { max_tokens: 210 }, { key: MONEY_KEY });
+  assert.equal(refused.code, "BUDGET_EXCEEDED");
+  // 10 tokens at 1 USD and 210 at 10 USD per million.
+  assert.deepEqual([detailsOf(refused)["kind"], detailsOf(refused)["requested"]], ["usd", "0.00211"]);
+  gateway.first.behave((call) => json(call, 500, {}));
+  gateway.second.behave((call) => json(call, 500, {}));
+  for (let turn = 0; turn < 3; turn += 1)
+    assert.equal(
+      (await postChat(gateway.origin, { max_tokens: 100 }, { key: MONEY_KEY })).code,
+      "all_providers_exhausted",
+    );
+  const limits = (await get(gateway.origin, "/v1/melimits", MONEY_KEY)).json as {
+    budgets: readonly { limit_usd: string; limit_tokens: number | null }[];
+  };
+  assert.equal(limits.budgets[0]?.limit_usd, "0.0021");
+});
+
+const METERED_ONLY: readonly (readonly [string, object])[] = [
+  ["tools", { tools: [TOOL] }],
+  ["JSON mode", { response_format: { type: "json_object" } }],
+  ["a JSON schema", { response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } } }],
+  ["vision", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: PNG } }] }] }],
+  [
+    "audio",
+    { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }] }] },
+  ],
+];
+
+for (const [name, fields] of METERED_ONLY) {
+  test(`§2.5 ${name} needs credits or BYOK, however much of the allowance is left; none of it without a plan`, async () => {
+    gateway.first.behave((call) => json(call, 200, jsonAnswer));
+    const body = { max_tokens: 50, ...fields };
+    const refused = await postChat(gateway.origin, body, { key: PLAN_KEY });
+    assert.deepEqual([refused.status, refused.code], [402, "CREDITS_REQUIRED"], refused.text);
+    assert.equal(gateway.first.calls.length, 0);
+    for (const key of [CREDIT_KEY, BYOK_KEY, FREE_KEY])
+      assert.equal((await postChat(gateway.origin, body, { key })).status, 200, key);
+  });
+}
+
+const jsonAnswer = {
+  id: "c",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "{}" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 },
+};
+
+test("§2.5 plain chat draws on the monthly allowance and costs no money; beyond it, it needs credits", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 250 }, { key: PLAN_KEY }));
+  const [attempt] = await attemptsOf(gateway);
+  assert.deepEqual(
+    [attempt?.billing_class, attempt?.charge_nano_usd, attempt?.input_tokens, attempt?.output_tokens],
+    ["metered", 0n, 11n, 3n],
+  );
+  const allowance = await gateway.database.db
+    .selectFrom("budget_windows")
+    .innerJoin("budgets", "budgets.id", "budget_windows.budget_id")
+    .select(["spent_tokens"])
+    .where("kind", "=", "allowance")
+    .execute();
+  assert.deepEqual(
+    allowance.map((row) => row.spent_tokens),
+    [14n],
+  );
+  // Of 300, 14 are used: 10 and 277 do not fit any more.
+  assert.equal((await postChat(gateway.origin, { max_tokens: 277 }, { key: PLAN_KEY })).code, "CREDITS_REQUIRED");
+  assert.equal((await postChat(gateway.origin, { max_tokens: 276 }, { key: PLAN_KEY })).status, 200);
+});
+
+test("§2.5 with credits, what the allowance does not cover is charged to them, and no more than there are", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 100 }, { key: CREDIT_KEY }));
+  const [attempt] = await attemptsOf(gateway);
+  assert.equal(attempt?.charge_nano_usd, 41_000n);
+  // 0.01 USD is 999 tokens of output and no more.
+  assert.equal((await postChat(gateway.origin, { max_tokens: 1_000 }, { key: CREDIT_KEY })).code, "CREDITS_REQUIRED");
+});
+
+test("contract 9: an own account is provider-billed: no charge, the list price kept", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 100, tools: [TOOL] }, { key: BYOK_KEY }));
+  const [attempt] = await attemptsOf(gateway);
+  assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["provider_billed", 0n]);
+  assert((attempt?.estimate_nano_usd ?? 0n) > 0n);
+});

@@ -1,0 +1,194 @@
+// Purposes, profiles and preferences of chat as tables (spec 4.7; contract 4, 7): each row over HTTP, the route seen at the far end.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { chatOf, postChat } from "../../harness/chat-client.ts";
+import { detailsOf, get } from "../../harness/client.ts";
+import { answer } from "../../harness/chat-upstream.ts";
+import { type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
+
+let gateway: ChatGateway;
+const LOCKED_KEY = "key-whose-route-has-no-profile";
+const OVERRIDE_KEY = "key-with-an-audio-override-001";
+const DEFAULTED_KEY = "key-of-an-app-with-a-default-1";
+
+before(async () => {
+  const purposes = [
+    { purpose: "brief", route: "second" },
+    { purpose: "off", route: "second", is_enabled: false },
+    { purpose: "draft", route: "second", is_published: false },
+    { purpose: "spoken", route: "speech" },
+  ];
+  gateway = await startChatGateway({
+    route: { purposes },
+    app: {
+      // A strict policy is about audio; chat falls back all the same.
+      audio_purpose_policy: "strict",
+      keys: [
+        { id: "notes-key", secret: "test-key-of-the-notes-app-01", scopes: ["chat"] },
+        { id: "locked-key", secret: LOCKED_KEY, scopes: ["chat"], route: "locked" },
+        { id: "override-key", secret: OVERRIDE_KEY, scopes: ["chat"], audio_input_override: "speech" },
+      ],
+    },
+    file: (file, sandbox) => {
+      const [acme, ...others] = file.workspaces ?? [];
+      assert(acme !== undefined);
+      return {
+        ...file,
+        connections: [
+          ...(file.connections ?? []),
+          { id: "dg", kind: "deepgram", api_key: "k", base_url: sandbox.deepgramUrl },
+        ],
+        routes: [
+          ...(file.routes ?? []),
+          { id: "second", targets: [{ connection: "second", model: "two" }] },
+          { id: "locked", profile_override_allowed: false, targets: [{ connection: "first", model: "one" }] },
+          { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+          {
+            id: "efforts",
+            targets: [
+              {
+                connection: "first",
+                model: "one",
+                profiles: ["fast"],
+                settings: { fast: { reasoning_effort: "low" } },
+              },
+              { connection: "second", model: "two", profiles: ["deep"] },
+            ],
+          },
+        ],
+        workspaces: [
+          {
+            ...acme,
+            apps: [
+              ...(acme.apps ?? []),
+              {
+                id: "defaulted",
+                route: "chat",
+                default_purpose: "brief",
+                keys: [{ id: "defaulted-key", secret: DEFAULTED_KEY, scopes: ["chat"] }],
+              },
+              {
+                id: "efforts",
+                route: "efforts",
+                keys: [{ id: "efforts-key", secret: "key-of-the-app-with-efforts-01", scopes: ["chat"] }],
+              },
+            ],
+          },
+          ...others,
+        ],
+      };
+    },
+  });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  await forget(gateway);
+  gateway.first.behave(answer);
+  gateway.second.behave(answer);
+});
+
+const REASONS = { misspelled: "unknown", off: "disabled", draft: "unpublished", spoken: "no_chat_model" } as const;
+
+for (const key of [undefined, OVERRIDE_KEY]) {
+  const where = key === undefined ? "" : ", beside an audio override";
+  for (const carrier of ["body", "header"] as const) {
+    const send = (label: string) =>
+      postChat(gateway.origin, carrier === "body" ? { purpose: label } : {}, {
+        ...(key === undefined ? {} : { key }),
+        headers: carrier === "header" ? { "x-svc-purpose": label } : {},
+      });
+    test(`§4.7 a purpose in the ${carrier} selects its route${where}`, async () => {
+      const chat = chatOf(await send("brief"));
+      assert.deepEqual(
+        [chat.svc_requested_purpose, chat.svc_applied_purpose, chat.svc_purpose_source],
+        ["brief", "brief", carrier],
+      );
+      assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [0, 1]);
+    });
+    for (const [label, reason] of Object.entries(REASONS)) {
+      test(`contract 4: a purpose that is ${reason}, in the ${carrier}, falls back and says so, whatever the policy${where}`, async () => {
+        const chat = chatOf(await send(label));
+        assert.deepEqual(
+          [chat.svc_requested_purpose, chat.svc_applied_purpose, chat.svc_purpose_source],
+          [label, null, "fallback"],
+        );
+        assert.deepEqual(
+          chat.warnings.map((warning) => [warning.code, warning.details?.["reason"]]),
+          [["PURPOSE_NOT_APPLIED", reason]],
+        );
+        assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [1, 0]);
+      });
+    }
+  }
+}
+
+test("contract 4: the body beats the header, and an app's default applies where both are silent", async () => {
+  const both = chatOf(await postChat(gateway.origin, { purpose: "brief" }, { headers: { "x-svc-purpose": "off" } }));
+  assert.equal(both.svc_applied_purpose, "brief");
+  const silent = chatOf(await postChat(gateway.origin, {}, { key: DEFAULTED_KEY }));
+  assert.deepEqual(
+    [silent.svc_requested_purpose, silent.svc_applied_purpose, silent.svc_purpose_source],
+    [null, "brief", "app_default"],
+  );
+});
+
+const EFFORTS_KEY = "key-of-the-app-with-efforts-01";
+for (const [profile, model, warnings] of [
+  ["fast", "one", []],
+  ["deep", "two", []],
+  ["balanced", "one", ["PROFILE_NOT_APPLIED"]],
+] as const) {
+  test(`contract 4: response_profile ${profile} picks among the targets of the route`, async () => {
+    const chat = chatOf(await postChat(gateway.origin, { response_profile: profile }, { key: EFFORTS_KEY }));
+    assert.deepEqual(
+      chat.warnings.map((warning) => warning.code),
+      warnings,
+    );
+    const calls = [...gateway.first.calls, ...gateway.second.calls];
+    assert.deepEqual(
+      calls.map((call) => [call.body["model"], call.body["reasoning_effort"]]),
+      [[model, profile === "fast" ? "low" : undefined]],
+    );
+  });
+}
+
+test("contract 4: a route that allows no profile answers 400 to one", async () => {
+  const reply = await postChat(gateway.origin, { response_profile: "fast" }, { key: LOCKED_KEY });
+  assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"]);
+  assert.equal(gateway.first.calls.length, 0);
+});
+
+test("contract 1: a route without a chat model is 503 no_chat_model, not retryable", async () => {
+  await gateway.database.db
+    .updateTable("apps")
+    .set({ settings: JSON.stringify({ route: "speech" }) })
+    .where("slug", "=", "app")
+    .execute();
+  const reply = await postChat(gateway.origin, {}, { key: "test-key-of-another-workspace-01" });
+  assert.deepEqual(
+    [reply.status, reply.code, reply.headers.get("x-should-retry")],
+    [503, "NO_HEALTHY_PROVIDER", "false"],
+  );
+  assert.deepEqual(detailsOf(reply), { reason: "no_chat_model" });
+});
+
+test("contract 7: preferences that a model does not take are left out with a warning each", async () => {
+  const chat = chatOf(await postChat(gateway.origin, { temperature: 1, seed: 7, stop: ["a", "b"], top_p: 0.5 }));
+  assert.deepEqual(chat.warnings, []);
+  const { temperature, seed, stop, top_p } = gateway.first.calls[0]?.body ?? {};
+  assert.deepEqual([temperature, seed, stop, top_p], [1, 7, ["a", "b"], 0.5]);
+});
+
+test("§4.6 GET /v1/me tells a chat key its capabilities, what can be asked, and its purposes", async () => {
+  const me = (await get(gateway.origin, "/v1/me")).json as {
+    routing_contexts: readonly { capabilities: readonly string[]; features: Record<string, boolean> }[];
+    purposes: readonly { purpose: string }[];
+  };
+  const [context] = me.routing_contexts;
+  assert.deepEqual(context?.capabilities, ["chat"]);
+  assert.equal(context?.features["tools"], true);
+  assert.deepEqual(
+    me.purposes.map(({ purpose }) => purpose).toSorted((a, b) => a.localeCompare(b)),
+    ["brief", "off", "spoken"],
+  );
+});

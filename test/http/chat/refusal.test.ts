@@ -1,0 +1,175 @@
+// What POST /v1/chat refuses, and that a refusal calls nobody, costs nothing and leaves nothing (contract 1, 7; spec 2.5).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
+import { detailsOf, documentedErrors } from "../../harness/client.ts";
+import { attemptsOf, type ChatGateway, startChatGateway } from "./chat-gateway.ts";
+
+let gateway: ChatGateway;
+const SPEECH_KEY = "key-that-may-only-transcribe-1";
+const TEXT_ONLY_KEY = "key-routed-to-no-chat-model-01";
+const SMALL_KEY = "key-with-few-tokens-a-minute-1";
+
+before(async () => {
+  gateway = await startChatGateway({
+    app: {
+      keys: [
+        { id: "notes-key", secret: "test-key-of-the-notes-app-01", scopes: ["chat"] },
+        { id: "speech-key", secret: SPEECH_KEY, scopes: ["transcribe"] },
+        { id: "text-key", secret: TEXT_ONLY_KEY, scopes: ["chat"], route: "plain" },
+        { id: "small-key", secret: SMALL_KEY, scopes: ["chat"], quota: { tokens_per_minute: 100 } },
+      ],
+    },
+    file: (file, sandbox) => ({
+      ...file,
+      limits: { max_chat_body_bytes: 100_000 },
+      connections: [
+        ...(file.connections ?? []),
+        { id: "dg", kind: "deepgram", api_key: "k", base_url: sandbox.deepgramUrl },
+        { id: "bare", kind: "openai-compatible", base_url: gatewayUrl(), models: { bare: { capabilities: ["chat"] } } },
+      ],
+      routes: [
+        ...(file.routes ?? []),
+        { id: "plain", targets: [{ connection: "bare", model: "bare" }] },
+        { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+      ],
+    }),
+  });
+});
+after(() => gateway.close());
+
+/** Never called. */
+function gatewayUrl(): string {
+  return "http://127.0.0.1:9/v1";
+}
+
+const user = (content: unknown) => ({ messages: [{ role: "user", content }] });
+const tool = { type: "function", function: { name: "weather" } };
+const PNG = "data:image/png;base64,iVBORw0KGgo=";
+
+const INVALID: readonly (readonly [string, object, string])[] = [
+  ["no messages", { messages: [] }, "messages"],
+  ["only a system message", { messages: [{ role: "system", content: "x" }] }, "messages"],
+  ["an unknown role", { messages: [{ role: "robot", content: "x" }] }, "messages[0].role"],
+  ["an unknown field", { unknown: 1 }, "unknown"],
+  ["a message with an unknown field", { messages: [{ role: "user", content: "x", mood: "y" }] }, "messages[0]"],
+  ["max_tokens 0", { max_tokens: 0 }, "max_tokens"],
+  ["max_tokens above a million", { max_tokens: 1_000_001 }, "max_tokens"],
+  ["temperature above 2", { temperature: 2.1 }, "temperature"],
+  ["top_p above 1", { top_p: 1.5 }, "top_p"],
+  ["five stop texts", { stop: ["a", "b", "c", "d", "e"] }, "stop"],
+  [
+    "an image by URL",
+    user([{ type: "image_url", image_url: { url: "https://example.com/a.png" } }]),
+    "messages[0].content[0].image_url.url",
+  ],
+  [
+    "an image that is no base64",
+    user([{ type: "image_url", image_url: { url: "data:image/png;base64,*" } }]),
+    "messages[0].content[0].image_url.url",
+  ],
+  ["a video part", user([{ type: "video_url", video_url: { url: PNG } }]), "messages[0].content"],
+  ["tool_choice without tools", { tool_choice: "required" }, "tool_choice"],
+  [
+    "tool_choice of an unknown tool",
+    { tools: [tool], tool_choice: { type: "function", function: { name: "other" } } },
+    "tool_choice",
+  ],
+  ["two tools of one name", { tools: [tool, tool] }, "tools"],
+  ["parallel_tool_calls without tools", { parallel_tool_calls: true }, "parallel_tool_calls"],
+  [
+    "an answer to no call",
+    { messages: [...HELLO, { role: "tool", tool_call_id: "x", content: "y" }] },
+    "messages[1].tool_call_id",
+  ],
+  ["an assistant who says nothing", { messages: [...HELLO, { role: "assistant" }] }, "messages[1].content"],
+  [
+    "a schema without its name",
+    { response_format: { type: "json_schema", json_schema: { schema: {} } } },
+    "response_format.json_schema.name",
+  ],
+];
+
+for (const [name, fields, param] of INVALID) {
+  test(`contract 7: ${name} is a 400 that names the field, calls nobody and records nothing`, async () => {
+    const reply = await postChat(gateway.origin, fields);
+    assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"], reply.text);
+    const issues = detailsOf(reply)["issues"] as readonly { param: string }[];
+    assert(
+      issues.some((issue) => issue.param.startsWith(param)),
+      JSON.stringify(issues),
+    );
+    await nothingHappened();
+  });
+}
+
+for (const name of ["model", "provider"]) {
+  test(`§2.5 ${name} must not be sent, and is told before any other fault`, async () => {
+    const reply = await postChat(gateway.origin, { [name]: "gpt-4o", temperature: 9, unknown: 1 });
+    assert.deepEqual([reply.status, reply.code], [400, "ROUTE_CONTROL_FIELD_REJECTED"]);
+    await nothingHappened();
+  });
+}
+
+test("contract 3: null counts as not sent", async () => {
+  const reply = await postChat(gateway.origin, { temperature: null, tools: null, stream: null, response_format: null });
+  assert.equal(reply.status, 200, reply.text);
+  gateway.first.calls.length = 0;
+  await gateway.app.settled();
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
+test("contract 1: a body above max_chat_body_bytes is refused from its declared length", async () => {
+  const reply = await postChat(gateway.origin, user("x".repeat(100_001)));
+  assert.deepEqual([reply.status, reply.code], [413, "BODY_TOO_LARGE"]);
+  assert.equal(detailsOf(reply)["max_body_bytes"], 100_000);
+  await nothingHappened();
+});
+
+test("contract 1: another scope is 403, no key 401", async () => {
+  assert.equal((await postChat(gateway.origin, {}, { key: SPEECH_KEY })).code, "FORBIDDEN");
+  assert.equal((await postChat(gateway.origin, {}, { key: "nobody-has-this-key-at-all-01" })).code, "UNAUTHENTICATED");
+});
+
+const FEATURES: readonly (readonly [string, object])[] = [
+  ["tools", { tools: [tool] }],
+  ["tool_choice", { tools: [tool], tool_choice: "required" }],
+  ["parallel_tool_calls", { tools: [tool], parallel_tool_calls: false }],
+  ["response_format.json_object", { response_format: { type: "json_object" } }],
+  ["response_format.json_schema", { response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } } }],
+  ["image_parts", user([{ type: "image_url", image_url: { url: PNG } }])],
+  ["audio_parts", user([{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }])],
+];
+
+for (const [feature, fields] of FEATURES) {
+  test(`§1.6 ${feature} is required of the target: a route whose models lack it fails closed`, async () => {
+    const refused = await postChat(gateway.origin, fields, { key: TEXT_ONLY_KEY });
+    assert.deepEqual([refused.status, refused.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"], refused.text);
+    assert((detailsOf(refused)["missing"] as readonly string[]).includes(feature));
+    await nothingHappened();
+  });
+}
+
+test("contract 7: max_tokens beyond the model's limit is a lack like any other", async () => {
+  const refused = await postChat(gateway.origin, { max_tokens: 1_001 });
+  assert.equal(refused.code, "REQUIRED_FEATURE_UNSUPPORTED");
+  assert.deepEqual(detailsOf(refused)["missing"], ["max_tokens"]);
+});
+
+test("contract 2: the tokens a minute of a key are counted before anything is called", async () => {
+  const refused = await postChat(gateway.origin, { max_tokens: 200 }, { key: SMALL_KEY });
+  assert.deepEqual([refused.status, refused.code], [429, "RATE_LIMITED"]);
+  assert.match(refused.headers.get("ratelimit-policy") ?? "", /q=100;w=60/);
+  assert.equal(chatOf(await postChat(gateway.origin, { max_tokens: 50 }, { key: SMALL_KEY })).finish_reason, "stop");
+});
+
+test("contract 1: every refusal of the endpoint is one that its contract documents", () => {
+  const documented = documentedErrors("POST", "/v1/chat");
+  for (const code of ["REQUIRED_FEATURE_UNSUPPORTED", "BODY_TOO_LARGE", "RATE_LIMITED", "all_providers_exhausted"])
+    assert(documented.includes(code), code);
+});
+
+async function nothingHappened(): Promise<void> {
+  assert.equal(gateway.first.calls.length + gateway.second.calls.length, 0);
+  assert.deepEqual(await attemptsOf(gateway), []);
+}
