@@ -1,10 +1,15 @@
 // The completion webhook over HTTP: set up, tested, delivered again, listened to, removed (spec 4.5, 6; contract 6).
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingHttpHeaders } from "node:http";
+import { PassThrough, Readable } from "node:stream";
 import { test } from "node:test";
+import { listen } from "../../../src/cli/listen.ts";
 import { readEvents } from "../../../src/cli/read-events.ts";
 import { deliveryList, deliveryView, listenDelivery, listenReady, webhookView } from "../../../src/contract/webhook.ts";
 import { verifyWebhook } from "../../../src/webhooks/verify.ts";
 import { speech } from "../../harness/client.ts";
+import { httpServer, readAll } from "../../outbound/loopback.ts";
 import { ADMIN, call, MEMBER, openWorld, OPERATOR, PATH, RECEIVER, type WebhookWorld } from "./workspace.ts";
 
 test("contract 6: configured, read, tested, listed, delivered again, deleted; the secret is in one answer and nowhere else", async (t) => {
@@ -169,6 +174,47 @@ test("contract 6: the stream gives every event as a delivery would have it, sign
   }
   assert.ok(!jobs.has(jobId), "the last one seen does not come again");
   later.close();
+});
+
+test("contract 6: patchbay listen brings a job's event to a receiver on this machine", async (t) => {
+  const world = await openWorld(t);
+  const arrived = Promise.withResolvers<{ headers: IncomingHttpHeaders; body: Buffer }>();
+  const local = await httpServer(t, async (request, response) => {
+    arrived.resolve({ headers: request.headers, body: await readAll(request) });
+    response.writeHead(204).end();
+  });
+  const { secret } = webhookView.parse((await call(world.gateway, "PUT", PATH, { body: { url: RECEIVER } })).json);
+  assert(secret !== undefined);
+  const stop = new AbortController();
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const terminal = { stdin: Readable.from([]), stdout, stderr, env: {}, cwd: world.gateway.dataDir };
+  const options = { forwardTo: local.href, url: world.gateway.origin, apiKey: ADMIN };
+  const listening = listen(options, terminal, stop.signal);
+  await once(stderr, "data");
+  const jobId = await endJob(world);
+  const verdict = verifyWebhook({ ...(await arrived.promise), secret });
+  assert(verdict.ok && verdict.event.job_id === jobId, JSON.stringify(verdict));
+  assert.ok(String((await once(stdout, "data"))[0]).includes(`${jobId}  204  `));
+  stop.abort();
+  await assert.rejects(listening);
+});
+
+test("contract 6: where the operator allows it, a receiver of its own may be private and speak http, and nothing else may", async (t) => {
+  const world = await openWorld(t, { allow_http: true, allowed_private_cidrs: ["10.1.0.0/16"] });
+  const own = await httpServer(t, (_request, response) => void response.writeHead(204).end());
+  world.internet.name("own.example", ["10.1.2.3"]);
+  world.internet.server("10.1.2.3", own);
+  world.internet.name("neighbour.example", ["10.2.0.1"]);
+  const put = (url: string) => call(world.gateway, "PUT", PATH, { body: { url } });
+  for (const url of ["http://neighbour.example/", "http://10.2.0.1/", "http://169.254.169.254/", "http://127.0.0.1/"])
+    assert.equal((await put(url)).code, "INVALID_REQUEST", url);
+  assert.equal((await put("http://own.example:9000/hooks")).status, 200);
+  const tested = deliveryView.parse((await call(world.gateway, "POST", `${PATH}/test`)).json);
+  assert.equal(tested.status, "delivered");
+  assert.deepEqual(
+    world.internet.dialled.map(({ address, port, tlsName }) => [address, port, tlsName]),
+    [["10.1.2.3", 9_000, null]],
+  );
 });
 
 test("contract 10: a stream ends when the gateway begins to stop", async (t) => {

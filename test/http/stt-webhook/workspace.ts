@@ -48,7 +48,10 @@ export interface WebhookWorld {
 }
 
 /** One for a file of tests: `t` is what closes it. */
-export async function openWorld(t: TestContext): Promise<WebhookWorld> {
+export async function openWorld(
+  t: TestContext,
+  webhooks: NonNullable<ConfigurationFile["webhooks"]> = {},
+): Promise<WebhookWorld> {
   const internet = await pretendInternet(t);
   const received: Delivered[] = [];
   let waiting: ((delivered: Delivered) => void)[] = [];
@@ -63,7 +66,10 @@ export async function openWorld(t: TestContext): Promise<WebhookWorld> {
   });
   internet.name("receiver.example", ["93.184.216.34"]);
   internet.server("93.184.216.34", receiver);
-  const gateway = await startGateway({ file: workspaces, network: internet });
+  const gateway = await startGateway({
+    file: (sandbox) => ({ ...workspaces(sandbox), webhooks }),
+    network: internet,
+  });
   t.after(() => gateway.close());
   return {
     gateway,
