@@ -5,7 +5,15 @@ import { brand } from "../contract/ids.ts";
 import type { Queue } from "../queue/queue.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { claimDelivery, releaseClaim } from "./claim.ts";
-import { AGAIN_QUEUE, CONCURRENCY, type DeliveryMessage, enqueue, FIRST_QUEUE, PER_RECEIVER } from "./queues.ts";
+import {
+  AGAIN_QUEUE,
+  CONCURRENCY,
+  type DeliveryMessage,
+  enqueue,
+  FIRST_QUEUE,
+  type Lane,
+  PER_RECEIVER,
+} from "./queues.ts";
 import { recordAttempt } from "./record-attempt.ts";
 import type { WebhookServices } from "./services.ts";
 
@@ -22,14 +30,24 @@ export function readMessage(data: unknown): DeliveryMessage {
   return message.parse(data);
 }
 
-/** With `signal`, an attempt under way is cut when the process stops; its message comes again. */
-export async function deliver(services: WebhookServices, due: DeliveryMessage, signal?: AbortSignal): Promise<void> {
+interface DeliverOptions {
+  /** Where a message that must wait its turn goes back to. */
+  readonly lane?: Lane;
+  /** Cuts an attempt under way when the process stops; its message comes again. */
+  readonly signal?: AbortSignal;
+}
+
+export async function deliver(
+  services: WebhookServices,
+  due: DeliveryMessage,
+  { lane = FIRST_QUEUE, signal }: DeliverOptions = {},
+): Promise<void> {
   const claim = await claimDelivery(services, due);
   switch (claim.kind) {
     case "stale":
       return;
     case "busy":
-      await enqueue(services.queue, due, { lane: AGAIN_QUEUE, delaySeconds: BUSY_SECONDS });
+      await enqueue(services.queue, due, { lane, delaySeconds: BUSY_SECONDS });
       return;
     case "claimed": {
       const attempted = await attemptDelivery(services, claim.delivery, signal).catch(async (error: unknown) => {
@@ -45,12 +63,12 @@ export async function deliver(services: WebhookServices, due: DeliveryMessage, s
 export function startDeliveries(
   services: WebhookServices,
   queue: Pick<Queue, "work">,
-  concurrency: Readonly<Record<keyof typeof CONCURRENCY, number>> = CONCURRENCY,
+  concurrency: Readonly<Record<Lane, number>> = CONCURRENCY,
 ): void {
   for (const lane of [FIRST_QUEUE, AGAIN_QUEUE] as const)
     queue.work(lane, {
       concurrency: concurrency[lane],
       perGroup: PER_RECEIVER,
-      handler: ({ data, signal }) => deliver(services, readMessage(data), signal),
+      handler: ({ data, signal }) => deliver(services, readMessage(data), { lane, signal }),
     });
 }

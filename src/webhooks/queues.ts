@@ -6,14 +6,16 @@ import type { Transacting } from "../storage/database.ts";
 
 export const FIRST_QUEUE = "webhook-deliveries";
 export const AGAIN_QUEUE = "webhook-deliveries-again";
+export type Lane = typeof FIRST_QUEUE | typeof AGAIN_QUEUE;
 
 /** At most so many at once to one receiver, over all processes (`claim.ts`). */
 export const PER_RECEIVER = 4;
 /**
  * Attempts at once in a process: sockets that wait, not work that is done. Receivers that nobody knows to be dead yet are in
- * the first queue, and each holds a place for as long as it keeps silent.
+ * the first queue, and each holds a place for as long as it keeps silent. Measured on PostgreSQL with 1,000 receivers that never
+ * answer: everybody else's first attempt begins 0.06 s (p95) after its commit when they are known, 0.11 s when all are new.
  */
-export const CONCURRENCY = { [FIRST_QUEUE]: 1_000, [AGAIN_QUEUE]: 250 } as const;
+export const CONCURRENCY = { [FIRST_QUEUE]: 2_000, [AGAIN_QUEUE]: 250 } as const;
 
 export interface DeliveryMessage {
   readonly workspaceId: WorkspaceId;
@@ -43,7 +45,7 @@ export function webhookQueues(timeoutMs: number): Readonly<Record<string, QueueD
 export async function enqueue(
   queue: Pick<Queue, "send">,
   message: DeliveryMessage,
-  when: { readonly lane: typeof FIRST_QUEUE | typeof AGAIN_QUEUE; readonly delaySeconds: number },
+  when: { readonly lane: Lane; readonly delaySeconds: number },
   tx?: Transacting,
 ): Promise<void> {
   const options = {

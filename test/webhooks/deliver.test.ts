@@ -296,7 +296,7 @@ test("contract 6: a process that stops cuts its attempts, and their messages com
     signal?.throwIfAborted();
     return ok;
   });
-  await assert.rejects(deliver(bench.services, message, stop.signal), /stopping/);
+  await assert.rejects(deliver(bench.services, message, { signal: stop.signal }), /stopping/);
   assert.deepEqual((await delivery(bench, message)).attempts, []);
   bench.answer(ok);
   assert.equal(await bench.run(message), null);
