@@ -1,0 +1,31 @@
+// One app with a long backlog leaves room for another's single job (contract 5; reliability: noisy neighbours).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { ended, poll, submit } from "../http/jobs/jobs.ts";
+import { jobsFile, SECOND_APP_KEY } from "./setting.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: (sandbox) => jobsFile(sandbox, { job_concurrency: 4 }), works: false });
+});
+after(() => gateway.close());
+
+test("contract 5: another app's single job is taken up at once beside a backlog whose jobs do not end", async () => {
+  const { origin, sandbox } = gateway;
+  const backlog: string[] = [];
+  for (let n = 0; n < 20; n += 1) backlog.push((await submit(origin)).job_id);
+  // The first three are under way for as long as the test wants.
+  sandbox.addFault({ wire: "deepgram", times: 3, fault: { kind: "stall" } });
+  const worker = await startGateway({
+    file: (each) => jobsFile(each, { job_concurrency: 4 }),
+    beside: gateway,
+  });
+  await sandbox.waitForCall((call) => call.wire === "deepgram");
+  const single = await submit(origin, { key: SECOND_APP_KEY });
+  assert.equal((await ended(origin, single.job_id, SECOND_APP_KEY)).status, "succeeded");
+  const states = await Promise.all(backlog.map(async (id) => (await poll(origin, id)).status));
+  assert.equal(states.filter((status) => status === "processing").length, 3, states.join(" "));
+  assert.equal(states.filter((status) => status === "queued").length, 17);
+  await worker.close();
+});

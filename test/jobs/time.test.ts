@@ -1,0 +1,150 @@
+// What time does to jobs (contract 5): a deadline in the queue and at work, the purge of everything that was said, the row's end.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { sql } from "kysely";
+import { removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
+import { get, postForm } from "../harness/client.ts";
+import { shiftClock } from "../harness/database.ts";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
+import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
+
+let gateway: TestGateway;
+const beside: TestGateway[] = [];
+before(async () => {
+  gateway = await startGateway({ file: jobsFile, works: false });
+});
+after(() => gateway.close());
+afterEach(async () => {
+  for (const each of beside.splice(0)) await each.close();
+  gateway.sandbox.clearFaults();
+  gateway.sandbox.clearCalls();
+  await shiftClock(gateway.database, 0);
+  await assertEvents(gateway.database);
+});
+
+async function start(options: Parameters<typeof startGateway>[0] = {}): Promise<TestGateway> {
+  const started = await startGateway({ file: jobsFile, beside: gateway, ...options });
+  beside.push(started);
+  return started;
+}
+
+test("contract 5: a deadline that passes in the queue ends the job, uncharged, without a call", async () => {
+  const { origin, database, sandbox } = gateway;
+  const { job_id: id } = await submit(origin);
+  await pass(gateway, 21_599);
+  assert.equal((await poll(origin, id)).status, "queued");
+  await pass(gateway, 21_601);
+  const done = await poll(origin, id);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
+  assert.notEqual(done.started_at, null);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
+  assert.equal(paidCalls(sandbox), 0);
+});
+
+test("contract 5: a deadline that passed while nobody worked on the job ends it as soon as it is taken up", async () => {
+  const { origin, sandbox } = gateway;
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  const late = new Date(Date.now() + 21_601_000);
+  await start({ now: () => late });
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
+  assert.equal(paidCalls(sandbox), 0);
+});
+
+test("contract 5: after its time nothing of what was said is in any table or file, and the key is free", async () => {
+  const small = await start({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
+  const inline = await start();
+  const ids: string[] = [];
+  const headers = { "idempotency-key": "purge" };
+  // One whose result lies in the object store, one whose lies in its row: whichever worker took it.
+  for (const fields of [{ prompt: "canary of the prompt" }, { prompt: "canary of the prompt", keyterms: "canaryterm" }])
+    ids.push((await submit(small.origin, { fields, headers: fields.keyterms === undefined ? headers : {} })).job_id);
+  const contents = new Set<string>();
+  for (const id of ids) {
+    const done = await ended(inline.origin, id);
+    assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+    contents.add((await get(inline.origin, `${JOBS}/${id}?format=text`)).text.trim());
+  }
+  assert.ok([...contents].every((text) => text.length > 10));
+  await sweepJobs(gateway.app.jobs);
+  assert.deepEqual(objects("audio"), [], "spooled audio goes when the job is terminal");
+
+  await pass(gateway, 259_200 + 60);
+  for (const id of ids) {
+    const purged = await poll(gateway.origin, id);
+    assert.deepEqual(
+      [purged.status, purged.result, purged.result_url, purged.result_expired],
+      ["succeeded", null, null, true],
+    );
+    assert.equal((await get(gateway.origin, `${JOBS}/${id}?format=srt`)).code, "NOT_FOUND");
+    const row = await gateway.database.db.selectFrom("jobs").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    assert.deepEqual(
+      [row.request, row.result, row.result_key, row.audio_key, row.slot_key, row.remote_run],
+      [null, null, null, null, null, null],
+    );
+  }
+  assert.deepEqual(objects("results"), []);
+  // Sealed bytes would hide a canary: nothing sealed is left either, so plain text is all there is to search.
+  const dump = await dumpTables();
+  for (const canary of [...contents, "canary of the prompt", "canaryterm"]) assert.ok(!dump.includes(canary), canary);
+  await gateway.app.gateway.idempotency.sweep();
+  const again = await postForm(gateway.origin, { path: JOBS, headers, fields: { prompt: "another" } });
+  assert.equal(again.status, 202, "the key's answer went with the result");
+
+  await pass(gateway, 31 * 86_400);
+  assert.equal((await get(gateway.origin, `${JOBS}/${ids[0]}`)).code, "JOB_NOT_FOUND");
+});
+
+test("contract 5: what a failed submission or a lost attempt left in the object store is removed, what is named stays", async () => {
+  const { objects: store } = gateway.app.jobs;
+  const { job_id: id } = await submit(gateway.origin);
+  for (const key of ["audio/job_never_committed", `results/${id}/7`])
+    await store.put(
+      key,
+      (async function* () {
+        yield Buffer.from("left behind");
+      })(),
+      11,
+    );
+  const jobs = gateway.app.jobs;
+  await removeOrphans(jobs);
+  assert.equal(objects("audio").length >= 2, true, "what is young may still be named");
+  const later = new Date(Date.now() + 7_200_000);
+  await removeOrphans({ ...jobs, gateway: { ...jobs.gateway, now: () => later } });
+  assert.deepEqual(objects("results"), []);
+  assert.ok(objects("audio").some((path) => path.endsWith(id)));
+  assert.ok(!objects("audio").some((path) => path.endsWith("never_committed")));
+});
+
+function objects(prefix: string): readonly string[] {
+  return globSync(join(gateway.dataDir, "objects", prefix, "**/*")).filter((path) => isFile(path));
+}
+
+function isFile(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every row of every table, the queue's included, as text. */
+async function dumpTables(): Promise<string> {
+  const { db } = gateway.database;
+  const { rows: tables } = await sql<{ name: string }>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`.execute(
+    db,
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await sql<{ text: string }>`select row_to_json(t)::text as text from ${sql.raw(name)} t`.execute(
+      db,
+    );
+    texts.push(...rows.map((row) => row.text));
+  }
+  return texts.join("\n");
+}
