@@ -1,7 +1,7 @@
 // A job's row as callers see it (spec 2.3; contract 5).
 import type { Job, JobError, SubmittedJob } from "../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../contract/transcription.ts";
-import type { JobRow } from "../storage/tables.ts";
+import type { JobSummary, VisibleJob } from "../storage/jobs.ts";
 import { loadResult } from "./result.ts";
 import type { JobServices } from "./services.ts";
 
@@ -22,14 +22,14 @@ export function describeSubmitted(jobId: string, createdAt: Date): SubmittedJob 
 /** With its result: inline where it stands in the row, else a fresh signed address. */
 export async function describeJob(
   services: Pick<JobServices, "seal" | "objects" | "tokens" | "limits" | "gateway">,
-  row: JobRow,
+  row: VisibleJob,
 ): Promise<Job> {
   const inline = row.result === null ? null : await loadResult(services, row);
   return { ...summarise(row), result: inline?.envelope ?? null, result_url: resultUrl(services, row) };
 }
 
 /** The JSON columns are written by this room alone. */
-export function summarise(row: JobRow): Job {
+export function summarise(row: JobSummary): Job {
   return {
     object: "transcription.job",
     job_id: row.id,
@@ -55,7 +55,7 @@ export function summarise(row: JobRow): Job {
 
 function resultUrl(
   { tokens, limits, gateway }: Pick<JobServices, "tokens" | "limits" | "gateway">,
-  row: JobRow,
+  row: VisibleJob,
 ): string | null {
   if (row.result_key === null) return null;
   const expiresAt = new Date(gateway.now().getTime() + limits.resultUrlTtlSeconds * 1000);

@@ -1,8 +1,7 @@
 // What a caller sees of its jobs (spec 2.3, 4.3; contract 5): one, at once or when it has ended; its changes as they come; a page.
 import { GatewayError } from "../contract/errors.ts";
 import type { Job, JobList, JobStatus } from "../contract/jobs.ts";
-import { type JobOwner, listJobs, readJob } from "../storage/jobs.ts";
-import type { JobRow } from "../storage/tables.ts";
+import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
 import { describeJob, summarise } from "./describe-job.ts";
 import type { JobServices } from "./services.ts";
 import { isTerminal } from "./states.ts";
@@ -21,7 +20,7 @@ export async function findJob(
   { database }: Pick<JobServices, "database">,
   owner: JobOwner,
   id: string,
-): Promise<JobRow> {
+): Promise<VisibleJob> {
   const row = await readJob(database.db, owner, id);
   if (row === null) throw noSuchJob();
   return row;

@@ -92,7 +92,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservation = audio === null ? null : reservationFor(services, call, decision.candidates, audio);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
-  return transact(database, async (tx) => {
+  const answer = await transact(database, async (tx) => {
     if (reservation !== null) await reserve(services, tx, reservation);
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
@@ -118,9 +118,10 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
       if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
     }
     await queue.send(JOBS_QUEUE, { job_id: jobId }, { groupId: owner.appId }, tx);
-    gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
     return reply;
   });
+  gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
+  return answer;
 }
 
 /** The most that any target can cost: which of them serves is decided when the job runs. */

@@ -16,19 +16,20 @@ const WAKE_QUEUED_AGAIN_SECONDS = sql.lit(1_800);
 export async function lapsedJobs(tx: Transacting): Promise<readonly { readonly id: string; readonly appId: string }[]> {
   const { rows } = await sql<{ id: string; appId: string }>`
     update jobs set woken_at = patchbay_now() where ctid in (
-      select ctid from jobs where (status = 'processing' and lease_until <= patchbay_now()
-          and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second')
-        or (status = 'queued' and woken_at <= patchbay_now() - ${WAKE_QUEUED_AGAIN_SECONDS} * interval '1 second')
+      select ctid from jobs where status in ('queued', 'processing')
+        and case status when 'queued' then woken_at <= patchbay_now() - ${WAKE_QUEUED_AGAIN_SECONDS} * interval '1 second'
+          else lease_until <= patchbay_now() and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second' end
       limit ${BATCH} for update skip locked)
     returning id, app_id as "appId"`.execute(tx);
   return rows;
 }
 
-/** One that was never taken up in time, begun in order to end; its row stays locked. */
+/** One that nobody took up in time, or that no worker holds any more, begun in order to end; its row stays locked. */
 export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
-    update jobs set status = 'processing', attempt = attempt + 1, lease_until = patchbay_now(), started_at = patchbay_now()
-    where ctid = (select ctid from jobs where status = 'queued' and deadline_at <= patchbay_now() limit 1 for update skip locked)
+    update jobs set status = 'processing', attempt = attempt + 1, lease_until = patchbay_now(), started_at = coalesce(started_at, patchbay_now())
+    where ctid = (select ctid from jobs where status in ('queued', 'processing') and deadline_at <= patchbay_now()
+      and (status = 'queued' or lease_until <= patchbay_now()) limit 1 for update skip locked)
     returning *`.execute(tx);
   return rows[0] ?? null;
 }

@@ -46,10 +46,51 @@ export async function insertJob(
   return row;
 }
 
-export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<JobRow | null> {
+/** A job as its callers may see it: what was asked stays sealed where it is. */
+export type VisibleJob = Omit<JobRow, "request">;
+/** Without its result, which can be large. */
+export type JobSummary = Omit<VisibleJob, "result">;
+
+const SUMMARY = [
+  "id",
+  "workspace_id",
+  "app_id",
+  "key_id",
+  "request_id",
+  "task",
+  "status",
+  "stage",
+  "fraction",
+  "attempt",
+  "lease_until",
+  "woken_at",
+  "cancel_requested",
+  "audio",
+  "audio_key",
+  "call_attempt_id",
+  "call_position",
+  "call_state",
+  "remote_run",
+  "failures",
+  "purpose",
+  "metadata",
+  "slot_key",
+  "result_key",
+  "error",
+  "usage",
+  "provider_deletion",
+  "created_at",
+  "started_at",
+  "deadline_at",
+  "finished_at",
+  "expires_at",
+  "purged_at",
+] as const satisfies readonly (keyof JobSummary)[];
+
+export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .selectAll()
+    .select([...SUMMARY, "result"])
     .where("id", "=", id)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
@@ -58,10 +99,14 @@ export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): 
 }
 
 /** For whoever holds a signed address of its result: the app is not asked. */
-export async function readJobOfWorkspace(db: Kysely<Tables>, workspaceId: string, id: string): Promise<JobRow | null> {
+export async function readJobOfWorkspace(
+  db: Kysely<Tables>,
+  workspaceId: string,
+  id: string,
+): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .selectAll()
+    .select([...SUMMARY, "result"])
     .where("id", "=", id)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
@@ -76,10 +121,10 @@ export interface JobPage {
 }
 
 /** Newest first; ids sort by time. */
-export async function listJobs(db: Kysely<Tables>, owner: JobOwner, page: JobPage): Promise<readonly JobRow[]> {
+export async function listJobs(db: Kysely<Tables>, owner: JobOwner, page: JobPage): Promise<readonly JobSummary[]> {
   let query = db
     .selectFrom("jobs")
-    .selectAll()
+    .select(SUMMARY)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId);
   if (page.status !== null) query = query.where("status", "=", page.status);

@@ -54,6 +54,23 @@ test("contract 5: a deadline that passed while nobody worked on the job ends it 
   assert.equal(paidCalls(sandbox), 0);
 });
 
+test("contract 5: a job that no worker can even open ends at its deadline", async () => {
+  const { origin, database } = gateway;
+  const { job_id: id } = await submit(origin);
+  await database.db
+    .updateTable("jobs")
+    .set({ request: Buffer.from("sealed by a key that is gone") })
+    .where("id", "=", id)
+    .execute();
+  const worker = await start();
+  await waitUntil(async () => (await poll(origin, id)).attempts > 0);
+  await worker.close();
+  await pass(gateway, 21_700);
+  const done = await poll(origin, id);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
+});
+
 test("contract 5: after its time nothing of what was said is in any table or file, and the key is free", async () => {
   const small = await start({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const inline = await start();
@@ -118,6 +135,10 @@ test("contract 5: what a failed submission or a lost attempt left in the object 
   assert.ok(objects("audio").some((path) => path.endsWith(id)));
   assert.ok(!objects("audio").some((path) => path.endsWith("never_committed")));
 });
+
+async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds()));
+}
 
 function objects(prefix: string): readonly string[] {
   return globSync(join(gateway.dataDir, "objects", prefix, "**/*")).filter((path) => isFile(path));
