@@ -128,6 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       logger,
     };
   const deletions = createProviderDeletions(database, reach);
+  await deletions.report();
   const plain: GatewayServices = {
     ...reach,
     limits: configuration.limits,

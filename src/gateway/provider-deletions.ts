@@ -32,6 +32,8 @@ export interface ProviderDeletions {
   state(workspaceId: WorkspaceId, subject: string): Promise<DeletionState>;
   /** What could finally not be deleted, for the operator. */
   failed(limit: number): Promise<readonly FailedDeletion[]>;
+  /** Says at a start what could finally not be deleted, for it has to be done by hand. Answers how much. */
+  report(): Promise<number>;
   /** Deletes what is due. Answers how many were tried. */
   sweep(): Promise<number>;
   /** Waits for what is under way. */
@@ -42,6 +44,8 @@ type Services = Pick<GatewayServices, "directory" | "providers" | "chatProviders
 
 const BATCH = 20;
 const PURGE_BATCH = 500;
+/** At a start; the rest stands in the table. */
+const REPORTED = 50;
 const TIMEOUT_MS = 30_000;
 
 export function createProviderDeletions(database: Database, services: Services): ProviderDeletions {
@@ -71,6 +75,14 @@ export function createProviderDeletions(database: Database, services: Services):
     },
     state: (workspaceId, subject) => readDeletionState(database.db, workspaceId, subject),
     failed: (limit) => readFailedDeletions(database.db, limit),
+    report: async () => {
+      const failed = await readFailedDeletions(database.db, REPORTED);
+      for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {
+        const facts = { deletion_id: id, subject, account, provider, provider_id: runId, failure: lastFailure };
+        services.logger.warn({ ...facts, since: finishedAt.toISOString() }, "the provider still keeps a recording");
+      }
+      return failed.length;
+    },
     sweep,
     close: async () => {
       closing.abort();

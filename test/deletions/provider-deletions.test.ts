@@ -119,6 +119,10 @@ test("contract 5: after the last attempt it is failed for good, said as an error
   );
   assert.ok(gateway.sandbox.calls.some(({ path }) => path.endsWith(String(listed?.runId))));
   assert.ok(gateway.logs.some((line) => line.includes("keeps a recording") && line.includes('"level":50')));
+  assert.equal(await gateway.app.gateway.deletions.report(), 1);
+  const reported = gateway.logs.filter((line) => line.includes("still keeps a recording"));
+  assert.equal(reported.length, 1);
+  assert.ok(reported[0]?.includes(String(listed?.runId)) && reported[0].includes("unauthorized"));
 });
 
 test("contract 5: a crash after the submission leaves the duty to the sweep, once nobody can be waiting", async () => {
