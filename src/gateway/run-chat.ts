@@ -73,7 +73,11 @@ export async function firstToServe<Served>(
     try {
       return await serve(candidate);
     } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
+      if (!(error instanceof ProviderError)) {
+        // A budget that ends the turn frees no key under which work may have been done.
+        if (unknown !== null) await slot?.burn();
+        throw error;
+      }
       const { kind, retryAfterSeconds } = error;
       if (certaintyOf(kind) === "aborted") throw callerGone();
       failures.push({ position: candidate.target.position, kind, retryAfterSeconds });

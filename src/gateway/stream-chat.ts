@@ -99,7 +99,10 @@ async function* relay(
     if (error.kind !== "aborted") yield { kind: "error", error: streamBroke(error.kind) };
   } finally {
     // The reader left between two parts.
-    if (!ended) await attempt.endBadly(new ProviderError("aborted"), usedOf(source, parts.tokens()));
+    if (!ended) {
+      await attempt.endBadly(new ProviderError("aborted"), usedOf(source, parts.tokens()));
+      await source.close();
+    }
   }
 }
 
@@ -118,6 +121,8 @@ interface Source {
   /** null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
   next(): Promise<ChatEvent | null>;
   contentCame(): void;
+  /** For a stream that is not read to its end. */
+  close(): Promise<void>;
   usage(): { readonly usage: ChatUsage; readonly isFinal: boolean } | null;
   providerRequestId(): string | null;
 }
@@ -162,6 +167,10 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number, idleM
       clearTimeout(firstContent);
       idle = setTimeout(tooLate, idleMs);
       idle.unref();
+    },
+    close: async () => {
+      stopTimers();
+      await iterator.return?.().catch(() => undefined);
     },
     usage: () => usage,
     providerRequestId: () => providerRequestId,

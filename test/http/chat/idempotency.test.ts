@@ -129,3 +129,26 @@ test("§4.1.2.6 streams and dry runs take no notice of the key", async () => {
   assert.equal((await postChat(gateway.origin, { temperature: 1 }, { headers })).status, 200);
   assert.equal(gateway.first.calls.length, 3);
 });
+
+test("contract 3: a budget that stops the second target frees no key under which the first may have worked", async () => {
+  const limited = await startChatGateway({
+    // 1,010 tokens fit at the first target's price and not at the second's.
+    app: { budgets: [{ period: "month", limit_usd: "0.010011" }] },
+    file: (file) => ({
+      ...file,
+      prices: (file.prices ?? []).map((price) =>
+        price.model === "two" ? { ...price, usd_per_million_output_tokens: "1000" } : price,
+      ),
+    }),
+  });
+  try {
+    const headers = fresh();
+    limited.first.behave(({ response }) => void response.socket?.resetAndDestroy());
+    assert.equal((await postChat(limited.origin, {}, { headers })).code, "BUDGET_EXCEEDED");
+    limited.first.behave(answer);
+    assert.equal((await postChat(limited.origin, {}, { headers })).code, "IDEMPOTENT_RESULT_UNAVAILABLE");
+    assert.equal(limited.first.calls.length, 1);
+  } finally {
+    await limited.close();
+  }
+});
