@@ -50,7 +50,8 @@ function base32(hex: string): string {
   let held = 0;
   let bits = 2;
   for (let at = 0; at < hex.length; at += 1) {
-    held = (held << 4) | Number.parseInt(hex.charAt(at), 16);
+    const code = hex.charCodeAt(at);
+    held = (held << 4) | (code < 58 ? code - 48 : code - 87);
     bits += 4;
     if (bits < 5) continue;
     bits -= 5;
