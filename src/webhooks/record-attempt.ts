@@ -31,7 +31,7 @@ export async function recordAttempt(
     // A redelivery by hand took over meanwhile: it decides what becomes of the delivery.
     if (made.turn !== delivery.message.turn || made.state !== "pending") return;
     if (hasSucceeded) return finish(tx, delivery, null);
-    if (isGone(attempted)) return finish(tx, delivery, "gone");
+    if (isSame && isGone(attempted)) return finish(tx, delivery, "gone");
     if (disabledNow) return finish(tx, delivery, "disabled");
     await next(services, tx, delivery, attempted, made.attempts_made);
   });
