@@ -13,12 +13,13 @@ import { callerGone } from "./attempt-end.ts";
 import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
 import { finishTranscript } from "./finish-transcript.ts";
 import { exhausted, outcomeUnknown, streamBroke } from "./judge-failure.ts";
-import { measureAudio, type MeasuredAudio } from "./measure-audio.ts";
+import type { MeasuredAudio } from "./measure-audio.ts";
 import { jsonReply } from "./reply.ts";
 import { runCandidates, type RunOutcome } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
 import type { TranscribeCall } from "./transcribe.ts";
+import { takeAudio, type TakenAudio } from "./with-audio.ts";
 
 /** What the edge sends on, in order; after an `error` nothing follows. */
 export type TranscriptPart =
@@ -39,14 +40,29 @@ type Piece = Extract<TranscriptPart, { kind: "text" | "segment" }>;
 /** Comes back with the provider's first content, or its regular end. */
 export async function streamTranscription(services: GatewayServices, call: StreamCall): Promise<TranscriptStream> {
   refuseTooManyKeyterms(services, call);
-  const audio = await measureAudio(services, call);
-  const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
-  services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+  const audio = await takeAudio(services, {
+    audio: call.audio,
+    workspaceId: call.principal.workspace.id,
+    maxUrlBytes: services.limits.maxAudioUrlBytes,
+    signal: call.clientGone,
+  });
+  const decision = await decideOrRelease(services, call, audio);
   const run = startRun(services, call, audio, decision);
   const first = await run.pieces.next();
   // Whatever became of it before its first content is an answer like any other.
   if (first === null) throwUnlessServed(await run.outcome);
   return { simulated: run.isSimulated(), parts: relay(services, audio, decision, run, first) };
+}
+
+async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
+  try {
+    const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
+    services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+    return decision;
+  } catch (error) {
+    await audio.release();
+    throw error;
+  }
 }
 
 interface Run {
@@ -57,7 +73,7 @@ interface Run {
   readonly isSimulated: () => boolean;
 }
 
-function startRun(services: GatewayServices, call: StreamCall, audio: MeasuredAudio, decision: Decided): Run {
+function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const left = new AbortController();
   const pieces = createHandover<Piece>();
   const keeper = slotKeeper(services, payerOf(call), null);
@@ -74,18 +90,20 @@ function startRun(services: GatewayServices, call: StreamCall, audio: MeasuredAu
     }
     throw new ProviderError("bad_reply", { reason: "no_finish" });
   };
-  const outcome = runCandidates(services, {
-    payer: payerOf(call),
-    audio: audio.speech,
-    wanted: decision.wanted,
-    candidates: decision.candidates,
-    mayPayTwice: decision.route.mayPayTwice,
-    deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
-    signal: AbortSignal.any([call.clientGone, left.signal]),
-    keeper,
-    execute,
-    hasBegun: () => pieces.hasBegun(),
-  }).finally(() => pieces.end());
+  const outcome = whileHeard(audio, pieces, () =>
+    runCandidates(services, {
+      payer: payerOf(call),
+      audio: audio.speech,
+      wanted: decision.wanted,
+      candidates: decision.candidates,
+      mayPayTwice: decision.route.mayPayTwice,
+      deadlineAtMs: call.receivedAtMs + services.limits.syncTimeoutSeconds * 1000,
+      signal: AbortSignal.any([call.clientGone, left.signal]),
+      keeper,
+      execute,
+      hasBegun: () => pieces.hasBegun(),
+    }),
+  );
   // Its failure is awaited where it is told; until then nobody listens.
   outcome.catch(() => undefined);
   const stop = (): void => {
@@ -93,6 +111,15 @@ function startRun(services: GatewayServices, call: StreamCall, audio: MeasuredAu
     pieces.abandon();
   };
   return { pieces, outcome, keeper, stop, isSimulated: () => isSimulated };
+}
+
+async function whileHeard<T>(audio: TakenAudio, pieces: Handover<Piece>, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } finally {
+    pieces.end();
+    await audio.release();
+  }
 }
 
 async function* relay(

@@ -13,26 +13,45 @@ export interface AudioRequest {
   readonly signal: AbortSignal;
 }
 
+/** What was fetched for it goes with `release`; what the caller uploaded is the edge's. */
+export interface TakenAudio extends MeasuredAudio {
+  readonly release: () => Promise<void>;
+}
+
+type Services = Pick<GatewayServices, "measurer" | "limits" | "remoteAudio">;
+
 export async function withAudio<T>(
-  services: Pick<GatewayServices, "measurer" | "limits" | "remoteAudio">,
-  { audio, workspaceId, maxUrlBytes, signal }: AudioRequest,
+  services: Services,
+  request: AudioRequest,
   work: (audio: MeasuredAudio) => Promise<T>,
 ): Promise<T> {
-  if (audio.kind === "spooled") return work(await measureAudio(services, { audio }));
+  const audio = await takeAudio(services, request);
+  try {
+    return await work(audio);
+  } finally {
+    await audio.release();
+  }
+}
+
+export async function takeAudio(services: Services, request: AudioRequest): Promise<TakenAudio> {
+  const { audio, workspaceId, maxUrlBytes, signal } = request;
+  if (audio.kind === "spooled") return { ...(await measureAudio(services, { audio })), release: async () => undefined };
   const { url, mediaTypeHint, fileNameHint } = audio;
   const fetched = await services.remoteAudio.download({ workspaceId, url, maxBytes: maxUrlBytes, signal });
   const { spooled, mediaType } = fetched;
+  const release = (): Promise<void> => spooled.dispose();
+  const input: AudioInput = {
+    kind: "spooled",
+    spooled,
+    param: "audio.url",
+    // A caller's word about its own audio is weighed before that of the server it lies on.
+    mediaTypeHint: mediaTypeHint ?? mediaType,
+    fileNameHint,
+  };
   try {
-    const input: AudioInput = {
-      kind: "spooled",
-      spooled,
-      param: "audio.url",
-      // A caller's word about its own audio is weighed before that of the server it lies on.
-      mediaTypeHint: mediaTypeHint ?? mediaType,
-      fileNameHint,
-    };
-    return await work(await measureAudio(services, { audio: input }));
-  } finally {
-    await spooled.dispose();
+    return { ...(await measureAudio(services, { audio: input })), release };
+  } catch (error) {
+    await release();
+    throw error;
   }
 }

@@ -6,6 +6,8 @@ import { assemblyai } from "./assemblyai.ts";
 import { NOVA_3 } from "./deepgram-models.ts";
 import { deepgram } from "./deepgram.ts";
 import { elevenlabs } from "./elevenlabs.ts";
+import { geminiAudio } from "./gemini-audio.ts";
+import { googleSpeech } from "./google-speech.ts";
 import { openai } from "./openai.ts";
 import { removeKept } from "./run-remote.ts";
 import type { FeatureSupport, SpeechModel, SpeechProvider, SpeechTarget } from "./provider.ts";
@@ -34,6 +36,8 @@ const WIRES: readonly Wire[] = [
   { prefix: "assemblyai/", provider: assemblyai, basePath: "/assemblyai" },
   { prefix: "deepgram/", provider: deepgram, basePath: "/deepgram" },
   { prefix: "elevenlabs/", provider: elevenlabs, basePath: "/elevenlabs" },
+  { prefix: "gemini/", provider: geminiAudio, basePath: "/gemini" },
+  { prefix: "google-speech/", provider: googleSpeech, basePath: "/google-speech" },
   { prefix: "openai/", provider: openai, basePath: "/openai/v1" },
 ];
 const PLAIN_WIRE: Wire = { prefix: "", provider: deepgram, basePath: "/deepgram" };

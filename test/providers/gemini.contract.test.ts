@@ -5,10 +5,12 @@ import { test } from "node:test";
 import { geminiAudio } from "../../src/providers/gemini-audio.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { speechContract } from "./contract-suite.ts";
-import { requestFor } from "./fixtures.ts";
+import { httpServer, readAll } from "../outbound/loopback.ts";
+import { audioFixture, requestFor } from "./fixtures.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
 import { normalised, piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
+import { ioFor } from "./wire-suite.ts";
 
 const [TRANSCRIBE, GENERAL] = GEMINI_GOLDEN;
 assert.ok(TRANSCRIBE && GENERAL);
@@ -171,5 +173,25 @@ test("contract 3: gemini, nothing a general model could only claim is declared o
   for (const [name, { features }] of Object.entries(geminiAudio.models)) {
     if (name.includes("-transcribe")) continue;
     assert.deepEqual(Object.keys(features).toSorted(), ["keyterms", "profanity_filter", "translation"], name);
+  }
+});
+
+test("contract 1: gemini says 400 to a bad key, and it is unauthorized all the same; a delay it asks for is kept", async (t) => {
+  const answers = [
+    [400, { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] }, "unauthorized", null],
+    [429, { code: 429, status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "37s" }] }, "rate_limited", 37],
+  ] as const;
+  for (const [status, error, kind, seconds] of answers) {
+    const url = await httpServer(t, async (request, response) => {
+      await readAll(request);
+      response.writeHead(status).end(JSON.stringify({ error: { ...error, message: "m" } }));
+    });
+    const { speech, target } = targetOf(geminiAudio, TRANSCRIBE);
+    const result = geminiAudio.plan(requestFor(speech, {}), target);
+    assert.ok(result.ok);
+    await assert.rejects(
+      geminiAudio.transcribe(result.plan, audioFixture(), ioFor(t, url)),
+      (thrown) => thrown instanceof ProviderError && thrown.kind === kind && thrown.retryAfterSeconds === seconds,
+    );
   }
 });

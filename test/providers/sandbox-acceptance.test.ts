@@ -70,6 +70,11 @@ const PLACES: readonly Place[] = [
     ...prefixed("assemblyai/", ASSEMBLYAI_GOLDEN),
     ...prefixed("deepgram/", DEEPGRAM_GOLDEN),
     ...prefixed("elevenlabs/", ELEVENLABS_GOLDEN),
+    ...prefixed("gemini/", GEMINI_GOLDEN),
+    ...prefixed(
+      "google-speech/",
+      GOOGLE_SPEECH_GOLDEN.filter(({ settings }) => settings?.["bucket"] === undefined),
+    ),
     ...prefixed("openai/", OPENAI_GOLDEN),
   ].map((golden) => ({ provider: sandboxProvider, baseUrl: server.origin, golden })),
   ...COMPATIBLE_GOLDEN.filter(({ settings }) => settings?.["dialect"] !== undefined).map((golden) => ({

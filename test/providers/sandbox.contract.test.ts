@@ -6,6 +6,8 @@ import type { GoldenModel } from "./fixtures.ts";
 import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
+import { GEMINI_GOLDEN } from "./golden/gemini.ts";
+import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
 
 /** The same requests under a longer model name; the wire knows the short one. */
@@ -19,6 +21,8 @@ function simulated(prefix: string, basePath: string, golden: GoldenModel): Golde
   return { ...golden, model: `${prefix}${golden.model}`, path: `${basePath}${golden.path}`, features };
 }
 
+/** A simulated target has no bucket. */
+const GOOGLE_INLINE = GOOGLE_SPEECH_GOLDEN.filter(({ settings }) => settings?.["bucket"] === undefined);
 assert.ok(DEEPGRAM_GOLDEN.length > 0 && OPENAI_GOLDEN.length > 0);
 
 speechContract({
@@ -28,6 +32,8 @@ speechContract({
     ...ASSEMBLYAI_GOLDEN.map((golden) => simulated("assemblyai/", "/assemblyai", golden)),
     ...DEEPGRAM_GOLDEN.map((golden) => simulated("deepgram/", "/deepgram", golden)),
     ...ELEVENLABS_GOLDEN.map((golden) => simulated("elevenlabs/", "/elevenlabs", golden)),
+    ...GEMINI_GOLDEN.map((golden) => simulated("gemini/", "/gemini", golden)),
+    ...GOOGLE_INLINE.map((golden) => simulated("google-speech/", "/google-speech", golden)),
     ...OPENAI_GOLDEN.map((golden) => simulated("openai/", "/openai/v1", golden)),
   ],
   authorization: (credential) => `Token ${credential}`,

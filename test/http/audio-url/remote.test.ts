@@ -6,7 +6,15 @@ import { after, afterEach, before, test } from "node:test";
 import { wav } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postJson, speech } from "../../harness/client.ts";
 import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
-import { PUBLIC, type RemoteGateway, serve, serveSpeech, startRemoteGateway, URL_OF_SPEECH } from "./setup.ts";
+import {
+  PUBLIC,
+  type RemoteGateway,
+  serve,
+  serveSpeech,
+  startRemoteGateway,
+  STREAM_KEY,
+  URL_OF_SPEECH,
+} from "./setup.ts";
 
 let remote: RemoteGateway;
 before(async () => {
@@ -55,6 +63,14 @@ test("spec 4.4: audio behind a listed host is fetched, measured and transcribed 
   assert.deepEqual(envelope.usage, uploaded.usage);
   assert.deepEqual(remote.requests, ["/speech.wav?sig=canary-signature"]);
   assert.ok(!remote.gateway.logs.join("\n").includes("canary-signature"));
+});
+
+test("contract 3: a stream of remote audio is fetched too, and nothing of it is left when it ends or is refused", async () => {
+  const streamed = await post(URL_OF_SPEECH, { key: STREAM_KEY }, { stream: true });
+  assert.equal(streamed.status, 200, streamed.text);
+  assert.match(streamed.text, /event: transcript\.completed/u);
+  const refused = await post(URL_OF_SPEECH, {}, { stream: true });
+  assert.equal(refused.code, "REQUIRED_FEATURE_UNSUPPORTED");
 });
 
 test("SSRF-334: no provider is told the URL: what it gets is bytes", async () => {

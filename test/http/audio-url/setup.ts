@@ -6,6 +6,8 @@ import { speech } from "../../harness/client.ts";
 import { standardFile, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
 
+/** Of an app whose route streams. */
+export const STREAM_KEY = "test-key-of-the-app-that-streams";
 export const ADMIN_KEY = "test-key-of-the-administrator-01";
 export const OTHER_ADMIN_KEY = "test-key-of-another-admin-000001";
 export const OPERATOR_KEY = "test-key-of-the-operator-0000001";
@@ -60,6 +62,10 @@ export async function startRemoteGateway(
       if (acme === undefined) throw new Error("the standard file has no workspace");
       return {
         ...standard,
+        routes: [
+          ...(standard.routes ?? []),
+          { id: "live", targets: [{ connection: "oa", model: "gpt-4o-transcribe" }] },
+        ],
         limits,
         prices: [
           { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
@@ -69,6 +75,14 @@ export async function startRemoteGateway(
         workspaces: [
           {
             ...acme,
+            apps: [
+              ...(acme.apps ?? []),
+              {
+                id: "live",
+                route: "live",
+                keys: [{ id: "live-key", secret: STREAM_KEY, scopes: ["transcribe"] }],
+              },
+            ],
             audio_url_domains: ["media.example"],
             admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
           },
