@@ -33,8 +33,8 @@ export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, max
   if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") throw fetchFailed("content_encoding");
   const mediaType = mediaTypeOf(headers["content-type"]);
   if (mediaType === null) throw urlRejected("unsupported_content_type");
-  const length = headers["content-length"];
-  if (length === undefined || !/^[0-9]{1,15}$/.test(length) || headers["transfer-encoding"] !== undefined)
+  const length = headers["content-length"] ?? "";
+  if (!/^[0-9]{1,15}$/.test(length) || headers["transfer-encoding"] !== undefined)
     throw urlRejected("missing_content_length");
   const sizeBytes = Number(length);
   if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes);

@@ -102,6 +102,12 @@ const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answe
     (status) => ["SSRF-338", `${status} is followed`, to("/b.wav", status), "allow"] as const,
   ),
   ["SSRF-340", "a relative Location", to("b.wav"), "allow"],
+  [
+    "SSRF-002",
+    "a redirect to a signed query, byte for byte",
+    { "/a.wav": redirect("/b.wav?sig='a'%2f"), "/b.wav?sig='a'%2f": body("RIFF") },
+    "allow",
+  ],
   ["SSRF-341", "a redirect to http", to(`http://${HOST}/b.wav`), "AUDIO_URL_REJECTED scheme"],
   ["SSRF-342", "a redirect to a literal", to("https://127.0.0.1/"), "AUDIO_URL_REJECTED address_not_public"],
   ["SSRF-344", "to a mapped one", to("https://[::ffff:169.254.169.254]/"), "AUDIO_URL_REJECTED malformed"],
@@ -153,7 +159,7 @@ const ROWS: readonly (readonly [ids: string, what: string, answers: SetUp["answe
   ...(["3\r\nContent-Length: 4", "+3", "0x10", "99999999999999999999999", "-1", "3, 3"] as const).map(
     (length) =>
       [
-        "SSRF-373, 376, 377, 378",
+        "SSRF-373, SSRF-376, SSRF-377, SSRF-378",
         `Content-Length: ${JSON.stringify(length)}`,
         { "/a.wav": `${OK}${WAV}Content-Length: ${length}\r\n\r\nRIFF` },
         "AUDIO_URL_REJECTED missing_content_length",
@@ -225,7 +231,7 @@ for (const [ids, what, answers, expected] of ROWS) {
   });
 }
 
-test("reliability 4: a redirect to a listed name that has turned private is refused, one look-up a hop", async (t) => {
+test("SSRF-345: a redirect to a listed name that has turned private is refused, one look-up a hop", async (t) => {
   const { internet, fetchAudio, paths, nothingLeft } = await setUp(t, { answers: to("/b.wav") });
   internet.rebinding(HOST, [[PUBLIC], ["10.0.0.5"]]);
   assert.equal(await verdict(fetchAudio()), "AUDIO_URL_REJECTED address_not_public");

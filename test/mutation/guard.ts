@@ -12,7 +12,7 @@ const SUBJECTS: readonly (readonly [file: string, tests: readonly string[]])[] =
   ["src/outbound/target-policy.ts", ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"]],
   ["src/outbound/guard.ts", ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"]],
   ["src/outbound/system-network.ts", ["test/outbound/system-network.test.ts", "test/outbound/system-resolver.test.ts"]],
-  ["src/audio/remote-reply.ts", ["test/audio/remote-audio.test.ts"]],
+  ["src/audio/remote-reply.ts", ["test/audio/remote-reply.test.ts", "test/audio/remote-audio.test.ts"]],
   ["src/lib/host-name.ts", ["test/lib/host-name.test.ts"]],
 ];
 const COPIED = ["src", "test", "sandbox", "package.json", "tsconfig.json", "scripts"];

@@ -63,7 +63,7 @@ test("contract 6: a webhook goes to the vetted address under its own name, with 
   assert.deepEqual([outbound.judged(), outbound.dispatched()], [1, 1]);
 });
 
-test("reliability 4: the guard runs for every request to somebody else's address, and each one resolves anew", async (t) => {
+test("SSRF-312: no socket is used twice: the guard runs for every request to somebody else's address, and each one resolves anew", async (t) => {
   const { internet, outbound } = await setUp(t);
   receiver(internet, await httpServer(t, (_request, response) => void response.end()));
   for (let round = 0; round < 5; round++) await outbound.exchange(post());
@@ -144,7 +144,7 @@ test("contract 6: a caller's hang-up ends the request wherever it is", async (t)
   assert.deepEqual([before.failure, before.dispatched], ["aborted", false]);
 });
 
-test("SSRF-447, SSRF-455, SSRF-456, SSRF-458: what a webhook may be", async (t) => {
+test("SSRF-447, SSRF-448, SSRF-455, SSRF-456, SSRF-458: what a webhook may be", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("lan.example", ["10.1.2.3"]);
   internet.name("hooks.example", [PUBLIC]);

@@ -120,6 +120,8 @@ test("spec 4.4, contract 1: each refusal says its rule, bills nothing and leaves
   await refuses("", 400, "AUDIO_URL_REJECTED", "malformed");
   await refuses("https://127.0.0.1/a.wav", 400, "AUDIO_URL_REJECTED", "address_not_public");
   await refuses("https://evil.example/a.wav", 400, "AUDIO_URL_REJECTED", "host_not_allowed");
+  // SSRF-333: a provider's host, or the gateway's own, is on no list.
+  await refuses("https://api.deepgram.com/v1/listen", 400, "AUDIO_URL_REJECTED", "host_not_allowed");
   remote.internet.name("media.example", ["169.254.169.254"]);
   await refuses(URL_OF_SPEECH, 400, "AUDIO_URL_REJECTED", "address_not_public");
   remote.internet.name("media.example", [PUBLIC]);
