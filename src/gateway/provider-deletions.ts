@@ -98,7 +98,7 @@ async function deleteOne(
   signal: AbortSignal,
 ): Promise<void> {
   const failure = await tryDelete(services, claimed, signal);
-  const state = await endDeletion(database.db, claimed, failure);
+  const state = await database.transaction((tx) => endDeletion(tx, claimed, failure));
   if (failure === null || state === null) return;
   const facts = {
     deletion_id: claimed.id,

@@ -2,6 +2,7 @@
 // failed. A claim moves the row's next attempt on, so that a process that dies with it delays it and no more.
 import { type Kysely, sql } from "kysely";
 import { newId, type AppId, type WorkspaceId } from "../contract/ids.ts";
+import type { Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -91,9 +92,12 @@ export async function claimDeletions(db: Handle, limit: number): Promise<readonl
   return rows;
 }
 
-/** Deleted, or failed once more: after the last attempt for good. Answers the row's state; null when the claim was overtaken. */
+/**
+ * Deleted, or failed once more: after the last attempt for good; in the transaction in which its job says so. Answers the row's
+ * state; null when the claim was overtaken.
+ */
 export async function endDeletion(
-  db: Handle,
+  db: Transacting,
   { id, workspaceId, subject, attempt }: ClaimedDeletion,
   failure: string | null,
 ): Promise<"pending" | "done" | "failed" | null> {
