@@ -1,10 +1,11 @@
 // The queue on both engines: messages come with our transactions, wake their worker, come again after a failure, share the slots.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { EventEmitter } from "node:events";
+import { randomBytes } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
 import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
+import { openDatabase } from "../../src/storage/database.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;
@@ -125,6 +126,32 @@ test("contract 5: stopping waits for what runs, then aborts it", async () => {
   await started;
   await queue.stop({ graceMs: 10 });
   assert.ok(aborted);
+});
+
+test("contract 10: a process that does not own the schema sends and works on what its owner made", async (context) => {
+  const { direct } = database;
+  if (direct.engine === "pglite") return context.skip("the embedded engine has one user");
+  const role = `lesser_${randomBytes(6).toString("hex")}`;
+  const password = randomBytes(12).toString("hex");
+  await sql.raw(`create role ${role} login password '${password}'`).execute(database.db);
+  const lesser = new URL(direct.databaseUrl);
+  lesser.username = role;
+  lesser.password = password;
+  const opened = await openDatabase({ databaseUrl: lesser.href, migrateUrl: direct.databaseUrl });
+  const errors: unknown[] = [];
+  const queue = createQueue({
+    database: opened,
+    queues: { work: { retryLimit: 2, expireSeconds: 60 } },
+    onError: (error) => errors.push(error),
+  });
+  await queue.start();
+  const seen = collect(queue, { concurrency: 1 });
+  await opened.transaction((tx) => queue.send("work", { n: 1 }, {}, tx));
+  await seen.until(1);
+  await queue.stop();
+  await opened.close();
+  assert.deepEqual(errors, []);
+  return undefined;
 });
 
 async function start(): Promise<Queue> {

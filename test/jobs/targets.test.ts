@@ -1,0 +1,135 @@
+// Which targets a job calls, and what each costs (contract 1, 5, 9): the next after a definite failure, none after an unknown one;
+// purpose and route as they were at submission, health as it is now; a budget that is exact in the end.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import type { Sandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import { shiftClock } from "../harness/database.ts";
+import { configurationOf, KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { ended, submit } from "../http/jobs/jobs.ts";
+import { assertEvents, attemptsOf, jobsFile, paidCalls } from "./setting.ts";
+
+let gateway: TestGateway;
+const workers: TestGateway[] = [];
+before(async () => {
+  gateway = await startGateway({ file: twoTargets, works: false });
+});
+after(() => gateway.close());
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.close();
+  gateway.sandbox.clearFaults();
+  gateway.sandbox.clearCalls();
+  await shiftClock(gateway.database, 0);
+  await assertEvents(gateway.database);
+  const windows = await gateway.database.db.selectFrom("budget_windows").selectAll().execute();
+  assert.ok(windows.every((window) => window.reserved_nano_usd === 0n && window.reserved_audio_ms === 0n));
+});
+
+async function startWorker(): Promise<TestGateway> {
+  const worker = await startGateway({ file: twoTargets, beside: gateway });
+  workers.push(worker);
+  return worker;
+}
+
+test("contract 5: after a definite failure the next target serves, and only it is charged", async () => {
+  const { origin, database, sandbox } = gateway;
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 500 } });
+  await startWorker();
+  const { job_id: id } = await submit(origin);
+  const done = await ended(origin, id);
+  assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+  const attempts = await attemptsOf(database, id);
+  assert.deepEqual(
+    attempts.map(({ outcome }) => outcome),
+    ["failed:server_error", "succeeded"],
+  );
+  assert.equal(attempts[0]?.charge, "0");
+});
+
+test("contract 5: after an unknown outcome nothing else is called, and nothing is charged", async () => {
+  const { origin, database, sandbox } = gateway;
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "reset_after_body" } });
+  await startWorker();
+  const { job_id: id } = await submit(origin);
+  const done = await ended(origin, id);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "PROVIDER_RESULT_UNKNOWN"]);
+  assert.equal(paidCalls(sandbox), 1);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+});
+
+test("contract 5: when every target fails definitely the job's error says so, with each attempt", async () => {
+  const { origin, database, sandbox } = gateway;
+  sandbox.addFault({ times: 2, fault: { kind: "status", status: 400 } });
+  await startWorker();
+  const { job_id: id } = await submit(origin);
+  const done = await ended(origin, id);
+  assert.equal(done.error?.code, "PROVIDER_REJECTED");
+  assert.deepEqual(
+    (await attemptsOf(database, id)).map(({ charge }) => charge),
+    ["0", "0"],
+  );
+});
+
+test("contract 5: the route is the one of the submission, also when the operator has changed it since", async () => {
+  const { origin, sandbox, database, app } = gateway;
+  const { job_id: id } = await submit(origin);
+  const changed = twoTargets(sandbox);
+  const file = {
+    ...changed,
+    routes: (changed.routes ?? []).map((route) =>
+      route.id === "speech" ? { ...route, targets: [{ connection: "oa", model: "whisper-1" }] } : route,
+    ),
+  };
+  const { seal } = app.jobs;
+  const configuration = await configurationOf(file, gateway.dataDir);
+  await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
+  const worker = await startGateway({ file: () => file, beside: gateway });
+  workers.push(worker);
+  assert.equal((await ended(origin, id, KEY)).status, "succeeded");
+  assert.deepEqual(
+    sandbox.calls.map(({ wire }) => wire),
+    ["deepgram"],
+  );
+});
+
+test("contract 9: what jobs spent is in the budget to the nano-dollar, and nothing stays reserved", async () => {
+  const { origin, database } = gateway;
+  const before = await spent();
+  await startWorker();
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.push((await submit(origin)).job_id);
+  for (const id of ids) await ended(origin, id);
+  let charged = 0n;
+  for (const id of ids) for (const { charge } of await attemptsOf(database, id)) charged += BigInt(charge ?? 0);
+  assert.ok(charged > 0n);
+  assert.equal((await spent()) - before, charged);
+});
+
+async function spent(): Promise<bigint> {
+  const windows = await gateway.database.db.selectFrom("budget_windows").select("spent_nano_usd").execute();
+  return windows.reduce((sum, window) => sum + window.spent_nano_usd, 0n);
+}
+
+function twoTargets(sandbox: Sandbox): ConfigurationFile {
+  const file = jobsFile(sandbox);
+  const [acme, ...others] = file.workspaces ?? [];
+  if (acme === undefined) throw new Error("the file has no workspace");
+  const apps = (acme.apps ?? []).map((app) =>
+    app.id === "notes" ? { ...app, budgets: [{ period: "month" as const, limit_usd: "1.00" }] } : app,
+  );
+  return {
+    ...file,
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: "dg", model: "nova-3" },
+          { connection: "oa", model: "whisper-1" },
+        ],
+      },
+      ...(file.routes ?? []).filter(({ id }) => id !== "speech"),
+    ],
+    workspaces: [{ ...acme, apps }, ...others],
+  };
+}
