@@ -12,6 +12,7 @@ import { transact } from "../storage/transact.ts";
 import { insertWebhookEvent, type TerminalEvent } from "../storage/webhook-events.ts";
 import type { StoredResult } from "./result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
+import { removeAudio } from "./spent-audio.ts";
 import type { TerminalStatus } from "./states.ts";
 
 export interface JobEnd {
@@ -40,6 +41,7 @@ export async function endJob(services: JobServices, fence: Fence, endOf: (locked
     code: ended.end.error?.code ?? null,
     event: "job.ended",
   });
+  if (ended.key !== null) await removeAudio(services, fence.id, ended.key);
   return true;
 }
 

@@ -4,7 +4,6 @@ import {
   beginOverdueJob,
   deleteOldJobs,
   expiredJobs,
-  forgetAudio,
   lapsedJobs,
   namedObjects,
   purgeJob,
@@ -15,6 +14,7 @@ import { endLocked } from "./end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "./job-error.ts";
 import { JOBS_QUEUE, type JobServices, RESUMED_FIRST } from "./services.ts";
 import { openSettlement } from "./settle-open.ts";
+import { removeAudio } from "./spent-audio.ts";
 
 export async function sweepJobs(services: JobServices): Promise<void> {
   await offerAgain(services);
@@ -45,11 +45,8 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   });
 }
 
-async function removeSpentAudio({ database, objects }: JobServices): Promise<void> {
-  for (const { id, audioKey } of await spentAudio(database.db)) {
-    await objects.remove(audioKey);
-    await forgetAudio(database.db, id);
-  }
+async function removeSpentAudio(services: JobServices): Promise<void> {
+  for (const { id, audioKey } of await spentAudio(services.database.db)) await removeAudio(services, id, audioKey);
 }
 
 /** The object goes first: a row that still names it brings us back here. */

@@ -1,0 +1,17 @@
+// The audio of a job that has ended (contract 5): of no further use, so it goes, at once or with the next sweep.
+import { forgetAudio } from "../storage/job-sweep.ts";
+import type { JobServices } from "./services.ts";
+
+/** Never throws: the row names what is left, and the sweep comes by. */
+export async function removeAudio(
+  { objects, database, gateway }: Pick<JobServices, "objects" | "database" | "gateway">,
+  jobId: string,
+  audioKey: string,
+): Promise<void> {
+  try {
+    await objects.remove(audioKey);
+    await forgetAudio(database.db, jobId);
+  } catch (error) {
+    gateway.logger.warn({ job_id: jobId, err: error }, "the audio of a job that has ended could not be removed yet");
+  }
+}

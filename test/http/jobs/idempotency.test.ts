@@ -1,0 +1,73 @@
+// A key under which a job is submitted (spec 4.1, 4.3; contract 3, 5): one job however often and however badly it is tried.
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { removeOrphans } from "../../../src/jobs/sweep.ts";
+import { postForm } from "../../harness/client.ts";
+import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { jobsFile } from "../../jobs/setting.ts";
+import { ended, JOBS, submit, submittedOf } from "./jobs.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: jobsFile });
+});
+after(() => gateway.close());
+
+test("spec 4.3: twenty submissions at once under one key make one job", async () => {
+  const { origin, database } = gateway;
+  const headers = { "idempotency-key": "twenty-at-once" };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => postForm(origin, { path: JOBS, headers })));
+  const made = answers.filter(({ status }) => status === 202);
+  assert.ok(made.length > 0);
+  assert.equal(made.filter(({ headers: sent }) => !sent.has("x-svc-idempotent-replay")).length, 1);
+  assert.equal(new Set(made.map((answer) => submittedOf(answer).job_id)).size, 1);
+  for (const answer of answers) if (answer.status !== 202) assert.equal(answer.code, "IDEMPOTENCY_REPLAY_IN_PROGRESS");
+  const keyed = await database.db.selectFrom("jobs").selectAll().where("slot_key", "is not", null).execute();
+  assert.equal(keyed.length, 1);
+  await ended(origin, keyed[0]?.id ?? "");
+});
+
+test("contract 3: the key lives as long as the job's result", async () => {
+  const { origin, database } = gateway;
+  const { job_id: id } = await submit(origin, { headers: { "idempotency-key": "as-long-as-the-result" } });
+  const done = await ended(origin, id);
+  const row = await database.db.selectFrom("jobs").select("slot_key").where("id", "=", id).executeTakeFirstOrThrow();
+  assert.ok(row.slot_key !== null);
+  const slot = await database.db
+    .selectFrom("idempotency_slots")
+    .select("expires_at")
+    .where("key_sha256", "=", row.slot_key)
+    .executeTakeFirstOrThrow();
+  assert.equal(slot.expires_at.toISOString(), done.expires_at);
+});
+
+test("contract 5: a submission that fails before its commit leaves no job, no reservation and a free key; its audio is swept", async () => {
+  const { database, app, dataDir } = gateway;
+  const broken = await startGateway({
+    file: jobsFile,
+    beside: gateway,
+    works: false,
+    wrapGateway: (services) => ({
+      ...services,
+      ledger: { ...services.ledger, reserveIn: () => Promise.reject(new Error("the process is about to die")) },
+    }),
+  });
+  const count = async () => [
+    (await database.db.selectFrom("jobs").select("id").execute()).length,
+    (await database.db.selectFrom("attempts").select("id").execute()).length,
+  ];
+  const before = await count();
+  const headers = { "idempotency-key": "killed-in-between" };
+  assert.equal((await postForm(broken.origin, { path: JOBS, headers })).code, "INTERNAL");
+  await broken.close();
+  assert.deepEqual(await count(), before);
+  const left = () => globSync(join(dataDir, "objects", "audio", "*")).length;
+  assert.equal(left(), 1);
+  const later = new Date(Date.now() + 7_200_000);
+  await removeOrphans({ ...app.jobs, gateway: { ...app.jobs.gateway, now: () => later } });
+  assert.equal(left(), 0);
+  const { job_id: id } = await submit(gateway.origin, { headers });
+  assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+});
