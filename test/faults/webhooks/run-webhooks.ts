@@ -38,7 +38,7 @@ export interface WebhookTrials {
 
 const RECEIVERS = 50;
 const TIMEOUT_MS = 2_000;
-const KILLS = { short: 10, full: 100 };
+const KILLS = { short: 6, full: 100 };
 /** A dead sender's claims and messages have come back by then, several times over. */
 const QUIET_MS = 180_000;
 /** Spread over the run, so that kills find work. */
