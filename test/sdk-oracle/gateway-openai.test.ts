@@ -36,6 +36,7 @@ before(async () => {
           targets: [
             { connection: "oa", model: "whisper-1" },
             { connection: "oa", model: "gpt-4o-transcribe-diarize" },
+            { connection: "oa", model: "gpt-4o-transcribe" },
           ],
         },
       ],
@@ -218,6 +219,22 @@ test("contract 8: transcription in every format", async () => {
     chunking_strategy: "auto",
   })) as unknown as OpenAI.Audio.TranscriptionDiarized;
   assert.match(diarized.segments[0]?.speaker ?? "", /^S1$/);
+});
+
+test("contract 8: a transcription as a stream: events as the client types them, the pieces the whole", async () => {
+  const stream = await client().audio.transcriptions.create({ model: "auto", file: await file(), stream: true });
+  const events: OpenAI.Audio.TranscriptionStreamEvent[] = [];
+  for await (const event of stream) events.push(event);
+  const done = events.at(-1);
+  assert(done?.type === "transcript.text.done");
+  const pieces = events.flatMap((event) =>
+    event.type === "transcript.text.delta"
+      ? [event.delta]
+      : event.type === "transcript.text.segment"
+        ? [event.text]
+        : [],
+  );
+  assert.equal(pieces.join(""), done.text);
 });
 
 test("contract 8: translation into English", async () => {

@@ -10,12 +10,24 @@ import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const TEST_KEY = generateKey("test");
 const NOWHERE = "http://127.0.0.1:9";
-const TARGETS = [
+type Kind = NonNullable<ConfigurationFile["connections"]>[number]["kind"];
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Of a compatible server each dialect has its own wire; chirp_3 has word times through its bucket alone. */
+const TARGETS: readonly (readonly [kind: Kind, model: string, settings?: Settings])[] = [
   ["assemblyai", "universal-2"],
   ["deepgram", "nova-3"],
   ["elevenlabs", "scribe_v2"],
+  ["gemini", "gemini-3.5-transcribe"],
+  ["google-speech", "chirp_2"],
+  ["google-speech", "chirp_3", { bucket: "acme-audio", project: "acme-1" }],
   ["openai", "whisper-1"],
-] as const;
+  ...["groq", "mistral", "speaches", "whisper-cpp"].map(
+    (dialect) => ["openai-compatible", "any", { dialect }] as const,
+  ),
+];
+const placeOf = ([kind, model, settings]: (typeof TARGETS)[number]): string =>
+  [kind, model, ...Object.values(settings ?? {})].join("-").replaceAll(".", "-");
 
 let gateway: TestGateway;
 before(async () => {
@@ -23,12 +35,13 @@ before(async () => {
 });
 after(() => gateway.close());
 
-for (const [kind, model] of TARGETS) {
-  test(`contract 2: a test key on ${kind}/${model} is answered by the sandbox, for nothing, and says so`, async () => {
+for (const place of TARGETS) {
+  const [kind, model] = place;
+  test(`contract 2: a test key on ${placeOf(place)} is answered by the sandbox, for nothing, and says so`, async () => {
     const answer = await postForm(gateway.origin, {
       key: TEST_KEY,
       file: speech(),
-      fields: { purpose: kind, timestamps: "word" },
+      fields: { purpose: placeOf(place), timestamps: "word" },
     });
     const envelope = envelopeOf(answer);
     assert.match(envelope.content, /^\[simulated transcript, 7\.4 s, mono\]$/);
@@ -43,25 +56,36 @@ for (const [kind, model] of TARGETS) {
       .where("request_id", "=", requestId)
       .execute();
     assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["simulated", 0n]);
-    const keeps = kind === "assemblyai" || kind === "elevenlabs";
+    const keeps = kind === "assemblyai" || kind === "elevenlabs" || model === "chirp_3";
     const state = () => gateway.app.gateway.deletions.state(attempt?.workspace_id as WorkspaceId, requestId);
     while ((await state()) === "pending") await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await state(), keeps ? "done" : "none", "what the sandbox keeps is deleted there as well");
   });
 }
 
+const DECLARED = { capabilities: ["audio_input" as const], features: { timestamps: ["word" as const] } };
+
 function fileOf(): ConfigurationFile {
   return {
-    connections: TARGETS.map(([kind]) => ({ id: kind, kind, api_key: `${kind}-secret`, base_url: NOWHERE })),
-    routes: TARGETS.map(([kind, model]) => ({ id: kind, targets: [{ connection: kind, model }] })),
+    connections: [...new Set(TARGETS.map(([kind]) => kind))].map((kind) => ({
+      id: kind,
+      kind,
+      api_key: `${kind}-secret`,
+      base_url: NOWHERE,
+      ...(kind === "openai-compatible" ? { models: { any: DECLARED } } : {}),
+    })),
+    routes: TARGETS.map((place) => {
+      const [kind, model, settings = {}] = place;
+      return { id: placeOf(place), targets: [{ connection: kind, model, settings }] };
+    }),
     workspaces: [
       {
         id: "acme",
         apps: [
           {
             id: "notes",
-            route: "deepgram",
-            purposes: TARGETS.map(([kind]) => ({ purpose: kind, route: kind })),
+            route: "deepgram-nova-3",
+            purposes: TARGETS.map((place) => ({ purpose: placeOf(place), route: placeOf(place) })),
             keys: [{ id: "test", secret: TEST_KEY, scopes: ["transcribe"] }],
           },
         ],
