@@ -1,6 +1,7 @@
 // The only door out: every socket of the gateway's own making is opened here (ARCHITECTURE.md, "Who may import whom").
 // One HTTP exchange per call, read at once or as it comes. Each call says who supplied the address: the operator's may be
 // any, those of anybody else go through the guard, for there is no other way from their text to a socket.
+import type { Socket } from "node:net";
 import { Agent, Client, type Dispatcher } from "undici";
 import { createGuard, type Guard, type GuardOptions } from "./guard.ts";
 import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
@@ -79,68 +80,98 @@ export interface OutboundOptions {
 
 export function createOutbound(options: OutboundOptions = {}): Outbound {
   const agent = new Agent({ connect: options.connect ?? { timeout: CONNECT_TIMEOUT_MS }, ...HTTP_OPTIONS });
-  const guard = options.guard === undefined ? null : createGuard(options.guard);
+  const callers = createCallerWay(options.guard === undefined ? null : createGuard(options.guard));
   let dispatched = 0;
   const count = (): void => void dispatched++;
   return {
     exchange: (request) =>
       request.trust === "operator"
         ? new Exchange(request, { statusDecides: false }, count).run(agent)
-        : throughGuard(present(guard), request, (dispatcher, wire) =>
+        : callers.send(request, (dispatcher, wire) =>
             new Exchange(wire, { statusDecides: true }, count).run(dispatcher),
           ),
     open: (request) => new StreamReply(request, count).open(agent),
     receive: (request, read) =>
-      throughGuard(present(guard), request, async (dispatcher, wire) => {
-        const { firstByteTimeoutMs, idleTimeoutMs } = request;
-        const times = {
-          ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
-          ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
-        };
-        return read(await new StreamReply({ ...wire, ...times }, count).open(dispatcher));
-      }),
-    vet: async (url, policy) => {
-      await present(guard).vet(url, policy);
-    },
+      callers.send(request, async (dispatcher, wire) => read(await new StreamReply(wire, count).open(dispatcher))),
+    vet: callers.vet,
     dispatched: () => dispatched,
-    judged: () => guard?.judged() ?? 0,
-    close: () => agent.close(),
-    destroy: () => agent.destroy(),
+    judged: callers.judged,
+    close: async () => {
+      await Promise.all([agent.close(), callers.close()]);
+    },
+    destroy: async () => {
+      await Promise.all([agent.destroy(), callers.destroy()]);
+    },
   };
 }
 
-function present(guard: Guard | null): Guard {
-  if (guard === null) throw new Error("this way out has no resolver and no connector for callers' addresses");
-  return guard;
-}
+type Send = <T>(
+  request: CallerRequest & StreamTimes,
+  work: (dispatcher: Dispatcher, wire: WireRequest & StreamTimes) => Promise<T>,
+) => Promise<T>;
 
 /** One connection for one request, to the address that was vetted for it: a pooled one would be vetted for another moment. */
-async function throughGuard<T>(
-  guard: Guard,
-  { url: rawUrl, policy, trust: _trust, ...rest }: CallerRequest,
-  work: (dispatcher: Dispatcher, wire: WireRequest) => Promise<T>,
-): Promise<T> {
-  const startedMs = performance.now();
-  const { target, socket } = await guard.dial(rawUrl, policy, rest.signal).catch((error: unknown) => {
-    throw rest.signal?.aborted === true ? new OutboundError("aborted", false, null) : error;
-  });
-  let isTaken = false;
-  const client = new Client(target.url.origin, {
-    ...HTTP_OPTIONS,
-    connect: (_options, callback) => {
-      if (isTaken) return callback(new Error("one connection for one request"), null);
-      isTaken = true;
-      // Not at once: the client asks while it is about to send, and would not look again.
-      queueMicrotask(() => callback(null, socket));
+function createCallerWay(guard: Guard | null): Pick<Outbound, "vet" | "judged" | "close" | "destroy"> & { send: Send } {
+  const underWay = new Set<Promise<unknown>>();
+  const clients = new Set<Client>();
+
+  const present = (): Guard => {
+    if (guard === null) throw new Error("this way out has no resolver and no connector for callers' addresses");
+    return guard;
+  };
+
+  const sendOne: Send = async ({ url: rawUrl, policy, trust: _trust, ...rest }, work) => {
+    const startedMs = performance.now();
+    const { target, socket } = await present()
+      .dial(rawUrl, policy, rest.signal)
+      .catch((error: unknown) => {
+        throw rest.signal?.aborted === true ? new OutboundError("aborted", false, null) : error;
+      });
+    const client = new Client(target.url.origin, { ...HTTP_OPTIONS, connect: once(socket) });
+    clients.add(client);
+    const leftMs = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
+    try {
+      return await work(client, { ...rest, ...leftMs, url: target.url, pathAndQuery: target.pathAndQuery });
+    } finally {
+      await client.destroy();
+      clients.delete(client);
+      socket.destroy();
+    }
+  };
+
+  const ended = async (): Promise<void> => {
+    await Promise.allSettled(underWay);
+  };
+
+  return {
+    send: (request, work) => {
+      const sending = sendOne(request, work);
+      underWay.add(sending);
+      const forget = (): void => void underWay.delete(sending);
+      sending.then(forget, forget);
+      return sending;
     },
-  });
-  const timeoutMs = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
-  try {
-    return await work(client, { ...rest, ...timeoutMs, url: target.url, pathAndQuery: target.pathAndQuery });
-  } finally {
-    await client.destroy();
-    socket.destroy();
-  }
+    vet: async (url, policy) => {
+      await present().vet(url, policy);
+    },
+    judged: () => guard?.judged() ?? 0,
+    close: ended,
+    destroy: async () => {
+      await Promise.all([...clients].map((client) => client.destroy()));
+      await ended();
+    },
+  };
+}
+
+/** A connector that has one connection to give, and no other when that is gone. */
+function once(socket: Socket): NonNullable<Client.Options["connect"]> {
+  let isTaken = false;
+  return (_options, callback) => {
+    if (isTaken) return callback(new Error("one connection for one request"), null);
+    isTaken = true;
+    // Not at once: the client asks while it is about to send, and would not look again.
+    queueMicrotask(() => callback(null, socket));
+  };
 }
 
 /** One request and its whole reply. It settles once; whatever the socket says afterwards changes nothing. */

@@ -177,3 +177,34 @@ test("spec 4.4: a remote audio request without a listed host asks no name server
   assert.ok(error instanceof GuardRefusal);
   assert.deepEqual([error.reason, internet.lookups.length], ["host_not_allowed", 0]);
 });
+
+test("closing waits for requests under way, destroying cuts them", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const arrived = Promise.withResolvers<() => void>();
+  receiver(internet, await httpServer(t, (_request, response) => arrived.resolve(() => response.writeHead(204).end())));
+  const answered = outbound.exchange(post());
+  const answer = await arrived.promise;
+  let closed = false;
+  const closing = outbound.close().then(() => (closed = true));
+  await outbound.vet(HOOK, post().policy);
+  assert.equal(closed, false);
+  answer();
+  assert.equal((await answered).status, 204);
+  await closing;
+
+  const second = await setUp(t);
+  const asked = Promise.withResolvers<void>();
+  receiver(second.internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
+  const cut = failureOf(second.outbound.exchange(post()));
+  await asked.promise;
+  await second.outbound.destroy();
+  assert.ok((await cut) instanceof OutboundError);
+});
+
+test("a way out that was given no resolver and no connector sends nothing to a caller's address", async (t) => {
+  const outbound = createOutbound();
+  t.after(() => outbound.destroy());
+  await assert.rejects(outbound.exchange(post()), /no resolver/);
+  await assert.rejects(outbound.vet(HOOK, post().policy), /no resolver/);
+  assert.equal(outbound.judged(), 0);
+});
