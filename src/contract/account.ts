@@ -78,6 +78,11 @@ export const limitsReport = z.strictObject({
       remaining_usd: z.string().nullable(),
       limit_audio_seconds: z.number().nullable(),
       remaining_audio_seconds: z.number().nullable(),
+      limit_tokens: z.int().nullable(),
+      remaining_tokens: z
+        .int()
+        .nullable()
+        .describe("What is neither spent nor held for calls under way; a process holds some in advance."),
       resets_at: z.string().nullable(),
     }),
   ),

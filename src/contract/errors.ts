@@ -65,7 +65,7 @@ export const ERRORS = {
     402,
     "billing_error",
     false,
-    "The request needs a metered model and the workspace's plan lacks the credits for it.",
+    "The request needs a metered model and the workspace's plan lacks the credits for it. Plain chat draws on the plan's monthly tokens first; tools, JSON mode, images, audio and transcription need credits, or an own provider account.",
   ),
   FORBIDDEN: entry(
     403,
@@ -173,7 +173,7 @@ export const ERRORS = {
     502,
     "provider_error",
     false,
-    "A provider answered, but without a feature that was asked for (for example speakers), and no other target could serve. The incomplete transcript is withheld and not charged.",
+    "A provider answered, but without a feature that was asked for (for example speakers, or JSON), and no other target could serve. The incomplete answer is withheld and not charged.",
   ),
   PROVIDER_REJECTED: entry(
     502,
@@ -185,7 +185,7 @@ export const ERRORS = {
     502,
     "provider_error",
     false,
-    "The connection to the provider broke after the request was sent, so its outcome is unknown. Not charged. No other provider was tried, because that could pay twice.",
+    "The connection to the provider broke after the request was sent, so its outcome is unknown. Not charged. No other provider was tried, because that could pay twice; or, in a chat stream, because its first content had been sent already.",
   ),
   audio_purpose_unavailable: entry(
     503,

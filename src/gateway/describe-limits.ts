@@ -35,7 +35,7 @@ function describeQuota(quota: Quota): LimitsReport["quotas"]["key"] {
 }
 
 function describeBudget(budget: BudgetState): LimitsReport["budgets"][number] {
-  const { limitNanoUsd, limitAudioMs } = budget;
+  const { limitNanoUsd, limitAudioMs, limitTokens } = budget;
   const left = (limit: bigint, used: bigint) => (limit > used ? limit - used : 0n);
   return {
     period: budget.period,
@@ -45,6 +45,9 @@ function describeBudget(budget: BudgetState): LimitsReport["budgets"][number] {
     limit_audio_seconds: limitAudioMs === null ? null : Number(limitAudioMs) / 1000,
     remaining_audio_seconds:
       limitAudioMs === null ? null : Number(left(limitAudioMs, budget.spentAudioMs + budget.reservedAudioMs)) / 1000,
+    limit_tokens: limitTokens === null ? null : Number(limitTokens),
+    remaining_tokens:
+      limitTokens === null ? null : Number(left(limitTokens, budget.spentTokens + budget.reservedTokens)),
     resets_at: budget.resetsAt?.toISOString() ?? null,
   };
 }

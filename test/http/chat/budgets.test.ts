@@ -94,9 +94,10 @@ test("contract 9: money is reserved at the list price and charged by use; failed
       "all_providers_exhausted",
     );
   const limits = (await get(gateway.origin, "/v1/melimits", MONEY_KEY)).json as {
-    budgets: readonly { limit_usd: string; limit_tokens: number | null }[];
+    budgets: readonly { limit_usd: string; limit_tokens: number | null; remaining_tokens: number | null }[];
   };
-  assert.equal(limits.budgets[0]?.limit_usd, "0.0021");
+  const [budget] = limits.budgets;
+  assert.deepEqual([budget?.limit_usd, budget?.limit_tokens, budget?.remaining_tokens], ["0.0021", null, null]);
 });
 
 const METERED_ONLY: readonly (readonly [string, object])[] = [
