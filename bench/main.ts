@@ -100,6 +100,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     }),
 };
 
+// An interrupt ends what was started on the way out.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;
 for (const name of names) {
   const bench = BENCHES[name];

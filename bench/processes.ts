@@ -2,7 +2,7 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { openSync, readFileSync } from "node:fs";
+import { openSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,8 +78,15 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", log, "pipe"],
   });
+  // Also when this process ends without waiting: nothing may stay behind.
+  const cleanUp = (): void => {
+    child.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once("exit", cleanUp);
   const stop = async () => {
     await end(child, "SIGTERM");
+    process.off("exit", cleanUp);
     await rm(folder, { recursive: true, force: true });
   };
   try {

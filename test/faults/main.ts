@@ -106,6 +106,8 @@ if (unknown.length > 0 || !Number.isSafeInteger(seed) || !isCount(workers) || (n
   for (const [name, { about }] of Object.entries(FAULTS)) console.error(`  ${name.padEnd(12)} ${about}`);
   process.exit(2);
 }
+// An interrupt ends what was started on the way out.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 for (const name of names) {
   const fault = FAULTS[name];
   if (fault === undefined) continue;
