@@ -61,7 +61,7 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
 
   const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
   const workers = Array.from({ length: options.workers }, (_, index) =>
-    createPatchbayProcess({ name: `worker-${index + 1}`, command: "up", configFile, folder }),
+    createPatchbayProcess({ name: `worker-${index + 1}`, command: "worker", configFile, folder }),
   );
   for (const process of [gateway, ...workers]) resources.defer(() => process.kill());
   await gateway.start();
