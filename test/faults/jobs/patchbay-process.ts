@@ -62,7 +62,8 @@ export function createPatchbayProcess({ name, command, configFile, folder }: Pat
       });
       closeSync(log);
       child = started;
-      origin = command === "up" ? await listening(started) : null;
+      const said = await ready(started);
+      origin = command === "up" ? said : null;
       started.stderr?.resume();
     },
     kill: () => end("SIGKILL"),
@@ -75,16 +76,17 @@ export function createPatchbayProcess({ name, command, configFile, folder }: Pat
   };
 }
 
-async function listening(child: ChildProcess): Promise<string> {
+/** Where it listens, or what it works on: a process that finds no database at its start ends before it says so. */
+async function ready(child: ChildProcess): Promise<string> {
   let said = "";
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`patchbay did not start: ${said}`)), START_MS);
     child.stderr?.on("data", (chunk: Buffer) => {
       said += chunk.toString();
-      const origin = /listening\s+(http:\S+)/u.exec(said)?.[1];
-      if (origin === undefined) return;
+      const word = /(?:listening|working)\s+(\S+)/u.exec(said)?.[1];
+      if (word === undefined) return;
       clearTimeout(late);
-      resolve(origin);
+      resolve(word);
     });
     child.once("exit", () => {
       clearTimeout(late);
