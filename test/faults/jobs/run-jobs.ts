@@ -158,13 +158,7 @@ async function untilQuiet(history: JobHistory, quietMs: number, say: (text: stri
   }
 }
 
-async function untilDelivered(
-  receiver: WebhookReceiver,
-  { jobs }: Facts,
-  limitMs: number,
-  say: (text: string) => void,
-) {
-  const lastMs = performance.now() + limitMs;
+async function untilDelivered(receiver: WebhookReceiver, { jobs }: Facts, lastMs: number, say: (text: string) => void) {
   for (;;) {
     const missing = jobs.filter((job) => job.events > 0 && !receiver.deliveries.has(job.id)).length;
     say(`${missing} events still to deliver`);
