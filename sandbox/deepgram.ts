@@ -39,7 +39,7 @@ async function answer(input: WireInput, alteration: Alteration): Promise<WireAns
 }
 
 /** `Token <key>`; `Bearer` is for temporary tokens, which are JWTs, and refused with an ordinary key. */
-function isAuthorized(header: string | undefined): boolean {
+export function isAuthorized(header: string | undefined): boolean {
   const [scheme, credential, ...rest] = (header ?? "").split(" ");
   if (credential === undefined || credential === "" || credential === "invalid" || rest.length > 0) return false;
   if (scheme?.toLowerCase() === "token") return true;

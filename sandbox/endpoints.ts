@@ -2,6 +2,7 @@
 import { anthropicWire } from "./anthropic.ts";
 import { assemblyAiWires } from "./assemblyai.ts";
 import { compatibleWire, DIALECTS } from "./compatible.ts";
+import { deepgramLiveWire } from "./deepgram-live.ts";
 import { deepgramWire } from "./deepgram.ts";
 import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./gemini-audio.ts";
 import { geminiChatWire } from "./gemini-chat.ts";
@@ -9,6 +10,7 @@ import { googleSpeechWires } from "./google-speech.ts";
 import { openAiWire } from "./openai-audio.ts";
 import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
 import { elevenLabsWires } from "./elevenlabs.ts";
+import type { LiveWire } from "./live-wire.ts";
 import type { Wire } from "./wire.ts";
 
 const TASKS = { transcriptions: "transcribe", translations: "translate" } as const;
@@ -73,3 +75,7 @@ function openAiEndpoints(): [string, Methods][] {
     return [[`/openai/v1/audio/${name}`, { POST: openAiWire({ name: "openai", task }) }], ...compatible];
   });
 }
+
+const LIVE: ReadonlyMap<string, LiveWire> = new Map([["/deepgram/v1/listen", deepgramLiveWire]]);
+
+export const findLiveWire = (path: string): LiveWire | null => LIVE.get(path) ?? null;

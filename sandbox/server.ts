@@ -8,7 +8,8 @@ import { createExchange } from "./exchange.ts";
 import { createFaultBook, type FaultRule } from "./faults.ts";
 import { createAudioMeter } from "./measure-audio.ts";
 import type { Dialect } from "./compatible.ts";
-import { createEndpoints } from "./endpoints.ts";
+import { createEndpoints, findLiveWire } from "./endpoints.ts";
+import { createLiveServer } from "./live-server.ts";
 
 export type { SandboxCall } from "./calls.ts";
 export type { Dialect } from "./compatible.ts";
@@ -59,6 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const meter = createAudioMeter();
   const endpoints = createEndpoints();
   const runExchange = createExchange({ log, faults, meter });
+  const live = createLiveServer({ log, faults, meter, find: findLiveWire });
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -84,6 +86,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       .finally(() => running.delete(run));
     running.add(run);
   });
+  server.on("upgrade", (request, socket, head) => live.upgrade(request, socket, head));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -111,6 +114,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       closing.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
+      await live.close();
       // Nothing is left behind: every exchange has removed what it spooled.
       await Promise.all([closed, meter.close(), ...running]);
     },

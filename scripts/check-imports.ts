@@ -87,6 +87,11 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   },
   { pattern: /from "undici"/u, what: "speaks HTTP to others", allowed: /^src\/outbound\/(dial|wire-call)\.ts/u },
   {
+    pattern: /from "ws"/u,
+    what: "speaks WebSocket",
+    allowed: /^src\/(outbound\/socket\.ts|http\/)/u,
+  },
+  {
     // Nobody else may give the guard a resolver or a connector.
     pattern: /from ".*outbound\/system-network\.ts"|\bcreate(Outbound|Guard)\(/u,
     what: "opens a way out",

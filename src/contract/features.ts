@@ -35,6 +35,7 @@ export type ReceiptGrade = "shown" | "echoed" | "sent";
 /**
  * Why a target cannot take a request: a feature, or one of the conditions that are not features of a model
  * but of its limits: `size`, `duration`, `format`, `channels`, `language`, `to_language`, `keyterms_limit`, `response_format`.
+ * `live_audio`: it takes files alone. `batch`: it only streams.
  */
 export type Lack =
   | Feature
@@ -45,6 +46,8 @@ export type Lack =
   | "to_language"
   | "keyterms_limit"
   | "channels"
+  | "live_audio"
+  | "batch"
   | "response_format";
 
 /** What a model takes at all; a target without it is not even judged. */

@@ -4,12 +4,14 @@
 import type { Socket } from "node:net";
 import { Agent, Client, type Dispatcher } from "undici";
 import { createGuard, type Guard, type GuardOptions } from "./guard.ts";
+import { type Opened, openSocket, type SocketRequest } from "./socket.ts";
 import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
 import type { TargetPolicy } from "./target-policy.ts";
 import { OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
 export { ConnectFailure, GuardRefusal, type RefusalReason } from "./guard.ts";
 export { OutboundError, type OutboundBody, type OutboundFailure } from "./wire-call.ts";
+export type { OutboundSocket, SocketMessage } from "./socket.ts";
 export type { OutboundStream } from "./stream-reply.ts";
 
 /** To an address that the configuration supplied. */
@@ -40,6 +42,8 @@ export interface Outbound {
   open(request: StreamRequest): Promise<OutboundStream>;
   /** Reads a reply as it comes; the connection is gone when `read` returns. */
   receive<T>(request: CallerRequest & StreamTimes, read: (reply: OutboundStream) => Promise<T>): Promise<T>;
+  /** A WebSocket, or what its upgrade was answered with. */
+  connect(request: SocketRequest): Promise<Opened>;
   /** Judges a target as a request to it would, without one. */
   vet(url: string, policy: TargetPolicy): Promise<void>;
   /** Requests whose first byte left, since the start. */
@@ -93,6 +97,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     open: (request) => new StreamReply(request, count).open(agent),
     receive: (request, read) =>
       callers.send(request, async (dispatcher, wire) => read(await new StreamReply(wire, count).open(dispatcher))),
+    connect: (request) => openSocket(request, count),
     vet: callers.vet,
     dispatched: () => dispatched,
     judged: callers.judged,

@@ -25,6 +25,7 @@ export const NOVA_3: SpeechModel = {
     keyterms: { support: "native", grade: "sent" },
     multichannel: { support: "native", grade: "shown" },
     profanity_filter: { support: "native", grade: "sent", languages: PROFANITY },
+    streaming: { support: "native", grade: "shown" },
   },
   preferences: ["detect_language", "smart_formatting", "language"],
   limits: {
@@ -35,6 +36,12 @@ export const NOVA_3: SpeechModel = {
   },
   languages: NOVA_3_LANGUAGES,
   defaultLanguage: "en",
+  live: ["pcm_s16le", "webm_opus"],
+  // The socket's specification has `pci` and `numbers` alone, and nothing in an answer would show that more was ignored.
+  excludes: [
+    ["streaming", "redaction.pii"],
+    ["streaming", "redaction.phi"],
+  ],
 };
 
 export const NOVA_2: SpeechModel = {

@@ -1,7 +1,9 @@
-// Deepgram, pre-recorded: POST /v1/listen with every option in the query (developers.deepgram.com, checked 2026-11-20).
+// Deepgram: POST /v1/listen, and a socket of the same name, with every option in the query (developers.deepgram.com, checked
+// 2026-11-20).
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { unmetFeatures } from "./asked-features.ts";
+import { streamDeepgram } from "./deepgram-live.ts";
 import { DEEPGRAM_MODELS } from "./deepgram-models.ts";
 import { type DeepgramReply, readDeepgramReply } from "./deepgram-reply.ts";
 import type { Io } from "./io.ts";
@@ -34,12 +36,13 @@ export const deepgram: SpeechProvider = {
   defaultBaseUrl: "https://api.deepgram.com",
   plan: planDeepgram,
   transcribe: transcribeDeepgram,
+  stream: streamDeepgram,
   normalise: normaliseDeepgram,
 };
 
-/** All but these two have a parameter; streaming is another endpoint, and nothing translates. */
+/** All but this one have a parameter. */
 function canSend(feature: Feature): boolean {
-  return feature !== "translation" && feature !== "streaming";
+  return feature !== "translation";
 }
 
 export function planDeepgram(request: SpeechRequest, target: SpeechTarget): PlanResult {
@@ -52,8 +55,10 @@ export function planDeepgram(request: SpeechRequest, target: SpeechTarget): Plan
   // Silence about formatting gets punctuation, as every other provider gives it unasked; Deepgram's default is none.
   if (request.smartFormatting === true) query.push(["smart_format", "true"]);
   if (request.smartFormatting !== false) query.push(["punctuate", "true"]);
-  if (request.diarization) query.push(["diarize_model", diarizeModel]);
-  if (request.segments || request.diarization || request.multichannel) query.push(["utterances", "true"]);
+  // The socket knows the first version alone, and what is said between two pauses is a result of its own there.
+  if (request.diarization) query.push(["diarize_model", request.stream ? "v1" : diarizeModel]);
+  if (request.stream) query.push(["interim_results", "false"]);
+  else if (request.segments || request.diarization || request.multichannel) query.push(["utterances", "true"]);
   for (const group of request.redaction) query.push(["redact", group]);
   query.push(...keyterms);
   if (request.multichannel) query.push(["multichannel", "true"]);
@@ -71,12 +76,13 @@ function settingsOf(target: SpeechTarget): z.infer<typeof deepgramSettings> {
 function languageParameter(request: SpeechRequest, target: SpeechTarget): [string, string] {
   const { language } = request;
   if (language.kind === "asked" || language.kind === "default") return ["language", language.tag];
-  if (language.kind === "detect" && detects(target)) return ["detect_language", "true"];
+  if (language.kind === "detect" && detects(request, target)) return ["detect_language", "true"];
   return ["language", "en"];
 }
 
-function detects(target: SpeechTarget): boolean {
-  return target.speech.preferences.includes("detect_language");
+/** Files alone. */
+function detects(request: SpeechRequest, target: SpeechTarget): boolean {
+  return !request.stream && target.speech.preferences.includes("detect_language");
 }
 
 /** `keyterm` exists on nova-3 only, `keywords` on older models only, where a colon would be read as a boost. */
@@ -92,7 +98,7 @@ function takesKeywords(model: string): boolean {
 
 function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {
   const dropped: Preference[] = [];
-  if (request.language.kind === "detect" && !detects(target)) dropped.push("detect_language");
+  if (request.language.kind === "detect" && !detects(request, target)) dropped.push("detect_language");
   if (request.speakerCountHint !== null) dropped.push("speaker_count_hint");
   if (request.prompt !== null) dropped.push("prompt");
   return dropped;
@@ -126,7 +132,7 @@ export function normaliseDeepgram(
     request,
     audio,
     { ...reply, wasSent: (feature) => planned.ok && wasSent(feature, planned.plan) },
-    detects(target),
+    detects(request, target),
   );
   return {
     text: reply.text,
@@ -157,5 +163,6 @@ function wasSent(feature: Feature, plan: SpeechPlan): boolean {
     plan.query.some((parameter) => parameter[0] === name && (value === undefined || parameter[1] === value));
   if (feature.startsWith("redaction.")) return has("redact", feature.slice("redaction.".length));
   if (feature === "keyterms") return has("keyterm") || has("keywords");
+  if (feature === "streaming") return has("interim_results");
   return feature === "profanity_filter" && has("profanity_filter", "true");
 }

@@ -111,7 +111,32 @@ export interface WireStream {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** An upgrade to a WebSocket. */
+export interface SocketRequest extends Pick<WireRequest, "path" | "query" | "headers" | "sibling"> {
+  /** Sent when no frame went out for a while after the first audio. */
+  readonly keepAlive?: { readonly text: string; readonly everyMs: number };
+}
+
+export type WireMessage =
+  | { readonly kind: "text"; readonly text: string }
+  /** The provider said goodbye; `dispatched`: it had audio by then. */
+  | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
+
+/** Throws `ProviderError` `unknown`, `timeout` or `aborted` where it breaks, and `connect` as long as no audio was sent. */
+export interface WireSocket {
+  /** Of the upgrade's answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Resolves when the frame has left. Only binary frames, which are audio, count as dispatched. */
+  readonly send: (frame: string | Uint8Array) => Promise<void>;
+  readonly next: () => Promise<WireMessage>;
+  /** Nothing more will be sent: from now on silence is timed. */
+  readonly awaitEnd: () => void;
+  readonly close: () => void;
+}
+
 export interface StreamingIo extends Io {
   /** Sends one request and comes back with the head of its reply; fails as `send` does. */
   readonly open: (request: WireRequest) => Promise<WireStream>;
+  /** A refused upgrade is thrown by its status, and is definite: nothing was sent that could be worked on. */
+  readonly connect: (request: SocketRequest) => Promise<WireSocket>;
 }

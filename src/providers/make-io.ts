@@ -6,11 +6,14 @@ import {
   type FailureKind,
   ProviderError,
   type RemoteRun,
+  type SocketRequest,
   type StreamingIo,
   type WireReply,
   type WireRequest,
+  type WireSocket,
   type WireStream,
 } from "./io.ts";
+import { failedReply } from "./read-reply.ts";
 
 export interface IoOptions {
   readonly outbound: Outbound;
@@ -44,6 +47,7 @@ export function createIo(options: IoOptions): StreamingIo {
     credential: options.credential,
     send: (request) => send(request, { ...options, deadlineMs: leftMs() }),
     open: (request) => open(request, { ...options, deadlineMs: leftMs() }),
+    connect: (request) => connect(request, { ...options, deadlineMs: leftMs() }),
     remember: (name, make) => memory.get(keyOf(name), make),
     forget: (name) => memory.forget(keyOf(name)),
     onRemoteRun: async (run) => options.onRemoteRun?.(run),
@@ -83,6 +87,50 @@ async function open(request: WireRequest, options: IoOptions): Promise<WireStrea
   } catch (error) {
     throw failureOf(error, options);
   }
+}
+
+/** How long a provider may leave audio untaken, or say nothing after the last of it, unless the caller says otherwise. */
+const SOCKET_IDLE_MS = 60_000;
+
+async function connect(request: SocketRequest, options: IoOptions): Promise<WireSocket> {
+  const { keepAlive } = request;
+  const guarded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw failureOf(error, options);
+    }
+  };
+  const opened = await guarded(
+    options.outbound.connect({
+      trust: "operator",
+      url: urlOf(baseUrlOf(options.baseUrl, request), request),
+      headers: { "user-agent": "patchbay", ...request.headers },
+      signal: options.signal,
+      timeoutMs: options.deadlineMs,
+      idleTimeoutMs: options.idleTimeoutMs ?? SOCKET_IDLE_MS,
+      ...(keepAlive === undefined ? {} : { keepAlive }),
+      ...(options.onDispatch === undefined ? {} : { onDispatch: options.onDispatch }),
+    }),
+  );
+  if (!opened.ok) throw refusedUpgrade(failedReply(opened.reply, options.credential));
+  const { socket } = opened;
+  return {
+    headers: socket.headers,
+    send: (frame) => guarded(socket.send(frame)),
+    next: () => guarded(socket.next()),
+    awaitEnd: () => socket.awaitEnd(),
+    close: () => socket.close(),
+  };
+}
+
+function refusedUpgrade(error: ProviderError): ProviderError {
+  if (error.kind !== "unknown") return error;
+  return new ProviderError("server_error", {
+    status: error.status ?? undefined,
+    retryAfterSeconds: error.retryAfterSeconds ?? undefined,
+    reason: error.reason ?? undefined,
+  });
 }
 
 async function* withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncGenerator<Uint8Array> {
@@ -126,12 +174,12 @@ function kindOf(error: OutboundError): FailureKind {
   }
 }
 
-function baseUrlOf(baseUrl: string, { sibling }: WireRequest): string {
+function baseUrlOf(baseUrl: string, { sibling }: Pick<WireRequest, "sibling">): string {
   if (sibling === undefined) return baseUrl;
   return new URL(baseUrl).hostname.endsWith(`.${sibling.domain}`) ? sibling.origin : baseUrl;
 }
 
-function urlOf(baseUrl: string, request: WireRequest): URL {
+function urlOf(baseUrl: string, request: Pick<WireRequest, "path" | "query">): URL {
   const query = (request.query ?? []).map((pair) => pair.map(encodeURIComponent).join("="));
   const search = query.length === 0 ? "" : `?${query.join("&")}`;
   return new URL(`${baseUrl.replace(/\/+$/, "")}${request.path}${search}`);

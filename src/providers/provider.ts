@@ -40,6 +40,10 @@ export interface SpeechModel {
   readonly defaultLanguage: string;
   /** Primary subtags that the feature `translation` can answer in; absent: English alone, as in Whisper and its kin. */
   readonly translatesInto?: "any" | readonly string[];
+  /** What it takes as live audio; absent: files alone. */
+  readonly live?: readonly LiveEncoding[];
+  /** It has no way but a stream. */
+  readonly streamsOnly?: boolean;
   /** Features that cannot be asked together; the target lacks the second when the first is asked. */
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }
@@ -92,6 +96,11 @@ export interface SpeechRequest {
   readonly prompt: string | null;
 }
 
+/** Audio that is sent while it is spoken (contract 10): bare 16-bit samples of one channel, or what a browser records. */
+export const LIVE_ENCODINGS = ["pcm_s16le", "webm_opus"] as const;
+export type LiveEncoding = (typeof LIVE_ENCODINGS)[number];
+export const LIVE_SAMPLE_RATE = 16_000;
+
 /** The audio as it was spooled and measured; sent under a name made from its content, never the caller's. */
 export interface SpeechAudio {
   readonly format: AudioFormat;
@@ -102,6 +111,8 @@ export interface SpeechAudio {
   readonly channels: number;
   /** A fresh reader from the beginning; each attempt opens its own. */
   readonly open: () => AsyncIterable<Uint8Array>;
+  /** It has no end yet, and is read once: what `open` gives is spoken while it is read. */
+  readonly live?: LiveEncoding;
 }
 
 /** One model on one account, as an adapter needs it. `settings` is the merged target and profile settings. */

@@ -1,7 +1,13 @@
 // Can this model do all of it? The static verdict on one target, from data alone (contract 3). Pure.
 import type { Feature, Lack } from "../contract/features.ts";
 import type { AudioFormat } from "../audio/media-types.ts";
-import type { FeatureSupport, LanguageInForce, SpeechLimits, SpeechModel } from "../providers/provider.ts";
+import type {
+  FeatureSupport,
+  LanguageInForce,
+  LiveEncoding,
+  SpeechLimits,
+  SpeechModel,
+} from "../providers/provider.ts";
 import type { Requirements } from "./required-features.ts";
 
 /** What is known of the audio before a provider is chosen. */
@@ -10,6 +16,8 @@ export interface AudioFacts {
   readonly sizeBytes: number;
   readonly durationSeconds: number;
   readonly channels: number;
+  /** It is sent while it is spoken: its size and length are not known, and its format is this. */
+  readonly live?: LiveEncoding;
 }
 
 export interface Verdict {
@@ -41,6 +49,7 @@ export function judgeTarget(
     if (wanted.features.includes(first) && wanted.features.includes(second) && !missing.includes(second))
       missing.push(second);
   }
+  if (model.streamsOnly === true && !wanted.features.includes("streaming")) missing.push("batch");
   missing.push(...limitLacks(model, wanted, audio));
   return { missing, language, emulated };
 }
@@ -80,7 +89,9 @@ function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts 
   return lacks;
 }
 
-function audioLacks({ limits }: SpeechModel, wanted: Requirements, audio: AudioFacts): readonly Lack[] {
+function audioLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts): readonly Lack[] {
+  if (audio.live !== undefined) return model.live?.includes(audio.live) === true ? [] : ["live_audio"];
+  const { limits } = model;
   const lacks: Lack[] = [];
   if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
   if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");

@@ -110,10 +110,10 @@ const GEMINI_TRANSCRIBE = "google/gemini-3.5-transcribe";
 const GEMINI = [GEMINI_TRANSCRIBE, "google/gemini general model"];
 const DIFFERENCES: readonly Difference[] = [
   {
-    rows: [...DEEPGRAM, GEMINI_TRANSCRIBE],
+    rows: [GEMINI_TRANSCRIBE],
     column: "realtime",
     ours: "absent",
-    because: "live transcription is another endpoint of these providers, and no adapter speaks it",
+    because: "live transcription is another endpoint of this provider, and no adapter speaks it",
   },
   {
     rows: [...OPENAI, ...GEMINI],

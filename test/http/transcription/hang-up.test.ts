@@ -27,6 +27,9 @@ before(async () => {
         open: async () => {
           throw new ProviderError("aborted");
         },
+        connect: async () => {
+          throw new ProviderError("aborted");
+        },
         onRemoteRun: async () => undefined,
         pause: async () => undefined,
         remember: async (_name, make) => (await make()).value,

@@ -24,14 +24,14 @@ function file(sandbox: Sandbox): ConfigurationFile {
       },
     ],
     connections: [
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
+      { id: "el", kind: "elevenlabs", api_key: "el-secret", base_url: sandbox.elevenlabsUrl },
       { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
     ],
     routes: [
       {
         id: "speech",
         targets: [
-          { connection: "dg", model: "nova-3" },
+          { connection: "el", model: "scribe_v2" },
           { connection: "oa", model: "gpt-4o-transcribe" },
           { connection: "oa", model: "gpt-4o-mini-transcribe" },
           { connection: "oa", model: "gpt-4o-transcribe-diarize" },
@@ -40,7 +40,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
       {
         id: "whole",
         targets: [
-          { connection: "dg", model: "nova-3" },
+          { connection: "el", model: "scribe_v2" },
           { connection: "oa", model: "whisper-1" },
         ],
       },

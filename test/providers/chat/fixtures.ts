@@ -108,6 +108,7 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>): StreamingIo {
     pause: never,
     remember: never,
     forget: never,
+    connect: never,
     open: async () => ({
       status: 200,
       headers: { "content-type": "text/event-stream" },

@@ -23,6 +23,8 @@ const SHARED = {
     ],
   },
   profanity_filter: { added: [["profanity_filter", "true"]] },
+  // The same query on a socket.
+  streaming: { added: [["interim_results", "false"]] },
 } as const satisfies GoldenModel["features"];
 
 const KEYTERM: Change = {

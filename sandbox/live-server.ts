@@ -1,0 +1,239 @@
+// One socket to a simulated provider: judged, recorded, troubled by faults, heard and answered while it speaks.
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { type CallLog, type CallRecord, describeHeaders } from "./calls.ts";
+import type { FaultBook, Trouble } from "./faults.ts";
+import { createEar, type Ear } from "./live-ear.ts";
+import type { LiveClose, LivePiece, LiveSession, LiveWire } from "./live-wire.ts";
+import type { AudioMeter } from "./measure-audio.ts";
+import { valueOf, type WireAnswer } from "./wire.ts";
+
+interface LiveParts {
+  readonly log: CallLog;
+  readonly faults: FaultBook;
+  readonly meter: AudioMeter;
+  readonly find: (path: string) => LiveWire | null;
+}
+
+export interface LiveServer {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close(): Promise<void>;
+}
+
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+export function createLiveServer(parts: LiveParts): LiveServer {
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES });
+  const running = new Set<Promise<void>>();
+
+  async function handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = new URL(request.url ?? "/", "http://sandbox");
+    const wire = parts.find(url.pathname);
+    if (wire === null) return refuse(socket, { status: 404, headers: {}, body: "{}" });
+    const query = [...url.searchParams];
+    const call = describe(request, url, wire);
+    parts.log.begin(call);
+    const trouble = parts.faults.take({ name: wire.name }, call.model);
+    if (trouble.delayMs > 0) await wait(trouble.delayMs);
+    const { replacement } = trouble;
+    const requestId = randomUUID();
+    if (replacement?.kind === "reset_before_body") {
+      note(call, "reset");
+      return void socket.destroy();
+    }
+    const opened =
+      replacement?.kind === "status"
+        ? ({ ok: false, answer: withStatus(wire, replacement, requestId) } as const)
+        : wire.open({ requestId, headers: request.headers, query }, trouble.alteration);
+    if (!opened.ok) {
+      note(call, opened.answer.status);
+      return refuse(socket, opened.answer);
+    }
+    const { session } = opened;
+    server.once("headers", (headers) => {
+      for (const [name, value] of Object.entries(session.headers)) headers.push(`${name}: ${value}`);
+    });
+    server.handleUpgrade(request, socket, head, (client) => {
+      note(call, 101);
+      const run = converse(client, { session, trouble, call, ear: createEar(session.samples, parts.meter), note });
+      running.add(run);
+      run.catch(() => client.terminate()).finally(() => running.delete(run));
+    });
+  }
+
+  function note(call: CallRecord, outcome: CallRecord["outcome"]): void {
+    call.outcome = outcome;
+    parts.log.changed();
+  }
+  return {
+    upgrade: (request, socket, head) => {
+      socket.on("error", () => socket.destroy());
+      handle(request, socket, head).catch(() => socket.destroy());
+    },
+    close: async () => {
+      for (const client of server.clients) client.terminate();
+      server.close();
+      await Promise.all(running);
+    },
+  };
+}
+
+interface Conversation {
+  readonly session: LiveSession;
+  readonly trouble: Trouble;
+  readonly call: CallRecord;
+  readonly ear: Ear;
+  readonly note: (call: CallRecord, outcome: CallRecord["outcome"]) => void;
+}
+
+/** Resolves when the socket is closed and nothing of the audio is left. */
+async function converse(client: WebSocket, conversation: Conversation): Promise<void> {
+  const { session, trouble, call, ear, note } = conversation;
+  const closed = Promise.withResolvers<void>();
+  // One frame after the other, as they came.
+  let turn: Promise<void> = Promise.resolve();
+  let isOver = false;
+  /** The connection's end is our own doing. */
+  let isEnded = false;
+  const over = (close: LiveClose | "cut" | "hold"): void => {
+    isOver = true;
+    isEnded = close !== "hold";
+    if (close === "hold") note(call, "stalled");
+    else if (close === "cut") {
+      note(call, "reset");
+      client.terminate();
+    } else client.close(close.code, close.reason);
+  };
+  const say = (messages: readonly object[]): void => {
+    for (const message of messages) client.send(JSON.stringify(message));
+  };
+  const tell = teller(conversation, say, over);
+
+  async function take(data: RawData, isBinary: boolean): Promise<void> {
+    const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
+    if (isOver || trouble.replacement?.kind === "stall") return;
+    if (isBinary) {
+      const refused = session.refuseFrame?.(bytes.byteLength) ?? null;
+      if (refused !== null) return over(refused);
+      for (const piece of await ear.hear(bytes)) await tell(piece, ear.channels());
+      return;
+    }
+    const asked = session.control(parseJson(bytes.toString("utf8")));
+    if (asked === "end") return finish();
+    if (asked !== "nothing") over(asked);
+  }
+
+  async function finish(): Promise<void> {
+    if (trouble.replacement?.kind === "reset_after_body") return over("cut");
+    const end = await ear.end();
+    if (end === null) return over(session.undecodable);
+    const { heard, pieces, seconds, channels } = end;
+    call.file = { name: "", contentType: "", sizeBytes: heard.sizeBytes, sha256: heard.sha256 };
+    await heard.remove();
+    for (const piece of pieces) await tell(piece, channels);
+    if (isOver) return;
+    if (trouble.stream.fault?.kind !== "no_finish") say(session.end(seconds, channels));
+    over({ code: 1000, reason: "" });
+  }
+
+  client.on("message", (data, isBinary) => {
+    turn = turn.then(() => take(data, isBinary)).catch(() => client.terminate());
+  });
+  client.on("error", () => undefined);
+  client.once("close", () => {
+    call.aborted = !isEnded;
+    isOver = true;
+    note(call, call.outcome);
+    closed.resolve();
+  });
+  if (trouble.replacement?.kind === "garbage") client.send("<html>It works!</html>");
+  else if (trouble.replacement?.kind === "error_body") fail(session, say, over);
+  else say(session.begin());
+  await closed.promise;
+  await turn;
+  await ear.remove();
+}
+
+function fail(
+  session: LiveSession,
+  say: (messages: readonly object[]) => void,
+  over: (close: LiveClose) => void,
+): void {
+  const { message, close } = session.failure;
+  if (message !== null) say([message]);
+  over(close);
+}
+
+/** Says what was heard, until a fault has it otherwise. */
+function teller(
+  { session, trouble }: Conversation,
+  say: (messages: readonly object[]) => void,
+  over: (close: LiveClose | "cut" | "hold") => void,
+): (piece: LivePiece, channels: number) => Promise<void> {
+  const { fault, paceMs } = trouble.stream;
+  const breaksAfter = fault === null || fault.kind === "no_finish" ? null : (fault.afterContent ?? 1);
+  let told = 0;
+  let isBroken = false;
+  return async (piece, channels) => {
+    if (isBroken) return;
+    const isCut = trouble.isCut && told >= 1;
+    if (isCut || (breaksAfter !== null && told >= breaksAfter)) {
+      isBroken = true;
+      if (fault?.kind === "error_event") return fail(session, say, over);
+      return over(fault?.kind === "stall_stream" ? "hold" : "cut");
+    }
+    if (paceMs > 0) await wait(paceMs);
+    say(session.piece(piece, channels));
+    told += 1;
+  };
+}
+
+function describe(request: IncomingMessage, url: URL, wire: LiveWire): CallRecord {
+  const query = [...url.searchParams];
+  return {
+    wire: wire.name,
+    model: valueOf(query, wire.modelParameter) ?? "",
+    method: request.method ?? "",
+    path: url.pathname,
+    query,
+    headers: describeHeaders(request),
+    fields: [],
+    file: null,
+    outcome: "pending",
+    aborted: false,
+  };
+}
+
+function withStatus(
+  wire: LiveWire,
+  {
+    status,
+    retryAfterSeconds,
+    body,
+  }: { status: number; retryAfterSeconds?: number | undefined; body?: string | undefined },
+  requestId: string,
+): WireAnswer {
+  const answer = wire.errorFor(status, requestId);
+  const retry: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  return { status, headers: { ...answer.headers, ...retry }, body: body ?? answer.body };
+}
+
+function refuse(socket: Duplex, { status, headers, body }: WireAnswer): void {
+  const text = typeof body === "string" ? body : "";
+  const lines = Object.entries({ ...headers, "content-length": String(Buffer.byteLength(text)), connection: "close" });
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${text}`,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

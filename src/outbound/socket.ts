@@ -1,0 +1,232 @@
+// A WebSocket to an address that the configuration supplied (contract 3, "Mode"; contract 10): the other way out beside
+// `dial.ts`. Nothing counts as sent but audio: an upgrade and a setting cost nobody anything.
+import type { IncomingMessage } from "node:http";
+import { type RawData, WebSocket } from "ws";
+import { OutboundError } from "./wire-call.ts";
+
+export interface SocketRequest {
+  readonly trust: "operator";
+  /** `http:` or `https:`, as every base URL is written. */
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** From the call to the end. */
+  readonly timeoutMs: number;
+  /** How long the other side may leave a frame untaken, and how long it may say nothing after the last one. */
+  readonly idleTimeoutMs: number;
+  /** Sent when no frame went out for a while after the first audio. */
+  readonly keepAlive?: { readonly text: string; readonly everyMs: number };
+  /** Told as the first binary frame goes out. */
+  readonly onDispatch?: () => void;
+}
+
+export type SocketMessage =
+  | { readonly kind: "text"; readonly text: string }
+  /** The other side said goodbye; `dispatched`: it had audio by then. */
+  | { readonly kind: "close"; readonly code: number; readonly reason: string; readonly dispatched: boolean };
+
+export interface OutboundSocket {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Resolves when the frame has left: who sends is made to wait while the other side does not read. */
+  send(frame: string | Uint8Array): Promise<void>;
+  /** To be called by one reader. Throws `OutboundError` where the connection breaks. */
+  next(): Promise<SocketMessage>;
+  /** Nothing more will be sent: from now on silence is timed. */
+  awaitEnd(): void;
+  /** Gives it up at once. */
+  close(): void;
+}
+
+export type Opened =
+  | { readonly ok: true; readonly socket: OutboundSocket }
+  /** The upgrade was answered like any request. */
+  | { readonly ok: false; readonly reply: UpgradeReply };
+
+interface UpgradeReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_REFUSAL_BYTES = 64 * 1024;
+/** What is held while nobody reads; beyond it the socket is not read either. */
+const HELD_MESSAGES = 32;
+
+export async function openSocket(request: SocketRequest, count: () => void): Promise<Opened> {
+  if (request.signal?.aborted === true) throw new OutboundError("aborted", false, null);
+  return new ClientSocket(request, count).opened;
+}
+
+class ClientSocket implements OutboundSocket {
+  readonly opened: Promise<Opened>;
+  headers: Readonly<Record<string, string>> = {};
+  readonly #request: SocketRequest;
+  readonly #count: () => void;
+  readonly #socket: WebSocket;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #onAbort = (): void => this.#fail("aborted", null);
+  readonly #messages: SocketMessage[] = [];
+  #wake: (() => void) | null = null;
+  #error: OutboundError | null = null;
+  #dispatched = false;
+  #keepAlive: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  #awaitsEnd = false;
+
+  constructor(request: SocketRequest, count: () => void) {
+    this.#request = request;
+    this.#count = count;
+    const url = new URL(request.url);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    this.#socket = new WebSocket(url, {
+      headers: request.headers,
+      handshakeTimeout: Math.min(HANDSHAKE_TIMEOUT_MS, request.timeoutMs),
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+      followRedirects: false,
+    });
+    this.#deadline = setTimeout(() => this.#fail("timeout", null), request.timeoutMs);
+    request.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.opened = this.#open();
+  }
+
+  #open(): Promise<Opened> {
+    const opened = Promise.withResolvers<Opened>();
+    const socket = this.#socket;
+    socket.once("upgrade", (reply) => {
+      this.headers = headersOf(reply);
+    });
+    socket.once("open", () => opened.resolve({ ok: true, socket: this }));
+    socket.once("unexpected-response", (_request, reply) => {
+      this.#refused(reply)
+        .then(opened.resolve)
+        .catch(() => this.#fail("connection", null));
+    });
+    socket.on("message", (data, isBinary) => this.#take(data, isBinary));
+    socket.on("error", (error) => this.#fail("connection", codeOf(error)));
+    socket.once("close", (code, reason) => {
+      // 1006: no goodbye was said.
+      if (code === 1006) this.#fail("connection", null);
+      else this.#push({ kind: "close", code, reason: reason.toString("utf8"), dispatched: this.#dispatched });
+      opened.reject(this.#error ?? new OutboundError("connection", false, null));
+      this.#letGo();
+    });
+    return opened.promise;
+  }
+
+  async #refused(reply: IncomingMessage): Promise<Opened> {
+    const text = await readRefusal(reply);
+    this.close();
+    return { ok: false, reply: { status: reply.statusCode ?? 0, headers: headersOf(reply), text } };
+  }
+
+  async send(frame: string | Uint8Array): Promise<void> {
+    if (this.#error !== null) throw this.#error;
+    if (typeof frame !== "string" && !this.#dispatched) {
+      this.#dispatched = true;
+      this.#count();
+      this.#request.onDispatch?.();
+    }
+    this.#rearmKeepAlive();
+    const timer = setTimeout(() => this.#fail("timeout", null), this.#request.idleTimeoutMs);
+    try {
+      await new Promise<void>((resolve) => {
+        // However it ended, what became of the connection is told by `next`.
+        this.#socket.send(frame, () => resolve());
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+    if (this.#error !== null) throw this.#error;
+  }
+
+  async next(): Promise<SocketMessage> {
+    while (true) {
+      // What the caller stopped is over at once; what the other side broke is over after what came before.
+      if (this.#error?.failure === "aborted") throw this.#error;
+      const message = this.#messages.shift();
+      if (message !== undefined) return message;
+      if (this.#error !== null) throw this.#error;
+      if (this.#socket.isPaused) this.#socket.resume();
+      this.#timeSilence();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+      clearTimeout(this.#silence);
+    }
+  }
+
+  awaitEnd(): void {
+    this.#awaitsEnd = true;
+    clearInterval(this.#keepAlive);
+    if (this.#wake !== null) this.#timeSilence();
+  }
+
+  close(): void {
+    this.#letGo();
+    this.#socket.terminate();
+  }
+
+  #take(data: RawData, isBinary: boolean): void {
+    // No provider of ours answers in binary.
+    if (isBinary || !Buffer.isBuffer(data)) return;
+    this.#push({ kind: "text", text: data.toString("utf8") });
+    if (this.#messages.length > HELD_MESSAGES) this.#socket.pause();
+  }
+
+  #push(message: SocketMessage): void {
+    this.#messages.push(message);
+    this.#wake?.();
+  }
+
+  #fail(failure: OutboundError["failure"], reason: string | null): void {
+    this.#error ??= new OutboundError(failure, this.#dispatched, reason);
+    this.#letGo();
+    this.#socket.terminate();
+    this.#wake?.();
+  }
+
+  #rearmKeepAlive(): void {
+    const { keepAlive } = this.#request;
+    clearInterval(this.#keepAlive);
+    if (keepAlive === undefined || !this.#dispatched || this.#awaitsEnd) return;
+    this.#keepAlive = setInterval(() => this.#socket.send(keepAlive.text, () => undefined), keepAlive.everyMs);
+  }
+
+  #timeSilence(): void {
+    clearTimeout(this.#silence);
+    if (!this.#awaitsEnd) return;
+    this.#silence = setTimeout(() => this.#fail("timeout", null), this.#request.idleTimeoutMs);
+  }
+
+  #letGo(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#silence);
+    clearInterval(this.#keepAlive);
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+async function readRefusal(reply: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of reply as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > MAX_REFUSAL_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+  );
+}
+
+function codeOf(error: Error): string | null {
+  return "code" in error && typeof error.code === "string" ? error.code : null;
+}

@@ -1,0 +1,202 @@
+// `stream: true` from providers that transcribe over a socket, fed from the spool (contract 3, "Mode").
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { createParser } from "eventsource-parser";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { errorBody } from "../../../src/contract/error-body.ts";
+import { segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
+import { detailsOf, postForm, speech } from "../../harness/client.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+function file(sandbox: Sandbox): ConfigurationFile {
+  return {
+    prices: [
+      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
+    ],
+    connections: [{ id: "dg", kind: "deepgram", api_key: "dg-secret-abcd", base_url: sandbox.deepgramUrl }],
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: "dg", model: "nova-3" },
+          { connection: "dg", model: "nova-2" },
+        ],
+      },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+    ],
+  };
+}
+
+let gateway: TestGateway;
+/** Ahead of the real clock: what the faults opened rests in the past. */
+let aheadMs = 0;
+before(async () => {
+  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+  aheadMs += 3_600_000;
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
+interface Received {
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+async function stream(fields: Record<string, string> = {}, isEnough = (): boolean => false): Promise<Received[]> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ stream: "true", ...fields })) form.append(name, value);
+  form.append("file", new Blob([new Uint8Array(speech())]), "audio.wav");
+  const gone = new AbortController();
+  const response = await fetch(`${gateway.origin}/v1/transcription`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${KEY}` },
+    body: form,
+    signal: gone.signal,
+  });
+  assert.equal(response.status, 200, response.status === 200 ? "" : await response.text());
+  const events: Received[] = [];
+  const parser = createParser({
+    onEvent: ({ event, data }) =>
+      events.push({ event: event ?? "", data: JSON.parse(data) as Record<string, unknown> }),
+  });
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of response.body ?? []) {
+      parser.feed(decoder.decode(bytes, { stream: true }));
+      if (isEnough()) gone.abort();
+    }
+  } catch (error) {
+    assert.ok(gone.signal.aborted, String(error));
+  }
+  return events;
+}
+
+const completed = (events: readonly Received[]) => transcriptionEnvelope.parse(events.at(-1)?.data["envelope"]);
+const segmentsIn = (events: readonly Received[]) =>
+  events.filter(({ event }) => event === "transcript.segment").map(({ data }) => segment.parse(data["segment"]));
+const outcomes = async () =>
+  (
+    await gateway.database.db
+      .selectFrom("attempts")
+      .select(["model", "outcome", "billable_audio_ms"])
+      .orderBy("position")
+      .execute()
+  ).map(({ model, outcome, billable_audio_ms: ms }) => [model, outcome, Number(ms) > 0]);
+
+test("contract 3: a file goes through Deepgram's socket, and its results come as text that is the whole", async () => {
+  const events = await stream();
+  const envelope = completed(events);
+  const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
+  assert.ok(texts.length > 2);
+  assert.equal(texts.join(""), envelope.content);
+  assert.match(envelope.content, /^\[simulated, 0\.0 s to 2\.0 s\] /u);
+  assert.deepEqual(await outcomes(), [["nova-3", "succeeded", true]]);
+  const [call] = gateway.sandbox.calls;
+  assert.deepEqual(
+    [call?.outcome, call?.aborted, call?.file?.sizeBytes, call?.headers["authorization"]],
+    [101, false, speech().byteLength, "Token …abcd"],
+  );
+});
+
+test("contract 3: speakers and word times come over the socket too, segment by segment as in the envelope", async () => {
+  const events = await stream({ diarization: "true", timestamps: "both" });
+  const envelope = completed(events);
+  assert.deepEqual(segmentsIn(events), envelope.segments);
+  assert.deepEqual([...new Set(envelope.segments.map(({ speaker }) => speaker))], ["S1", "S2"]);
+  assert.ok(envelope.words.length > 10);
+  assert.ok(gateway.sandbox.calls[0]?.query.some(([name, value]) => name === "diarize_model" && value === "v1"));
+});
+
+test("contract 3: silence is a stream of its end alone", async () => {
+  gateway.sandbox.addFault({ fault: { kind: "empty" } });
+  const events = await stream();
+  assert.deepEqual(
+    events.map(({ event }) => event),
+    ["transcript.completed"],
+  );
+});
+
+for (const [name, fault, outcome] of [
+  ["a refused upgrade", { kind: "status", status: 503 }, "failed:server_error"],
+  ["an upgrade refused as a gateway does it", { kind: "status", status: 502 }, "failed:server_error"],
+  ["too many streams", { kind: "status", status: 429 }, "failed:rate_limited"],
+  ["a bad key", { kind: "status", status: 401 }, "failed:unauthorized"],
+  ["a connection cut before the upgrade", { kind: "reset_before_body" }, "failed:connect"],
+] as const) {
+  test(`contract 1: ${name} cost nothing, and the next target answers`, async () => {
+    gateway.sandbox.addFault({ model: "nova-3", fault });
+    assert.equal((await stream()).at(-1)?.event, "transcript.completed");
+    assert.deepEqual(await outcomes(), [
+      ["nova-3", outcome, false],
+      ["nova-2", "succeeded", false],
+    ]);
+  });
+}
+
+for (const [name, fault] of [
+  ["a socket that breaks", { kind: "reset_after_body" }],
+  ["a goodbye without an end", { kind: "error_body" }],
+] as const) {
+  test(`contract 1: ${name} after the audio was sent is unknown: no other target, no charge`, async () => {
+    gateway.sandbox.addFault({ model: "nova-3", fault: { ...fault } });
+    if (fault.kind === "error_body") gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "empty" } });
+    const answer = await postForm(gateway.origin, { fields: { stream: "true" } });
+    const streamedError = /event: error\ndata: (.+)/u.exec(answer.text)?.[1];
+    const code = streamedError === undefined ? answer.code : errorBody.parse(JSON.parse(streamedError)).error.code;
+    assert.equal(code, "PROVIDER_RESULT_UNKNOWN", answer.text);
+    assert.deepEqual(await outcomes(), [["nova-3", "unknown", false]]);
+  });
+}
+
+for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
+  test(`contract 3: ${fault} after the first text is one error event and the end; no other target, no charge`, async () => {
+    gateway.sandbox.addFault({ model: "nova-3", fault: { kind: fault } });
+    const events = await stream();
+    assert.equal(events.filter(({ event }) => event === "error").length, 1);
+    assert.equal(errorBody.parse(events.at(-1)?.data).error.code, "PROVIDER_RESULT_UNKNOWN");
+    assert.ok(events.some(({ event }) => event === "transcript.delta"));
+    assert.deepEqual(await outcomes(), [["nova-3", "unknown", false]]);
+  });
+}
+
+test("contract 3: a dropped feature shows when the stream is whole, and is not delivered as done", async () => {
+  gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "drop", feature: "diarization" } });
+  const events = await stream({ diarization: "true" });
+  assert.equal(errorBody.parse(events.at(-1)?.data).error.code, "FEATURE_NOT_DELIVERED");
+});
+
+test("contract 3: redaction that the socket does not document is refused, not sent and hoped for", async () => {
+  const answer = await postForm(gateway.origin, { fields: { stream: "true", redaction: "pii" } });
+  assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
+  assert.deepEqual(detailsOf(answer)["missing"], ["redaction.pii"]);
+  assert.equal(gateway.sandbox.callCount, 0);
+});
+
+test("contract 3, 9: a caller who hangs up stops the socket, and the attempt is charged as run", async () => {
+  gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "stall_stream", afterContent: 1 } });
+  let seen = 0;
+  await stream({}, () => {
+    seen += 1;
+    return seen >= 1;
+  });
+  await gateway.sandbox.waitForCall(({ aborted }) => aborted);
+  let row: unknown[] | undefined;
+  while (row?.[1] == null) [row] = await outcomes();
+  assert.deepEqual(row, ["nova-3", "aborted", true]);
+});
+
+test("contract 1: nothing of a transcript or of a credential is in the log", () => {
+  const log = gateway.logs.join("\n");
+  assert.ok(!log.includes("simulated, 0.0"));
+  assert.ok(!log.includes("dg-secret"));
+});
