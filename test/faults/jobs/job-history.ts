@@ -7,10 +7,7 @@ export interface JobHistory {
   install(): Promise<void>;
   countUnfinished(): Promise<number>;
   countTerminal(): Promise<number>;
-  /** Jobs that a worker has under way at this moment. */
-  countProcessing(): Promise<number>;
   facts(): Promise<Facts>;
-  rows<Row extends QueryResultRow>(statement: string): Promise<readonly Row[]>;
 }
 
 export interface JobRow {
@@ -89,13 +86,11 @@ export function createJobHistory(databaseUrl: string): JobHistory {
     return row?.n ?? 0;
   };
   return {
-    rows,
     async install() {
       for (const statement of INSTALL) await rows(statement);
     },
     countUnfinished: () => count("status in ('queued', 'processing')"),
     countTerminal: () => count("status not in ('queued', 'processing')"),
-    countProcessing: () => count("status = 'processing'"),
     async facts() {
       const [takeOverSeconds] = await rows<Facts["takeOverSeconds"]>(TAKE_OVERS);
       return { jobs: await rows<JobRow>(JOBS), takeOverSeconds: takeOverSeconds ?? { p50: null, max: null, n: 0 } };

@@ -1,7 +1,7 @@
 // `patchbay up` or `patchbay worker` as an operator starts it: a process that is killed, stopped and continued, and started again.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 
 export interface PatchbayProcess {
@@ -93,17 +93,4 @@ async function ready(child: ChildProcess): Promise<string> {
       reject(new Error(`patchbay ended early: ${said}`));
     });
   });
-}
-
-/** Lines of a process's log, parsed; a line cut by a kill is left out. */
-export function readLog(folder: string, name: string): readonly Readonly<Record<string, unknown>>[] {
-  return readFileSync(join(folder, `${name}.log`), "utf8")
-    .split("\n")
-    .flatMap((line) => {
-      try {
-        return line === "" ? [] : [JSON.parse(line) as Readonly<Record<string, unknown>>];
-      } catch {
-        return [];
-      }
-    });
 }
