@@ -33,6 +33,7 @@ export interface ChaosOptions {
 
 const LEASE_MS = 30_000;
 const SUPERVISE_MS = 500;
+const KILLS: Range = [2_000, 6_000];
 
 export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosOptions): Chaos {
   const over = new AbortController();
@@ -69,17 +70,21 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
     return free[Math.floor(random() * free.length)] ?? null;
   };
 
+  const killAWorker = async (random: () => number): Promise<void> => {
+    const target = pick(random);
+    if (target === null) return;
+    await hold(target, async () => {
+      await target.kill();
+      counts.workerKills += 1;
+      await pause(between(random, [0, 2_000]), signal);
+      await start(target);
+    });
+  };
+
   const loops = [
-    every(1, [2_000, 6_000], async (random) => {
-      const target = pick(random);
-      if (target === null) return;
-      await hold(target, async () => {
-        await target.kill();
-        counts.workerKills += 1;
-        await pause(between(random, [0, 2_000]), signal);
-        await start(target);
-      });
-    }),
+    every(1, KILLS, killAWorker),
+    // Two at once now and then: a start takes its time.
+    every(7, KILLS, killAWorker),
     every(2, [4_000, 10_000], async (random) => {
       const target = pick(random);
       // Somebody has to be awake to take over.
