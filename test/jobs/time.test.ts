@@ -131,7 +131,7 @@ test("contract 5: what a failed submission or a lost attempt left in the object 
   assert.equal(objects("audio").length >= 2, true, "what is young may still be named");
   const later = new Date(Date.now() + 7_200_000);
   await removeOrphans({ ...jobs, gateway: { ...jobs.gateway, now: () => later } });
-  assert.deepEqual(objects("results"), []);
+  assert.ok(!objects("results").some((path) => path.includes(id)));
   assert.ok(objects("audio").some((path) => path.endsWith(id)));
   assert.ok(!objects("audio").some((path) => path.endsWith("never_committed")));
 });

@@ -245,7 +245,8 @@ test("contract 3 Fields: null counts as not sent, and custom_vocabulary and keyt
 test("spec 2.1: audio.url is taken as the string it is", async (t) => {
   const bench = await openBench(t);
   const url = "https://a.example/a.wav?X-Sig=%2F\u00e9";
-  assert.deepEqual((await bench.read(jsonRequest({ audio: { url } }))).audio, { kind: "url", url });
+  const { audio } = await bench.read(jsonRequest({ audio: { url } }));
+  assert.deepEqual(audio, { kind: "url", url, mediaTypeHint: null, fileNameHint: null });
 });
 
 test("BAD-191 audio.filename is a hint without its path; audio.media_type beats a data: prefix", async (t) => {
