@@ -128,9 +128,11 @@ test("contract 5: an attempt that was presumed dead changes nothing, whatever it
   await assertFenced(id, stale.attempt);
   // Nor once the job has ended.
   await handBack(database.db, { id, attempt: 2 });
-  await startWorker();
+  const worker = await startWorker();
   const done = await ended(origin, id);
   assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+  // Until it is closed it still removes the audio.
+  await worker.close();
   await assertFenced(id, stale.attempt);
   await assertFenced(id, 3);
 });
