@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { DIALECTS } from "../sandbox/compatible.ts";
 import { type Sandbox, startSandbox } from "../sandbox/server.ts";
+import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
@@ -71,6 +72,8 @@ export interface AppOptions {
   readonly now?: () => Date;
   /** Tests look at, or kill the process at, the moments between the gateway's steps. */
   readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
+  /** The program that decodes what is no WAV; absent: there is none. */
+  readonly ffmpeg?: string | null;
   /** Whether this process works on jobs; it does unless told otherwise. */
   readonly works?: boolean;
   /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
@@ -108,7 +111,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const outbound = openOutbound(options);
   const memory = createMemory(nowMs);
   const measurer = createMeasurer();
-  const spool = await openSpool({ directory: join(configuration.storage.dataDir, "spool") });
+  const spoolDirectory = join(configuration.storage.dataDir, "spool");
+  const spool = await openSpool({ directory: spoolDirectory });
   const ledger = createLedger({ database, seal });
   const leases = createLeases({
     database,
@@ -134,6 +138,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     limits: configuration.limits,
     prices: () => prices,
     measurer,
+    decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     remoteAudio: openRemoteAudio(options, outbound, spool),
     circuits: createCircuits(nowMs),
     ledger,

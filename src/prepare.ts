@@ -1,6 +1,7 @@
 // What every long-running command of ours begins with (contract 10): configuration, secrets, storage, and the set-up in the file
 // brought to the database; and how it ends, by a signal.
 import { destination, type Logger, pino } from "pino";
+import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { formatFault } from "./config/fault.ts";
@@ -25,6 +26,8 @@ export interface Prepared {
   readonly seal: Seal;
   readonly pepper: Buffer;
   readonly logger: Logger;
+  /** Null: none on the PATH. */
+  readonly ffmpeg: string | null;
   /** For people, on stderr; the log goes to stdout. */
   readonly say: (text: string) => void;
   /** The same, with the time since the start. */
@@ -74,9 +77,13 @@ export async function prepare(
   step(
     `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,
   );
+  const ffmpeg = findFfmpeg(process.env["PATH"]);
+  step(
+    `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
+  );
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
   const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination(1));
-  return { configuration, file, database, seal, pepper, logger, say, step };
+  return { configuration, file, database, seal, pepper, logger, ffmpeg, say, step };
 }
 
 /** Resolves with the first one; a second one ends the process there and then. */

@@ -35,6 +35,7 @@ export function answerOf(input: AnswerInput): { envelope: TranscriptionEnvelope;
       ...droppedPreferences(candidate, wanted, served.dropped),
       ...emulatedFeatures(candidate),
       ...finished.warnings,
+      ...served.warnings,
       ...(billing.billingClass === "simulated" ? [SIMULATED] : []),
     ],
     purpose: input.purpose,

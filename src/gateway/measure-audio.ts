@@ -20,7 +20,7 @@ export async function measureAudio(
   const { spooled, param } = audio;
   const measured = await services.measurer.measure(spooled.source);
   if (!measured.ok) throw new GatewayError(measured.code, { message: `The audio ${measured.reason}.`, param });
-  const { format, durationSeconds, channels, audioTracks } = measured;
+  const { format, durationSeconds, channels, codec, sampleRate, audioTracks } = measured;
   const limit = services.limits.maxAudioDurationSeconds;
   if (durationSeconds > limit) {
     throw new GatewayError("AUDIO_TOO_LONG", {
@@ -42,6 +42,8 @@ export async function measureAudio(
       sizeBytes: spooled.sizeBytes,
       durationSeconds,
       channels,
+      codec,
+      sampleRate,
       open: () => spooled.open(),
     },
     warnings,

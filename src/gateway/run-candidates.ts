@@ -2,14 +2,17 @@
 // reserved durably before its first byte leaves and settled durably after; after an unknown outcome nothing else is tried.
 // A request and a job run alike: what they remember of a call is their `keeper`'s.
 import { type AttemptId, type AppId, type KeyId, newId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
+import { GatewayError } from "../contract/errors.ts";
 import type { Preference } from "../contract/features.ts";
+import type { Warning } from "../contract/transcription.ts";
 import type { AttemptOutcome, Reservation, Settlement } from "../metering/ledger.ts";
-import type { FailureKind, RemoteRun } from "../providers/io.ts";
+import { type FailureKind, ProviderError, type RemoteRun } from "../providers/io.ts";
 import type { ProviderTranscript, SpeechAudio, SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget, type Execute } from "./attempt.ts";
+import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "./empty-guard.ts";
 import { certaintyOf, type FailedAttempt } from "./judge-failure.ts";
 import { type Billing, quoteFor } from "./quote.ts";
 import { circuitOf, resolveAccount } from "./resolve-account.ts";
@@ -34,6 +37,10 @@ export interface CallKeeper {
   reserve(reservation: Reservation): Promise<AttemptId>;
   /** Ends an attempt that served nobody. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
+  /** An answer that is doubted while another target is asked: its attempt stays open, and its target is not called again. */
+  setAside(failure: FailedAttempt): Promise<void>;
+  /** Ends an attempt that was set aside and whose answer nobody gets. */
+  drop(settlement: Settlement): Promise<void>;
   /**
    * Commits before the first poll: what the provider now keeps has to be deleted there. Also told of providers that answer at
    * once and keep a copy; those have no `remote`.
@@ -63,6 +70,7 @@ export interface Served {
   readonly transcript: ProviderTranscript;
   readonly dropped: readonly Preference[];
   readonly billing: Billing;
+  readonly warnings: readonly Warning[];
   /** Charges the attempt; to be made in the transaction that stores the answer. */
   readonly settlement: Settlement;
 }
@@ -75,10 +83,53 @@ export type RunOutcome =
   /** The signal stopped it. */
   | { readonly kind: "aborted" };
 
+/** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
+  const { candidates, keeper, hasBegun } = run;
+  const holdsSpeech = createSpeechDetector(services.decoder, run.audio, run.signal);
+  const isDoubtful = async ({ transcript }: Served) => isEmpty(transcript) && (await holdsSpeech());
+
+  const first = await firstServed(services, run, candidates);
+  if (first.kind !== "served" || !(await isDoubtful(first))) return first;
+  const rest = candidates.slice(candidates.indexOf(first.candidate) + 1);
+  if (rest.length === 0 || hasBegun?.() === true) return withWarning(first);
+
+  await keeper.setAside(heardNothing(services, run, first));
+  const drop = () => keeper.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
+  try {
+    const second = await firstServed(services, run, rest);
+    // Nobody could say better, and nobody else may have been paid.
+    if (second.kind === "exhausted" && hasBegun?.() !== true) return withWarning(first);
+    await drop();
+    return second.kind === "served" && (await isDoubtful(second)) ? withWarning(second) : second;
+  } catch (error) {
+    // There is no money for a second opinion; the first is paid for.
+    if (error instanceof GatewayError && (error.code === "BUDGET_EXCEEDED" || error.code === "CREDITS_REQUIRED"))
+      return withWarning(first);
+    await drop();
+    throw error;
+  }
+}
+
+function withWarning(served: Served): Served {
+  return { ...served, warnings: [...served.warnings, EMPTY_TRANSCRIPT] };
+}
+
+function heardNothing(services: GatewayServices, run: CandidateRun, { candidate, settlement }: Served): FailedAttempt {
+  const error = new ProviderError("feature_dropped", { reason: "empty_transcript" });
+  logFailedAttempt(services, run.payer, { attemptId: settlement.attemptId, target: candidate.target, error });
+  return { position: candidate.target.position, kind: error.kind, retryAfterSeconds: null };
+}
+
+/** In order, until one serves or none may be tried any more. */
+async function firstServed(
+  services: GatewayServices,
+  run: CandidateRun,
+  candidates: readonly Candidate[],
+): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
-  for (const [index, candidate] of run.candidates.entries()) {
+  for (const [index, candidate] of candidates.entries()) {
     const result = await runOne(services, run, candidate);
     if (result.ok) return result.served;
     const { kind } = result.failure;
@@ -91,7 +142,7 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
     }
     if (kind === "unknown" || kind === "timeout") {
       unknown = kind;
-      const mayContinue = run.mayPayTwice && index + 1 < run.candidates.length;
+      const mayContinue = run.mayPayTwice && index + 1 < candidates.length;
       if (!mayContinue) break;
     }
   }
@@ -141,7 +192,10 @@ async function runOne(services: GatewayServices, run: CandidateRun, candidate: C
         providerRequestId: transcript.providerRequestId,
         receipts: transcript.receipts,
       } as const;
-      return { ok: true, served: { kind: "served", candidate, transcript, dropped, billing, settlement } };
+      return {
+        ok: true,
+        served: { kind: "served", candidate, transcript, dropped, billing, warnings: [], settlement },
+      };
     }
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId, target, error: result.error });

@@ -1,5 +1,6 @@
 // What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
 import type { Logger } from "pino";
+import type { Decoder } from "../audio/decode/decoder.ts";
 import type { Measurer } from "../audio/measure.ts";
 import type { RemoteAudio } from "../audio/remote-audio.ts";
 import type { Directory } from "../directory/snapshot.ts";
@@ -39,6 +40,7 @@ export interface GatewayServices {
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly measurer: Measurer;
+  readonly decoder: Decoder;
   readonly remoteAudio: RemoteAudio;
   readonly circuits: Circuits;
   readonly ledger: Ledger;

@@ -43,6 +43,10 @@ export function slotKeeper(
       await ledger.settle(settlement);
       await releaseRuns();
     },
+    setAside: async () => undefined,
+    drop: async (settlement) => {
+      await ledger.settle(settlement);
+    },
     keepRun: ({ target }, run) => {
       hasRuns = true;
       return deletions.owe({

@@ -86,6 +86,13 @@ export function jobKeeper(
       });
       call = null;
     },
+    setAside: async (failure) => {
+      await keep(async (tx) => {
+        if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
+      });
+      call = null;
+    },
+    drop: (settlement) => keep(async (tx) => void (await gateway.ledger.settleIn(tx, settlement))),
   };
 }
 

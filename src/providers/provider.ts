@@ -109,6 +109,9 @@ export interface SpeechAudio {
   readonly sizeBytes: number;
   readonly durationSeconds: number;
   readonly channels: number;
+  /** Of its content; absent where nobody measured them. */
+  readonly codec?: string;
+  readonly sampleRate?: number;
   /** A fresh reader from the beginning; each attempt opens its own. */
   readonly open: () => AsyncIterable<Uint8Array>;
   /** It has no end yet, and is read once: what `open` gives is spoken while it is read. */

@@ -41,6 +41,8 @@ export interface TestGatewayOptions {
   /** Another process on the same database, directory and providers; what is shared outlives it. */
   readonly beside?: TestGateway;
   readonly works?: boolean;
+  /** Without one only WAV is decoded. */
+  readonly ffmpeg?: string;
 }
 
 /** Tests ask no real name server and open no socket to the world by way of a request. */
@@ -67,6 +69,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     network: options.network ?? NOWHERE,
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.ffmpeg === undefined ? {} : { ffmpeg: options.ffmpeg }),
     ...(options.works === undefined ? {} : { works: options.works }),
   });
   opened.defer(() => app.close());

@@ -6,6 +6,7 @@ import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { routingDecision, segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
+import { pcmWav, silence } from "../../audio/pcm.ts";
 import { detailsOf, postForm, speech, type TranscriptionCall } from "../../harness/client.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
@@ -85,11 +86,16 @@ interface Streamed {
 /** Reads to the end, or until `enough` says so. */
 async function stream(
   fields: Record<string, string>,
-  options: { readonly headers?: Record<string, string>; readonly path?: string; readonly enough?: () => boolean } = {},
+  options: {
+    readonly headers?: Record<string, string>;
+    readonly path?: string;
+    readonly file?: Uint8Array;
+    readonly enough?: () => boolean;
+  } = {},
 ): Promise<Streamed> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ stream: "true", ...fields })) form.append(name, value);
-  form.append("file", new Blob([new Uint8Array(speech())]), "audio.wav");
+  form.append("file", new Blob([new Uint8Array(options.file ?? speech())]), "audio.wav");
   const gone = new AbortController();
   const response = await fetch(`${gateway.origin}${options.path ?? "/v1/transcription"}`, {
     method: "POST",
@@ -166,7 +172,7 @@ test("contract 3: who accepts events alone gets them, and an Accept for text doe
 
 test("contract 3: silence is a stream of its end alone", async () => {
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "empty" } });
-  const streamed = await stream({});
+  const streamed = await stream({}, { file: pcmWav(silence(1)) });
   assert.deepEqual(names(streamed), ["transcript.completed"]);
   assert.equal(completed(streamed).content, "");
 });

@@ -1,0 +1,55 @@
+// The sound inside a recording, as 16-bit samples with bounded memory (contract 10, `split_long_audio`; the empty-transcript
+// guard). By ffmpeg where the machine has it, else by our own reader, which knows WAV alone (docs/decisions/0012).
+import { decodeByFfmpeg } from "./ffmpeg.ts";
+import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
+import { decodeWav, WAV_CODECS } from "./wav.ts";
+
+export interface Decoder {
+  readonly name: "ffmpeg" | "wav";
+  /** Samples a second it would give of this recording; null: it cannot read it. */
+  rateOf(audio: DecodableAudio): number | null;
+  /** Its chunks throw `Undecodable` where the content is not what its measurement promised. */
+  decode(audio: EncodedAudio, wish: DecodeWish): Pcm;
+}
+
+export interface DecoderOptions {
+  /** The program; null: only WAV. */
+  readonly ffmpeg: string | null;
+  /** Where a recording rests while ffmpeg reads it. */
+  readonly directory: string;
+}
+
+export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
+  if (ffmpeg !== null)
+    return {
+      name: "ffmpeg",
+      rateOf: () => SPEECH_RATE,
+      decode: (audio, { channels, signal }) => {
+        const count = channels === "mono" ? 1 : audio.channels;
+        const chunks = decodeByFfmpeg({
+          program: ffmpeg,
+          directory,
+          audio,
+          rate: SPEECH_RATE,
+          channels: count,
+          signal,
+        });
+        return { sampleRate: SPEECH_RATE, channels: count, chunks };
+      },
+    };
+  return {
+    name: "wav",
+    // The file's own: a resampler would have to be a good one to do no harm.
+    rateOf: readableRate,
+    decode: (audio, { channels, signal }) => {
+      const sampleRate = readableRate(audio);
+      if (sampleRate === null) throw new Undecodable("no_decoder");
+      const chunks = decodeWav(audio, { isMono: channels === "mono", signal });
+      return { sampleRate, channels: channels === "mono" ? 1 : audio.channels, chunks };
+    },
+  };
+}
+
+function readableRate({ format, codec, sampleRate }: DecodableAudio): number | null {
+  return format === "wav" && codec !== undefined && WAV_CODECS.has(codec) ? (sampleRate ?? null) : null;
+}

@@ -1,0 +1,115 @@
+// How loud a recording is over time, and whether somebody speaks in it (contract 3: a missing receipt is a definite failure, and a
+// transcript without a word of audible speech is none). A simple measure on purpose: it only decides to ask one more target.
+import type { Pcm } from "./pcm.ts";
+
+export const FRAME_SECONDS = 0.02;
+
+/** One entry per 20 ms, of all channels together. */
+export interface Levels {
+  readonly frameSamples: number;
+  /** Samples per channel. */
+  readonly samples: number;
+  /** Decibels below full scale. */
+  readonly db: Float32Array;
+  /** Changes of sign per second, of the channels on average. */
+  readonly crossings: Float32Array;
+}
+
+/** Quieter is nothing. */
+const FLOOR_DB = -70;
+/** Speech into a distant microphone is some -40 dB; below, even people strain to hear. */
+const QUIETEST_SPEECH_DB = -48;
+/** Speech comes and goes: its loud frames stand out of its own pauses; hum, hiss and tones do not. */
+const ABOVE_PAUSES_DB = 9;
+/** Voiced sounds; below lies mains hum, above hiss. */
+const LEAST_CROSSINGS = 120;
+const MOST_CROSSINGS = 5_000;
+/** A syllable lasts 100 ms and more; a click does not. */
+const LEAST_RUN_FRAMES = 4;
+/** A short word. */
+const LEAST_SPEECH_FRAMES = 12;
+
+export async function measureLevels(pcm: Pcm): Promise<Levels> {
+  const meter = levelMeter(pcm);
+  for await (const chunk of pcm.chunks) meter.add(chunk);
+  return meter.end();
+}
+
+export function levelMeter({ sampleRate, channels }: Pick<Pcm, "sampleRate" | "channels">): {
+  add(chunk: Int16Array): void;
+  end(): Levels;
+} {
+  const frameSamples = Math.max(1, Math.round(sampleRate * FRAME_SECONDS));
+  const perFrame = frameSamples * channels;
+  const db = growing();
+  const crossings = growing();
+  const wasPositive = new Uint8Array(channels);
+  let energy = 0;
+  let changes = 0;
+  let filled = 0;
+  let total = 0;
+  const close = (): void => {
+    const meanSquare = energy / filled / (32_768 * 32_768);
+    db.push(meanSquare === 0 ? FLOOR_DB : Math.max(FLOOR_DB, 10 * Math.log10(meanSquare)));
+    crossings.push((changes * sampleRate) / filled);
+    energy = 0;
+    changes = 0;
+    filled = 0;
+  };
+  return {
+    add(chunk) {
+      for (let index = 0; index < chunk.length; index++) {
+        const value = chunk[index] ?? 0;
+        energy += value * value;
+        const channel = channels === 1 ? 0 : index % channels;
+        const isPositive = value >= 0 ? 1 : 0;
+        if (isPositive !== wasPositive[channel]) {
+          changes += 1;
+          wasPositive[channel] = isPositive;
+        }
+        filled += 1;
+        if (filled === perFrame) close();
+      }
+      total += chunk.length / channels;
+    },
+    end() {
+      if (filled > 0) close();
+      return { frameSamples, samples: total, db: db.values(), crossings: crossings.values() };
+    },
+  };
+}
+
+/** Whether somebody speaks between two frames; of the whole unless told. */
+export function holdsSpeech({ db, crossings }: Levels, from = 0, to = db.length): boolean {
+  const part = db.subarray(from, to);
+  const pauses = part.toSorted()[Math.floor(part.length / 10)] ?? FLOOR_DB;
+  const threshold = Math.max(QUIETEST_SPEECH_DB, pauses + ABOVE_PAUSES_DB);
+  let run = 0;
+  let speech = 0;
+  for (let frame = from; frame < to; frame++) {
+    const rate = crossings[frame] ?? 0;
+    const isVoiced = (db[frame] ?? FLOOR_DB) >= threshold && rate >= LEAST_CROSSINGS && rate <= MOST_CROSSINGS;
+    run = isVoiced ? run + 1 : 0;
+    if (run === LEAST_RUN_FRAMES) speech += LEAST_RUN_FRAMES;
+    else if (run > LEAST_RUN_FRAMES) speech += 1;
+    if (speech >= LEAST_SPEECH_FRAMES) return true;
+  }
+  return false;
+}
+
+function growing(): { push(value: number): void; values(): Float32Array } {
+  let held = new Float32Array(1024);
+  let used = 0;
+  return {
+    push(value) {
+      if (used === held.length) {
+        const larger = new Float32Array(used * 2);
+        larger.set(held);
+        held = larger;
+      }
+      held[used] = value;
+      used += 1;
+    },
+    values: () => held.subarray(0, used),
+  };
+}

@@ -1,0 +1,168 @@
+// WAV to samples without any program: PCM of 8 to 32 bits, floats, A-law and µ-law (contract 10, `split_long_audio`). Reads on as it
+// comes; its length is the one that was measured (readers/wav.ts), for a header can lie.
+import { type EncodedAudio, Undecodable } from "./pcm.ts";
+
+/** As readers/wav.ts names them. */
+export const WAV_CODECS: ReadonlySet<string> = new Set(["pcm", "float", "alaw", "mulaw"]);
+
+const FRAMES_AT_ONCE = 16_384;
+/** Chunks before the sound are titles and cover pictures; more is no recording. */
+const MAX_BEFORE_SOUND = 16_777_216;
+
+export async function* decodeWav(
+  audio: EncodedAudio,
+  { isMono, signal }: { readonly isMono: boolean; readonly signal: AbortSignal },
+): AsyncGenerator<Int16Array> {
+  const bytes = byteQueue(audio.open()[Symbol.asyncIterator](), signal);
+  try {
+    const { format, claimedBytes } = await findSound(bytes);
+    const read = sampleReader(format);
+    const { channels, bytesPerSample, sampleRate } = format;
+    const frameBytes = channels * bytesPerSample;
+    for (let left = soundFrames(audio, claimedBytes, frameBytes, sampleRate); left > 0; ) {
+      const block = await bytes.take(Math.min(left, FRAMES_AT_ONCE) * frameBytes);
+      const frames = Math.floor(block.byteLength / frameBytes);
+      if (frames === 0) return;
+      left -= frames;
+      yield isMono ? mixed(block, frames, format, read) : apart(block, frames, format, read);
+    }
+  } finally {
+    await bytes.close();
+  }
+}
+
+/** The claim where the measurement agrees with it to the millisecond it is rounded to; else what was measured. */
+function soundFrames(
+  { durationSeconds }: EncodedAudio,
+  claimedBytes: number,
+  frameBytes: number,
+  sampleRate: number,
+): number {
+  const claimed = Math.floor(claimedBytes / frameBytes);
+  const measured = Math.round(durationSeconds * sampleRate);
+  return Math.abs(claimed - measured) <= sampleRate / 1000 ? claimed : measured;
+}
+
+interface WavFormat {
+  readonly codec: number;
+  readonly channels: number;
+  readonly sampleRate: number;
+  readonly bytesPerSample: number;
+}
+
+async function findSound(bytes: ByteQueue): Promise<{ readonly format: WavFormat; readonly claimedBytes: number }> {
+  await bytes.take(12);
+  let format: WavFormat | null = null;
+  for (let passed = 0; passed < MAX_BEFORE_SOUND; ) {
+    const head = await bytes.take(8);
+    if (head.byteLength < 8) break;
+    const id = String.fromCharCode(...new Uint8Array(head.buffer, head.byteOffset, 4));
+    const size = head.getUint32(4, true);
+    if (id === "data") {
+      if (format === null) break;
+      return { format, claimedBytes: size };
+    }
+    const padded = size + (size % 2);
+    if (padded > MAX_BEFORE_SOUND) break;
+    const body = await bytes.take(padded);
+    if (id === "fmt ") format = readFormat(body);
+    passed += 8 + padded;
+  }
+  throw new Undecodable("wav_structure");
+}
+
+function readFormat(body: DataView): WavFormat {
+  if (body.byteLength < 16) throw new Undecodable("wav_structure");
+  const tag = body.getUint16(0, true);
+  const codec = tag === 0xfffe && body.byteLength >= 26 ? body.getUint16(24, true) : tag;
+  const bits = body.getUint16(14, true);
+  return {
+    codec,
+    channels: body.getUint16(2, true),
+    sampleRate: body.getUint32(4, true),
+    bytesPerSample: codec === 1 || codec === 3 ? Math.ceil(bits / 8) : 1,
+  };
+}
+
+/** The sample at an offset, as one of 16 bits. */
+type ReadSample = (view: DataView, offset: number) => number;
+
+function sampleReader({ codec, bytesPerSample }: WavFormat): ReadSample {
+  if (codec === 6) return (view, offset) => fromAlaw(view.getUint8(offset));
+  if (codec === 7) return (view, offset) => fromMulaw(view.getUint8(offset));
+  if (codec === 3 && bytesPerSample === 4) return (view, offset) => fromFloat(view.getFloat32(offset, true));
+  if (codec === 3 && bytesPerSample === 8) return (view, offset) => fromFloat(view.getFloat64(offset, true));
+  if (codec === 1 && bytesPerSample === 1) return (view, offset) => (view.getUint8(offset) - 128) << 8;
+  // Wider samples give their two highest bytes.
+  if (codec === 1 && bytesPerSample >= 2) return (view, offset) => view.getInt16(offset + bytesPerSample - 2, true);
+  throw new Undecodable("wav_codec");
+}
+
+function fromFloat(value: number): number {
+  if (Number.isNaN(value)) return 0;
+  return Math.round(Math.max(-1, Math.min(1, value)) * 32_767);
+}
+
+/** ITU-T G.711. */
+function fromAlaw(byte: number): number {
+  const value = byte ^ 0x55;
+  const exponent = (value & 0x70) >> 4;
+  const mantissa = (value & 0x0f) << 4;
+  const magnitude = exponent === 0 ? mantissa + 8 : (mantissa + 0x108) << (exponent - 1);
+  return value & 0x80 ? magnitude : -magnitude;
+}
+
+function fromMulaw(byte: number): number {
+  const value = ~byte & 0xff;
+  const magnitude = ((((value & 0x0f) << 3) + 0x84) << ((value & 0x70) >> 4)) - 0x84;
+  return value & 0x80 ? -magnitude : magnitude;
+}
+
+function apart(block: DataView, frames: number, { channels, bytesPerSample }: WavFormat, read: ReadSample): Int16Array {
+  const samples = new Int16Array(frames * channels);
+  for (let index = 0; index < samples.length; index++) samples[index] = read(block, index * bytesPerSample);
+  return samples;
+}
+
+function mixed(block: DataView, frames: number, { channels, bytesPerSample }: WavFormat, read: ReadSample): Int16Array {
+  const samples = new Int16Array(frames);
+  let offset = 0;
+  for (let frame = 0; frame < frames; frame++) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel++, offset += bytesPerSample) sum += read(block, offset);
+    samples[frame] = Math.round(sum / channels);
+  }
+  return samples;
+}
+
+interface ByteQueue {
+  /** Exactly so many bytes; fewer only at the end. */
+  take(length: number): Promise<DataView>;
+  close(): Promise<void>;
+}
+
+function byteQueue(source: AsyncIterator<Uint8Array>, signal: AbortSignal): ByteQueue {
+  let rest: Uint8Array = new Uint8Array(0);
+  return {
+    async take(length) {
+      const taken = new Uint8Array(length);
+      let filled = 0;
+      while (filled < length) {
+        if (rest.length === 0) {
+          signal.throwIfAborted();
+          const next = await source.next();
+          if (next.done === true) break;
+          rest = next.value;
+        }
+        const part = rest.subarray(0, length - filled);
+        taken.set(part, filled);
+        rest = rest.subarray(part.length);
+        filled += part.length;
+      }
+      return new DataView(taken.buffer, 0, filled);
+    },
+    async close() {
+      await source.return?.();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// A transcript without a word of a recording in which somebody speaks (contract 3: a missing receipt is a definite failure of its
+// target). One more target is asked; where two hear nothing, or there is no other, the empty answer is believed, with a warning.
+import type { Decoder } from "../audio/decode/decoder.ts";
+import { holdsSpeech, measureLevels } from "../audio/decode/levels.ts";
+import { Undecodable } from "../audio/decode/pcm.ts";
+import type { Warning } from "../contract/transcription.ts";
+import type { ProviderTranscript, SpeechAudio } from "../providers/provider.ts";
+
+export function isEmpty({ text, words, segments }: ProviderTranscript): boolean {
+  return [text, ...[...words, ...segments].map((piece) => piece.text)].every((each) => each.trim() === "");
+}
+
+/** Decodes when first asked: almost no answer is empty. What cannot be decoded here is not doubted. */
+export function createSpeechDetector(
+  decoder: Decoder,
+  audio: SpeechAudio,
+  signal: AbortSignal,
+): () => Promise<boolean> {
+  let heard: Promise<boolean> | null = null;
+  const listen = async (): Promise<boolean> => {
+    if (decoder.rateOf(audio) === null) return false;
+    try {
+      return holdsSpeech(await measureLevels(decoder.decode(audio, { channels: "mono", signal })));
+    } catch (error) {
+      if (error instanceof Undecodable || signal.aborted) return false;
+      throw error;
+    }
+  };
+  return () => (heard ??= listen());
+}
+
+export const EMPTY_TRANSCRIPT: Warning = {
+  code: "EMPTY_TRANSCRIPT",
+  message: "The audio sounds like speech, yet the provider recognised nothing in it or in a part of it.",
+  param: null,
+  details: null,
+};

@@ -1,0 +1,238 @@
+// Recordings to samples (contract 10, `split_long_audio`): our own reader of WAV to the sample; ffmpeg as it is called, by a stand-in
+// that is always there, and by itself where the machine has it.
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join as joinPath } from "node:path";
+import { after, before, test } from "node:test";
+import * as fc from "fast-check";
+import { createDecoder } from "../../../src/audio/decode/decoder.ts";
+import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
+import { type EncodedAudio, type Pcm, Undecodable } from "../../../src/audio/decode/pcm.ts";
+import { createMeasurer, type Measurer } from "../../../src/audio/measure.ts";
+import { chunk, fixture, fmt, join, le16, le32, riff, zeros } from "../build-audio.ts";
+import { inOrder, pcmWav, syllables } from "../pcm.ts";
+
+const FFMPEG = findFfmpeg(process.env["PATH"]);
+const NO_FFMPEG = FFMPEG === null ? "SKIPPED: this machine has no ffmpeg on its PATH" : false;
+const NEVER = new AbortController().signal;
+
+let directory: string;
+let measurer: Measurer;
+before(async () => {
+  directory = await mkdtemp(joinPath(tmpdir(), "patchbay-decode-"));
+  measurer = createMeasurer();
+});
+after(async () => {
+  await measurer.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function measured(bytes: Uint8Array, step = 4096): Promise<EncodedAudio> {
+  const facts = await measurer.measure({ kind: "bytes", bytes });
+  if (!facts.ok) throw new Error(facts.reason);
+  return {
+    ...facts,
+    async *open() {
+      for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
+    },
+  };
+}
+
+async function samplesOf({ chunks }: Pcm): Promise<Int16Array> {
+  const parts: Int16Array[] = [];
+  for await (const part of chunks) parts.push(part);
+  return inOrder(...parts);
+}
+
+const own = () => createDecoder({ ffmpeg: null, directory });
+const decodeOwn = async (bytes: Uint8Array, channels: "mono" | "all" = "all", step?: number) =>
+  samplesOf(own().decode(await measured(bytes, step), { channels, signal: NEVER }));
+
+test("contract 10: 16-bit WAV comes back sample by sample, however the bytes arrive", async () => {
+  const sound = syllables(0.4);
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 9000 }), async (step) => {
+      assert.deepEqual(await decodeOwn(pcmWav(sound), "all", step), sound);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+/** What 0x4000 of 32768 is in every layout, and its negative. */
+const HALF = [16_384, -16_384];
+const float32 = (value: number) => new Uint8Array(Float32Array.of(value).buffer);
+const float64 = (value: number) => new Uint8Array(Float64Array.of(value).buffer);
+const LAYOUTS: readonly (readonly [name: string, tag: number, bits: number, one: Uint8Array, other: Uint8Array])[] = [
+  ["8-bit", 1, 8, Uint8Array.of(192), Uint8Array.of(64)],
+  ["16-bit", 1, 16, le16(0x4000), le16(0xc000)],
+  ["24-bit", 1, 24, Uint8Array.of(0, 0, 0x40), Uint8Array.of(0, 0, 0xc0)],
+  ["32-bit", 1, 32, le32(0x40000000), le32(0xc0000000)],
+  ["float", 3, 32, float32(0.5), float32(-0.5)],
+  ["double", 3, 64, float64(0.5), float64(-0.5)],
+];
+
+for (const [name, tag, bits, one, other] of LAYOUTS) {
+  test(`contract 10: ${name} samples are read for what they are, mixed and apart`, async () => {
+    const frames = 4000;
+    const body = join(...Array.from({ length: frames }, () => join(one, other)));
+    const file = riff(fmt({ tag, channels: 2, rate: 8000, bits }), chunk("data", body));
+    const apart = await decodeOwn(file);
+    assert.equal(apart.length, frames * 2);
+    for (const [channel, expected] of HALF.entries()) assert.ok(Math.abs((apart[channel] ?? 0) - expected) <= 1);
+    const mixed = await decodeOwn(file, "mono");
+    assert.equal(mixed.length, frames);
+    assert.ok(mixed.every((sample) => Math.abs(sample) <= 1));
+  });
+}
+
+test("contract 10: µ-law and the same speech as PCM are one sound", async () => {
+  const [companded, plain] = [await decodeOwn(fixture("speech-mulaw.wav")), await decodeOwn(fixture("speech-16k.wav"))];
+  assert.ok(Math.abs(companded.length / 8000 - plain.length / 16_000) < 0.01);
+  assert.ok(Math.abs(loudness(companded) / loudness(plain) - 1) < 0.1);
+});
+
+function loudness(samples: Int16Array): number {
+  return Math.sqrt(samples.reduce((sum, value) => sum + value * value, 0) / samples.length);
+}
+
+test("contract 3: a header that lies about its length changes nothing: the sound that was measured is decoded", async () => {
+  const sound = syllables(1);
+  const honest = pcmWav(sound);
+  const size = honest.length - 44;
+  for (const claim of [0, 0xffffffff, size * 3]) {
+    const file = honest.slice();
+    file.set(le32(claim), 40);
+    assert.deepEqual(await decodeOwn(file), sound, String(claim));
+  }
+  const trailing = join(pcmWav(sound), chunk("LIST", zeros(200)));
+  assert.deepEqual(await decodeOwn(trailing), sound);
+});
+
+test("contract 10: without ffmpeg nothing but WAV of a known codec can be decoded, and that is known beforehand", async () => {
+  for (const [name, rate] of [
+    ["speech-16k.wav", 16_000],
+    ["speech-44k-stereo.wav", 44_100],
+    ["speech-mulaw.wav", 8000],
+    ["speech.m4a", null],
+    ["speech-cbr.mp3", null],
+    ["speech-opus.webm", null],
+  ] as const)
+    assert.equal(own().rateOf(await measured(fixture(name))), rate, name);
+  const gsm = riff(fmt({ tag: 49, byteRate: 1625, align: 65 }), chunk("data", zeros(6500)));
+  assert.equal(own().rateOf(await measured(gsm)), null);
+});
+
+test("contract 10: the format is never left to ffmpeg, nor a protocol, a shell or our environment", async () => {
+  const { program, said } = await standIn(`process.stdout.write(Buffer.alloc(32000));`);
+  process.env["PATCHBAY_TEST_CANARY"] = "secret";
+  const decoder = createDecoder({ ffmpeg: program, directory });
+  const pcm = decoder.decode(await measured(fixture("speech-cbr.mp3")), { channels: "mono", signal: NEVER });
+  assert.deepEqual([pcm.sampleRate, pcm.channels], [16_000, 1]);
+  assert.equal((await samplesOf(pcm)).length, 16_000);
+  const { args, env, input } = await said();
+  const path = args[args.indexOf("-i") + 1] ?? "";
+  assert.match(path, /^file:\/.*\/audio-[0-9a-f-]+\.spool$/u);
+  assert.deepEqual(
+    ["-nostdin", "-protocol_whitelist", "-f", "-map", "-ac", "-ar"].map((name) => [name, args[args.indexOf(name) + 1]]),
+    [
+      ["-nostdin", "-hide_banner"],
+      ["-protocol_whitelist", "file,pipe"],
+      ["-f", "mp3"],
+      ["-map", "0:a:0"],
+      ["-ac", "1"],
+      ["-ar", "16000"],
+    ],
+  );
+  assert.equal(args.at(-1), "pipe:1");
+  assert.equal(env.includes("PATCHBAY_TEST_CANARY"), false);
+  assert.equal(input, Buffer.from(fixture("speech-cbr.mp3")).toString("base64"));
+  assert.deepEqual(await leftFiles(), []);
+});
+
+test("contract 10: an ffmpeg that fails, says too much, dies or is missing is one error, and leaves no file", async () => {
+  for (const [what, body] of [
+    ["fails", `process.stdout.write(Buffer.alloc(3200)); process.exitCode = 1;`],
+    ["says too much", `process.stdout.write(Buffer.alloc(1_000_000));`],
+    ["dies", `process.kill(process.pid, "SIGKILL");`],
+  ] as const) {
+    const { program } = await standIn(body);
+    await assert.rejects(decodeWith(program), Undecodable, what);
+  }
+  await assert.rejects(decodeWith("/nonexistent/ffmpeg"), Undecodable);
+  assert.deepEqual(await leftFiles(), []);
+});
+
+test("contract 3: who does not want the audio any more stops ffmpeg", async () => {
+  const { program } = await standIn(`process.stdout.write(Buffer.alloc(3200)); setInterval(() => {}, 1000);`);
+  const gone = new AbortController();
+  const pcm = createDecoder({ ffmpeg: program, directory }).decode(await measured(pcmWav(syllables(1))), {
+    channels: "mono",
+    signal: gone.signal,
+  });
+  await assert.rejects(async () => {
+    for await (const _ of pcm.chunks) gone.abort();
+  });
+  assert.deepEqual(await leftFiles(), []);
+});
+
+test("contract 10: ffmpeg is looked for in absolute directories of the PATH, and must be executable", async () => {
+  const { program } = await standIn("");
+  const folder = joinPath(program, "..");
+  assert.equal(findFfmpeg(`/nonexistent:${folder}`), program);
+  await chmod(program, 0o600);
+  assert.equal(findFfmpeg(folder), null);
+  assert.equal(findFfmpeg(undefined), null);
+  assert.equal(findFfmpeg(".:bin"), null);
+});
+
+const TRUTH = JSON.parse(Buffer.from(fixture("truth.json")).toString("utf8")) as Record<string, { seconds: number }>;
+const PLAYABLE = Object.entries(TRUTH).filter(([, { seconds }]) => seconds > 0);
+
+test(`contract 10: ffmpeg decodes every accepted recording to its true length (${PLAYABLE.length} files)`, {
+  skip: NO_FFMPEG,
+}, async () => {
+  for (const [name, { seconds }] of PLAYABLE) {
+    const decoder = createDecoder({ ffmpeg: FFMPEG, directory });
+    const samples = await samplesOf(decoder.decode(await measured(fixture(name)), { channels: "mono", signal: NEVER }));
+    assert.ok(
+      Math.abs(samples.length / 16_000 - seconds) < 0.06,
+      `${name}: ${samples.length / 16_000} s, not ${seconds} s`,
+    );
+  }
+  assert.deepEqual(await leftFiles(), []);
+});
+
+test("contract 10: ffmpeg and our own reader agree on a WAV, sample by sample", { skip: NO_FFMPEG }, async () => {
+  const decoder = createDecoder({ ffmpeg: FFMPEG, directory });
+  const file = pcmWav(syllables(2));
+  const byFfmpeg = await samplesOf(decoder.decode(await measured(file), { channels: "all", signal: NEVER }));
+  assert.deepEqual(byFfmpeg, await decodeOwn(file));
+});
+
+async function decodeWith(ffmpeg: string): Promise<Int16Array> {
+  const decoder = createDecoder({ ffmpeg, directory });
+  return samplesOf(decoder.decode(await measured(pcmWav(syllables(1))), { channels: "mono", signal: NEVER }));
+}
+
+/** Plays ffmpeg's command line: notes how it was called, and does as told. */
+async function standIn(body: string) {
+  const folder = await mkdtemp(joinPath(directory, "bin-"));
+  const program = joinPath(folder, "ffmpeg");
+  const notes = joinPath(folder, "notes.json");
+  const script = `#!${process.execPath}
+const { readFileSync, writeFileSync } = require("node:fs");
+const args = process.argv.slice(2);
+const input = readFileSync(args[args.indexOf("-i") + 1].slice("file:".length)).toString("base64");
+writeFileSync(${JSON.stringify(notes)}, JSON.stringify({ args, env: Object.keys(process.env), input }));
+${body}
+`;
+  await writeFile(program, script, { mode: 0o755 });
+  const said = async () =>
+    JSON.parse(await readFile(notes, "utf8")) as { args: string[]; env: string[]; input: string };
+  return { program, said };
+}
+
+async function leftFiles(): Promise<readonly string[]> {
+  return (await readdir(directory)).filter((name) => name.endsWith(".spool"));
+}
