@@ -47,6 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   ],
   admin: ["contract", "lib", "storage", "auth"],
   webhooks: ["contract", "lib", "storage", "queue", "outbound"],
+  requests: ["contract", "lib", "storage", "metering", "auth", "gateway"],
   http: [
     "contract",
     "lib",
@@ -58,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "webhooks",
     "jobs",
     "admin",
+    "requests",
   ],
   config: [
     "contract",

@@ -20,6 +20,7 @@ import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createQuotas } from "./gateway/quotas.ts";
+import { openRecord } from "./gateway/request-record.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
@@ -33,6 +34,7 @@ import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
+import { getRequest } from "./http/endpoints/get-request.ts";
 import { listJobs } from "./http/endpoints/list-jobs.ts";
 import { postJob } from "./http/endpoints/post-job.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
@@ -46,6 +48,7 @@ import { createServer } from "./http/server.ts";
 import type { RequireAdmin } from "./http/workspace-admin.ts";
 import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
+import { createRequestLog, type RequestLog } from "./requests/log.ts";
 import { submitJob } from "./jobs/submit.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
@@ -88,6 +91,7 @@ export interface App {
   readonly sandboxOrigin: string;
   /** Resolves when what chats have used so far is on record. */
   settled(): Promise<void>;
+  readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   /** From now on `/readyz` is 503, new work is refused, replies close their connection. */
   startDraining(): void;
   /** Stops everything but the database, which was handed in. Jobs have `graceMs` to finish the calls they have in flight. */
@@ -151,10 +155,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
+  const requestLog = createRequestLog({ database, logger, keptDays: configuration.retention.requestDays, nowMs });
   const endpoints = publicEndpoints({ configuration, gateway, durable, spool, isDraining, database });
   const server = createServer({
     endpoints,
     authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
+    openRecord: (opening) => openRecord(opening, nowMs, requestLog.keep),
     publicUrl: () => configuration.server.publicUrl,
     logger,
     draining: isDraining,
@@ -172,6 +178,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await idempotency.sweep();
     await ledger.sweepReservations();
     await leases.sweep();
+    await requestLog.sweep();
   });
   const drain = (): void => {
     draining = true;
@@ -187,6 +194,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     await outbound.close();
     // What cannot be written now is counted as spent when the leases lapse.
     await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
+    await requestLog
+      .close()
+      .catch((error: unknown) => logger.error({ task: "request log", err: error }, "could not write"));
     idempotency.close();
     await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
   };
@@ -198,6 +208,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
     settled: () => leases.flush(),
+    requestLog,
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);
@@ -297,6 +308,7 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     getErrorDocs(),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
+    getRequest({ database, deletions: gateway.deletions }),
     postTranscription(speech),
     postTranslation(speech),
     postChat(chat),

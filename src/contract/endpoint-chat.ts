@@ -36,6 +36,7 @@ export const postChatContract: EndpointContract = {
     "Routes the messages to a chat model of the key's route that can do everything asked, or refuses. With `stream: true` the answer is an event stream: `chat.started`, `chat.delta`, `chat.tool_call.delta`, then `chat.completed` with the whole answer; a stream that breaks after its first content ends with one `error` event instead.",
   auth: "key",
   scope: "chat",
+  isRouted: true,
   requestBody: { json: chatFields },
   headers: routedHeaders,
   responses: {

@@ -23,6 +23,7 @@ export const postChatCompletionsContract: EndpointContract = {
     "The same as `POST /v1/chat` in OpenAI's words. With `stream: true` the answer is a stream of `chat.completion.chunk` and ends with `[DONE]`.",
   auth: "key",
   scope: "chat",
+  isRouted: true,
   requestBody: { json: chatCompletionFields },
   headers: routedHeaders,
   responses: {
@@ -39,6 +40,7 @@ const audioContract = {
   method: "POST",
   auth: "key",
   scope: "transcribe",
+  isRouted: true,
   headers: routedHeaders,
   responses: {
     200: {

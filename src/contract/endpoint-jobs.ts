@@ -16,6 +16,7 @@ export const postJobContract: EndpointContract = {
     "Answers as soon as the job and its audio are durable. Purpose and route are fixed now; the job survives restarts of the gateway and is never sent twice to a provider that may have taken it. Poll it, stream it, or configure the completion webhook.",
   auth: "key",
   scope: "jobs",
+  isRouted: true,
   requestBody: { json: jobRequest, multipart: jobFields.extend(formAudio) },
   headers: routedHeaders,
   responses: {

@@ -24,6 +24,8 @@ export interface EndpointContract {
   readonly description?: string;
   readonly auth: "none" | "key";
   readonly scope?: EndpointScope;
+  /** Picks a model: every request of a known key leaves a record. */
+  readonly isRouted?: true;
   readonly requestBody?: { readonly json?: z.ZodType; readonly multipart?: z.ZodType };
   readonly query?: z.ZodObject;
   /** Request headers by their exact spelling; what each means goes into `describe`. */

@@ -12,6 +12,7 @@ import type { EndpointContract } from "./endpoint.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
+import { getRequestContract } from "./requests.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -26,6 +27,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getMeContract,
   getLimitsContract,
   getMyLimitsContract,
+  getRequestContract,
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,

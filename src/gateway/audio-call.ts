@@ -7,11 +7,13 @@ import type { TranslationFields } from "../contract/transcription.ts";
 import { decideRoute, type RouteDecision } from "../routing/decide-route.ts";
 import type { AudioFacts } from "../routing/judge-target.ts";
 import type { TargetHealth } from "../routing/pick-candidates.ts";
-import { mergedKeyterms, type Requirements } from "../routing/required-features.ts";
+import { mergedKeyterms, requiredFeatures, type Requirements } from "../routing/required-features.ts";
+import { strictest } from "../routing/resolve-purpose.ts";
 import type { PurposePolicy } from "../routing/types.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { ClaimRequest } from "./idempotency.ts";
 import { refusalError } from "./refuse-route.ts";
+import type { Asked, Recorder } from "./request-record.ts";
 import { circuitOf } from "./resolve-account.ts";
 import type { Payer } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
@@ -28,6 +30,7 @@ export interface AudioCall {
   readonly purposeHeader: string | null;
   readonly policyHeader: PurposePolicy | null;
   readonly idempotencyKey: string | null;
+  readonly recorder: Recorder;
 }
 
 export function appOf({ app }: Principal): AppInfo {
@@ -69,7 +72,23 @@ export function decideFor(
     },
     audio: facts,
   };
-  return decideRoute(context, question, isHealthy);
+  const decision = decideRoute(context, question, isHealthy);
+  if (facts !== null) call.recorder.measured(facts.durationSeconds);
+  call.recorder.decided(decision, askedOf(call), strictest(context.audioPurposePolicy, question.purpose.policy));
+  return decision;
+}
+
+/** As the request itself says it: a purpose's defaults are the operator's own. */
+function askedOf({ fields, task }: AudioCall): Asked {
+  const { features, preferences } = requiredFeatures(fields, task);
+  return {
+    capability: "audio_input",
+    features,
+    preferences,
+    profile: fields.response_profile ?? null,
+    stream: features.includes("streaming"),
+    dry_run: fields.dry_run === true,
+  };
 }
 
 /** What runs, or the refusal thrown. */

@@ -3,7 +3,10 @@
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatEventData, ChatFields } from "../contract/chat.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { CHAT_PREFERENCES } from "../contract/features.ts";
 import { newId, type RequestId } from "../contract/ids.ts";
+import { askedChatFeatures } from "../providers/asked-chat-features.ts";
+import type { ChatRequest } from "../providers/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import type { DecidedChat } from "./chat-attempt.ts";
@@ -13,6 +16,7 @@ import { estimateInputTokens } from "./estimate-tokens.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
 import { refusalError } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
+import type { Asked, Recorder } from "./request-record.ts";
 import { circuitOf } from "./resolve-account.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
@@ -27,6 +31,7 @@ export interface ChatCall {
   readonly fields: ChatFields;
   readonly purposeHeader: string | null;
   readonly idempotencyKey: string | null;
+  readonly recorder: Recorder;
   readonly receivedAtMs: number;
   /** Aborts when the caller hangs up. */
   readonly clientGone: AbortSignal;
@@ -49,7 +54,7 @@ export interface ChatStream {
 
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);
-  return withSlot(services, slotRequest(call), async (slot) => {
+  return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
     const decision = decideOrRefuse(services, call, false);
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
@@ -82,7 +87,7 @@ function decide(services: GatewayServices, call: ChatCall, stream: boolean): Cha
       details: { required: ["app"] },
     });
   const request = chatRequest(call.fields, stream);
-  return decideChatRoute(
+  const decision = decideChatRoute(
     services.directory().contextOf(workspace.id, app, key.routing),
     {
       request,
@@ -96,6 +101,20 @@ function decide(services: GatewayServices, call: ChatCall, stream: boolean): Cha
     },
     (target) => services.circuits.isHealthy(circuitOf(target)),
   );
+  // Chat knows one policy: what cannot be used falls back (contract 4).
+  call.recorder.decided(decision, askedOf(call, request), "fallback");
+  return decision;
+}
+
+function askedOf({ fields }: ChatCall, request: ChatRequest): Asked {
+  return {
+    capability: "chat",
+    features: askedChatFeatures(request),
+    preferences: CHAT_PREFERENCES.filter((preference) => fields[preference] !== undefined),
+    profile: fields.response_profile ?? null,
+    stream: request.stream,
+    dry_run: fields.dry_run === true,
+  };
 }
 
 /** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */

@@ -36,7 +36,7 @@ export async function openChatStream(
   const opened = await firstToServe(decision, null, (candidate) => openOne(services, call, decision, candidate));
   return {
     simulated: opened.attempt.billing.billingClass === "simulated",
-    parts: relay(services, decision, opened),
+    parts: relay(services, call, decision, opened),
   };
 }
 
@@ -70,6 +70,7 @@ async function openOne(
 
 async function* relay(
   services: GatewayServices,
+  { recorder }: ChatCall,
   decision: DecidedChat,
   { attempt, source, first }: Opened,
 ): AsyncGenerator<ChatStreamPart> {
@@ -96,7 +97,10 @@ async function* relay(
     ended = true;
     await attempt.endBadly(error, usedOf(source, parts.tokens()));
     if (!(error instanceof ProviderError)) throw error;
-    if (error.kind !== "aborted") yield { kind: "error", error: streamBroke(error.kind) };
+    if (error.kind === "aborted") return;
+    const told = streamBroke(error.kind);
+    recorder.broke(told.code);
+    yield { kind: "error", error: told };
   } finally {
     // The reader left between two parts.
     if (!ended) {

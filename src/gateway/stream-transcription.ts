@@ -15,6 +15,7 @@ import { finishTranscript } from "./finish-transcript.ts";
 import { exhausted, outcomeUnknown, streamBroke } from "./judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { jsonReply } from "./reply.ts";
+import type { Recorder } from "./request-record.ts";
 import { runCandidates, type RunOutcome } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
@@ -51,7 +52,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   const first = await run.pieces.next();
   // Whatever became of it before its first content is an answer like any other.
   if (first === null) throwUnlessServed(await run.outcome);
-  return { simulated: run.isSimulated(), parts: relay(services, audio, decision, run, first) };
+  return { simulated: run.isSimulated(), parts: relay(services, call.recorder, audio, decision, run, first) };
 }
 
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
@@ -124,6 +125,7 @@ async function whileHeard<T>(audio: TakenAudio, pieces: Handover<Piece>, run: ()
 
 async function* relay(
   services: GatewayServices,
+  recorder: Recorder,
   audio: MeasuredAudio,
   decision: Decided,
   run: Run,
@@ -136,7 +138,9 @@ async function* relay(
     ended = true;
     if (outcome.kind !== "served") {
       const error = endOf(outcome);
-      if (error !== null) yield { kind: "error", error };
+      if (error === null) return;
+      recorder.broke(error.code);
+      yield { kind: "error", error };
       return;
     }
     const { envelope } = answerOf({

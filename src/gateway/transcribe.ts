@@ -41,7 +41,7 @@ export async function transcribe(services: GatewayServices, call: TranscribeCall
   refuseUndeliverable(call);
   refuseTooManyKeyterms(services, call);
   if (call.fields.dry_run === true) return explain(services, call, audioRequest(services, call, null));
-  return withSlot(services, await slotRequest(call), (slot) =>
+  return withSlot(services, await slotRequest(call), call.recorder, (slot) =>
     withAudio(services, audioRequest(services, call, slot), async (audio) => {
       const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
       return serve(services, call, audio, decision, slot);

@@ -3,6 +3,7 @@
 import { GatewayError } from "../contract/errors.ts";
 import type { ClaimRequest, SlotRef } from "./idempotency.ts";
 import type { GatewayReply } from "./reply.ts";
+import type { Recorder } from "./request-record.ts";
 import type { GatewayServices } from "./services.ts";
 
 export interface HeldSlot {
@@ -17,10 +18,12 @@ export interface HeldSlot {
 export async function withSlot(
   services: Pick<GatewayServices, "idempotency">,
   request: ClaimRequest | null,
+  recorder: Pick<Recorder, "keyUsed">,
   work: (slot: HeldSlot | null) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
   if (request === null) return work(null);
   const claim = await services.idempotency.claim(request);
+  recorder.keyUsed(KEY_USE[claim.kind]);
   switch (claim.kind) {
     case "replay":
       return { ...claim.reply, headers: { ...claim.reply.headers, "x-svc-idempotent-replay": "true" } };
@@ -45,6 +48,14 @@ export async function withSlot(
       return runOwned(services, claim.slot, work);
   }
 }
+
+const KEY_USE = {
+  owned: "first",
+  replay: "replayed",
+  reused: "reused",
+  in_progress: "in_progress",
+  unavailable: "unavailable",
+} as const;
 
 async function runOwned(
   services: Pick<GatewayServices, "idempotency">,

@@ -7,7 +7,7 @@ import type { EndpointContract } from "../contract/endpoint.ts";
 import type { Admission } from "../gateway/admission.ts";
 import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { type HandlerContext, principalOf, type Reply } from "./endpoint.ts";
+import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endpoint.ts";
 import type { ErrorReplyContext } from "./error-reply.ts";
 import { createFaults } from "./faults.ts";
 import { routedHeaders } from "./routed-headers.ts";
@@ -53,6 +53,7 @@ export async function serveChat(
     fields,
     purposeHeader: routed.purpose,
     idempotencyKey: routed.idempotencyKey,
+    recorder: recorderOf(context),
     receivedAtMs: context.receivedAt,
     clientGone: context.clientGone,
     present,

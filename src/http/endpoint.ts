@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
+import type { Recorder } from "../gateway/request-record.ts";
 import type { ServerEvent } from "./sse.ts";
 
 /** The least that the edge must know of whoever calls. */
@@ -19,6 +20,8 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly clientGone: AbortSignal;
   /** Milliseconds since the epoch, when the head was complete. */
   readonly receivedAt: number;
+  /** Null where the contract does not say `isRouted`. */
+  readonly recorder: Recorder | null;
 }
 
 export type ReplyBody =
@@ -43,4 +46,10 @@ export interface Endpoint<P extends EdgePrincipal = EdgePrincipal> {
 export function principalOf<P extends EdgePrincipal>(context: HandlerContext<P>): P {
   if (context.principal === null) throw new Error("a handler without a key asked for its principal");
   return context.principal;
+}
+
+/** Of a routed endpoint, whose record the frame has opened. */
+export function recorderOf(context: Pick<HandlerContext, "recorder">): Recorder {
+  if (context.recorder === null) throw new Error("a handler that leaves no record asked for its recorder");
+  return context.recorder;
 }

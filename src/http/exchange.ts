@@ -15,6 +15,8 @@ export interface Exchange {
   /** True when the caller hung up before the reply was finished. */
   readonly isGone: () => boolean;
   readonly receivedAt: number;
+  /** Resolves when the reply was finished, or nobody is left to read it. */
+  readonly closed: Promise<void>;
   /** The code of the refusal, for the log. */
   code: ErrorCode | null;
 }
@@ -28,7 +30,9 @@ export function openExchange(raw: IncomingMessage, response: ServerResponse, rec
   response.once("finish", () => {
     finished = true;
   });
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   response.once("close", () => {
+    close();
     if (finished) return;
     gone = true;
     controller.abort(new Error("the caller hung up"));
@@ -44,6 +48,7 @@ export function openExchange(raw: IncomingMessage, response: ServerResponse, rec
     },
     isGone: () => gone,
     receivedAt,
+    closed,
     code: null,
   };
 }

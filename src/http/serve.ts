@@ -1,37 +1,57 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../contract/errors.ts";
-import { brand } from "../contract/ids.ts";
+import { brand, type RequestId } from "../contract/ids.ts";
+import type { OpenRecord } from "../gateway/request-record.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint } from "./endpoint.ts";
+import type { Exchange } from "./exchange.ts";
+import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
 import { requireScope } from "./require-scope.ts";
 import { sendReply } from "./send.ts";
 
 export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
 
+export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly principal: P;
+  readonly receivedAtMs: number;
+  readonly hasKey: boolean;
+}) => OpenRecord;
+
+export interface Frame<P extends EdgePrincipal> {
+  readonly authenticate: Authenticate<P>;
+  readonly openRecord?: OpenRecordFor<P>;
+}
+
+interface Admitted<P> {
+  readonly principal: P;
+  readonly recorded: Recorded | null;
+}
+
 export function serve<P extends EdgePrincipal>(
   app: FastifyInstance,
   endpoint: Endpoint<P>,
   edge: Edge,
-  authenticate: Authenticate<P>,
+  frame: Frame<P>,
 ): void {
   const { contract, handle } = endpoint;
-  const principals = new WeakMap<FastifyRequest, P>();
+  const admitted = new WeakMap<FastifyRequest, Admitted<P>>();
   app.route({
     method: contract.method,
     url: contract.path,
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       if (contract.auth === "none") return;
-      const principal = await authenticate(request.headers.authorization);
+      const principal = await frame.authenticate(request.headers.authorization);
+      admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
       if (contract.scope !== undefined) requireScope(principal, contract.scope);
-      principals.set(request, principal);
     },
     handler: async (request, reply) => {
       const { raw } = request;
-      const exchange = edge.exchanges.get(raw);
-      if (exchange === undefined) throw new Error("the exchange was not opened");
+      const exchange = exchangeOf(edge, request);
       refuseEncoding(request);
       onFirstRead(raw, () => {
         if (raw.headers.expect !== undefined && !reply.raw.headersSent) reply.raw.writeContinue();
@@ -42,17 +62,53 @@ export function serve<P extends EdgePrincipal>(
           tooSlow: exchange.cut,
         });
       });
+      const { principal = null, recorded = null } = admitted.get(request) ?? {};
       const handled = handle({
         requestId: brand("request", request.id),
         request,
-        principal: principals.get(request) ?? null,
+        principal,
         clientGone: exchange.signal,
         receivedAt: exchange.receivedAt,
+        recorder: recorded?.recorder ?? null,
       });
-      return sendReply(edge, request, reply, await Promise.race([handled, exchange.cutOff]));
+      recorded?.during(handled);
+      const sent = sendReply(edge, request, reply, await Promise.race([handled, exchange.cutOff]));
+      recorded?.during(sent);
+      return sent;
     },
   });
 }
+
+function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {
+  const exchange = edge.exchanges.get(raw);
+  if (exchange === undefined) throw new Error("the exchange was not opened");
+  return exchange;
+}
+
+function openRecord<P extends EdgePrincipal>(
+  edge: Edge,
+  { contract }: Endpoint<P>,
+  frame: Frame<P>,
+  {
+    request,
+    reply,
+    principal,
+  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly principal: P },
+): Recorded | null {
+  if (contract.isRouted !== true || frame.openRecord === undefined) return null;
+  const exchange = exchangeOf(edge, request);
+  const opened = frame.openRecord({
+    requestId: brand("request", request.id),
+    endpoint: `${contract.method} ${contract.path}`,
+    principal,
+    receivedAtMs: exchange.receivedAt,
+    hasKey: request.headers["idempotency-key"] !== undefined,
+  });
+  return recordUntilEnd(opened, exchange, () => (exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode));
+}
+
+/** As proxies write it; never sent, for nobody was left to read it. */
+export const CLIENT_GONE = 499;
 
 /** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */
 function refuseEncoding(request: FastifyRequest): void {

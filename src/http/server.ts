@@ -14,12 +14,14 @@ import { openExchange } from "./exchange.ts";
 import { plainPath, refuseHead } from "./head.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
 import { sendError } from "./send.ts";
-import { type Authenticate, serve } from "./serve.ts";
+import { type Authenticate, CLIENT_GONE, type OpenRecordFor, serve } from "./serve.ts";
 
 export interface ServerOptions<P extends EdgePrincipal> {
   readonly endpoints: readonly Endpoint<P>[];
   /** Resolves to the caller or throws `UNAUTHENTICATED`; never sees a body. */
   readonly authenticate: Authenticate<P>;
+  /** Opens the record of a request to a routed endpoint. */
+  readonly openRecord?: OpenRecordFor<P>;
   readonly publicUrl: () => string;
   readonly logger: Logger;
   /** True from the first moment of a shutdown: replies then close their connection. */
@@ -71,7 +73,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     if (request.is404 || plainPath(target) === null) throw noSuchEndpoint(allowed(target));
   });
   app.addHook("preClose", async () => endSilentConnections(app.server, connections));
-  for (const endpoint of options.endpoints) serve(app, endpoint, edge, options.authenticate);
+  for (const endpoint of options.endpoints) serve(app, endpoint, edge, options);
   return app;
 }
 
@@ -127,8 +129,7 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
       request_id: request.id,
       method: request.method,
       route: request.routeOptions.url ?? null,
-      // 499, as proxies write it, is never sent: nobody was left to read it.
-      status: exchange.isGone() ? 499 : reply.raw.statusCode,
+      status: exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode,
       code: exchange.code,
       ms: edge.now() - receivedAt,
     });

@@ -3,9 +3,11 @@
 import type { Execute } from "../gateway/attempt.ts";
 import { exhausted, type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts";
 import { quoteFor } from "../gateway/quote.ts";
+import { recordCandidates } from "../gateway/request-record.ts";
 import { audioAmount, runCandidates, type Served } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { chooseTargets, requestWithTimes } from "./choose-targets.ts";
+import { writeCandidates } from "../storage/job-work.ts";
+import { chooseTargets, judgeTargets, requestWithTimes } from "./choose-targets.ts";
 import { deadlineExceeded } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
 import { jobKeeper } from "./keeper.ts";
@@ -26,7 +28,9 @@ export async function callTargets(
 ): Promise<Served> {
   const { gateway } = services;
   const { request, payer, deadlineAt } = job;
-  const candidates = chooseTargets(gateway, job, measured.facts, failures);
+  const judged = judgeTargets(gateway, job, measured.facts);
+  await writeCandidates(services.database.db, job, recordCandidates(request.route.targets, judged, "audio_input"));
+  const candidates = chooseTargets(gateway, job, judged, failures);
   const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
   const outcome = await runCandidates(gateway, {
     payer,

@@ -13,16 +13,23 @@ import { type Candidate, pickCandidates } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import type { OpenJob } from "./job-request.ts";
 
-/** At least one; what has failed is not tried again. Throws the refusal. */
-export function chooseTargets(
-  { circuits, directory }: Pick<GatewayServices, "circuits" | "directory">,
-  job: OpenJob,
+export function judgeTargets(
+  { circuits }: Pick<GatewayServices, "circuits">,
+  { request: { route, profile, wanted } }: OpenJob,
   facts: AudioFacts,
+): readonly Candidate[] {
+  const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target));
+  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), isHealthy).candidates;
+}
+
+/** At least one of those judged; what has failed is not tried again. Throws the refusal. */
+export function chooseTargets(
+  { directory }: Pick<GatewayServices, "directory">,
+  job: OpenJob,
+  candidates: readonly Candidate[],
   failures: readonly FailedAttempt[],
 ): readonly Candidate[] {
-  const { route, profile, wanted, showNames } = job.request;
-  const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target));
-  const { candidates } = pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), isHealthy);
+  const { showNames } = job.request;
   const capable = candidates.filter(({ verdict }) => verdict.missing.length === 0);
   if (capable.length === 0) {
     const missing = [...new Set(candidates.flatMap(({ verdict }) => verdict.missing))];

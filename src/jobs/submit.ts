@@ -45,7 +45,7 @@ export async function submitJob(services: JobServices, call: JobCall): Promise<G
   refuseTooManyKeyterms(services.gateway, call);
   if (call.fields.dry_run === true) return explain(services.gateway, call, explained(services, call));
   const claim = await slotRequest(call, { task: call.task, metadata: call.metadata });
-  return withSlot(services.gateway, claim, (slot) => accept(services, call, slot));
+  return withSlot(services.gateway, claim, call.recorder, (slot) => accept(services, call, slot));
 }
 
 async function accept(services: JobServices, call: JobCall, slot: HeldSlot | null): Promise<GatewayReply> {
@@ -120,6 +120,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
     await queue.send(JOBS_QUEUE, { job_id: jobId }, { groupId: owner.appId }, tx);
     return reply;
   });
+  call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;
 }

@@ -33,6 +33,8 @@ export type RouteRefusal =
   | { readonly kind: "unhealthy"; readonly capability: Capability };
 
 interface Judged<V extends Missing> {
+  /** Null where the purpose was refused. */
+  readonly route: Route | null;
   readonly purpose: PurposeFields;
   readonly warnings: readonly Warning[];
   /** Every able target that was considered, the left ones with their lacks. */
@@ -80,12 +82,12 @@ export function decide<Wanted, V extends Missing>(
   const purpose = resolvePurpose(context, capability, work.purpose);
   if (!purpose.ok) {
     return refuse<Wanted, V>(
-      { purpose: purpose.fields, warnings: [], considered: [] },
+      { route: null, purpose: purpose.fields, warnings: [], considered: [] },
       { kind: "purpose_unavailable", reason: purpose.reason },
     );
   }
   const { route } = purpose;
-  const resolved = { purpose: purpose.fields, warnings: purpose.warnings, considered: [] };
+  const resolved = { route, purpose: purpose.fields, warnings: purpose.warnings, considered: [] };
   if (!route.targets.some((target) => isCapable(target, capability)))
     return refuse<Wanted, V>(resolved, { kind: "no_model", capability });
   if (profile !== null && !route.profileOverrideAllowed)
@@ -94,6 +96,7 @@ export function decide<Wanted, V extends Missing>(
   const { wanted, judge } = work.want(purpose.purpose?.defaults ?? {});
   const picked = pickCandidates(route, capability, profile, judge, isHealthy);
   const judged = {
+    route,
     purpose: purpose.fields,
     warnings: [...purpose.warnings, ...picked.warnings],
     considered: picked.candidates,

@@ -85,7 +85,7 @@ function usablePurpose(
   return { ok: true, purpose, route };
 }
 
-function strictest(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy {
+export function strictest(one: PurposePolicy, other: PurposePolicy | null): PurposePolicy {
   return one === "strict" || other === "strict" ? "strict" : "fallback";
 }
 

@@ -51,6 +51,12 @@ export async function writeProgress(
   return rows[0] ?? null;
 }
 
+/** For the request's record. That the job may be another's by now is found by the next write. */
+export async function writeCandidates(db: Kysely<Tables>, { id, attempt }: Fence, candidates: unknown): Promise<void> {
+  await sql`update jobs set candidates = ${JSON.stringify(candidates)}::jsonb
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+}
+
 /** What a fetched URL turned out to be. */
 export async function writeAudio(
   db: Kysely<Tables>,

@@ -139,6 +139,7 @@ create table attempts (
   cached_input_tokens bigint,
   usage_source text,
   lease_id text,
+  purpose text,
   constraint attempts_audio_ms_check CHECK ((audio_ms >= 0)),
   constraint attempts_billing_class_check CHECK ((billing_class = ANY (ARRAY['metered'::text, 'provider_billed'::text, 'simulated'::text]))),
   constraint attempts_cached_input_tokens_check CHECK ((cached_input_tokens >= 0)),
@@ -308,6 +309,7 @@ create table jobs (
   finished_at timestamp with time zone,
   expires_at timestamp with time zone,
   purged_at timestamp with time zone,
+  candidates jsonb,
   constraint jobs_attempt_check CHECK ((attempt >= 0)),
   constraint jobs_call_state_check CHECK ((call_state = ANY (ARRAY['reserved'::text, 'submitting'::text, 'submitted'::text]))),
   constraint jobs_check CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = ((finished_at IS NOT NULL) AND (expires_at IS NOT NULL)))),
@@ -358,6 +360,31 @@ create table provider_deletions (
   constraint provider_deletions_check CHECK (((state = 'pending'::text) = (finished_at IS NULL))),
   constraint provider_deletions_pkey PRIMARY KEY (id),
   constraint provider_deletions_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
+);
+
+create table requests (
+  id text not null,
+  workspace_id text not null,
+  app_id text,
+  key_id text not null,
+  endpoint text not null,
+  at timestamp with time zone not null,
+  status integer not null,
+  code text,
+  test_mode boolean not null,
+  asked jsonb,
+  purpose jsonb,
+  route text,
+  refusal text,
+  candidates jsonb,
+  key_use text not null,
+  duration_ms bigint not null,
+  audio_ms bigint,
+  job_id text,
+  constraint requests_audio_ms_check CHECK ((audio_ms >= 0)),
+  constraint requests_duration_ms_check CHECK ((duration_ms >= 0)),
+  constraint requests_key_use_check CHECK ((key_use = ANY (ARRAY['not_sent'::text, 'unused'::text, 'first'::text, 'replayed'::text, 'reused'::text, 'in_progress'::text, 'unavailable'::text]))),
+  constraint requests_pkey PRIMARY KEY (id)
 );
 
 create table routes (
@@ -502,6 +529,12 @@ CREATE INDEX provider_deletions_due ON public.provider_deletions USING btree (ne
 CREATE INDEX provider_deletions_finished ON public.provider_deletions USING btree (state, finished_at) WHERE (state <> 'pending'::text);
 
 CREATE INDEX provider_deletions_subject ON public.provider_deletions USING btree (workspace_id, subject);
+
+CREATE INDEX requests_app ON public.requests USING btree (workspace_id, app_id, at);
+
+CREATE INDEX requests_at ON public.requests USING btree (at);
+
+CREATE INDEX requests_workspace ON public.requests USING btree (workspace_id, at);
 
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 

@@ -157,6 +157,8 @@ interface AttemptsTable {
   usage_source: ColumnType<"reported" | "estimated" | null, "reported" | "estimated" | null | undefined, string | null>;
   /** The lease that paid it, where it had no reservation of its own. */
   lease_id: TextOrNull;
+  /** The one that was applied. */
+  purpose: TextOrNull;
 }
 
 interface PlansTable {
@@ -217,6 +219,8 @@ interface JobsTable {
   >;
   remote_run: ColumnType<unknown, string | null | undefined, string | null>;
   failures: JsonWithDefault;
+  /** The targets as its last worker judged them. */
+  candidates: ColumnType<unknown, string | null | undefined, string | null>;
   purpose: Json;
   metadata: JsonWithDefault;
   /** SHA-256 of the idempotency key it was submitted under. */
@@ -319,6 +323,28 @@ interface ProviderDeletionsTable {
   finished_at: TimeOrNull;
 }
 
+interface RequestsTable {
+  id: string;
+  workspace_id: string;
+  /** Null for keys that belong to no app, which are refused. */
+  app_id: TextOrNull;
+  key_id: string;
+  endpoint: string;
+  at: Time;
+  status: number;
+  code: TextOrNull;
+  test_mode: boolean;
+  asked: ColumnType<unknown, string | null, never>;
+  purpose: ColumnType<unknown, string | null, never>;
+  route: TextOrNull;
+  refusal: TextOrNull;
+  candidates: ColumnType<unknown, string | null, never>;
+  key_use: string;
+  duration_ms: Bigint;
+  audio_ms: BigintOrNull;
+  job_id: TextOrNull;
+}
+
 interface AudioUrlDomainsTable {
   /** `platform` or a workspace id. */
   scope: string;
@@ -358,8 +384,11 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
   provider_deletions: ProviderDeletionsTable;
+  requests: RequestsTable;
   audio_url_domains: AudioUrlDomainsTable;
   audit_log: AuditLogTable;
 }
 
 export type JobRow = Selectable<JobsTable>;
+export type RequestRow = Selectable<RequestsTable>;
+export type AttemptRow = Selectable<AttemptsTable>;

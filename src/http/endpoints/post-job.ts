@@ -6,7 +6,7 @@ import { jobFields } from "../../contract/jobs.ts";
 import type { Admission } from "../../gateway/admission.ts";
 import type { JobServices } from "../../jobs/services.ts";
 import { submitJob } from "../../jobs/submit.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
+import { type Endpoint, principalOf, recorderOf } from "../endpoint.ts";
 import { readSubmissionAs } from "../read-audio.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
@@ -47,6 +47,7 @@ export function postJob(edge: JobEdge): Endpoint<Principal> {
         purposeHeader: routed.purpose,
         policyHeader: routed.policy,
         idempotencyKey: routed.idempotencyKey,
+        recorder: recorderOf(context),
       });
       return sendGatewayReply(reply);
     },

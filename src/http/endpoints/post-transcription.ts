@@ -12,7 +12,7 @@ import { streamTranscription } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
 import { chooseDelivery } from "../choose-format.ts";
-import { type Endpoint, principalOf } from "../endpoint.ts";
+import { type Endpoint, principalOf, recorderOf } from "../endpoint.ts";
 import type { FieldSchema } from "../fields.ts";
 import { readSubmissionAs } from "../read-audio.ts";
 import { requireScope } from "../require-scope.ts";
@@ -100,6 +100,7 @@ export function speechEndpoint<S extends FieldSchema>(
         purposeHeader: routed.purpose,
         policyHeader: routed.policy,
         idempotencyKey: routed.idempotencyKey,
+        recorder: recorderOf(context),
       };
       if (call.fields.mode === "async") {
         requireScope(principal, "jobs");

@@ -6,6 +6,7 @@ import * as webhooks from "./0003-webhooks.ts";
 import * as audioUrl from "./0004-audio-url.ts";
 import * as chat from "./0005-chat.ts";
 import * as providerDeletions from "./0006-provider-deletions.ts";
+import * as requests from "./0007-requests.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -14,4 +15,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-audio-url": audioUrl,
   "0005-chat": chat,
   "0006-provider-deletions": providerDeletions,
+  "0007-requests": requests,
 };

@@ -1,0 +1,190 @@
+// What a routed request leaves on record of itself (contract 10, request log): handed through its call, told where each thing
+// is decided, read once at its end. An allow-list: no words of the caller's or a provider's, no names of files, no addresses.
+import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import type { Capability, Profile } from "../contract/features.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { RouteDecision } from "../routing/decide-route.ts";
+import type { Candidate, Missing } from "../routing/pick-candidates.ts";
+import { isCapable, type PurposePolicy, type Target } from "../routing/types.ts";
+
+/** What became of the idempotency key. `unused`: it was ignored, or the request was refused before it counted. */
+export type KeyUse = "not_sent" | "unused" | "first" | "replayed" | "reused" | "in_progress" | "unavailable";
+
+export interface Asked {
+  readonly capability: Capability;
+  readonly features: readonly string[];
+  readonly preferences: readonly string[];
+  readonly profile: Profile | null;
+  readonly stream: boolean;
+  readonly dry_run: boolean;
+}
+
+/** A target of the route as it stood when the decision was made. */
+export interface RecordedCandidate {
+  readonly position: number;
+  readonly connection: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Features and limits; `audio_input`, `chat` or `profile` for one that was not even judged. */
+  readonly missing: readonly string[];
+  /** Null where it was not looked at. */
+  readonly healthy: boolean | null;
+}
+
+export interface RecordedPurpose {
+  readonly requested: string | null;
+  readonly applied: string | null;
+  readonly source: string;
+  readonly policy: PurposePolicy | null;
+  /** Why one that was sent or defaulted was not applied. */
+  readonly reason: string | null;
+}
+
+/** Told by the stories of the gateway, each at most once. */
+export interface Recorder {
+  decided(decision: RouteDecision<unknown, Missing>, asked: Asked, policy: PurposePolicy | null): void;
+  measured(durationSeconds: number): void;
+  keyUsed(use: KeyUse): void;
+  jobMade(id: JobId): void;
+  /** A stream ended in an error after its 200. */
+  broke(code: ErrorCode): void;
+}
+
+export interface RecordOpening {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly principal: Principal;
+  readonly receivedAtMs: number;
+  readonly hasKey: boolean;
+}
+
+export interface RecordEnd {
+  readonly status: number;
+  readonly code: ErrorCode | null;
+}
+
+export interface RequestRecord {
+  readonly requestId: RequestId;
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId | null;
+  readonly keyId: KeyId;
+  readonly endpoint: string;
+  readonly testMode: boolean;
+  readonly receivedAtMs: number;
+  readonly endedAtMs: number;
+  readonly status: number;
+  readonly code: ErrorCode | null;
+  readonly asked: Asked | null;
+  readonly purpose: RecordedPurpose | null;
+  readonly route: string | null;
+  /** Null: it was not refused by its routing, or never came so far. */
+  readonly refusal: string | null;
+  /** Null: no decision was made. */
+  readonly candidates: readonly RecordedCandidate[] | null;
+  readonly keyUse: KeyUse;
+  readonly audioMs: number | null;
+  readonly jobId: JobId | null;
+}
+
+export interface OpenRecord {
+  readonly recorder: Recorder;
+  end(end: RecordEnd): void;
+}
+
+export function openRecord(
+  opening: RecordOpening,
+  nowMs: () => number,
+  keep: (record: RequestRecord) => void,
+): OpenRecord {
+  const { requestId, endpoint, principal, receivedAtMs, hasKey } = opening;
+  let decision: Pick<RequestRecord, "asked" | "purpose" | "route" | "refusal" | "candidates"> = UNDECIDED;
+  let keyUse: KeyUse = hasKey ? "unused" : "not_sent";
+  let audioMs: number | null = null;
+  let jobId: JobId | null = null;
+  let broken: ErrorCode | null = null;
+  return {
+    recorder: {
+      decided: (made, asked, policy) => {
+        decision = recordDecision(made, asked, policy);
+      },
+      measured: (seconds) => {
+        audioMs = Math.round(seconds * 1000);
+      },
+      keyUsed: (use) => {
+        keyUse = use;
+      },
+      jobMade: (id) => {
+        jobId = id;
+      },
+      broke: (code) => {
+        broken = code;
+      },
+    },
+    end: ({ status, code }) =>
+      keep({
+        requestId,
+        workspaceId: principal.workspace.id,
+        appId: principal.app?.id ?? null,
+        keyId: principal.key.id,
+        endpoint,
+        testMode: principal.testMode,
+        receivedAtMs,
+        endedAtMs: nowMs(),
+        status,
+        code: code ?? broken,
+        ...decision,
+        keyUse,
+        audioMs,
+        jobId,
+      }),
+  };
+}
+
+const UNDECIDED = { asked: null, purpose: null, route: null, refusal: null, candidates: null } as const;
+
+function recordDecision(decision: RouteDecision<unknown, Missing>, asked: Asked, policy: PurposePolicy | null) {
+  const { purpose, considered, route } = decision;
+  return {
+    asked,
+    purpose: {
+      requested: labelOf(purpose.svc_requested_purpose),
+      applied: purpose.svc_applied_purpose,
+      source: purpose.svc_purpose_source,
+      policy,
+      reason: notAppliedBecause(decision),
+    },
+    route: route?.id ?? null,
+    refusal: decision.ok ? null : decision.refusal.kind,
+    candidates: route === null ? [] : recordCandidates(route.targets, considered, asked.capability),
+  };
+}
+
+/** What no purpose can be called is not a label but whatever somebody typed. */
+const LABEL = /^[a-z0-9][a-z0-9_-]{0,62}$/u;
+const NO_LABEL = "(not a label)";
+
+function labelOf(requested: string | null): string | null {
+  return requested === null || LABEL.test(requested) ? requested : NO_LABEL;
+}
+
+function notAppliedBecause(decision: RouteDecision<unknown, Missing>): string | null {
+  if (!decision.ok && decision.refusal.kind === "purpose_unavailable") return decision.refusal.reason;
+  const warning = decision.warnings.find(({ code }) => code === "PURPOSE_NOT_APPLIED");
+  const reason = warning?.details?.["reason"];
+  return typeof reason === "string" ? reason : null;
+}
+
+/** Of targets that were judged, or of a whole route: then those that were not judged say why. */
+export function recordCandidates(
+  targets: readonly Target[],
+  considered: readonly Candidate<Missing>[],
+  capability: Capability,
+): readonly RecordedCandidate[] {
+  return targets.map((target) => {
+    const { position, connection, provider, model } = target;
+    const judged = considered.find((candidate) => candidate.target === target);
+    const missing = judged?.verdict.missing ?? [isCapable(target, capability) ? "profile" : capability];
+    return { position, connection, provider, model, missing, healthy: judged?.healthy ?? null };
+  });
+}

@@ -1,0 +1,16 @@
+// GET /v1/requests/{request_id} (contract 10).
+import type { Principal } from "../../auth/principal.ts";
+import { getRequestContract } from "../../contract/requests.ts";
+import { findRequest, type RecordServices } from "../../requests/describe.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+import { pathParameter } from "../workspace-admin.ts";
+
+export function getRequest(services: RecordServices): Endpoint<Principal> {
+  return {
+    contract: getRequestContract,
+    handle: async (context) => {
+      const record = await findRequest(services, principalOf(context), pathParameter(context, "request_id"));
+      return { status: 200, body: { json: record } };
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// A record as its app sees it (contract 10): names of providers only with `routing:read`; why each target was taken or left is
+// told from what was decided and from the calls that were made.
+import { GatewayError } from "../contract/errors.ts";
+import type { Principal } from "../auth/principal.ts";
+import { brand } from "../contract/ids.ts";
+import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
+import { appOf } from "../gateway/audio-call.ts";
+import type { ProviderDeletions } from "../gateway/provider-deletions.ts";
+import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
+import { formatUsd } from "../metering/money.ts";
+import type { Database } from "../storage/database.ts";
+import { readAttempts, readRecordedJob, readRequest, type RecordedJob } from "../storage/requests.ts";
+import type { AttemptRow, RequestRow } from "../storage/tables.ts";
+import { summarise } from "./summarise.ts";
+
+export interface RecordServices {
+  readonly database: Database;
+  readonly deletions: Pick<ProviderDeletions, "state">;
+}
+
+export async function findRequest(
+  { database, deletions }: RecordServices,
+  principal: Principal,
+  id: string,
+): Promise<RequestRecordView> {
+  const owner = { workspaceId: principal.workspace.id, appId: appOf(principal).id };
+  const row = await readRequest(database.db, owner, id);
+  if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });
+  const attempts = await readAttempts(database.db, owner, id);
+  const job = row.job_id === null ? null : await readRecordedJob(database.db, owner, row.job_id);
+  const deletion = await deletions.state(owner.workspaceId, row.job_id ?? brand("request", row.id));
+  return describeRequest({ row, attempts, job, deletion }, principal.scopes.includes("routing:read"));
+}
+
+export interface Recorded {
+  readonly row: RequestRow;
+  readonly attempts: readonly AttemptRow[];
+  readonly job: RecordedJob | null;
+  readonly deletion: RequestRecordView["provider_deletion"];
+}
+
+/** The JSON columns are written by the request log and by the workers of jobs alone. */
+export function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: boolean): RequestRecordView {
+  const candidates = row.candidates as readonly RecordedCandidate[] | null;
+  const jobCandidates = (job?.candidates ?? []) as readonly RecordedCandidate[];
+  const keyUse = row.key_use as KeyUse;
+  const sum = (of: (attempt: AttemptRow) => bigint | null) =>
+    attempts.map((attempt) => of(attempt) ?? 0n).reduce((a, b) => a + b, 0n);
+  const described = {
+    object: "request",
+    id: row.id,
+    created_at: row.at.toISOString(),
+    endpoint: row.endpoint,
+    status: row.status,
+    code: row.code,
+    test_mode: row.test_mode,
+    duration_seconds: toSeconds(row.duration_ms),
+    asked: row.asked as RequestRecordView["asked"] & Asked,
+    purpose: row.purpose as RecordedPurpose | null,
+    decision: decisionOf(row, keyUse),
+    ...(showNames ? { route: row.route } : {}),
+    // A job judges its targets again when it runs: what it says of them counts.
+    candidates: (candidates ?? []).map((each) => describeCandidate(each, attempts, showNames)),
+    attempts: attempts.map((attempt) => describeAttempt(attempt, showNames)),
+    idempotency: { key: keyUse, replayed: keyUse === "replayed" },
+    usage: {
+      audio_seconds: row.audio_ms === null ? null : toSeconds(row.audio_ms),
+      billable_audio_seconds: toSeconds(sum((attempt) => attempt.billable_audio_ms)),
+      input_tokens: Number(sum((attempt) => attempt.input_tokens)),
+      output_tokens: Number(sum((attempt) => attempt.output_tokens)),
+      charge_usd: formatUsd(sum((attempt) => attempt.charge_nano_usd)),
+    },
+    job:
+      row.job_id === null
+        ? null
+        : {
+            id: row.job_id,
+            status: job?.status ?? null,
+            code: errorCode(job),
+            candidates: jobCandidates.map((each) => describeCandidate(each, attempts, showNames)),
+          },
+    provider_deletion: deletion,
+  } satisfies Omit<RequestRecordView, "summary">;
+  return { ...described, summary: summarise(described) };
+}
+
+function decisionOf(row: RequestRow, keyUse: KeyUse): RequestRecordView["decision"] {
+  if (row.refusal !== null) return { outcome: "refused", reason: row.refusal };
+  if (row.candidates !== null) return { outcome: "routed", reason: null };
+  return { outcome: "none", reason: keyUse === "replayed" ? "replayed" : (row.code ?? "caller_gone") };
+}
+
+function describeCandidate(
+  { position, missing, healthy, connection, provider, model }: RecordedCandidate,
+  attempts: readonly AttemptRow[],
+  showNames: boolean,
+): RecordedCandidateView {
+  const eligible = missing.length === 0;
+  const calls = attempts.filter((attempt) => attempt.position === position);
+  return {
+    position,
+    eligible,
+    missing: [...missing],
+    health: healthy === null ? null : healthy ? "healthy" : "resting",
+    outcome: outcomeOf(calls, eligible && healthy !== false),
+    ...(showNames ? { connection, provider, model } : {}),
+  };
+}
+
+function outcomeOf(calls: readonly AttemptRow[], isTaken: boolean): RecordedCandidateView["outcome"] {
+  const last = calls.at(-1);
+  if (last === undefined) return isTaken ? "not_reached" : "left";
+  if (last.outcome === null) return "called";
+  return last.outcome === "succeeded" ? "served" : "failed";
+}
+
+function describeAttempt(attempt: AttemptRow, showNames: boolean): RecordedAttemptView {
+  const { connection, provider, model } = attempt;
+  return {
+    id: attempt.id,
+    position: attempt.position,
+    created_at: attempt.created_at.toISOString(),
+    finished_at: attempt.settled_at?.toISOString() ?? null,
+    outcome: attempt.outcome,
+    unresolved: attempt.unresolved,
+    billing_class: attempt.billing_class,
+    charge_usd: usdOrNull(attempt.charge_nano_usd),
+    estimate_usd: usdOrNull(attempt.estimate_nano_usd),
+    audio_seconds: toSeconds(attempt.audio_ms),
+    billable_audio_seconds: toSeconds(attempt.billable_audio_ms ?? 0n),
+    provider_audio_seconds: attempt.provider_ms === null ? null : toSeconds(attempt.provider_ms),
+    input_tokens: attempt.input_tokens === null ? null : Number(attempt.input_tokens),
+    output_tokens: attempt.output_tokens === null ? null : Number(attempt.output_tokens),
+    usage_source: attempt.usage_source,
+    receipts: (attempt.receipts ?? []) as RecordedAttemptView["receipts"],
+    ...(showNames ? { connection, provider, model, provider_request_id: attempt.provider_request_id } : {}),
+  };
+}
+
+function errorCode(job: RecordedJob | null): string | null {
+  const error = job?.error;
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : null;
+}
+
+function usdOrNull(nanoUsd: bigint | null): string | null {
+  return nanoUsd === null ? null : formatUsd(nanoUsd);
+}
+
+function toSeconds(milliseconds: bigint): number {
+  return Number(milliseconds) / 1000;
+}

@@ -1,0 +1,117 @@
+// The request log on its way to the database (contract 10): gathered for a moment, written in batches, off every caller's path.
+// What cannot be written is kept and tried again, up to a bound; beyond it the oldest are lost, and the log says how many.
+import type { RequestRecord } from "../gateway/request-record.ts";
+import { every } from "../lib/every.ts";
+import type { Logger } from "pino";
+import type { Database } from "../storage/database.ts";
+import { insertRequests, type NewRequest, purgeRequests } from "../storage/requests.ts";
+import { isBadData } from "../storage/transact.ts";
+
+export interface RequestLog {
+  /** Never waits and never throws. */
+  keep(record: RequestRecord): void;
+  /** Everything kept so far is durable when it resolves. */
+  flush(): Promise<void>;
+  /** Forgets what is older than its retention. Answers how many. */
+  sweep(): Promise<number>;
+  /** Writes what is left. */
+  close(): Promise<void>;
+}
+
+export interface RequestLogOptions {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly keptDays: number;
+  readonly nowMs: () => number;
+}
+
+/** A record is readable within 5 s (contract 10); a batch costs about the same whether it holds 1 or 100. */
+const WRITE_EVERY_MS = 500;
+const MAX_BATCH = 500;
+/** Some minutes of a database that is away, at a few KiB each. */
+const MAX_WAITING = 20_000;
+const PURGE_BATCH = 5_000;
+
+export function createRequestLog({ database, logger, keptDays, nowMs }: RequestLogOptions): RequestLog {
+  let fresh: RequestRecord[] = [];
+  /** Being written, or to be written again. */
+  let batch: readonly RequestRecord[] = [];
+  let writing: Promise<void> | null = null;
+
+  const writeAll = async (): Promise<void> => {
+    for (;;) {
+      if (batch.length === 0) batch = fresh.splice(0, MAX_BATCH);
+      if (batch.length === 0) return;
+      await write(batch);
+      batch = [];
+    }
+  };
+
+  /** One bad record must not hold up the others: it is found by halves, told, and left out. */
+  const write = async (records: readonly RequestRecord[]): Promise<void> => {
+    try {
+      await insertRequests(
+        database.db,
+        records.map((record) => toRow(record, nowMs())),
+      );
+    } catch (error) {
+      if (!isBadData(error)) throw error;
+      const [first] = records;
+      if (records.length === 1) {
+        logger.error({ task: "request log", request_id: first?.requestId, err: error }, "could not keep a record");
+        return;
+      }
+      const half = Math.ceil(records.length / 2);
+      await write(records.slice(0, half));
+      await write(records.slice(half));
+    }
+  };
+
+  const flush = async (): Promise<void> => {
+    // A turn under way began before the last record came.
+    if (writing !== null) await writing.catch(() => undefined);
+    writing ??= writeAll().finally(() => {
+      writing = null;
+    });
+    await writing;
+  };
+
+  const writer = every(WRITE_EVERY_MS, logger, "write the request log", flush);
+  return {
+    keep: (record) => {
+      fresh.push(record);
+      if (fresh.length <= MAX_WAITING) return;
+      const lost = fresh.splice(0, MAX_BATCH).length;
+      logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
+    },
+    flush,
+    sweep: () => purgeRequests(database.db, keptDays, PURGE_BATCH),
+    close: async () => {
+      await writer.stop();
+      await flush();
+    },
+  };
+}
+
+function toRow(record: RequestRecord, nowMs: number): NewRequest {
+  return {
+    id: record.requestId,
+    workspace_id: record.workspaceId,
+    app_id: record.appId,
+    key_id: record.keyId,
+    endpoint: record.endpoint,
+    status: record.status,
+    code: record.code,
+    test_mode: record.testMode,
+    asked: record.asked,
+    purpose: record.purpose,
+    route: record.route,
+    refusal: record.refusal,
+    candidates: record.candidates,
+    key_use: record.keyUse,
+    duration_ms: Math.max(0, record.endedAtMs - record.receivedAtMs),
+    audio_ms: record.audioMs,
+    job_id: record.jobId,
+    age_ms: Math.max(0, nowMs - record.receivedAtMs),
+  };
+}

@@ -1,0 +1,71 @@
+// A record in one line for people: what happened, where, and why not elsewhere. Pure.
+import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
+
+type Told = Omit<RequestRecordView, "summary">;
+
+export function summarise(record: Told): string {
+  if (record.idempotency.replayed) return "Answered with the stored answer of its Idempotency-Key; nothing was called.";
+  const sentences = [opening(record), ...failures(record.attempts), ...leftOut(record)];
+  return sentences.join(" ");
+}
+
+function opening(record: Told): string {
+  const { decision, status, code, attempts, asked } = record;
+  const served = attempts.find(({ outcome }) => outcome === "succeeded");
+  switch (decision.outcome) {
+    case "none":
+      return code === null
+        ? "The caller hung up before it was routed."
+        : `Refused with ${status} ${code} before it was routed; nothing was called.`;
+    case "refused":
+      return asked?.dry_run === true
+        ? `A dry run: it would be refused (${words(decision.reason)}).`
+        : `Refused with ${status} ${code ?? ""} by its routing (${words(decision.reason)}); nothing was called.`;
+    case "routed":
+      if (asked?.dry_run === true) return "A dry run: nothing was called.";
+      if (record.job !== null) return `Taken as job ${record.job.id}, ${record.job.status ?? "gone by now"}.`;
+      if (code !== null) return `Ended with ${status} ${code}.`;
+      if (served === undefined) return "The caller hung up before a target had served it.";
+      return `Served by ${nameOf(served)}${status === 499 ? " after the caller had hung up" : ""}.`;
+  }
+}
+
+function failures(attempts: readonly RecordedAttemptView[]): readonly string[] {
+  return attempts.flatMap((attempt) => {
+    const { outcome } = attempt;
+    if (outcome === null || outcome === "succeeded") return [];
+    return [
+      `${capital(nameOf(attempt))} ${outcome === "unknown" ? "ended with an unknown outcome" : outcome === "aborted" ? "was stopped" : `failed (${words(outcome.slice("failed:".length))})`}.`,
+    ];
+  });
+}
+
+function leftOut({ candidates, job }: Told): readonly string[] {
+  const judged = job !== null && job.candidates.length > 0 ? job.candidates : candidates;
+  return judged.flatMap((candidate) =>
+    candidate.outcome === "left" ? [`${capital(nameOf(candidate))} ${why(candidate)}.`] : [],
+  );
+}
+
+function why({ missing, health }: RecordedCandidateView): string {
+  return missing.length > 0
+    ? `was left out: it lacks ${missing.map(words).join(", ")}`
+    : health === "resting"
+      ? "was left out: it rests after failures"
+      : "was left out";
+}
+
+function nameOf(place: Pick<RecordedCandidateView, "position" | "provider" | "model">): string {
+  const { position, provider, model } = place;
+  return provider === undefined || model === undefined
+    ? `target ${position}`
+    : `target ${position} (${provider} ${model})`;
+}
+
+function words(name: string | null): string {
+  return (name ?? "unknown").replaceAll("_", " ");
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,36 @@
+// The request log (contract 10; retention.request_days) and what usage is told by: the purpose of each attempt, and what a job's
+// worker decided. No foreign keys: a record outlives the app and the key it speaks of.
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  `create table requests (
+    id text primary key,
+    workspace_id text not null,
+    app_id text,
+    key_id text not null,
+    endpoint text not null,
+    at timestamptz not null,
+    status int not null,
+    code text,
+    test_mode boolean not null,
+    asked jsonb,
+    purpose jsonb,
+    route text,
+    refusal text,
+    candidates jsonb,
+    key_use text not null check (key_use in ('not_sent', 'unused', 'first', 'replayed', 'reused', 'in_progress', 'unavailable')),
+    duration_ms bigint not null check (duration_ms >= 0),
+    audio_ms bigint check (audio_ms >= 0),
+    job_id text
+  )`,
+  `create index requests_app on requests (workspace_id, app_id, at)`,
+  `create index requests_workspace on requests (workspace_id, at)`,
+  `create index requests_at on requests (at)`,
+  // The targets as its last worker judged them.
+  `alter table jobs add column candidates jsonb`,
+  `alter table attempts add column purpose text`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,163 @@
+// The request log of what was refused (contract 10): every answer to a known key has exactly one record, with its decision or
+// the reason why none was made, and nothing of what was sent.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { HELLO, postChat } from "../../harness/chat-client.ts";
+import { type Answer, postForm, postJson, send } from "../../harness/client.ts";
+import { KEY } from "../../harness/gateway.ts";
+import type { ChatGateway } from "../chat/chat-gateway.ts";
+import { NARROW_KEY, POOR_KEY, recordOf, SLOW_KEY, startRecordGateway, STRICT_KEY, written } from "./records.ts";
+
+let gateway: ChatGateway;
+before(async () => {
+  gateway = await startRecordGateway();
+});
+afterEach(() => gateway.sandbox.clearFaults());
+after(() => gateway.close());
+
+const post = (call: Parameters<typeof postForm>[1] = {}): Promise<Answer> => postForm(gateway.origin, call);
+
+type Case = readonly [
+  name: string,
+  ask: () => Promise<Answer>,
+  code: string,
+  outcome: "none" | "refused" | "routed",
+  reason: string | null,
+];
+const CASES: readonly Case[] = [
+  ["a key without the scope", () => post({ key: NARROW_KEY }), "FORBIDDEN", "none", "FORBIDDEN"],
+  [
+    "a malformed field",
+    () => post({ fields: { diarization: "perhaps" } }),
+    "INVALID_REQUEST",
+    "none",
+    "INVALID_REQUEST",
+  ],
+  [
+    "a route-control field",
+    () => post({ fields: { model: "nova-3" } }),
+    "ROUTE_CONTROL_FIELD_REJECTED",
+    "none",
+    "ROUTE_CONTROL_FIELD_REJECTED",
+  ],
+  [
+    "a body that is no audio",
+    () => post({ file: Buffer.from("no audio at all") }),
+    "UNSUPPORTED_MEDIA_TYPE",
+    "none",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ],
+  [
+    "compressed bodies",
+    () => post({ headers: { "content-encoding": "gzip" } }),
+    "UNSUPPORTED_MEDIA_TYPE",
+    "none",
+    "UNSUPPORTED_MEDIA_TYPE",
+  ],
+  [
+    "a feature that no target has",
+    () => post({ fields: { redaction: "phi", diarization: "true", multichannel: "true", stream: "true" } }),
+    "REQUIRED_FEATURE_UNSUPPORTED",
+    "refused",
+    "unsupported",
+  ],
+  [
+    "a purpose under the strict policy",
+    () => post({ fields: { purpose: "no-such", purpose_policy: "strict" } }),
+    "audio_purpose_unavailable",
+    "refused",
+    "purpose_unavailable",
+  ],
+  ["a route without audio", () => post({ key: STRICT_KEY }), "NO_HEALTHY_PROVIDER", "refused", "no_model"],
+  ["a budget that is spent", () => post({ key: POOR_KEY }), "BUDGET_EXCEEDED", "routed", null],
+  [
+    "a budget that is spent, of chat",
+    () => postChat(gateway.origin, { messages: HELLO }, { key: POOR_KEY }),
+    "BUDGET_EXCEEDED",
+    "routed",
+    null,
+  ],
+  [
+    "a job's budget that is spent",
+    () => post({ key: POOR_KEY, path: "/v1/transcription/jobs" }),
+    "BUDGET_EXCEEDED",
+    "routed",
+    null,
+  ],
+  [
+    "a job that is not asked for well",
+    () => post({ path: "/v1/transcription/jobs", fields: { task: "sing" } }),
+    "INVALID_REQUEST",
+    "none",
+    "INVALID_REQUEST",
+  ],
+  [
+    "a chat of more tokens than any model writes",
+    () => postChat(gateway.origin, { messages: HELLO, max_tokens: 999_999 }),
+    "REQUIRED_FEATURE_UNSUPPORTED",
+    "refused",
+    "unsupported",
+  ],
+  [
+    "a chat without messages",
+    () => postChat(gateway.origin, { messages: [] }),
+    "INVALID_REQUEST",
+    "none",
+    "INVALID_REQUEST",
+  ],
+  [
+    "a model by name",
+    () => postJson(gateway.origin, { model: "gpt-5", messages: HELLO }, { path: "/v1/chat/completions" }),
+    "MODEL_NOT_SELECTABLE",
+    "none",
+    "MODEL_NOT_SELECTABLE",
+  ],
+  [
+    "an URL that nobody allowed",
+    () => postJson(gateway.origin, { audio: { url: "https://media.example/secret-name.wav?token=hidden" } }),
+    "AUDIO_URL_REJECTED",
+    "none",
+    "AUDIO_URL_REJECTED",
+  ],
+];
+
+for (const [name, ask, code, outcome, reason] of CASES) {
+  test(`contract 10: ${name}: ${code} is on record, and nothing was called`, async () => {
+    const before = gateway.sandbox.callCount + gateway.first.calls.length;
+    const answer = await ask();
+    assert.equal(answer.code, code, answer.text);
+    const key = name.includes("budget") ? POOR_KEY : name.includes("without audio") ? STRICT_KEY : KEY;
+    const record = await recordOf(gateway, answer, key);
+    assert.deepEqual([record.status, record.code], [answer.status, code]);
+    assert.deepEqual(record.decision, { outcome, reason });
+    assert.deepEqual(record.attempts, []);
+    assert.match(record.summary, new RegExp(code, "u"));
+    assert.equal(gateway.sandbox.callCount + gateway.first.calls.length, before);
+  });
+}
+
+test("contract 10: what was refused by quota and by idempotency is on record", async () => {
+  await post({ key: SLOW_KEY });
+  const limited = await recordOf(gateway, await post({ key: SLOW_KEY }), SLOW_KEY);
+  assert.deepEqual([limited.code, limited.decision.reason], ["RATE_LIMITED", "RATE_LIMITED"]);
+  const headers = { "idempotency-key": "twice" };
+  await post({ headers });
+  const reused = await recordOf(gateway, await post({ headers, fields: { diarization: "true" } }));
+  assert.deepEqual([reused.code, reused.idempotency], ["IDEMPOTENCY_KEY_REUSED", { key: "reused", replayed: false }]);
+});
+
+test("contract 10: an unknown key leaves no record, and everything else exactly one", async () => {
+  await written(gateway);
+  const count = async () => {
+    await written(gateway);
+    const rows = await gateway.database.db.selectFrom("requests").select("id").execute();
+    return { rows: rows.length, ids: new Set(rows.map(({ id }) => id)).size };
+  };
+  const before = await count();
+  assert.equal((await send(`${gateway.origin}/v1/transcription`, { method: "POST" })).status, 401);
+  const answered = [await post(), await post({ fields: { nonsense: "1" } }), await postChat(gateway.origin, {})];
+  for (const answer of answered) await recordOf(gateway, answer);
+  const seen = await count();
+  assert.equal(seen.rows, before.rows + answered.length);
+  assert.equal(seen.ids, seen.rows);
+});
