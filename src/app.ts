@@ -20,7 +20,6 @@ import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createQuotas } from "./gateway/quotas.ts";
-import { openRecord } from "./gateway/request-record.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
@@ -160,7 +159,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const server = createServer({
     endpoints,
     authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
-    openRecord: (opening) => openRecord(opening, nowMs, requestLog.keep),
+    openRecord: requestLog.open,
     publicUrl: () => configuration.server.publicUrl,
     logger,
     draining: isDraining,
@@ -178,7 +177,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     await idempotency.sweep();
     await ledger.sweepReservations();
     await leases.sweep();
-    await requestLog.sweep();
   });
   const drain = (): void => {
     draining = true;
@@ -194,9 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await outbound.close();
     // What cannot be written now is counted as spent when the leases lapse.
     await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
-    await requestLog
-      .close()
-      .catch((error: unknown) => logger.error({ task: "request log", err: error }, "could not write"));
+    await requestLog.close();
     idempotency.close();
     await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
   };

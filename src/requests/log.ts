@@ -1,6 +1,6 @@
 // The request log on its way to the database (contract 10): gathered for a moment, written in batches, off every caller's path.
 // What cannot be written is kept and tried again, up to a bound; beyond it the oldest are lost, and the log says how many.
-import type { RequestRecord } from "../gateway/request-record.ts";
+import { type OpenRecord, openRecord, type RecordOpening, type RequestRecord } from "../gateway/request-record.ts";
 import { every } from "../lib/every.ts";
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
@@ -8,13 +8,13 @@ import { insertRequests, type NewRequest, purgeRequests } from "../storage/reque
 import { isBadData } from "../storage/transact.ts";
 
 export interface RequestLog {
-  /** Never waits and never throws. */
-  keep(record: RequestRecord): void;
+  /** Of a request that has just been let in; kept when it ends, with nobody waiting for it. */
+  readonly open: (opening: RecordOpening) => OpenRecord;
   /** Everything kept so far is durable when it resolves. */
   flush(): Promise<void>;
   /** Forgets what is older than its retention. Answers how many. */
   sweep(): Promise<number>;
-  /** Writes what is left. */
+  /** Writes what is left; what cannot be written now is lost, and the log says so. */
   close(): Promise<void>;
 }
 
@@ -30,6 +30,7 @@ const WRITE_EVERY_MS = 500;
 const MAX_BATCH = 500;
 /** Some minutes of a database that is away, at a few KiB each. */
 const MAX_WAITING = 20_000;
+const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
 
 export function createRequestLog({ database, logger, keptDays, nowMs }: RequestLogOptions): RequestLog {
@@ -76,19 +77,28 @@ export function createRequestLog({ database, logger, keptDays, nowMs }: RequestL
     await writing;
   };
 
+  const keep = (record: RequestRecord): void => {
+    fresh.push(record);
+    if (fresh.length <= MAX_WAITING) return;
+    const lost = fresh.splice(0, MAX_BATCH).length;
+    logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
+  };
+
+  const sweep = (): Promise<number> => purgeRequests(database.db, keptDays, PURGE_BATCH);
   const writer = every(WRITE_EVERY_MS, logger, "write the request log", flush);
+  const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async () => {
+    while ((await sweep()) === PURGE_BATCH);
+  });
   return {
-    keep: (record) => {
-      fresh.push(record);
-      if (fresh.length <= MAX_WAITING) return;
-      const lost = fresh.splice(0, MAX_BATCH).length;
-      logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
-    },
+    open: (opening) => openRecord(opening, nowMs, keep),
     flush,
-    sweep: () => purgeRequests(database.db, keptDays, PURGE_BATCH),
+    sweep,
     close: async () => {
-      await writer.stop();
-      await flush();
+      await Promise.all([writer.stop(), purger.stop()]);
+      await flush().catch((error: unknown) => {
+        const lost = batch.length + fresh.length;
+        logger.error({ task: "request log", lost, err: error }, "could not write the last of the request log");
+      });
     },
   };
 }
