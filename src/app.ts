@@ -116,12 +116,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const measurer = createMeasurer();
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
-  const ledger = createLedger({ database, seal });
-  const leases = createLeases({
-    database,
-    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
-  });
-  const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
+  const accounts = openAccounts(options, nowMs);
+  const { ledger, leases, idempotency, requestLog } = accounts;
   let directory = await loadDirectory({ database, seal });
   let prices = await loadPrices(database);
 
@@ -154,7 +150,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
-  const requestLog = createRequestLog({ database, logger, keptDays: configuration.retention.requestDays, nowMs });
   const endpoints = publicEndpoints({ configuration, gateway, durable, spool, isDraining, database });
   const server = createServer({
     endpoints,
@@ -173,11 +168,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => {
     await deletions.sweep();
   });
-  const sweep = every(SWEEP_MS, logger, "sweep", async () => {
-    await idempotency.sweep();
-    await ledger.sweepReservations();
-    await leases.sweep();
-  });
   const drain = (): void => {
     draining = true;
     durable.drain();
@@ -185,15 +175,12 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([refresh.stop(), sweep.stop()]);
+    await Promise.all([refresh.stop(), accounts.stopSweep()]);
     await server.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close()]);
     await outbound.close();
-    // What cannot be written now is counted as spent when the leases lapse.
-    await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
-    await requestLog.close();
-    idempotency.close();
+    await accounts.close();
     await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
   };
   let closing: Promise<void> | null = null;
@@ -209,6 +196,35 @@ export async function createApp(options: AppOptions): Promise<App> {
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);
       return closing;
+    },
+  };
+}
+
+/** What requests leave in the database: reservations, leases, slots, records. */
+function openAccounts({ configuration, database, seal, logger }: AppOptions, nowMs: () => number) {
+  const ledger = createLedger({ database, seal });
+  const leases = createLeases({
+    database,
+    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
+  });
+  const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
+  const requestLog = createRequestLog({ database, logger, keptDays: configuration.retention.requestDays, nowMs });
+  const sweep = every(SWEEP_MS, logger, "sweep", async () => {
+    await idempotency.sweep();
+    await ledger.sweepReservations();
+    await leases.sweep();
+  });
+  return {
+    ledger,
+    leases,
+    idempotency,
+    requestLog,
+    stopSweep: () => sweep.stop(),
+    close: async (): Promise<void> => {
+      // What cannot be written now is counted as spent when the leases lapse.
+      await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
+      await requestLog.close();
+      idempotency.close();
     },
   };
 }
