@@ -41,6 +41,7 @@ const COMMON_ERRORS = [
   "URI_TOO_LONG",
   "EXPECTATION_FAILED",
   "HEADERS_TOO_LARGE",
+  "OVERLOADED",
   "INTERNAL",
 ] as const satisfies readonly ErrorCode[];
 

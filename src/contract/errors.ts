@@ -209,7 +209,7 @@ export const ERRORS = {
     503,
     "api_error",
     true,
-    "The gateway holds as much work as it can. Retry after `Retry-After` seconds.",
+    "The gateway holds as much work as it can, or its database does not answer. Retry after `Retry-After` seconds.",
   ),
   SHUTTING_DOWN: entry(503, "api_error", true, "This process is shutting down. Retry: another one will answer."),
   PROVIDER_TIMEOUT: entry(
@@ -261,4 +261,13 @@ export class GatewayError extends Error {
   get status(): number {
     return ERRORS[this.code].status;
   }
+}
+
+/** Before anything was begun; once something was, only its own steps can say what became of it. */
+export function storageAway(cause: unknown): GatewayError {
+  return new GatewayError("OVERLOADED", {
+    message: "The gateway's database does not answer at the moment. Nothing was begun.",
+    retryAfterSeconds: 2,
+    cause,
+  });
 }

@@ -14,6 +14,7 @@ import { type ChatBilling, chargeNanoUsd, chatQuote, nextFunding, reserveNanoUsd
 import { circuitOf, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
+import { unlessAway } from "./unless-away.ts";
 
 export type DecidedChat = Extract<ChatDecision, { ok: true }>;
 export type ChatCandidate = DecidedChat["candidates"][number];
@@ -166,27 +167,29 @@ async function reserve(
   // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
   const ledger = slot === null ? services.leases : services.ledger;
   for (let billing = quoted; ; ) {
-    const reserved = await ledger.reserve({
-      attemptId,
-      requestId: call.requestId,
-      workspaceId: principal.workspace.id,
-      appId: principal.app.id,
-      keyId: principal.key.id,
-      endpoint: call.endpoint,
-      connection: target.connection,
-      provider: target.provider,
-      model: target.model,
-      position: target.position,
-      billingClass: billing.billingClass,
-      audioMs: 0,
-      tokens: billing.reserveTokens,
-      funding: billing.funding,
-      reserveNanoUsd: reserveNanoUsd(billing),
-      estimateNanoUsd: billing.listNanoUsd,
-      price: billing.price,
-      deadlineAt: new Date(services.now().getTime() + timeoutMs),
-      ...(slot === null ? {} : { slot: slot.ref }),
-    });
+    const reserved = await unlessAway(
+      ledger.reserve({
+        attemptId,
+        requestId: call.requestId,
+        workspaceId: principal.workspace.id,
+        appId: principal.app.id,
+        keyId: principal.key.id,
+        endpoint: call.endpoint,
+        connection: target.connection,
+        provider: target.provider,
+        model: target.model,
+        position: target.position,
+        billingClass: billing.billingClass,
+        audioMs: 0,
+        tokens: billing.reserveTokens,
+        funding: billing.funding,
+        reserveNanoUsd: reserveNanoUsd(billing),
+        estimateNanoUsd: billing.listNanoUsd,
+        price: billing.price,
+        deadlineAt: new Date(services.now().getTime() + timeoutMs),
+        ...(slot === null ? {} : { slot: slot.ref }),
+      }),
+    );
     if (reserved.ok) {
       slot?.markDispatched();
       return { billing, ledger };

@@ -130,7 +130,12 @@ async function firstServed(
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   for (const [index, candidate] of candidates.entries()) {
-    const result = await runOne(services, run, candidate);
+    const result = await runOne(services, run, candidate).catch((error: unknown) => {
+      // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
+      if (unknown !== null && error instanceof GatewayError) return null;
+      throw error;
+    });
+    if (result === null) break;
     if (result.ok) return result.served;
     const { kind } = result.failure;
     const certainty = certaintyOf(kind);

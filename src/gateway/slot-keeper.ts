@@ -7,6 +7,7 @@ import type { GatewayReply } from "./reply.ts";
 import type { CallKeeper, Payer } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
+import { unlessAway } from "./unless-away.ts";
 
 export interface SlotKeeper extends CallKeeper {
   /** The charge, the answer under the idempotency key, and the key's end: one transaction. Then the provider may forget. */
@@ -27,7 +28,9 @@ export function slotKeeper(
   };
   return {
     reserve: async (reservation) => {
-      const reserved = await ledger.reserve({ ...reservation, ...(slot === null ? {} : { slot: slot.ref }) });
+      const reserved = await unlessAway(
+        ledger.reserve({ ...reservation, ...(slot === null ? {} : { slot: slot.ref }) }),
+      );
       if (reserved.ok) {
         slot?.markDispatched();
         return reservation.attemptId;

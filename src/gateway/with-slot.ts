@@ -5,6 +5,8 @@ import type { ClaimRequest, SlotRef } from "./idempotency.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { Recorder } from "./request-record.ts";
 import type { GatewayServices } from "./services.ts";
+import { isAway } from "../storage/transact.ts";
+import { unlessAway } from "./unless-away.ts";
 
 export interface HeldSlot {
   readonly ref: SlotRef;
@@ -22,7 +24,7 @@ export async function withSlot(
   work: (slot: HeldSlot | null) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
   if (request === null) return work(null);
-  const claim = await services.idempotency.claim(request);
+  const claim = await unlessAway(services.idempotency.claim(request));
   recorder.keyUsed(KEY_USE[claim.kind]);
   switch (claim.kind) {
     case "replay":
@@ -77,7 +79,12 @@ async function runOwned(
   try {
     return await work(slot);
   } catch (error) {
-    if (!burned) await leave(services, ref, dispatched && !(error instanceof GatewayError));
+    if (!burned) {
+      await leave(services, ref, dispatched && !(error instanceof GatewayError)).catch((failure: unknown) => {
+        // The lease lapses and the sweep does the same.
+        if (!isAway(failure)) throw failure;
+      });
+    }
     throw error;
   }
 }

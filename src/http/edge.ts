@@ -12,5 +12,7 @@ export interface Edge {
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly logger: Logger;
+  /** Whether an error says that the database cannot be reached. */
+  readonly isStorageAway: (error: unknown) => boolean;
   readonly exchanges: WeakMap<IncomingMessage, Exchange>;
 }

@@ -24,6 +24,8 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly openRecord?: OpenRecordFor<P>;
   readonly publicUrl: () => string;
   readonly logger: Logger;
+  /** Whether an error says that the database cannot be reached; absent: none does. */
+  readonly isStorageAway?: (error: unknown) => boolean;
   /** True from the first moment of a shutdown: replies then close their connection. */
   readonly draining: () => boolean;
   readonly limits?: Partial<EdgeLimits>;
@@ -39,6 +41,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     publicUrl: options.publicUrl,
     draining: options.draining,
     logger: options.logger,
+    isStorageAway: options.isStorageAway ?? (() => false),
     exchanges: new WeakMap(),
   };
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));

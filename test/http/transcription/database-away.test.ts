@@ -1,0 +1,80 @@
+// A database that does not answer (reliability G-10; contract 1: retryable only when nothing was dispatched).
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { get, postForm } from "../../harness/client.ts";
+import { sandboxConnections, standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+/** Of the reservations to come, by their turn. */
+let refused: readonly boolean[] = [];
+let directoryIsAway = false;
+let gateway: TestGateway;
+
+before(async () => {
+  gateway = await startGateway({
+    file: (sandbox) => ({
+      ...standardFile(sandbox),
+      connections: sandboxConnections(sandbox),
+      routes: [
+        {
+          id: "speech",
+          may_pay_twice: true,
+          targets: [
+            { connection: "dg", model: "nova-3" },
+            { connection: "oa", model: "whisper-1" },
+          ],
+        },
+      ],
+    }),
+    wrapGateway: (services) => ({
+      ...services,
+      directory: () => {
+        if (directoryIsAway) throw away();
+        return services.directory();
+      },
+      ledger: {
+        ...services.ledger,
+        reserve: async (reservation) => {
+          const [isRefused = false, ...rest] = refused;
+          refused = rest;
+          if (isRefused) throw away();
+          return services.ledger.reserve(reservation);
+        },
+      },
+    }),
+  });
+});
+after(() => gateway.close());
+beforeEach(() => {
+  gateway.sandbox.clearFaults();
+  gateway.sandbox.clearCalls();
+  directoryIsAway = false;
+});
+
+test("before anything is dispatched: 503 OVERLOADED to be retried, no provider called, and the key runs afterwards", async () => {
+  refused = [true];
+  const answer = await postForm(gateway.origin, { headers: { "idempotency-key": "before" } });
+  assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
+  assert.equal(answer.headers.get("retry-after"), "2");
+  assert.equal(gateway.sandbox.calls.length, 0);
+  assert.equal((await postForm(gateway.origin, { headers: { "idempotency-key": "before" } })).status, 200);
+});
+
+test("after a call whose outcome is unknown: the outcome stays unknown, and the key is burned", async () => {
+  refused = [false, true];
+  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "reset_after_body" } });
+  const answer = await postForm(gateway.origin, { headers: { "idempotency-key": "between" } });
+  assert.deepEqual(
+    [answer.status, answer.code, answer.headers.get("x-should-retry")],
+    [502, "PROVIDER_RESULT_UNKNOWN", "false"],
+  );
+  const again = await postForm(gateway.origin, { headers: { "idempotency-key": "between" } });
+  assert.deepEqual([again.status, again.code], [409, "IDEMPOTENT_RESULT_UNAVAILABLE"]);
+  assert.equal(gateway.sandbox.calls.length, 1);
+});
+
+test("a read that cannot be answered is to be retried, never a fault of the gateway", async () => {
+  directoryIsAway = true;
+  const answer = await get(gateway.origin, "/v1/me");
+  assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
+});
