@@ -34,6 +34,7 @@ import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getRequest } from "./http/endpoints/get-request.ts";
+import { getUsage } from "./http/endpoints/get-usage.ts";
 import { listJobs } from "./http/endpoints/list-jobs.ts";
 import { postJob } from "./http/endpoints/post-job.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
@@ -323,6 +324,7 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
     getRequest({ database, deletions: gateway.deletions }),
+    getUsage({ database, ledger: gateway.ledger }),
     postTranscription(speech),
     postTranslation(speech),
     postChat(chat),

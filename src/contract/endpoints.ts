@@ -13,6 +13,7 @@ import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { getRequestContract } from "./requests.ts";
+import { getUsageContract } from "./usage.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -28,6 +29,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getLimitsContract,
   getMyLimitsContract,
   getRequestContract,
+  getUsageContract,
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,

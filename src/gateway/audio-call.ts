@@ -41,13 +41,17 @@ export function appOf({ app }: Principal): AppInfo {
   });
 }
 
-export function payerOf({ requestId, endpoint, principal }: AudioCall): Payer {
+export function payerOf(
+  { requestId, endpoint, principal }: AudioCall,
+  { purpose }: Pick<RouteDecision, "purpose">,
+): Payer {
   return {
     requestId,
     endpoint,
     workspaceId: principal.workspace.id,
     appId: appOf(principal).id,
     keyId: principal.key.id,
+    purpose: purpose.svc_applied_purpose,
     testMode: principal.testMode,
     hasPlan: principal.workspace.plan !== null,
   };

@@ -69,6 +69,7 @@ export async function openAttempt(
   const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
   const { billing, ledger } = await reserve(services, call, candidate, quoted, {
     attemptId,
+    purpose: decision.purpose.svc_applied_purpose,
     timeoutMs,
     slot: options.slot,
   });
@@ -156,6 +157,7 @@ async function reserve(
   quoted: ChatBilling,
   attempt: {
     readonly attemptId: ReturnType<typeof newId<"attempt">>;
+    readonly purpose: string | null;
     readonly timeoutMs: number;
     readonly slot: HeldSlot | null;
   },
@@ -175,6 +177,7 @@ async function reserve(
         appId: principal.app.id,
         keyId: principal.key.id,
         endpoint: call.endpoint,
+        purpose: attempt.purpose,
         connection: target.connection,
         provider: target.provider,
         model: target.model,

@@ -34,7 +34,7 @@ function describeQuota(quota: Quota): LimitsReport["quotas"]["key"] {
   };
 }
 
-function describeBudget(budget: BudgetState): LimitsReport["budgets"][number] {
+export function describeBudget(budget: BudgetState): LimitsReport["budgets"][number] {
   const { limitNanoUsd, limitAudioMs, limitTokens } = budget;
   const left = (limit: bigint, used: bigint) => (limit > used ? limit - used : 0n);
   return {

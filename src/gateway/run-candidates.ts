@@ -26,6 +26,8 @@ export interface Payer {
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
   readonly keyId: KeyId | null;
+  /** The one that was applied. */
+  readonly purpose: string | null;
   readonly testMode: boolean;
   /** Its workspace has a plan, whose credits pay for audio (spec 2.5). */
   readonly hasPlan: boolean;

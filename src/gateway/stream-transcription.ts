@@ -77,7 +77,7 @@ interface Run {
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const left = new AbortController();
   const pieces = createHandover<Piece>();
-  const keeper = slotKeeper(services, payerOf(call), null);
+  const keeper = slotKeeper(services, payerOf(call, decision), null);
   let isSimulated = call.principal.testMode;
   const live = liveSegments(decision.wanted, audio.speech.durationSeconds);
   const execute: Execute = async ({ provider, candidate, audio: speech }, plan, openIo) => {
@@ -93,7 +93,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   };
   const outcome = whileHeard(audio, pieces, () =>
     runCandidates(services, {
-      payer: payerOf(call),
+      payer: payerOf(call, decision),
       audio: audio.speech,
       wanted: decision.wanted,
       candidates: decision.candidates,

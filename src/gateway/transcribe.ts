@@ -58,7 +58,7 @@ async function serve(
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
   services.quotas.takeAudio(call.principal, audioSeconds);
-  const keeper = slotKeeper(services, payerOf(call), slot);
+  const keeper = slotKeeper(services, payerOf(call, decision), slot);
   const served = await callTargets(services, call, audio, decision, slot, keeper);
   const { envelope } = answerOf({
     createdAt: services.now(),
@@ -82,7 +82,7 @@ async function callTargets(
   keeper: CallKeeper,
 ): Promise<Served> {
   const outcome = await runCandidates(services, {
-    payer: payerOf(call),
+    payer: payerOf(call, decision),
     audio: speech,
     wanted: decision.wanted,
     candidates: decision.candidates,

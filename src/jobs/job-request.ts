@@ -69,12 +69,13 @@ export function openJob(seal: Seal, row: JobRow): OpenJob {
   const requestId: RequestId = brand("request", row.request_id);
   const keyId: KeyId | null = row.key_id === null ? null : brand("key", row.key_id);
   const { endpoint, testMode, hasPlan } = request;
+  const purpose = request.purpose.svc_applied_purpose;
   return {
     id: brand("job", row.id),
     attempt: row.attempt,
     workspaceId,
     appId,
-    payer: { requestId, endpoint, workspaceId, appId, keyId, testMode, hasPlan },
+    payer: { requestId, endpoint, workspaceId, appId, keyId, purpose, testMode, hasPlan },
     request,
     audio: row.audio as JobAudio | null,
     audioKey: row.audio_key,

@@ -90,7 +90,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
   const { database, gateway, seal, queue, limits } = services;
   const { jobId, decision, audio, audioKey, slot } = accepted;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
-  const reservation = audio === null ? null : reservationFor(services, call, decision.candidates, audio);
+  const reservation = audio === null ? null : reservationFor(services, call, decision, audio);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
   const answer = await transact(database, async (tx) => {
     if (reservation !== null) await reserve(services, tx, reservation);
@@ -129,10 +129,11 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
 function reservationFor(
   { gateway, limits }: JobServices,
   call: JobCall,
-  candidates: readonly Candidate[],
+  decision: Decided,
   audio: MeasuredAudio,
 ): Reservation {
-  const payer = payerOf(call);
+  const { candidates } = decision;
+  const payer = payerOf(call, decision);
   const quote = ({ target }: Candidate) => quoteFor(gateway, payer, target, audioAmount(audio.speech));
   const [first] = candidates;
   if (first === undefined) throw new Error("a decision without a target");

@@ -38,6 +38,8 @@ export interface Reservation {
   readonly model: string;
   readonly position: number;
   readonly billingClass: "metered" | "provider_billed" | "simulated";
+  /** The one that was applied, for usage. */
+  readonly purpose?: string | null;
   /** Whole milliseconds of submitted audio, however many channels; 0 for chat. */
   readonly audioMs: number;
   /** The most tokens that a chat can use. */

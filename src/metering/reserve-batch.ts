@@ -119,6 +119,7 @@ async function insertAttempts(
     model: item.model,
     position: item.position,
     billing_class: item.billingClass,
+    purpose: item.purpose ?? null,
     audio_ms: item.audioMs,
     reserved_nano_usd: item.reserveNanoUsd.toString(),
     reserved_tokens: item.tokens ?? 0,
@@ -129,12 +130,12 @@ async function insertAttempts(
     deadline_ms: Math.max(0, item.deadlineAt.getTime() - nowMs),
   }));
   const columns = sql.raw(
-    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, audio_ms, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, windows",
+    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, audio_ms, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, windows",
   );
   await sql`insert into attempts (${columns}, deadline_at)
     select ${columns}, patchbay_now() + deadline_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
-      position int, billing_class text, audio_ms bigint, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
+      position int, billing_class text, purpose text, audio_ms bigint, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
       deadline_ms float8)`.execute(tx);
 }
 

@@ -60,6 +60,7 @@ async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): 
     model: reservation.model,
     position: reservation.position,
     billing_class: reservation.billingClass,
+    purpose: reservation.purpose ?? null,
     reserved_nano_usd: reservation.reserveNanoUsd.toString(),
     reserved_tokens: reservation.tokens ?? 0,
     estimate_nano_usd: reservation.estimateNanoUsd?.toString() ?? null,
@@ -74,14 +75,14 @@ async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): 
     lease_id: leaseId,
   }));
   const columns = sql.raw(
-    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, outcome, charge_nano_usd, provider_request_id, input_tokens, output_tokens, cached_input_tokens, usage_source, lease_id",
+    "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, outcome, charge_nano_usd, provider_request_id, input_tokens, output_tokens, cached_input_tokens, usage_source, lease_id",
   );
   const inserted = await sql<{
     id: string;
   }>`insert into attempts (${columns}, audio_ms, state, deadline_at, settled_at, billable_audio_ms)
     select ${columns}, 0, 'settled', patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
-      position int, billing_class text, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb,
+      position int, billing_class text, purpose text, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb,
       outcome text, charge_nano_usd bigint, provider_request_id text, input_tokens bigint, output_tokens bigint,
       cached_input_tokens bigint, usage_source text, lease_id text)
     on conflict (id) do nothing returning id`.execute(tx);

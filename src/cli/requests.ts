@@ -1,0 +1,91 @@
+// `patchbay requests show ID`: why a request went where it went, from its record (contract 10). Names of providers are there only
+// for a key with the scope routing:read.
+import { requestRecord, type RecordedCandidateView, type RequestRecordView } from "../contract/requests.ts";
+import { findApiKey } from "./api-key.ts";
+import { EXIT } from "./exit-codes.ts";
+import { callGateway } from "./gateway-client.ts";
+import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
+import { CliError, type Terminal, visible, write } from "./terminal.ts";
+
+export interface RequestOptions {
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly apiKey?: string;
+}
+
+export async function showRequest(
+  id: string,
+  options: RequestOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const gateway = gatewayUrl(options.url, terminal);
+  const apiKey = findApiKey(options.apiKey, gateway, terminal);
+  const response = await callGateway({
+    method: "GET",
+    url: endpointUrl(gateway, `/v1/requests/${encodeURIComponent(id)}`),
+    headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
+    makeBody: () => ({ body: null, headers: {} }),
+    signal,
+    onRetry: (message, delaySeconds) =>
+      terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
+  });
+  const document: unknown = await response.json();
+  if (options.json === true) {
+    await write(terminal.stdout, `${JSON.stringify(document)}\n`);
+    return;
+  }
+  const parsed = requestRecord.safeParse(document);
+  if (!parsed.success) throw new CliError(EXIT.upstream, "The gateway's answer is no record that this version knows.");
+  await write(terminal.stdout, visible(`${lines(parsed.data).join("\n")}\n`));
+}
+
+function lines(record: RequestRecordView): readonly string[] {
+  const { purpose, asked, usage, job } = record;
+  return [
+    record.summary,
+    "",
+    row("request", `${record.id}  ${record.created_at}  ${record.endpoint}`),
+    row("answer", `${record.status}${record.code === null ? "" : ` ${record.code}`}  ${record.duration_seconds} s`),
+    ...(asked === null
+      ? []
+      : [row("asked", list([...asked.features, ...asked.preferences.map((name) => `(${name})`)]))]),
+    ...(purpose === null || purpose.source === "none" ? [] : [row("purpose", describePurpose(purpose))]),
+    ...(record.route === undefined || record.route === null ? [] : [row("route", record.route)]),
+    ...record.candidates.map((candidate) => row("target", describeCandidate(candidate))),
+    ...record.attempts.map((attempt) =>
+      row(
+        "call",
+        `${attempt.position}  ${attempt.outcome ?? "under way"}  ${attempt.billing_class}  ${attempt.charge_usd ?? "?"} USD`,
+      ),
+    ),
+    row("key", record.idempotency.key.replaceAll("_", " ")),
+    row(
+      "usage",
+      `${usage.audio_seconds ?? 0} s audio, ${usage.input_tokens + usage.output_tokens} tokens, ${usage.charge_usd} USD`,
+    ),
+    ...(job === null
+      ? []
+      : [row("job", `${job.id}  ${job.status ?? "gone"}${job.code === null ? "" : `  ${job.code}`}`)]),
+    ...(record.provider_deletion === "none" ? [] : [row("deletion", record.provider_deletion)]),
+  ];
+}
+
+function describePurpose({ requested, applied, source, reason }: NonNullable<RequestRecordView["purpose"]>): string {
+  return `${requested ?? "none"} -> ${applied ?? "none"}  (${source}${reason === null ? "" : `: ${reason}`})`;
+}
+
+function describeCandidate(candidate: RecordedCandidateView): string {
+  const { position, provider, model, missing, health, outcome } = candidate;
+  const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
+  const why = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? "  resting" : "";
+  return `${position}${name}  ${outcome.replaceAll("_", " ")}${why}`;
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? "nothing in particular" : names.join(", ");
+}
+
+function row(name: string, text: string): string {
+  return `${name.padEnd(9)}${text}`;
+}
