@@ -15,6 +15,7 @@ import { webhookPolicy } from "./outbound/target-policy.ts";
 import { createQueue, type Queue } from "./queue/queue.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
+import { vacuumPurged } from "./storage/vacuum.ts";
 import { startDeliveries } from "./webhooks/deliver.ts";
 import { deliverOnTerminal } from "./webhooks/on-terminal.ts";
 import { webhookQueues } from "./webhooks/queues.ts";
@@ -49,6 +50,8 @@ export interface OpenedJobs {
 
 const SWEEP_MS = 10_000;
 const ORPHAN_SWEEP_MS = 3_600_000;
+/** What has expired is gone from every file within 15 min (contract 5). */
+const VACUUM_MS = 300_000;
 
 export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const { configuration, database, seal, pepper, logger, gateway, spool } = options;
@@ -79,8 +82,17 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     : null;
   const webhooks = webhookServices(options, queue);
   if (options.works) startDeliveries(webhooks, queue);
+  // Whether the process before purged something, nobody knows.
+  let isPurged = true;
   const sweeps = [
-    every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
+    every(SWEEP_MS, logger, "sweep jobs", async () => {
+      if ((await sweepJobs(jobs)) > 0) isPurged = true;
+    }),
+    every(VACUUM_MS, logger, "vacuum what was purged", async () => {
+      if (!isPurged) return;
+      isPurged = false;
+      await vacuumPurged(database);
+    }),
     every(SWEEP_MS, logger, "sweep webhooks", () => sweepWebhooks(webhooks)),
     every(ORPHAN_SWEEP_MS, logger, "remove orphaned objects", () => removeOrphans(jobs)),
   ];

@@ -16,11 +16,12 @@ import { JOBS_QUEUE, type JobServices, RESUMED_FIRST } from "./services.ts";
 import { openSettlement } from "./settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
 
-export async function sweepJobs(services: JobServices): Promise<void> {
+/** Answers how many jobs were purged. */
+export async function sweepJobs(services: JobServices): Promise<number> {
   await offerAgain(services);
   while (await endOverdue(services));
   await removeSpentAudio(services);
-  await purgeExpired(services);
+  return purgeExpired(services);
 }
 
 async function offerAgain({ database, queue }: JobServices): Promise<void> {
@@ -50,12 +51,14 @@ async function removeSpentAudio(services: JobServices): Promise<void> {
 }
 
 /** The object goes first: a row that still names it brings us back here. */
-async function purgeExpired({ database, objects }: JobServices): Promise<void> {
-  for (const { id, resultKey } of await expiredJobs(database.db)) {
+async function purgeExpired({ database, objects }: JobServices): Promise<number> {
+  const expired = await expiredJobs(database.db);
+  for (const { id, resultKey } of expired) {
     if (resultKey !== null) await objects.remove(resultKey);
     await purgeJob(database.db, id);
   }
   await deleteOldJobs(database.db);
+  return expired.length;
 }
 
 /** A submission or an attempt may still be about to name what it has put there. */

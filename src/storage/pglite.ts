@@ -40,11 +40,14 @@ export async function startInMemory(fromDump?: Blob): Promise<EmbeddedEngine> {
 async function start(options: { dataDir?: string; relaxedDurability?: boolean; loadDataDir?: Blob }): Promise<PGlite> {
   // Loaded when needed: 30 MB of engine that a server database does not want in memory.
   const { PGlite: Engine } = await import("@electric-sql/pglite");
-  return Engine.create({
+  const engine = await Engine.create({
     ...options,
     parsers: {
       [INT8]: (value) => BigInt(value),
       [BYTEA]: (value) => Buffer.from(value.slice(2), "hex"),
     },
   });
+  // A used file of the log is deleted, not renamed to serve again with all that stands in it (storage/vacuum.ts).
+  await engine.exec("set wal_recycle = off");
+  return engine;
 }

@@ -39,7 +39,7 @@ export interface TestGatewayOptions {
   /** For addresses that callers supply; without it there are none to be reached. */
   readonly network?: NonNullable<AppOptions["network"]>;
   /** Another process on the same database, directory and providers; what is shared outlives it. */
-  readonly beside?: TestGateway;
+  readonly beside?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
   readonly works?: boolean;
   /** Without one only WAV is decoded. */
   readonly ffmpeg?: string;

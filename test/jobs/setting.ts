@@ -73,3 +73,19 @@ export async function pass(gateway: TestGateway, seconds: number): Promise<void>
   await shiftClock(gateway.database, seconds);
   await sweepJobs(gateway.app.jobs);
 }
+
+/** Every row of every table, the queue's included, as text. */
+export async function dumpTables({ db }: Pick<TestDatabase, "db">): Promise<string> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`.execute(
+    db,
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await sql<{ text: string }>`select row_to_json(t)::text as text from ${sql.raw(name)} t`.execute(
+      db,
+    );
+    texts.push(...rows.map((row) => row.text));
+  }
+  return texts.join("\n");
+}

@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { sql } from "kysely";
 import { removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
-import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
+import { assertEvents, attemptsOf, dumpTables, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 let gateway: TestGateway;
 const beside: TestGateway[] = [];
@@ -105,7 +104,7 @@ test("contract 5: after its time nothing of what was said is in any table or fil
   }
   assert.deepEqual(objects("results"), []);
   // Sealed bytes would hide a canary: nothing sealed is left either, so plain text is all there is to search.
-  const dump = await dumpTables();
+  const dump = await dumpTables(gateway.database);
   for (const canary of [...contents, "canary of the prompt", "canaryterm"]) assert.ok(!dump.includes(canary), canary);
   await gateway.app.gateway.idempotency.sweep();
   const again = await postForm(gateway.origin, { path: JOBS, headers, fields: { prompt: "another" } });
@@ -151,21 +150,4 @@ function isFile(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Every row of every table, the queue's included, as text. */
-async function dumpTables(): Promise<string> {
-  const { db } = gateway.database;
-  const { rows: tables } = await sql<{ name: string }>`
-    select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`.execute(
-    db,
-  );
-  const texts: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await sql<{ text: string }>`select row_to_json(t)::text as text from ${sql.raw(name)} t`.execute(
-      db,
-    );
-    texts.push(...rows.map((row) => row.text));
-  }
-  return texts.join("\n");
 }

@@ -2,6 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { speech } from "../../harness/client.ts";
 import { standardFile, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
@@ -33,7 +35,9 @@ export function serve(response: ServerResponse, bytes: Uint8Array, contentType =
 export const serveSpeech = (_request: IncomingMessage, response: ServerResponse): void => serve(response, speech());
 
 export async function startRemoteGateway(
-  options: Pick<TestGatewayOptions, "wrapGateway"> & { readonly limits?: Readonly<Record<string, number>> } = {},
+  options: Pick<TestGatewayOptions, "wrapGateway" | "beside" | "works"> & {
+    readonly limits?: Readonly<Record<string, number>>;
+  } = {},
 ): Promise<RemoteGateway> {
   const { limits = {}, ...rest } = options;
   await using opened = new AsyncDisposableStack();
@@ -56,40 +60,7 @@ export async function startRemoteGateway(
   const gateway = await startGateway({
     ...rest,
     network: internet,
-    file: (sandbox) => {
-      const standard = standardFile(sandbox);
-      const [acme, ...others] = standard.workspaces ?? [];
-      if (acme === undefined) throw new Error("the standard file has no workspace");
-      return {
-        ...standard,
-        routes: [
-          ...(standard.routes ?? []),
-          { id: "live", targets: [{ connection: "oa", model: "gpt-4o-transcribe" }] },
-        ],
-        limits,
-        prices: [
-          { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
-        ],
-        audio_url: { global_domains: ["global.example"] },
-        operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
-        workspaces: [
-          {
-            ...acme,
-            apps: [
-              ...(acme.apps ?? []),
-              {
-                id: "live",
-                route: "live",
-                keys: [{ id: "live-key", secret: STREAM_KEY, scopes: ["transcribe"] }],
-              },
-            ],
-            audio_url_domains: ["media.example"],
-            admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
-          },
-          ...others.map((other) => ({ ...other, admin_keys: [{ id: "other-admin", secret: OTHER_ADMIN_KEY }] })),
-        ],
-      };
-    },
+    file: (sandbox) => remoteFile(sandbox, limits),
   });
   opened.defer(() => gateway.close());
   const kept = opened.move();
@@ -102,5 +73,37 @@ export async function startRemoteGateway(
       handle = next;
     },
     close: () => kept.disposeAsync(),
+  };
+}
+
+export function remoteFile(sandbox: Sandbox, limits: Readonly<Record<string, number>> = {}): ConfigurationFile {
+  const standard = standardFile(sandbox);
+  const [acme, ...others] = standard.workspaces ?? [];
+  if (acme === undefined) throw new Error("the standard file has no workspace");
+  return {
+    ...standard,
+    routes: [...(standard.routes ?? []), { id: "live", targets: [{ connection: "oa", model: "gpt-4o-transcribe" }] }],
+    limits,
+    prices: [
+      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" },
+    ],
+    audio_url: { global_domains: ["global.example"] },
+    operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
+    workspaces: [
+      {
+        ...acme,
+        apps: [
+          ...(acme.apps ?? []),
+          {
+            id: "live",
+            route: "live",
+            keys: [{ id: "live-key", secret: STREAM_KEY, scopes: ["transcribe"] }],
+          },
+        ],
+        audio_url_domains: ["media.example"],
+        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
+      },
+      ...others.map((other) => ({ ...other, admin_keys: [{ id: "other-admin", secret: OTHER_ADMIN_KEY }] })),
+    ],
   };
 }
