@@ -123,6 +123,7 @@ function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, provi
     mayPayTwice: stored.mayPayTwice,
     fallbackAfterUnknown: stored.fallbackAfterUnknown,
     acceptWeak: stored.acceptWeak,
+    translateViaChat: stored.translateViaChat,
   };
 }
 
@@ -141,5 +142,6 @@ function emptyRoute(id: string): Route {
     mayPayTwice: false,
     fallbackAfterUnknown: true,
     acceptWeak: [],
+    translateViaChat: false,
   };
 }

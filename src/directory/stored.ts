@@ -31,6 +31,7 @@ export const storedRoute = z.object({
   mayPayTwice: flag,
   fallbackAfterUnknown: z.boolean().default(true),
   acceptWeak: z.array(z.enum(FEATURES)).default([]),
+  translateViaChat: flag,
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
 

@@ -4,12 +4,12 @@ import type { AppInfo, Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { RequestId } from "../contract/ids.ts";
 import type { TranslationFields } from "../contract/transcription.ts";
-import { decideRoute, type RouteDecision } from "../routing/decide-route.ts";
+import { type AudioQuestion, decideRoute, type RouteDecision } from "../routing/decide-route.ts";
 import type { AudioFacts } from "../routing/judge-target.ts";
-import type { TargetHealth } from "../routing/pick-candidates.ts";
+import type { Missing, TargetHealth } from "../routing/pick-candidates.ts";
 import { mergedKeyterms, requiredFeatures, type Requirements } from "../routing/required-features.ts";
 import { strictest } from "../routing/resolve-purpose.ts";
-import type { PurposePolicy } from "../routing/types.ts";
+import type { PurposePolicy, RoutingContext } from "../routing/types.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { ClaimRequest } from "./idempotency.ts";
 import { refusalError } from "./refuse-route.ts";
@@ -64,9 +64,19 @@ export function decideFor(
   facts: AudioFacts | null,
   isHealthy: TargetHealth,
 ): RouteDecision {
-  const { key, workspace } = call.principal;
-  const context = services.directory().contextOf(workspace.id, appOf(call.principal), key.routing);
-  const question = {
+  const context = contextOf(services, call);
+  const question = questionOf(call, facts);
+  const decision = decideRoute(context, question, isHealthy);
+  recordDecision(call, context, question, decision);
+  return decision;
+}
+
+export function contextOf(services: Pick<GatewayServices, "directory">, { principal }: AudioCall): RoutingContext {
+  return services.directory().contextOf(principal.workspace.id, appOf(principal), principal.key.routing);
+}
+
+export function questionOf(call: AudioCall, facts: AudioFacts | null): AudioQuestion {
+  return {
     task: call.task,
     fields: call.fields,
     purpose: {
@@ -76,10 +86,16 @@ export function decideFor(
     },
     audio: facts,
   };
-  const decision = decideRoute(context, question, isHealthy);
-  if (facts !== null) call.recorder.measured(facts.durationSeconds);
-  call.recorder.decided(decision, askedOf(call), strictest(context.audioPurposePolicy, question.purpose.policy));
-  return decision;
+}
+
+export function recordDecision(
+  call: AudioCall,
+  context: RoutingContext,
+  { audio, purpose }: AudioQuestion,
+  decision: RouteDecision<unknown, Missing>,
+): void {
+  if (audio !== null) call.recorder.measured(audio.durationSeconds);
+  call.recorder.decided(decision, askedOf(call), strictest(context.audioPurposePolicy, purpose.policy));
 }
 
 /** As the request itself says it: a purpose's defaults are the operator's own. */

@@ -1,5 +1,6 @@
 // The routed answer of a chat, made alike from a plain reply and from an assembled stream (contract 7). Pure.
 import type { ChatAnswer, ToolCall } from "../contract/chat.ts";
+import type { Warning } from "../contract/transcription.ts";
 import type { TokenUsage } from "../metering/ledger.ts";
 import type { ChatFinishReason } from "../providers/chat-provider.ts";
 import type { ChatAttempt, DecidedChat } from "./chat-attempt.ts";
@@ -37,14 +38,17 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
       total_tokens: usage.inputTokens + usage.outputTokens,
       cached_input_tokens: usage.cachedInputTokens,
     },
-    warnings: [
-      ...decision.warnings,
-      ...attempt.dropped.map(preferenceDropped),
-      ...(usage.source === "estimated" ? [ESTIMATED] : []),
-      ...(attempt.billing.billingClass === "simulated" ? [SIMULATED_CHAT] : []),
-    ],
+    warnings: [...decision.warnings, ...attemptWarnings(attempt, usage)],
     ...decision.purpose,
   };
+}
+
+export function attemptWarnings(attempt: ChatAttempt, usage: TokenUsage): readonly Warning[] {
+  return [
+    ...attempt.dropped.map(preferenceDropped),
+    ...(usage.source === "estimated" ? [ESTIMATED] : []),
+    ...(attempt.billing.billingClass === "simulated" ? [SIMULATED_CHAT] : []),
+  ];
 }
 
 const SIMULATED_CHAT = {

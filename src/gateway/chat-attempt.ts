@@ -2,7 +2,7 @@
 // became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
 import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
-import type { AttemptOutcome, SlotEnd, TokenUsage } from "../metering/ledger.ts";
+import type { AttemptOutcome, Ledger, SlotEnd, TokenUsage } from "../metering/ledger.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
@@ -46,8 +46,15 @@ export interface Used {
 
 export const NOTHING_USED: Used = { reported: null, inputTokens: null, outputTokens: 0 };
 
+/** Whose chat it is: a request of its own, or the one whose transcript is translated. */
+export type ChatCaller = Pick<ChatCall, "requestId" | "endpoint" | "principal" | "receivedAtMs" | "clientGone">;
+
+export type AttemptLedger = Pick<Ledger, "reserve" | "settle">;
+
 interface AttemptOptions {
   readonly slot: HeldSlot | null;
+  /** Where it is reserved and settled; absent: as the slot demands. */
+  readonly ledger?: AttemptLedger;
   /** Aborts the call; absent: nobody's hanging up does. */
   readonly clientGone: AbortSignal | null;
   readonly timeoutMs: number;
@@ -55,7 +62,7 @@ interface AttemptOptions {
 
 export async function openAttempt(
   services: GatewayServices,
-  call: ChatCall,
+  call: ChatCaller,
   decision: DecidedChat,
   candidate: ChatCandidate,
   options: AttemptOptions,
@@ -67,11 +74,14 @@ export async function openAttempt(
   const quoted = chatQuote(services, call.principal, target, decision.wanted);
   const attemptId = newId("attempt");
   const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
-  const { billing, ledger } = await reserve(services, call, candidate, quoted, {
+  // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
+  const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
+  const billing = await reserve(services, call, candidate, quoted, {
     attemptId,
     purpose: decision.purpose.svc_applied_purpose,
     timeoutMs,
     slot: options.slot,
+    ledger,
   });
 
   const circuit = circuitOf(target);
@@ -152,7 +162,7 @@ export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTok
 
 async function reserve(
   services: GatewayServices,
-  call: ChatCall,
+  call: ChatCaller,
   candidate: ChatCandidate,
   quoted: ChatBilling,
   attempt: {
@@ -160,14 +170,13 @@ async function reserve(
     readonly purpose: string | null;
     readonly timeoutMs: number;
     readonly slot: HeldSlot | null;
+    readonly ledger: AttemptLedger;
   },
-) {
+): Promise<ChatBilling> {
   const { principal } = call;
   const { target } = candidate;
-  const { attemptId, timeoutMs, slot } = attempt;
+  const { attemptId, timeoutMs, slot, ledger } = attempt;
   if (principal.app === null) throw new Error("an attempt without an app");
-  // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
-  const ledger = slot === null ? services.leases : services.ledger;
   for (let billing = quoted; ; ) {
     const reserved = await unlessAway(
       ledger.reserve({
@@ -195,7 +204,7 @@ async function reserve(
     );
     if (reserved.ok) {
       slot?.markDispatched();
-      return { billing, ledger };
+      return billing;
     }
     if ("slotLost" in reserved) {
       throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {

@@ -14,6 +14,7 @@ import { chatRequest } from "./chat-request.ts";
 import { describeChatDecision } from "./describe-decision.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
+import { chatPlanner } from "./plan-chat.ts";
 import { refusalError } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { Asked, Recorder } from "./request-record.ts";
@@ -93,11 +94,7 @@ function decide(services: GatewayServices, call: ChatCall, stream: boolean): Cha
       request,
       purpose: { body: call.fields.purpose ?? null, header: call.purposeHeader, policy: null },
       profile: call.fields.response_profile ?? null,
-      plan: ({ provider, model, chat }, settings) => {
-        const adapter = services.chatProviders.get(provider);
-        if (adapter === undefined || chat === null) throw new Error(`no chat adapter for ${provider}`);
-        return adapter.plan(request, { model, chat, settings });
-      },
+      plan: chatPlanner(services, request),
     },
     (target) => services.circuits.isHealthy(circuitOf(target)),
   );

@@ -4,6 +4,7 @@ import { ERRORS } from "../contract/errors.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
+import type { AudioDecision } from "../routing/decide-translation.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 import { chatQuote } from "./chat-quote.ts";
@@ -11,6 +12,7 @@ import type { ChatCall } from "./chat.ts";
 import { quoteFor } from "./quote.ts";
 import { refusalError } from "./refuse-route.ts";
 import type { GatewayServices } from "./services.ts";
+import { estimateTranslation, TRANSLATED_BY_CHAT } from "./translate-by-chat.ts";
 import type { AudioCall } from "./audio-call.ts";
 
 export function describeDecision(
@@ -18,14 +20,25 @@ export function describeDecision(
   call: AudioCall,
   audioSeconds: number,
   channels: number,
-  decision: RouteDecision,
+  { decision, byChat }: AudioDecision,
 ): RoutingDecision {
   const first = decision.ok ? decision.candidates[0] : undefined;
   const estimate =
     first === undefined
       ? null
       : quoteFor(services, call.principal, first.target, { audioMs: Math.round(audioSeconds * 1000), channels });
-  return describe(call.principal, decision, estimate?.listNanoUsd ?? null, audioSeconds);
+  const cost = estimate?.listNanoUsd ?? null;
+  if (byChat === null) return describe(call.principal, decision, cost, audioSeconds);
+  const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
+  const sum = cost === null || chatCost === null ? null : cost + chatCost;
+  const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds);
+  const showNames = call.principal.scopes.includes("routing:read");
+  return {
+    ...described,
+    // Who transcribes, and behind them who translates: a target that does both is named for each.
+    candidates: [...described.candidates, ...byChat.considered.map((each) => describeCandidate(each, showNames))],
+    warnings: [...described.warnings, TRANSLATED_BY_CHAT],
+  };
 }
 
 /** The same for a chat; what it is estimated to cost is what would be reserved. */

@@ -78,12 +78,17 @@ function featuresOf(route: Route): Record<string, boolean> {
   return Object.fromEntries(
     FEATURES.map((feature) => [
       feature,
-      route.targets.some((target) => {
-        const support = target.speech?.features[feature]?.support;
-        return support !== undefined && (support !== "weak" || route.acceptWeak.includes(feature));
-      }),
+      (feature === "translation" && translatesByChat(route)) ||
+        route.targets.some((target) => {
+          const support = target.speech?.features[feature]?.support;
+          return support !== undefined && (support !== "weak" || route.acceptWeak.includes(feature));
+        }),
     ]),
   );
+}
+
+function translatesByChat({ translateViaChat, targets }: Route): boolean {
+  return translateViaChat && CAPABILITIES.every((capability) => targets.some((each) => isCapable(each, capability)));
 }
 
 function toEntry(purpose: Purpose): PurposeEntry {

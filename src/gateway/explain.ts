@@ -1,6 +1,7 @@
 // `dry_run: true` (contract 3): judges everything up to the call; nothing is reserved, called or kept.
-import { type AudioCall, decideFor, healthOf } from "./audio-call.ts";
+import type { AudioCall } from "./audio-call.ts";
 import { describeDecision } from "./describe-decision.ts";
+import { decideWithChat } from "./translate-by-chat.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
@@ -11,7 +12,7 @@ export async function explain(
   request: AudioRequest,
 ): Promise<GatewayReply> {
   return withAudio(services, request, async ({ speech }) => {
-    const decision = decideFor(services, call, speech, healthOf(services));
-    return jsonReply(200, describeDecision(services, call, speech.durationSeconds, speech.channels, decision));
+    const decided = decideWithChat(services, call, speech);
+    return jsonReply(200, describeDecision(services, call, speech.durationSeconds, speech.channels, decided));
   });
 }

@@ -6,7 +6,9 @@ import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { callerGone, remainingMs } from "./attempt-end.ts";
 import {
+  type AttemptLedger,
   type ChatAttempt,
+  type ChatCaller,
   type ChatCandidate,
   type DecidedChat,
   NOTHING_USED,
@@ -14,7 +16,6 @@ import {
   usageOf,
 } from "./chat-attempt.ts";
 import type { ChatContent } from "./chat-answer.ts";
-import type { ChatCall } from "./chat.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
 import { certaintyOf, chatExhausted, type FailedAttempt, outcomeUnknown } from "./judge-failure.ts";
 import type { GatewayReply } from "./reply.ts";
@@ -29,11 +30,19 @@ export interface ServedChat {
   readonly settle: (reply: GatewayReply) => Promise<void>;
 }
 
+export interface ChatRunOptions {
+  /** Where attempts are reserved and settled; absent: as the slot demands. */
+  readonly ledger?: AttemptLedger;
+  /** Throws a `ProviderError` for an answer that does not do: the next target is tried. */
+  readonly judge?: (content: ChatContent) => void;
+}
+
 export function runChat(
   services: GatewayServices,
-  call: ChatCall,
+  call: ChatCaller,
   decision: DecidedChat,
   slot: HeldSlot | null,
+  options: ChatRunOptions = {},
 ): Promise<ServedChat> {
   return firstToServe(decision, slot, async (candidate) => {
     const attempt = await openAttempt(services, call, decision, candidate, {
@@ -41,12 +50,14 @@ export function runChat(
       // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
       clientGone: slot === null ? call.clientGone : null,
       timeoutMs: remainingMs(services, call),
+      ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
     });
     let used = NOTHING_USED;
     try {
       const result = await attempt.provider.chat(attempt.plan, attempt.io);
       used = { reported: result.usage, inputTokens: null, outputTokens: estimateOutputTokens(result) };
       requireReceipts(decision.wanted, result);
+      options.judge?.(result);
       const settle = (reply: GatewayReply) =>
         attempt.succeed(
           used,

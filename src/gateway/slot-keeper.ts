@@ -1,7 +1,7 @@
 // What a synchronous request keeps of its calls: the ledger's row, the slot of its idempotency key (contract 3), and what a
 // provider has to delete afterwards (contract 5).
 import { GatewayError } from "../contract/errors.ts";
-import type { Settlement } from "../metering/ledger.ts";
+import type { Settled, Settlement } from "../metering/ledger.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { CallKeeper, Payer } from "./run-candidates.ts";
@@ -10,6 +10,9 @@ import type { HeldSlot } from "./with-slot.ts";
 import { unlessAway } from "./unless-away.ts";
 
 export interface SlotKeeper extends CallKeeper {
+  settle(settlement: Settlement): Promise<void>;
+  /** A call, and the one that made use of its answer and ends the slot: one transaction. Then the provider may forget. */
+  settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
   /** The charge, the answer under the idempotency key, and the key's end: one transaction. Then the provider may forget. */
   finish(settlement: Settlement, reply: GatewayReply): Promise<void>;
 }
@@ -49,6 +52,11 @@ export function slotKeeper(
     setAside: async () => undefined,
     drop: async (settlement) => {
       await ledger.settle(settlement);
+    },
+    settleTogether: async (settlements) => {
+      const settled = await ledger.settleTogether(settlements);
+      await releaseRuns();
+      return settled;
     },
     keepRun: ({ target }, run) => {
       hasRuns = true;

@@ -4,16 +4,9 @@ import { GatewayError } from "../contract/errors.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
+import type { ByChat } from "../routing/decide-translation.ts";
 import { answerOf } from "./answer.ts";
-import {
-  type AudioCall,
-  decided,
-  decideFor,
-  healthOf,
-  payerOf,
-  refuseTooManyKeyterms,
-  slotRequest,
-} from "./audio-call.ts";
+import { type AudioCall, decided, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
 import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { callerGone } from "./attempt-end.ts";
@@ -22,7 +15,8 @@ import type { MeasuredAudio } from "./measure-audio.ts";
 import type { GatewayReply } from "./reply.ts";
 import { type CallKeeper, runCandidates, type Served } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
-import { slotKeeper } from "./slot-keeper.ts";
+import { type SlotKeeper, slotKeeper } from "./slot-keeper.ts";
+import { decideWithChat, type MadeTranscript, translateByChat } from "./translate-by-chat.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
 import { type HeldSlot, withSlot } from "./with-slot.ts";
 
@@ -43,8 +37,8 @@ export async function transcribe(services: GatewayServices, call: TranscribeCall
   if (call.fields.dry_run === true) return explain(services, call, audioRequest(services, call, null));
   return withSlot(services, await slotRequest(call), call.recorder, (slot) =>
     withAudio(services, audioRequest(services, call, slot), async (audio) => {
-      const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
-      return serve(services, call, audio, decision, slot);
+      const { decision, byChat } = decideWithChat(services, call, audio.speech);
+      return serve(services, call, audio, decided(call, decision), byChat, slot);
     }),
   );
 }
@@ -54,23 +48,38 @@ async function serve(
   call: TranscribeCall,
   audio: MeasuredAudio,
   decision: Decided,
+  byChat: ByChat | null,
   slot: HeldSlot | null,
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
   services.quotas.takeAudio(call.principal, audioSeconds);
   const keeper = slotKeeper(services, payerOf(call, decision), slot);
-  const served = await callTargets(services, call, audio, decision, slot, keeper);
+  const transcribed = await callTargets(services, call, audio, decision, slot, keeper);
+  const made =
+    byChat === null
+      ? asServed(decision, transcribed, keeper)
+      : await translateByChat(services, call, { decision, byChat, transcribed, slot, keeper });
   const { envelope } = answerOf({
     createdAt: services.now(),
-    wanted: decision.wanted,
+    wanted: made.wanted,
     purpose: decision.purpose,
-    warnings: [...decision.warnings, ...audio.warnings],
+    warnings: [...decision.warnings, ...audio.warnings, ...made.warnings],
     audioSeconds,
-    served,
+    served: made.served,
   });
-  const reply = deliver(envelope, call.delivery, call.present, served.billing.billingClass === "simulated");
-  await keeper.finish(served.settlement, reply);
+  const reply = deliver(envelope, call.delivery, call.present, made.isSimulated);
+  await made.finish(reply);
   return reply;
+}
+
+function asServed({ wanted }: Decided, served: Served, keeper: SlotKeeper): MadeTranscript {
+  return {
+    wanted,
+    served,
+    warnings: [],
+    isSimulated: served.billing.billingClass === "simulated",
+    finish: (reply) => keeper.finish(served.settlement, reply),
+  };
 }
 
 async function callTargets(

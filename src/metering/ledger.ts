@@ -93,6 +93,8 @@ export interface Settled {
 export interface Ledger {
   reserve(reservation: Reservation): Promise<Reserved>;
   settle(settlement: Settlement): Promise<Settled>;
+  /** Several that stand or fall together: one transaction. */
+  settleTogether(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
   /** In a transaction of the caller's, which locks nothing of the ledger's before and runs again after a deadlock. */
   reserveIn(tx: Transacting, reservation: Reservation): Promise<Reserved>;
   settleIn(tx: Transacting, settlement: Settlement): Promise<Settled>;
@@ -122,6 +124,7 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
       (items: readonly Settlement[]) => transact(database, (tx) => settleBatch(tx, seal, items)),
       options,
     ),
+    settleTogether: (items) => transact(database, (tx) => settleBatch(tx, seal, items)),
     reserveIn: async (tx, reservation) => only(await reserveBatch(tx, [reservation], nowMs())),
     settleIn: async (tx, settlement) => only(await settleBatch(tx, seal, [settlement])),
     sweepReservations: () => database.transaction((tx) => sweepAttempts(tx)),

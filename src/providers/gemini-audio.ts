@@ -7,6 +7,7 @@ import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
 import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";
 import type { Io } from "./io.ts";
 import { jsonWithAudio } from "./json-audio.ts";
+import { englishNameOf } from "./language-names.ts";
 import type {
   PlanResult,
   ProviderTranscript,
@@ -102,8 +103,7 @@ const TERMS = "Where these terms are spoken, write them so:";
 const MASK = "Write asterisks in the place of profane words.";
 
 function translateInto(tag: string): string {
-  const name = new Intl.DisplayNames(["en"], { type: "language" }).of(tag) ?? tag;
-  return `Translate the speech in the audio into ${name} (${tag}), whole and faithfully. Give the translation as \`text\`; when nobody speaks, \`text\` is empty.`;
+  return `Translate the speech in the audio into ${englishNameOf(tag)} (${tag}), whole and faithfully. Give the translation as \`text\`; when nobody speaks, \`text\` is empty.`;
 }
 
 function takes(target: SpeechTarget, preference: Preference): boolean {

@@ -124,3 +124,13 @@ export function languageTag(value: string | null): string | null {
   if (byName !== undefined) return byName;
   return /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$/u.test(text) ? text.replaceAll("_", "-") : null;
 }
+
+/** For an instruction to a model: "Brazilian Portuguese" of pt-BR; the tag itself where it has no name. */
+export function englishNameOf(tag: string): string {
+  try {
+    return new Intl.DisplayNames(["en"], { type: "language" }).of(tag) ?? tag;
+  } catch {
+    // A tag that only looks like one, with a variant twice.
+    return tag;
+  }
+}

@@ -2,7 +2,7 @@
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";
-import type { TargetHealth } from "./pick-candidates.ts";
+import type { Judge, TargetHealth } from "./pick-candidates.ts";
 import type { PurposeRequest } from "./resolve-purpose.ts";
 import type { RoutingContext, Target } from "./types.ts";
 
@@ -13,12 +13,14 @@ export interface ChatVerdict {
   readonly planned: Extract<ChatPlanResult, { ok: true }> | null;
 }
 
+/** The adapter's plan for a target with its merged settings. */
+export type ChatPlanner = (target: Target, settings: Readonly<Record<string, unknown>>) => ChatPlanResult;
+
 export interface ChatQuestion {
   readonly request: ChatRequest;
   readonly purpose: PurposeRequest;
   readonly profile: Profile | null;
-  /** The adapter's plan for a target with its merged settings. */
-  readonly plan: (target: Target, settings: Readonly<Record<string, unknown>>) => ChatPlanResult;
+  readonly plan: ChatPlanner;
 }
 
 export type ChatDecision = RouteDecision<ChatRequest, ChatVerdict>;
@@ -35,14 +37,15 @@ export function decideChatRoute(
       purpose,
       profile,
       // A purpose's defaults are fields of a transcription; none of them means anything here.
-      want: () => ({
-        wanted: request,
-        judge: (target, _route, settings) => {
-          const planned = plan(target, settings);
-          return planned.ok ? { missing: [], planned } : { missing: planned.missing, planned: null };
-        },
-      }),
+      want: () => ({ wanted: request, judge: chatJudge(plan) }),
     },
     isHealthy,
   );
+}
+
+export function chatJudge(plan: ChatPlanner): Judge<ChatVerdict> {
+  return (target, _route, settings) => {
+    const planned = plan(target, settings);
+    return planned.ok ? { missing: [], planned } : { missing: planned.missing, planned: null };
+  };
 }

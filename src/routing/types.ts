@@ -39,6 +39,8 @@ export interface Route {
   /** Chat: the next target may be tried after an unknown outcome, as long as no content was received. */
   readonly fallbackAfterUnknown: boolean;
   readonly acceptWeak: readonly Feature[];
+  /** Where no target translates, a chat target of the route translates the transcript. */
+  readonly translateViaChat: boolean;
 }
 
 /** Fields a purpose may fill in where the request is silent (contract 4). */

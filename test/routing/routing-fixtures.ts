@@ -44,6 +44,7 @@ export function route(id: string, targets: readonly Target[], rest: Partial<Rout
     mayPayTwice: false,
     fallbackAfterUnknown: true,
     acceptWeak: [],
+    translateViaChat: false,
     ...rest,
   };
 }

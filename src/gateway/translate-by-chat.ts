@@ -1,0 +1,186 @@
+// A translation where no target translates (contract 3, "Translation"): the transcript's text is translated by a chat target of
+// the same route. Two calls of one request, each reserved before and both settled with the answer (contract 9): whichever of
+// them fails, nothing is charged for either, and what was spoken is never transcribed again.
+import { GatewayError } from "../contract/errors.ts";
+import type { Warning } from "../contract/transcription.ts";
+import type { Settlement } from "../metering/ledger.ts";
+import type { ChatRequest } from "../providers/chat-provider.ts";
+import { ProviderError } from "../providers/io.ts";
+import { chatJudge } from "../routing/decide-chat-route.ts";
+import type { RouteDecision } from "../routing/decide-route.ts";
+import { type AudioDecision, type ByChat, decideAudio } from "../routing/decide-translation.ts";
+import type { AudioFacts } from "../routing/judge-target.ts";
+import type { Requirements } from "../routing/required-features.ts";
+import { type AudioCall, contextOf, healthOf, questionOf, recordDecision } from "./audio-call.ts";
+import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
+import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
+import { chatQuote } from "./chat-quote.ts";
+import { estimateInputTokens } from "./estimate-tokens.ts";
+import { chatPlanner } from "./plan-chat.ts";
+import type { GatewayReply } from "./reply.ts";
+import { runChat, type ServedChat } from "./run-chat.ts";
+import type { Served } from "./run-candidates.ts";
+import type { GatewayServices } from "./services.ts";
+import type { SlotKeeper } from "./slot-keeper.ts";
+import { translationRequest } from "./translation-prompt.ts";
+import type { HeldSlot } from "./with-slot.ts";
+
+/** What the answer is made of, whoever made it. */
+export interface MadeTranscript {
+  readonly wanted: Requirements;
+  readonly served: Served;
+  readonly warnings: readonly Warning[];
+  readonly isSimulated: boolean;
+  /** Charges all that made it and stores the answer under the idempotency key, in one transaction. */
+  readonly finish: (reply: GatewayReply) => Promise<void>;
+}
+
+export const TRANSLATED_BY_CHAT: Warning = {
+  code: "TRANSLATED_BY_CHAT",
+  message: "No target of the route translates this speech: a chat model translated its transcript.",
+  param: null,
+  details: null,
+};
+
+export function decideWithChat(services: GatewayServices, call: AudioCall, facts: AudioFacts): AudioDecision {
+  const context = contextOf(services, call);
+  const question = questionOf(call, facts);
+  const plan = chatPlanner(services, expectedRequest(call, facts.durationSeconds));
+  const made = decideAudio(context, question, plan, healthOf(services));
+  const { decision, byChat } = made;
+  const considered = [...decision.considered, ...(byChat?.considered ?? [])];
+  recordDecision(call, context, question, { ...decision, considered });
+  return made;
+}
+
+/** Fast speech: about 200 words a minute. */
+const CHARACTERS_PER_SECOND = 20;
+
+/** Before anybody has listened; what is judged of a target does not depend on the text. */
+function expectedRequest({ fields }: Pick<AudioCall, "fields">, audioSeconds: number): ChatRequest {
+  return translationRequest("x".repeat(Math.ceil(audioSeconds * CHARACTERS_PER_SECOND)), targetLanguage(fields));
+}
+
+/** What would be reserved of it; null when unknown. */
+export function estimateTranslation(
+  services: Pick<GatewayServices, "prices">,
+  call: AudioCall,
+  { candidates }: ByChat,
+  audioSeconds: number,
+): bigint | null {
+  const [first] = candidates;
+  if (first === undefined) return null;
+  return chatQuote(services, call.principal, first.target, expectedRequest(call, audioSeconds)).listNanoUsd;
+}
+
+function targetLanguage({ to_language: language }: AudioCall["fields"]): string {
+  return language ?? "en";
+}
+
+interface ToTranslate {
+  readonly decision: Extract<RouteDecision, { ok: true }>;
+  readonly byChat: ByChat;
+  /** Reserved, and not settled yet. */
+  readonly transcribed: Served;
+  readonly slot: HeldSlot | null;
+  readonly keeper: SlotKeeper;
+}
+
+export async function translateByChat(
+  services: GatewayServices,
+  call: AudioCall & ChatCaller,
+  given: ToTranslate,
+): Promise<MadeTranscript> {
+  const { decision, transcribed, keeper } = given;
+  const text = transcribed.transcript.text.trim();
+  const wanted = { ...decision.wanted, task: "translate" } as const;
+  const heardSimulated = transcribed.billing.billingClass === "simulated";
+  // Nobody spoke: there is nothing to translate, and no model is asked to find something.
+  if (text === "")
+    return {
+      wanted,
+      served: withText(transcribed, ""),
+      warnings: [],
+      isSimulated: heardSimulated,
+      finish: (reply) => keeper.finish(transcribed.settlement, reply),
+    };
+  const chat = await translate(services, call, given, translationRequest(text, targetLanguage(call.fields)));
+  const warnings = attemptWarnings(chat.attempt, chat.usage);
+  return {
+    wanted,
+    served: withText(transcribed, translationIn(chat.content)),
+    warnings: [TRANSLATED_BY_CHAT, ...warnings.filter(({ code }) => !heardSimulated || code !== "SIMULATED_PROVIDER")],
+    isSimulated: heardSimulated || chat.attempt.billing.billingClass === "simulated",
+    finish: chat.settle,
+  };
+}
+
+/** The source's segments and words are no part of a translation. */
+function withText(served: Served, text: string): Served {
+  return { ...served, transcript: { ...served.transcript, text, segments: [], words: [] } };
+}
+
+async function translate(
+  services: GatewayServices,
+  call: AudioCall & ChatCaller,
+  { decision, byChat, transcribed, slot, keeper }: ToTranslate,
+  request: ChatRequest,
+): Promise<ServedChat> {
+  try {
+    services.quotas.takeTokens(call.principal, estimateInputTokens(request));
+    return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
+      ledger: settlingBoth(services, transcribed.settlement, keeper),
+      judge: (content) => void translationIn(content),
+    });
+  } catch (error) {
+    // A fault of ours says nothing of the work: both reservations are left to the sweeper.
+    if (error instanceof GatewayError) {
+      const isLeft = slot === null && call.clientGone.aborted;
+      await keeper.settle(isLeft ? transcribed.settlement : undelivered(transcribed.settlement));
+    }
+    throw error;
+  }
+}
+
+function chatDecision(
+  services: GatewayServices,
+  { route, purpose }: ToTranslate["decision"],
+  { candidates }: ByChat,
+  request: ChatRequest,
+): DecidedChat {
+  const judge = chatJudge(chatPlanner(services, request));
+  return {
+    ok: true,
+    route,
+    purpose,
+    warnings: [],
+    considered: [],
+    wanted: request,
+    candidates: candidates.map((each) => ({ ...each, verdict: judge(each.target, route, each.settings) })),
+  };
+}
+
+/** The chat that serves settles the transcript with it; one that fails is settled alone, for the next may serve. */
+function settlingBoth({ ledger }: GatewayServices, transcript: Settlement, keeper: SlotKeeper): AttemptLedger {
+  return {
+    reserve: (reservation) => ledger.reserve(reservation),
+    settle: async (chat) => {
+      if (chat.outcome !== "succeeded") return ledger.settle(chat);
+      const [, settled] = await keeper.settleTogether([transcript, chat]);
+      if (settled === undefined) throw new Error("two settlements without two answers");
+      return settled;
+    },
+  };
+}
+
+/** It was made and nobody got it: the operator's cost (contract 9). */
+function undelivered(settlement: Settlement): Settlement {
+  return { ...settlement, outcome: "failed:not_delivered", billableAudioMs: 0, chargeNanoUsd: 0n };
+}
+
+/** The whole of it, or no translation: one that was cut, withheld or left out is a failure of its target. */
+function translationIn({ text, finishReason }: ChatContent): string {
+  const translation = text?.trim() ?? "";
+  if (finishReason === "stop" && translation !== "") return translation;
+  throw new ProviderError("feature_dropped", { reason: "translation" });
+}

@@ -1,0 +1,91 @@
+// How a translation is made (contract 3, "Translation"): by targets that translate; where there are none and the route allows it,
+// a transcript is made and a chat target of the same route translates its text. Pure.
+import type { Feature } from "../contract/features.ts";
+import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
+import { type AudioQuestion, audioJudge, decide, decideRoute, type RouteDecision } from "./decide-route.ts";
+import { type Candidate, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
+import { type Requirements, requiredFeatures, withDefaults } from "./required-features.ts";
+import type { RoutingContext } from "./types.ts";
+
+export interface AudioDecision {
+  /** Of the transcript's targets, when a chat is to translate it. */
+  readonly decision: RouteDecision;
+  /** null: the targets of `decision` do all of it. */
+  readonly byChat: ByChat | null;
+}
+
+export interface ByChat {
+  /** Every chat target that was considered. */
+  readonly considered: readonly Candidate<ChatVerdict>[];
+  /** The able and healthy ones, in order; at least one. */
+  readonly candidates: readonly Candidate<ChatVerdict>[];
+}
+
+/** What belongs to the words that were spoken, or to the moment: nothing proves that it survives a translation of the text. */
+const LOST_IN_TEXT: readonly Feature[] = [
+  "diarization",
+  "timestamps.word",
+  "timestamps.segment",
+  "multichannel",
+  "streaming",
+];
+
+/** `plan` is of the chat to come. */
+export function decideAudio(
+  context: RoutingContext,
+  question: AudioQuestion,
+  plan: ChatPlanner,
+  isHealthy: TargetHealth,
+): AudioDecision {
+  const native = { decision: decideRoute(context, question, isHealthy), byChat: null };
+  if (question.task !== "translate" || native.decision.ok || native.decision.refusal.kind !== "unsupported")
+    return native;
+  const { route } = native.decision;
+  if (route?.translateViaChat !== true) return native;
+  // What rests now is no less able, and does not make of a route that could one that cannot.
+  const able = decideTranscript(context, question, () => true);
+  if (!able.ok) return native;
+
+  const { considered, purpose, warnings } = native.decision;
+  const lost = LOST_IN_TEXT.filter((feature) => able.wanted.features.includes(feature));
+  if (lost.length > 0) {
+    const refusal = { kind: "unsupported", missing: lost } as const;
+    return { decision: { ok: false, route, refusal, considered, purpose, warnings }, byChat: null };
+  }
+  const profile = question.fields.response_profile ?? null;
+  const picked = pickCandidates(route, "chat", profile, chatJudge(plan), isHealthy);
+  const capable = picked.candidates.filter(({ verdict }) => verdict.missing.length === 0);
+  if (capable.length === 0) return native;
+  const candidates = capable.filter(({ healthy }) => healthy);
+  const decision = decideTranscript(context, question, isHealthy);
+  if (decision.ok && candidates.length === 0) {
+    const refusal = { kind: "unhealthy", capability: "chat" } as const;
+    return { decision: { ...decision, ok: false, refusal }, byChat: null };
+  }
+  return { decision, byChat: { considered: picked.candidates, candidates } };
+}
+
+function decideTranscript(
+  context: RoutingContext,
+  { fields, purpose, audio }: AudioQuestion,
+  isHealthy: TargetHealth,
+): RouteDecision {
+  return decide(
+    context,
+    {
+      capability: "audio_input",
+      purpose,
+      profile: fields.response_profile ?? null,
+      want: (defaults) => {
+        const wanted = inSpokenLanguage(requiredFeatures(withDefaults(fields, defaults), "transcribe"));
+        return { wanted, judge: audioJudge(wanted, audio) };
+      },
+    },
+    isHealthy,
+  );
+}
+
+/** Who has something translated seldom speaks a model's default language: unsaid, the language is to be found out. */
+function inSpokenLanguage(wanted: Requirements): Requirements {
+  return wanted.language === null ? { ...wanted, detectLanguage: true } : wanted;
+}
