@@ -9,6 +9,7 @@ import { createMeasurer } from "./audio/measure.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
+import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import { createVerifyKey } from "./auth/verify-key.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
@@ -22,7 +23,7 @@ import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createQuotas } from "./gateway/quotas.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { ChatEdge } from "./http/chat-edge.ts";
-import type { Endpoint } from "./http/endpoint.ts";
+import type { Endpoint, EndpointWithToken } from "./http/endpoint.ts";
 import { deleteJob } from "./http/endpoints/delete-job.ts";
 import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
@@ -32,6 +33,7 @@ import { getJobResult } from "./http/endpoints/get-job-result.ts";
 import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
+import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getRequest } from "./http/endpoints/get-request.ts";
 import { getUsage } from "./http/endpoints/get-usage.ts";
@@ -41,6 +43,7 @@ import { getReadiness } from "./http/endpoints/get-readiness.ts";
 import { postAudioTranscriptions, postAudioTranslations } from "./http/endpoints/post-audio-transcriptions.ts";
 import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
 import { postChat } from "./http/endpoints/post-chat.ts";
+import { postRealtimeToken } from "./http/endpoints/post-realtime-token.ts";
 import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
 import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { type DomainsEdge, putAudioUrlDomains } from "./http/endpoints/put-audio-url-domains.ts";
@@ -295,7 +298,7 @@ interface PublicParts {
   readonly database: Database;
 }
 
-function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
+function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
   const { configuration, gateway, spool, isDraining, database } = parts;
   const { jobs, webhooks, draining } = parts.durable;
   const { limits } = configuration;
@@ -306,6 +309,12 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     spool,
     maxAudioBytes: limits.maxAudioBytes,
     submitJob: (call) => submitJob(jobs, call),
+    publicUrl: () => configuration.server.publicUrl,
+  };
+  const realtime: RealtimeEdge = {
+    gateway,
+    admission,
+    tokens: createRealtimeTokens(database, (hash, testMode) => findKey(database, hash, testMode)),
     publicUrl: () => configuration.server.publicUrl,
   };
   const chat: ChatEdge = {
@@ -327,6 +336,8 @@ function publicEndpoints(parts: PublicParts): readonly Endpoint<Principal>[] {
     getUsage({ database, ledger: gateway.ledger }),
     postTranscription(speech),
     postTranslation(speech),
+    getRealtime(realtime),
+    postRealtimeToken(realtime),
     postChat(chat),
     postChatCompletions(chat),
     postAudioTranscriptions(speech),

@@ -12,6 +12,7 @@ import type { EndpointContract } from "./endpoint.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
+import { getRealtimeContract, postRealtimeTokenContract } from "./realtime.ts";
 import { getRequestContract } from "./requests.ts";
 import { getUsageContract } from "./usage.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
@@ -24,6 +25,8 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   postAudioTranscriptionsContract,
   postAudioTranslationsContract,
   getModelsContract,
+  getRealtimeContract,
+  postRealtimeTokenContract,
   ...JOB_ENDPOINTS,
   getMeContract,
   getLimitsContract,

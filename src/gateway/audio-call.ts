@@ -19,17 +19,21 @@ import type { Payer } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 
 /** As the edge understood it. */
-export interface AudioCall {
+export interface AudioCall extends RoutedCall {
+  readonly audio: AudioInput;
+  readonly idempotencyKey: string | null;
+}
+
+/** What routing and payment know of it, whatever its audio is. */
+export interface RoutedCall {
   readonly requestId: RequestId;
   readonly endpoint: string;
   readonly task: Requirements["task"];
   readonly principal: Principal;
   /** `to_language` is there for translations alone. */
   readonly fields: TranslationFields;
-  readonly audio: AudioInput;
   readonly purposeHeader: string | null;
   readonly policyHeader: PurposePolicy | null;
-  readonly idempotencyKey: string | null;
   readonly recorder: Recorder;
 }
 
@@ -42,7 +46,7 @@ export function appOf({ app }: Principal): AppInfo {
 }
 
 export function payerOf(
-  { requestId, endpoint, principal }: AudioCall,
+  { requestId, endpoint, principal }: RoutedCall,
   { purpose }: Pick<RouteDecision, "purpose">,
 ): Payer {
   return {
@@ -60,7 +64,7 @@ export function payerOf(
 /** `facts` are null while the audio has yet to be fetched: what depends on them is judged later. */
 export function decideFor(
   services: Pick<GatewayServices, "directory">,
-  call: AudioCall,
+  call: RoutedCall,
   facts: AudioFacts | null,
   isHealthy: TargetHealth,
 ): RouteDecision {
@@ -71,11 +75,11 @@ export function decideFor(
   return decision;
 }
 
-export function contextOf(services: Pick<GatewayServices, "directory">, { principal }: AudioCall): RoutingContext {
+export function contextOf(services: Pick<GatewayServices, "directory">, { principal }: RoutedCall): RoutingContext {
   return services.directory().contextOf(principal.workspace.id, appOf(principal), principal.key.routing);
 }
 
-export function questionOf(call: AudioCall, facts: AudioFacts | null): AudioQuestion {
+export function questionOf(call: RoutedCall, facts: AudioFacts | null): AudioQuestion {
   return {
     task: call.task,
     fields: call.fields,
@@ -89,17 +93,18 @@ export function questionOf(call: AudioCall, facts: AudioFacts | null): AudioQues
 }
 
 export function recordDecision(
-  call: AudioCall,
+  call: RoutedCall,
   context: RoutingContext,
   { audio, purpose }: AudioQuestion,
   decision: RouteDecision<unknown, Missing>,
 ): void {
-  if (audio !== null) call.recorder.measured(audio.durationSeconds);
+  // How long live audio is shows at its end.
+  if (audio !== null && audio.live === undefined) call.recorder.measured(audio.durationSeconds);
   call.recorder.decided(decision, askedOf(call), strictest(context.audioPurposePolicy, purpose.policy));
 }
 
 /** As the request itself says it: a purpose's defaults are the operator's own. */
-function askedOf({ fields, task }: AudioCall): Asked {
+function askedOf({ fields, task }: RoutedCall): Asked {
   const { features, preferences } = requiredFeatures(fields, task);
   return {
     capability: "audio_input",
@@ -112,7 +117,7 @@ function askedOf({ fields, task }: AudioCall): Asked {
 }
 
 /** What runs, or the refusal thrown. */
-export function decided(call: AudioCall, decision: RouteDecision): Extract<RouteDecision, { ok: true }> {
+export function decided(call: RoutedCall, decision: RouteDecision): Extract<RouteDecision, { ok: true }> {
   if (decision.ok) return decision;
   throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
 }

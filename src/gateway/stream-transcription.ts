@@ -36,7 +36,7 @@ export interface TranscriptStream {
 
 type StreamCall = Omit<TranscribeCall, "delivery" | "present">;
 type Decided = Extract<RouteDecision, { ok: true }>;
-type Piece = Extract<TranscriptPart, { kind: "text" | "segment" }>;
+export type TranscriptPiece = Extract<TranscriptPart, { kind: "text" | "segment" }>;
 
 /** Comes back with the provider's first content, or its regular end. */
 export async function streamTranscription(services: GatewayServices, call: StreamCall): Promise<TranscriptStream> {
@@ -67,7 +67,7 @@ async function decideOrRelease(services: GatewayServices, call: StreamCall, audi
 }
 
 interface Run {
-  readonly pieces: Handover<Piece>;
+  readonly pieces: Handover<TranscriptPiece>;
   readonly outcome: Promise<RunOutcome>;
   readonly keeper: ReturnType<typeof slotKeeper>;
   readonly stop: () => void;
@@ -76,7 +76,7 @@ interface Run {
 
 function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio, decision: Decided): Run {
   const left = new AbortController();
-  const pieces = createHandover<Piece>();
+  const pieces = createHandover<TranscriptPiece>();
   const keeper = slotKeeper(services, payerOf(call, decision), null);
   let isSimulated = call.principal.testMode;
   const live = liveSegments(decision.wanted, audio.speech.durationSeconds);
@@ -114,7 +114,7 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   return { pieces, outcome, keeper, stop, isSimulated: () => isSimulated };
 }
 
-async function whileHeard<T>(audio: TakenAudio, pieces: Handover<Piece>, run: () => Promise<T>): Promise<T> {
+async function whileHeard<T>(audio: TakenAudio, pieces: Handover<TranscriptPiece>, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } finally {
@@ -129,7 +129,7 @@ async function* relay(
   audio: MeasuredAudio,
   decision: Decided,
   run: Run,
-  first: Piece | null,
+  first: TranscriptPiece | null,
 ): AsyncGenerator<TranscriptPart> {
   let ended = false;
   try {
@@ -184,7 +184,10 @@ function endOf(outcome: Exclude<RunOutcome, { kind: "served" }>): GatewayError |
  * Each segment as the finished transcript will have it: labels by first appearance, times inside the audio. One that comes
  * out of order is told with the whole alone, for its place and its speaker's name depend on those before it.
  */
-function liveSegments(wanted: Requirements, durationSeconds: number): (segment: ProviderSegment) => Piece | null {
+export function liveSegments(
+  wanted: Requirements,
+  durationSeconds: number,
+): (segment: ProviderSegment) => TranscriptPiece | null {
   const soFar: ProviderSegment[] = [];
   return (segment) => {
     const last = soFar.at(-1);

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
+import type { Upgrades } from "./upgrade.ts";
 
 export interface Edge {
   readonly limits: EdgeLimits;
@@ -15,4 +16,6 @@ export interface Edge {
   /** Whether an error says that the database cannot be reached. */
   readonly isStorageAway: (error: unknown) => boolean;
   readonly exchanges: WeakMap<IncomingMessage, Exchange>;
+  /** Of this server's sockets; there when the server is. */
+  readonly upgrades: () => Upgrades;
 }

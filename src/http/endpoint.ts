@@ -4,6 +4,7 @@ import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
 import type { Recorder } from "../gateway/request-record.ts";
 import type { ServerEvent } from "./sse.ts";
+import type { RunSession } from "./upgrade.ts";
 
 /** The least that the edge must know of whoever calls. */
 export interface EdgePrincipal {
@@ -29,7 +30,9 @@ export type ReplyBody =
   | { readonly text: string; readonly contentType: string }
   | { readonly bytes: Uint8Array; readonly contentType: string }
   /** Sent as they come; the status is 200. */
-  | { readonly events: AsyncIterable<ServerEvent> };
+  | { readonly events: AsyncIterable<ServerEvent> }
+  /** A WebSocket; `release` is called when it is over, or never came to be. */
+  | { readonly session: RunSession; readonly release: () => Promise<void> };
 
 export interface Reply {
   readonly status: number;
@@ -40,6 +43,12 @@ export interface Reply {
 export interface Endpoint<P extends EdgePrincipal = EdgePrincipal> {
   readonly contract: EndpointContract;
   readonly handle: (context: HandlerContext<P>) => Promise<Reply>;
+}
+
+/** One with another way in than the key in `Authorization`. */
+export interface EndpointWithToken<P extends EdgePrincipal> extends Endpoint<P> {
+  /** null: this request does not take it. */
+  readonly authenticate: (request: FastifyRequest) => Promise<P> | null;
 }
 
 /** The caller of an endpoint with `auth: "key"`, which the frame has authenticated before the handler runs. */

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";
 import type { Edge } from "./edge.ts";
-import type { Reply } from "./endpoint.ts";
+import type { Reply, ReplyBody } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
 import { sendEvents, type ServerEvent } from "./sse.ts";
@@ -18,6 +18,7 @@ export async function sendReply(
 ): Promise<FastifyReply> {
   const { body } = answer;
   if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body.events);
+  if ("session" in body) return sendSession(edge, request, reply, body);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
   const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : Buffer.from(body.bytes);
   settleConnection(edge, request, reply);
@@ -49,6 +50,27 @@ async function sendStream(
   } catch (error) {
     edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });
     reply.raw.destroy();
+  }
+  return reply;
+}
+
+/** Judged and let in: from here on the socket is the session's. What fails before the 101 is an ordinary refusal. */
+async function sendSession(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { session, release }: Extract<ReplyBody, { session: unknown }>,
+): Promise<FastifyReply> {
+  try {
+    await edge.upgrades().accept(request.raw, reply.raw, request.id, (client, stopping) => {
+      reply.hijack();
+      return session(client, stopping);
+    });
+  } catch (error) {
+    if (!reply.sent) throw error;
+    edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });
+  } finally {
+    await release();
   }
   return reply;
 }

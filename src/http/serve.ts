@@ -6,7 +6,7 @@ import { brand, type RequestId } from "../contract/ids.ts";
 import type { OpenRecord } from "../gateway/request-record.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import type { Edge } from "./edge.ts";
-import type { EdgePrincipal, Endpoint } from "./endpoint.ts";
+import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
 import { requireScope } from "./require-scope.ts";
@@ -34,18 +34,19 @@ interface Admitted<P> {
 
 export function serve<P extends EdgePrincipal>(
   app: FastifyInstance,
-  endpoint: Endpoint<P>,
+  endpoint: Endpoint<P> | EndpointWithToken<P>,
   edge: Edge,
   frame: Frame<P>,
 ): void {
   const { contract, handle } = endpoint;
+  const byToken = "authenticate" in endpoint ? endpoint.authenticate : () => null;
   const admitted = new WeakMap<FastifyRequest, Admitted<P>>();
   app.route({
     method: contract.method,
     url: contract.path,
     onRequest: async (request, reply) => {
       if (contract.auth === "none") return;
-      const principal = await unlessAway(edge, frame.authenticate(request.headers.authorization));
+      const principal = await unlessAway(edge, byToken(request) ?? frame.authenticate(request.headers.authorization));
       admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
       if (contract.scope !== undefined) requireScope(principal, contract.scope);
     },

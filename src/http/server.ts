@@ -9,15 +9,16 @@ import { type AllowedMethods, allowedMethods, noSuchEndpoint } from "./allowed-m
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors } from "./client-error.ts";
 import type { Edge } from "./edge.ts";
-import type { EdgePrincipal, Endpoint } from "./endpoint.ts";
+import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import { openExchange } from "./exchange.ts";
 import { plainPath, refuseHead } from "./head.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
 import { sendError } from "./send.ts";
 import { type Authenticate, CLIENT_GONE, type OpenRecordFor, serve } from "./serve.ts";
+import { createUpgrades, isSocketRequest } from "./upgrade.ts";
 
 export interface ServerOptions<P extends EdgePrincipal> {
-  readonly endpoints: readonly Endpoint<P>[];
+  readonly endpoints: readonly (Endpoint<P> | EndpointWithToken<P>)[];
   /** Resolves to the caller or throws `UNAUTHENTICATED`; never sees a body. */
   readonly authenticate: Authenticate<P>;
   /** Opens the record of a request to a routed endpoint. */
@@ -43,7 +44,11 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     logger: options.logger,
     isStorageAway: options.isStorageAway ?? (() => false),
     exchanges: new WeakMap(),
+    upgrades: () => upgrades,
   };
+  const socketPaths = new Set(
+    options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
+  );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
   const connections: Connections = new Set();
   const app = fastify({
@@ -54,13 +59,14 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
     // Fastify's own would answer first; ours is `answerClientErrors`.
     clientErrorHandler: () => undefined,
-    serverFactory: (handler) => nodeServer(handler, edge, allowed, connections),
+    serverFactory: (handler) => nodeServer(handler, edge, { allowed, connections, socketPaths }),
     // Paths the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
       sendError(edge, request, reply, refuseHead(request.raw, edge.limits) ?? noSuchEndpoint([]));
     },
   });
+  const upgrades = createUpgrades(app.server);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, translate(error)));
@@ -75,12 +81,21 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const target = request.raw.url ?? "";
     if (request.is404 || plainPath(target) === null) throw noSuchEndpoint(allowed(target));
   });
-  app.addHook("preClose", async () => endSilentConnections(app.server, connections));
+  app.addHook("preClose", async () => {
+    endSilentConnections(app.server, connections);
+    await upgrades.endAll();
+  });
   for (const endpoint of options.endpoints) serve(app, endpoint, edge, options);
   return app;
 }
 
-function nodeServer(handler: RequestListener, edge: Edge, allowed: AllowedMethods, connections: Connections): Server {
+interface ServerParts {
+  readonly allowed: AllowedMethods;
+  readonly connections: Connections;
+  readonly socketPaths: ReadonlySet<string>;
+}
+
+function nodeServer(handler: RequestListener, edge: Edge, { allowed, connections, socketPaths }: ServerParts): Server {
   const { limits } = edge;
   const server = createNodeServer({
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
@@ -90,6 +105,7 @@ function nodeServer(handler: RequestListener, edge: Edge, allowed: AllowedMethod
     requestTimeout: 0,
     connectionsCheckingInterval: limits.checkIntervalMs,
     keepAliveTimeout: limits.keepAliveMs,
+    shouldUpgradeCallback: (request) => isSocketRequest(request, socketPaths),
     // `refuseHead` answers in JSON.
     requireHostHeader: false,
   });

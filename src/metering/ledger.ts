@@ -73,6 +73,8 @@ export interface Settlement {
   /** The provider's own figure: kept beside ours, never charged. */
   readonly providerMs: number | null;
   readonly billableAudioMs: number;
+  /** Of live audio: how much came of what was reserved. */
+  readonly audioMs?: number;
   /** At most what was reserved. */
   readonly chargeNanoUsd: bigint;
   readonly providerRequestId: string | null;

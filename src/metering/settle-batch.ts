@@ -88,7 +88,7 @@ function spentBy(item: Settlement, attempt: OpenAttempt): Omit<Move, "attempt"> 
   const counts = item.outcome === "succeeded" || item.outcome === "aborted";
   return {
     nanoUsd: item.chargeNanoUsd,
-    audioMs: counts ? attempt.audio_ms : 0n,
+    audioMs: counts ? BigInt(item.audioMs ?? attempt.audio_ms) : 0n,
     tokens: counts ? spentTokens(item.usage, attempt.reserved_tokens) : 0n,
   };
 }
@@ -111,6 +111,7 @@ async function writeOutcomes(
     outcome: item.outcome,
     provider_ms: item.providerMs,
     provider_seconds_flag: differs(item.providerMs, Number(open.get(item.attemptId)?.audio_ms ?? 0n)),
+    audio_ms: item.audioMs ?? null,
     billable_audio_ms: item.billableAudioMs,
     charge_nano_usd: item.chargeNanoUsd.toString(),
     provider_request_id: item.providerRequestId,
@@ -120,12 +121,13 @@ async function writeOutcomes(
     cached_input_tokens: item.usage?.cachedInputTokens ?? null,
     usage_source: item.usage?.source ?? null,
   }));
-  await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome, provider_ms = given.provider_ms,
+  await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome,
+      audio_ms = coalesce(given.audio_ms, attempts.audio_ms), provider_ms = given.provider_ms,
       provider_seconds_flag = given.provider_seconds_flag, billable_audio_ms = given.billable_audio_ms,
       charge_nano_usd = given.charge_nano_usd, provider_request_id = given.provider_request_id, receipts = given.receipts,
       input_tokens = given.input_tokens, output_tokens = given.output_tokens,
       cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, outcome text, provider_ms bigint, provider_seconds_flag boolean,
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, outcome text, provider_ms bigint, provider_seconds_flag boolean, audio_ms bigint,
       billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, input_tokens bigint, output_tokens bigint,
       cached_input_tokens bigint, usage_source text)
     where attempts.id = given.id and attempts.state = 'open'`.execute(tx);

@@ -362,6 +362,19 @@ create table provider_deletions (
   constraint provider_deletions_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
 );
 
+create table realtime_tokens (
+  token_hash bytea not null,
+  workspace_id text not null,
+  app_id text,
+  key_id text not null,
+  test_mode boolean not null,
+  expires_at timestamp with time zone not null,
+  constraint realtime_tokens_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
+  constraint realtime_tokens_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  constraint realtime_tokens_pkey PRIMARY KEY (token_hash),
+  constraint realtime_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 create table requests (
   id text not null,
   workspace_id text not null,
@@ -529,6 +542,8 @@ CREATE INDEX provider_deletions_due ON public.provider_deletions USING btree (ne
 CREATE INDEX provider_deletions_finished ON public.provider_deletions USING btree (state, finished_at) WHERE (state <> 'pending'::text);
 
 CREATE INDEX provider_deletions_subject ON public.provider_deletions USING btree (workspace_id, subject);
+
+CREATE INDEX realtime_tokens_expiry ON public.realtime_tokens USING btree (expires_at);
 
 CREATE INDEX requests_app ON public.requests USING btree (workspace_id, app_id, at);
 

@@ -365,6 +365,16 @@ interface AuditLogTable {
   after: ColumnType<unknown, string | null, never>;
 }
 
+/** Written and taken by SQL of their own. */
+export interface RealtimeTokensTable {
+  token_hash: Buffer;
+  workspace_id: string;
+  app_id: string | null;
+  key_id: string;
+  test_mode: boolean;
+  expires_at: Date;
+}
+
 export interface Tables {
   workspaces: WorkspacesTable;
   apps: AppsTable;
@@ -387,6 +397,7 @@ export interface Tables {
   requests: RequestsTable;
   audio_url_domains: AudioUrlDomainsTable;
   audit_log: AuditLogTable;
+  realtime_tokens: RealtimeTokensTable;
 }
 
 export type JobRow = Selectable<JobsTable>;

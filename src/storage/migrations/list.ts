@@ -7,6 +7,7 @@ import * as audioUrl from "./0004-audio-url.ts";
 import * as chat from "./0005-chat.ts";
 import * as providerDeletions from "./0006-provider-deletions.ts";
 import * as requests from "./0007-requests.ts";
+import * as realtimeTokens from "./0008-realtime-tokens.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -16,4 +17,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0005-chat": chat,
   "0006-provider-deletions": providerDeletions,
   "0007-requests": requests,
+  "0008-realtime-tokens": realtimeTokens,
 };

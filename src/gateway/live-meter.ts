@@ -1,0 +1,107 @@
+// What live audio costs while it is spoken (contract 9, 10): a slice is reserved durably before any of it goes on, the next one
+// ahead of its time, and each is settled by what was sent of it. Where a budget or a quota ends, the audio ends.
+import type { Principal } from "../auth/principal.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { AttemptId } from "../contract/ids.ts";
+import type { AttemptOutcome } from "../metering/ledger.ts";
+import type { ProviderTranscript } from "../providers/provider.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+import { budgetExceeded } from "./budget-exceeded.ts";
+import { quoteFor } from "./quote.ts";
+import { type Payer, reservationOf, uncharged } from "./run-candidates.ts";
+import type { GatewayServices } from "./services.ts";
+
+export const SLICE_MS = 5_000;
+
+interface LiveMeterOptions {
+  readonly payer: Payer;
+  readonly principal: Principal;
+  readonly candidate: Candidate;
+  readonly deadlineAtMs: number;
+}
+
+interface Slice {
+  readonly attemptId: AttemptId;
+  readonly fromMs: number;
+}
+
+export interface LiveMeter {
+  /** To be awaited before anything is asked of the provider. Throws BUDGET_EXCEEDED or RATE_LIMITED. */
+  begin(): Promise<void>;
+  /** To be awaited before the audio up to `totalMs` goes on; throws as `begin` does. */
+  pass(totalMs: number): Promise<void>;
+  /** Settles what is open: charged by what was sent when it succeeded, or the caller stopped it. */
+  end(outcome: AttemptOutcome, transcript?: ProviderTranscript): Promise<void>;
+  passedMs(): number;
+  /** Of the slice that was reserved last. */
+  attemptId(): AttemptId;
+}
+
+export function createLiveMeter(services: GatewayServices, options: LiveMeterOptions): LiveMeter {
+  const { payer, principal, candidate } = options;
+  const open: Slice[] = [];
+  const settling: Promise<unknown>[] = [];
+  let passedMs = 0;
+  let reservedMs = 0;
+  let last: AttemptId | null = null;
+  let coming: Promise<void> | null = null;
+
+  async function reserveNext(): Promise<void> {
+    services.quotas.takeAudio(principal, SLICE_MS / 1000);
+    const billing = quoteFor(services, payer, candidate.target, { audioMs: SLICE_MS, channels: 1 });
+    const reservation = reservationOf(options, candidate, billing);
+    const reserved = await services.ledger.reserve(reservation);
+    if (!reserved.ok) {
+      if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
+      throw new GatewayError("INTERNAL", { message: "A live slice has no slot to lose." });
+    }
+    last = reservation.attemptId;
+    open.push({ attemptId: reservation.attemptId, fromMs: reservedMs });
+    reservedMs += SLICE_MS;
+  }
+
+  /** One at a time. What fails ahead of its time is tried again when it is due. */
+  function reserve(): Promise<void> {
+    coming ??= reserveNext().finally(() => {
+      coming = null;
+    });
+    return coming;
+  }
+
+  async function settle(slice: Slice, outcome: AttemptOutcome, transcript?: ProviderTranscript): Promise<void> {
+    const audioMs = Math.max(0, Math.min(SLICE_MS, passedMs - slice.fromMs));
+    const isCharged = outcome === "succeeded" || outcome === "aborted";
+    const billing = quoteFor(services, payer, candidate.target, { audioMs, channels: 1 });
+    await services.ledger.settle({
+      ...uncharged(slice.attemptId, outcome),
+      audioMs,
+      ...(isCharged ? { billableAudioMs: billing.billableMs, chargeNanoUsd: billing.chargeNanoUsd } : {}),
+      ...(transcript === undefined
+        ? {}
+        : { providerRequestId: transcript.providerRequestId, receipts: transcript.receipts }),
+    });
+  }
+
+  const isBeyond = (ms: number): boolean => ms > reservedMs;
+  return {
+    begin: reserve,
+    passedMs: () => passedMs,
+    attemptId: () => {
+      if (last === null) throw new Error("a call was made without a reservation");
+      return last;
+    },
+    pass: async (totalMs) => {
+      while (isBeyond(totalMs)) await reserve();
+      passedMs = totalMs;
+      while (open[0] !== undefined && open[0].fromMs + SLICE_MS <= passedMs) {
+        const done = open.shift();
+        if (done !== undefined) settling.push(settle(done, "succeeded"));
+      }
+      if (reservedMs - passedMs < SLICE_MS / 2) reserve().catch(() => undefined);
+    },
+    end: async (outcome, transcript) => {
+      await coming?.catch(() => undefined);
+      await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript))]);
+    },
+  };
+}

@@ -1,0 +1,210 @@
+// Live audio to a transcript (contract 10): the same route, purpose, features and events as a file's stream, from targets that
+// take live audio. Audio that a target has had cannot be said again: it falls back no further than the refusal of a socket.
+import { createSampleClock, createWebmClock, type LiveClock } from "../audio/live-clock.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { createHandover, type Handover } from "../lib/handover.ts";
+import { type FailureKind, ProviderError } from "../providers/io.ts";
+import { LIVE_SAMPLE_RATE, type LiveEncoding, type SpeechAudio } from "../providers/provider.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+import type { RouteDecision } from "../routing/decide-route.ts";
+import { answerOf } from "./answer.ts";
+import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
+import { callTarget, type Execute } from "./attempt.ts";
+import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
+import { certaintyOf, exhausted, type FailedAttempt, streamBroke } from "./judge-failure.ts";
+import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
+import { quoteFor } from "./quote.ts";
+import { circuitOf, resolveAccount } from "./resolve-account.ts";
+import type { Served } from "./run-candidates.ts";
+import type { GatewayServices } from "./services.ts";
+import { speechRequest } from "./speech-request.ts";
+import { liveSegments, type TranscriptPart, type TranscriptPiece } from "./stream-transcription.ts";
+
+export interface LiveCall extends RoutedCall {
+  readonly encoding: LiveEncoding;
+  /** Aborts when nobody is left to hear. */
+  readonly clientGone: AbortSignal;
+}
+
+/** To finish after the audio did. */
+const CLOSING_MS = 60_000;
+
+/** Ends with `completed`, or throws; silent when the caller left. Leaving the loop stops the provider. */
+export async function* liveTranscription(
+  services: GatewayServices,
+  call: LiveCall,
+  frames: AsyncIterable<Uint8Array>,
+): AsyncGenerator<TranscriptPart> {
+  refuseTooManyKeyterms(services, call);
+  const decision = decided(call, decideFor(services, call, factsOf(call.encoding), healthOf(services)));
+  const left = new AbortController();
+  const pieces = createHandover<TranscriptPiece>();
+  const signal = AbortSignal.any([call.clientGone, left.signal]);
+  const outcome = runLive(services, { call, decision, frames, pieces, signal }).finally(() => pieces.end());
+  // Its failure is awaited where it is told; until then nobody listens.
+  outcome.catch(() => undefined);
+  let isOver = false;
+  try {
+    for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) yield piece;
+    const served = await outcome;
+    isOver = true;
+    if (served === null) return;
+    const { envelope } = answerOf({
+      createdAt: services.now(),
+      wanted: decision.wanted,
+      purpose: decision.purpose,
+      warnings: decision.warnings,
+      audioSeconds: served.audioSeconds,
+      served,
+    });
+    yield { kind: "completed", envelope };
+  } finally {
+    if (!isOver) {
+      left.abort();
+      pieces.abandon();
+      await outcome.catch(() => undefined);
+    }
+  }
+}
+
+interface LiveRun {
+  readonly call: LiveCall;
+  readonly decision: Extract<RouteDecision, { ok: true }>;
+  readonly frames: AsyncIterable<Uint8Array>;
+  readonly pieces: Handover<TranscriptPiece>;
+  readonly signal: AbortSignal;
+}
+
+type LiveServed = Omit<Served, "kind" | "settlement"> & { readonly audioSeconds: number };
+
+/** null: the caller is gone. */
+async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
+  const failures: FailedAttempt[] = [];
+  for (const candidate of run.decision.candidates) {
+    const { result, hasBegun } = await runOne(services, run, candidate);
+    if (!("kind" in result)) return result;
+    if (certaintyOf(result.kind) === "aborted") return null;
+    if (hasBegun) throw streamBroke(result.kind);
+    failures.push(result);
+  }
+  throw exhausted(failures);
+}
+
+interface LiveResult {
+  readonly result: LiveServed | FailedAttempt;
+  /** The audio was asked for: what was spoken is gone. */
+  readonly hasBegun: boolean;
+}
+
+async function runOne(services: GatewayServices, run: LiveRun, candidate: Candidate): Promise<LiveResult> {
+  const { call, decision, signal } = run;
+  const { target } = candidate;
+  const provider = services.providers.get(target.provider);
+  if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
+  const payer = payerOf(call, decision);
+  const account = resolveAccount(services, target, payer.testMode);
+  const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
+  const deadlineAtMs = services.now().getTime() + sessionMs;
+  const meter = createLiveMeter(services, { payer, principal: call.principal, candidate, deadlineAtMs });
+  await meter.begin();
+  const audio = liveAudio(services, run, meter);
+  const circuit = circuitOf(target);
+  services.circuits.begin(circuit);
+  let failure: FailureKind | null = "aborted";
+  try {
+    const openIo = () =>
+      services.openIo({
+        baseUrl: account.baseUrl,
+        credential: account.credential,
+        signal,
+        timeoutMs: sessionMs,
+        onDispatch: () => undefined,
+      });
+    const { wanted } = decision;
+    const request = speechRequest(candidate, wanted);
+    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, listen(run));
+    if (result.ok) {
+      failure = null;
+      const { transcript, dropped } = result;
+      await meter.end("succeeded", transcript);
+      const billing = quoteFor(services, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+      const served = { candidate, transcript, dropped, billing, warnings: [], audioSeconds: meter.passedMs() / 1000 };
+      return { result: served, hasBegun: true };
+    }
+    failure = result.error.kind;
+    logFailedAttempt(services, payer, { attemptId: meter.attemptId(), target, error: result.error });
+    await meter.end(attemptOutcome(failure));
+    const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
+    return { result: failed, hasBegun: audio.hasBegun() };
+  } catch (error) {
+    // Stopped by us, at the end of a budget or for a fault of the caller's: what was sent was heard.
+    await meter.end("aborted");
+    throw error;
+  } finally {
+    call.recorder.measured(meter.passedMs() / 1000);
+    services.circuits.end(circuit, failure);
+  }
+}
+
+function listen({ decision, pieces }: LiveRun): Execute {
+  const live = liveSegments(decision.wanted, Number.POSITIVE_INFINITY);
+  return async ({ provider, audio }, plan, openIo) => {
+    if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
+    for await (const event of provider.stream(plan, audio, openIo())) {
+      if (event.type === "end") return event.raw;
+      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : live(event.segment);
+      if (piece !== null) await pieces.give(piece);
+    }
+    throw new ProviderError("bad_reply", { reason: "no_finish" });
+  };
+}
+
+function liveAudio(
+  services: GatewayServices,
+  { call, frames }: LiveRun,
+  meter: LiveMeter,
+): SpeechAudio & { readonly hasBegun: () => boolean } {
+  const clock = clockOf(call.encoding);
+  const maxSeconds = services.limits.maxAudioDurationSeconds;
+  let begun = false;
+  return {
+    ...factsOf(call.encoding),
+    mediaType: call.encoding === "pcm_s16le" ? "audio/l16" : "audio/webm",
+    fileName: "live",
+    // It grows while it is listened to.
+    get durationSeconds() {
+      return meter.passedMs() / 1000;
+    },
+    hasBegun: () => begun,
+    open: async function* () {
+      begun = true;
+      for await (const chunk of frames) {
+        const seconds = clock.hear(chunk);
+        if (seconds === null) throw invalidAudio();
+        if (seconds > maxSeconds) throw tooLong(maxSeconds);
+        await meter.pass(Math.round(seconds * 1000));
+        yield chunk;
+      }
+    },
+  };
+}
+
+function clockOf(encoding: LiveEncoding): LiveClock {
+  return encoding === "pcm_s16le" ? createSampleClock(LIVE_SAMPLE_RATE) : createWebmClock();
+}
+
+function factsOf(live: LiveEncoding) {
+  const format = live === "pcm_s16le" ? ("wav" as const) : ("webm" as const);
+  return { format, sizeBytes: 0, durationSeconds: 0, channels: 1, live };
+}
+
+function invalidAudio(): GatewayError {
+  return new GatewayError("INVALID_AUDIO", { message: "What was sent is not a WebM recording of one Opus track." });
+}
+
+function tooLong(maxSeconds: number): GatewayError {
+  return new GatewayError("AUDIO_TOO_LONG", {
+    message: `A live transcription lasts at most ${maxSeconds} s of audio.`,
+    details: { max_audio_duration_seconds: maxSeconds },
+  });
+}

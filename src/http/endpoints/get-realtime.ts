@@ -1,0 +1,80 @@
+// GET /v1/transcription/realtime (contract 10): judged like any request, then a WebSocket.
+import type { FastifyRequest } from "fastify";
+import type { Principal } from "../../auth/principal.ts";
+import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
+import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
+import type { Admission } from "../../gateway/admission.ts";
+import { liveTranscription } from "../../gateway/live-transcription.ts";
+import type { GatewayServices } from "../../gateway/services.ts";
+import { schedule } from "../body-rate.ts";
+import { type EndpointWithToken, principalOf, recorderOf } from "../endpoint.ts";
+import { runLiveSession } from "../live-session.ts";
+import { routedHeaders } from "../routed-headers.ts";
+
+export interface RealtimeEdge {
+  readonly gateway: GatewayServices;
+  readonly admission: Admission;
+  readonly tokens: RealtimeTokens;
+  readonly publicUrl: () => string;
+}
+
+const TOKEN_PROTOCOL = "patchbay.token.";
+
+export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeEdge): EndpointWithToken<Principal> {
+  return {
+    contract: getRealtimeContract,
+    // A browser can set no header but this one.
+    authenticate: (request) => {
+      const token = tokenIn(request);
+      return token === null || request.headers.authorization !== undefined ? null : tokens.redeem(token);
+    },
+    handle: async (context) => {
+      const principal = principalOf(context);
+      const routed = routedHeaders(context.request.headers);
+      const { requestId } = context;
+      const recorder = recorderOf(context);
+      await using held = new AsyncDisposableStack();
+      held.defer(gateway.quotas.enter(principal));
+      held.defer(admission.enter(0));
+      const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
+        requestId,
+        endpoint: `${getRealtimeContract.method} ${getRealtimeContract.path}`,
+        task: "transcribe" as const,
+        principal,
+        fields: { ...fields, stream: true },
+        purposeHeader: routed.purpose,
+        policyHeader: routed.policy,
+        encoding,
+        recorder,
+      });
+      const kept = held.move();
+      return {
+        status: 101,
+        body: {
+          release: () => kept.disposeAsync(),
+          session: (client, stopping) =>
+            runLiveSession(
+              client,
+              {
+                requestId,
+                publicUrl: publicUrl(),
+                schedule,
+                now: () => performance.now(),
+                onBroken: (code) => recorder.broke(code),
+                onFault: (err) => gateway.logger.error({ request_id: requestId, err }, "a live transcription broke"),
+                transcribe: (start, frames, clientGone) =>
+                  liveTranscription(gateway, { ...liveCall(start), clientGone }, frames),
+              },
+              stopping,
+            ),
+        },
+      };
+    },
+  };
+}
+
+function tokenIn({ headers }: FastifyRequest): string | null {
+  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
+  const named = offered.find((each) => each.startsWith(TOKEN_PROTOCOL));
+  return named === undefined ? null : named.slice(TOKEN_PROTOCOL.length);
+}

@@ -1,0 +1,27 @@
+// POST /v1/transcription/realtime-token (contract 10).
+import type { Principal } from "../../auth/principal.ts";
+import { postRealtimeTokenContract } from "../../contract/realtime.ts";
+import { appOf } from "../../gateway/audio-call.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+import type { RealtimeEdge } from "./get-realtime.ts";
+
+export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<Principal> {
+  return {
+    contract: postRealtimeTokenContract,
+    handle: async (context) => {
+      const principal = principalOf(context);
+      // A key that could not use it learns so now.
+      appOf(principal);
+      const leave = gateway.quotas.enter(principal);
+      try {
+        const { token, expiresAt } = await tokens.issue(principal);
+        return {
+          status: 200,
+          body: { json: { object: "realtime_token", token, expires_at: expiresAt.toISOString() } },
+        };
+      } finally {
+        leave();
+      }
+    },
+  };
+}

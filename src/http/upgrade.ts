@@ -1,0 +1,95 @@
+// From a request for a WebSocket to an ordinary exchange and on to the socket (contract 10): key, limits and refusals are
+// those of any request, and only who passes them is answered 101.
+import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { GatewayError } from "../contract/errors.ts";
+
+/** The one that carries no secret, and the only one that is ever answered. */
+export const SUBPROTOCOL = "patchbay.v1";
+/** Guards the memory; the session has its own, smaller limit, and words its refusal. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+
+/** Runs until the conversation is over. `stopping` aborts when the process shuts down. */
+export type RunSession = (client: WebSocket, stopping: AbortSignal) => Promise<void>;
+
+export interface Upgrades {
+  /** Answers 101 and runs the session; to be called once the request was judged. */
+  accept(request: IncomingMessage, response: ServerResponse, requestId: string, run: RunSession): Promise<void>;
+  /** Ends what runs, each with its own last word. */
+  endAll(): Promise<void>;
+}
+
+/** What the HTTP server has to treat as an upgrade; on any other path the header means nothing. */
+export function isSocketRequest(request: IncomingMessage, paths: ReadonlySet<string>): boolean {
+  const path = (request.url ?? "").split("?")[0] ?? "";
+  return request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && paths.has(path);
+}
+
+export function createUpgrades(server: Server): Upgrades {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+  const heads = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  const requestIds = new WeakMap<IncomingMessage, string>();
+  sockets.on("headers", (headers, request) => {
+    headers.push(`x-request-id: ${requestIds.get(request) ?? ""}`);
+  });
+  server.on("upgrade", (request, socket, head) => {
+    heads.set(request, { socket, head });
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    socket.on("error", () => socket.destroy());
+    // An answer other than 101 is the last on its connection.
+    response.once("finish", () => socket.end());
+    response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
+    server.emit("request", request, response);
+  });
+  return {
+    accept: async (request, response, requestId, run) => {
+      const taken = heads.get(request);
+      if (taken === undefined || !isHandshake(request)) throw notAnUpgrade();
+      const { socket, head } = taken;
+      requestIds.set(request, requestId);
+      response.detachSocket(socket as Parameters<ServerResponse["detachSocket"]>[0]);
+      const session = new Promise<void>((resolve, reject) => {
+        socket.once("close", resolve);
+        sockets.handleUpgrade(request, socket, head, (client) => {
+          client.on("error", () => undefined);
+          run(client, stopping.signal).then(resolve, reject);
+        });
+      }).finally(() => {
+        socket.destroy();
+        // The exchange is told of its end as it would be by a response that was sent.
+        response.statusCode = 101;
+        response.emit("finish");
+        response.emit("close");
+      });
+      const settled = session.catch(() => undefined).finally(() => running.delete(settled));
+      running.add(settled);
+      await session;
+    },
+    endAll: async () => {
+      stopping.abort();
+      await Promise.all(running);
+      sockets.close();
+    },
+  };
+}
+
+function isHandshake({ headers }: IncomingMessage): boolean {
+  return headers["sec-websocket-version"] === "13" && /^[A-Za-z0-9+/]{22}==$/u.test(headers["sec-websocket-key"] ?? "");
+}
+
+function notAnUpgrade(): GatewayError {
+  return new GatewayError("INVALID_REQUEST", {
+    message: "This endpoint is a WebSocket: open it with an upgrade of version 13.",
+    param: "upgrade",
+    details: { issues: [{ param: "upgrade", message: "must be websocket" }] },
+  });
+}

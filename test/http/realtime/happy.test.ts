@@ -1,0 +1,120 @@
+// GET /v1/transcription/realtime (contract 10): live audio over real sockets, end to end.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { realtimeToken } from "../../../src/contract/realtime.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { call, envelopeIn, frames, realtimeFile, samples, speak, START } from "./setup.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway({ file: realtimeFile });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
+const attempts = () => gateway.database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
+
+test("contract 10: what is spoken comes back as text that is the whole, then the envelope, then 1000", async () => {
+  const caller = await call(gateway.origin);
+  await speak(caller);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  const envelope = envelopeIn(caller);
+  const texts = caller.events.slice(0, -1).map(({ event, data }) => {
+    assert.equal(event, "transcript.delta");
+    return data["text"];
+  });
+  assert.ok(texts.length > 2);
+  assert.equal(texts.join(""), envelope.content);
+  const seconds = samples().byteLength / 32_000;
+  assert.ok(Math.abs(envelope.duration_seconds - seconds) < 0.001);
+  assert.equal(envelope.usage.billable_audio_seconds, envelope.duration_seconds);
+});
+
+test("contract 10: text comes while it is spoken, before the finish", async () => {
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  for await (const frame of frames(samples().subarray(0, 32_000 * 3))) caller.send(frame);
+  await caller.event("transcript.delta");
+  caller.socket.terminate();
+});
+
+test("contract 10: targets that take files alone are passed over, and the provider is told what the samples are", async () => {
+  const caller = await call(gateway.origin);
+  await speak(caller);
+  await caller.closed;
+  const [sent, ...more] = gateway.sandbox.calls;
+  assert.equal(more.length, 0);
+  assert.deepEqual(
+    sent?.query.filter(([name]) => ["model", "encoding", "sample_rate", "channels"].includes(name)),
+    [
+      ["model", "nova-3"],
+      ["encoding", "linear16"],
+      ["sample_rate", "16000"],
+      ["channels", "1"],
+    ],
+  );
+  assert.equal(sent?.file?.sizeBytes, samples().byteLength);
+});
+
+test("contract 9, 10: it is metered in slices that add up to what was sent, each settled", async () => {
+  const caller = await call(gateway.origin);
+  await speak(caller);
+  await caller.closed;
+  const rows = await attempts();
+  const sentMs = Math.round(samples().byteLength / 32);
+  assert.ok(rows.length >= 2);
+  assert.deepEqual([...new Set(rows.map(({ state, outcome }) => `${state} ${outcome}`))], ["settled succeeded"]);
+  assert.equal(
+    rows.reduce((sum, { audio_ms: ms }) => sum + Number(ms), 0),
+    sentMs,
+  );
+  // A thousandth of a dollar a second.
+  assert.equal(
+    rows.reduce((sum, { charge_nano_usd: charge }) => sum + Number(charge), 0),
+    sentMs * 1000,
+  );
+});
+
+test("contract 10: speakers come segment by segment, as in the envelope; word times with the whole", async () => {
+  const caller = await call(gateway.origin);
+  await speak(caller, { ...START, diarization: true, timestamps: "both" });
+  await caller.closed;
+  const envelope = envelopeIn(caller);
+  const segments = caller.events
+    .filter(({ event }) => event === "transcript.segment")
+    .map(({ data }) => data["segment"]);
+  assert.deepEqual(segments, envelope.segments);
+  assert.deepEqual([...new Set(envelope.segments.map(({ speaker }) => speaker))], ["S1", "S2"]);
+  assert.ok(envelope.words.length > 10);
+});
+
+test("contract 10: a refused socket is answered by the next target, for nothing was said yet", async () => {
+  gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "status", status: 503 } });
+  const caller = await call(gateway.origin);
+  await speak(caller);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  assert.deepEqual(
+    gateway.sandbox.calls.map(({ model, outcome }) => [model, outcome]),
+    [
+      ["nova-3", 503],
+      ["nova-2", 101],
+    ],
+  );
+});
+
+test("contract 10: a token opens one connection, as a subprotocol that is not repeated", async () => {
+  const response = await fetch(`${gateway.origin}/v1/transcription/realtime-token`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${KEY}` },
+  });
+  assert.equal(response.status, 200);
+  const { token } = realtimeToken.parse(await response.json());
+  const caller = await call(gateway.origin, { key: null, protocols: ["patchbay.v1", `patchbay.token.${token}`] });
+  assert.equal(caller.socket.protocol, "patchbay.v1");
+  await speak(caller);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+});

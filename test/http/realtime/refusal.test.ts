@@ -1,0 +1,188 @@
+// What a live transcription refuses, before the upgrade and after it, and how it ends when something breaks (contract 1, 10).
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import {
+  call,
+  CHAT_KEY,
+  errorIn,
+  FILES_KEY,
+  FINISH,
+  frames,
+  NARROW_KEY,
+  POOR_KEY,
+  realtimeFile,
+  refused,
+  samples,
+  speak,
+  START,
+} from "./setup.ts";
+
+let gateway: TestGateway;
+/** Ahead of the real clock: what the faults opened rests in the past. */
+let aheadMs = 0;
+before(async () => {
+  gateway = await startGateway({ file: realtimeFile, now: () => new Date(Date.now() + aheadMs) });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+  aheadMs += 3_600_000;
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
+const attempts = () => gateway.database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
+
+test("contract 10: no key, a wrong one and one in the URL are 401 before the upgrade, in the one body", async () => {
+  for (const options of [
+    { key: null },
+    { key: "no-key-that-anybody-ever-had-0001" },
+    { key: null, query: "?token=test-key-of-the-notes-app-01" },
+    { key: null, protocols: ["patchbay.v1", "patchbay.token.nonsense"] },
+  ]) {
+    const answer = await refused(gateway.origin, options);
+    assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"]);
+    assert.equal(answer.headers["www-authenticate"], "Bearer");
+    assert.match(String(answer.headers["x-request-id"]), /^req_/u);
+  }
+});
+
+test("contract 2, 10: a key without the scope is 403 before the upgrade", async () => {
+  const answer = await refused(gateway.origin, { key: CHAT_KEY });
+  assert.deepEqual([answer.status, answer.code], [403, "FORBIDDEN"]);
+});
+
+test("contract 10: a request that is no upgrade is told so", async () => {
+  const response = await fetch(`${gateway.origin}/v1/transcription/realtime`, {
+    headers: { authorization: `Bearer ${FILES_KEY}` },
+  });
+  const body = (await response.json()) as { error: { code: string } };
+  assert.deepEqual([response.status, body.error.code], [400, "INVALID_REQUEST"]);
+});
+
+test("contract 2, 10: as many conversations at once as the quota has, and a place again when one is over", async () => {
+  const first = await call(gateway.origin, { key: NARROW_KEY });
+  const answer = await refused(gateway.origin, { key: NARROW_KEY });
+  assert.deepEqual([answer.status, answer.code], [429, "CONCURRENCY_LIMITED"]);
+  await speak(first);
+  await first.closed;
+  for (const until = Date.now() + 5_000; Date.now() < until; ) {
+    const next = await call(gateway.origin, { key: NARROW_KEY }).catch(() => null);
+    if (next === null) continue;
+    next.socket.terminate();
+    return;
+  }
+  assert.fail("the place was not given back");
+});
+
+for (const [name, send, code] of [
+  ["audio before the start", [Buffer.alloc(320)], "INVALID_REQUEST"],
+  ["a start that is no JSON", ["{"], "INVALID_REQUEST"],
+  ["an unknown field", [{ ...START, color: "blue" }], "INVALID_REQUEST"],
+  ["a model", [{ ...START, model: "nova-3" }], "ROUTE_CONTROL_FIELD_REJECTED"],
+  ["another rate", [{ ...START, sample_rate: 8_000 }], "INVALID_REQUEST"],
+  ["another encoding", [{ ...START, encoding: "mp3" }], "INVALID_REQUEST"],
+  ["a second start", [START, START], "INVALID_REQUEST"],
+  ["audio after the finish", [START, FINISH, Buffer.alloc(320)], "INVALID_REQUEST"],
+  ["a frame that is too long", [START, Buffer.alloc(65_537)], "INVALID_REQUEST"],
+  ["a recording that is none", [{ ...START, encoding: "webm_opus" }, Buffer.alloc(320, 7)], "INVALID_AUDIO"],
+] as const) {
+  test(`contract 10: ${name} is one typed error and 1008`, async () => {
+    const caller = await call(gateway.origin);
+    for (const frame of send) {
+      if (typeof frame === "string") caller.socket.send(frame);
+      else caller.send(frame);
+    }
+    assert.deepEqual(await caller.closed, [1008, code]);
+    assert.equal(errorIn(caller).code, code);
+    assert.ok(
+      (await attempts()).every(({ state, charge_nano_usd: charge }) => state === "settled" && Number(charge) === 0),
+    );
+  });
+}
+
+test("contract 10: a flood of frames is one typed error and 1008", async () => {
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  for (let sent = 0; sent < 600; sent += 1) caller.send(Buffer.alloc(2));
+  assert.deepEqual(await caller.closed, [1008, "RATE_LIMITED"]);
+});
+
+test("contract 3, 10: a route whose targets take files alone refuses: nothing is called", async () => {
+  const caller = await call(gateway.origin, { key: FILES_KEY });
+  caller.send(START);
+  assert.deepEqual(await caller.closed, [1008, "REQUIRED_FEATURE_UNSUPPORTED"]);
+  assert.deepEqual(errorIn(caller).details?.["missing"], ["live_audio"]);
+  assert.equal(gateway.sandbox.callCount, 0);
+});
+
+test("contract 9, 10: where the budget ends the audio ends: what was sent is charged, and no more than there was", async () => {
+  const caller = await call(gateway.origin, { key: POOR_KEY });
+  caller.send(START);
+  for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
+  await caller.event("transcript.delta");
+  for await (const frame of frames(samples().subarray(96_000))) caller.send(frame);
+  assert.deepEqual(await caller.closed, [1008, "BUDGET_EXCEEDED"]);
+  assert.equal(errorIn(caller).code, "BUDGET_EXCEEDED");
+  const rows = await attempts();
+  assert.ok(rows.every(({ state }) => state === "settled"));
+  const charged = rows.reduce((sum, { charge_nano_usd: charge }) => sum + Number(charge), 0);
+  assert.ok(charged > 4_800_000 && charged <= 6_000_000, String(charged));
+  const heard = await gateway.sandbox.waitForCall(({ aborted }) => aborted);
+  assert.equal(heard.model, "nova-3");
+});
+
+test("contract 3, 10: a caller who hangs up stops the provider, and is charged for what was sent", async () => {
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
+  await caller.event("transcript.delta");
+  caller.socket.terminate();
+  await gateway.sandbox.waitForCall(({ aborted }) => aborted);
+  let rows = await attempts();
+  while (rows.length === 0 || rows.some(({ state }) => state === "open")) {
+    await new Promise((resolve) => setImmediate(resolve));
+    rows = await attempts();
+  }
+  assert.equal(
+    rows.reduce((sum, { charge_nano_usd: charge }) => sum + Number(charge), 0),
+    3_000_000,
+  );
+});
+
+for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
+  test(`contract 1, 10: ${fault} at the provider is one error event and 1011; no other target, and usage on record`, async () => {
+    gateway.sandbox.addFault({ model: "nova-3", fault: { kind: fault } });
+    const caller = await call(gateway.origin);
+    await speak(caller);
+    assert.deepEqual(await caller.closed, [1011, "PROVIDER_RESULT_UNKNOWN"]);
+    assert.equal(errorIn(caller).code, "PROVIDER_RESULT_UNKNOWN");
+    assert.equal(gateway.sandbox.callCount, 1);
+    const rows = await attempts();
+    assert.ok(rows.every(({ state }) => state === "settled"));
+    // The slice in which it broke is nobody's but the operator's.
+    assert.ok(rows.some(({ outcome, charge_nano_usd: charge }) => outcome === "unknown" && Number(charge) === 0));
+  });
+}
+
+test("contract 3, 10: a dropped feature shows when it is whole, and is not delivered as done", async () => {
+  gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "drop", feature: "diarization" } });
+  const caller = await call(gateway.origin);
+  await speak(caller, { ...START, diarization: true });
+  assert.deepEqual(await caller.closed, [1011, "FEATURE_NOT_DELIVERED"]);
+});
+
+test("contract 1, 10: nothing of a transcript, a credential or a token is in the log", () => {
+  const log = gateway.logs.join("\n");
+  assert.ok(log.includes('"status":101'));
+  for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));
+});
+
+test("contract 10: a process that shuts down says so and closes with 1011", async () => {
+  const other = await startGateway({ file: realtimeFile, beside: gateway });
+  const caller = await call(other.origin);
+  caller.send(START);
+  await Promise.all([other.close(), caller.closed]);
+  assert.deepEqual(await caller.closed, [1011, "SHUTTING_DOWN"]);
+});
