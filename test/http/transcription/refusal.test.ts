@@ -154,10 +154,13 @@ test("spec 4.4: an audio.url that is not allowed is AUDIO_URL_REJECTED with deta
   assert.deepEqual([error.code, error.details], ["AUDIO_URL_REJECTED", { reason: "host_not_allowed" }]);
 });
 
-test("contract 3: stream and mode realtime are features that no target of the route has: 422", async () => {
-  for (const fields of [{ stream: "true" }, { mode: "realtime" }]) {
+test("contract 3: stream and mode realtime are features like others: where no target does them with the rest, 422", async () => {
+  for (const fields of [
+    { stream: "true", redaction: "pii" },
+    { mode: "realtime", redaction: "pii" },
+  ]) {
     const answer = await refuses(() => post({ fields }), 422, "REQUIRED_FEATURE_UNSUPPORTED");
-    assert.deepEqual(detailsOf(answer)["missing"], ["streaming"]);
+    assert.deepEqual(detailsOf(answer)["missing"], ["redaction.pii"], "what neither does: one streams, but not this");
     assert.deepEqual(
       (detailsOf(answer)["candidates"] as readonly { readonly position: number }[]).map(({ position }) => position),
       [1, 2],
@@ -223,7 +226,7 @@ test("contract 3: audio longer or larger than the published limits is refused, w
 test("contract 1: Accept application/problem+json gives the RFC 9457 form of any error, and JSON of a success", async () => {
   for (const [fields, status, code] of [
     [{ model: "x" }, 400, "ROUTE_CONTROL_FIELD_REJECTED"],
-    [{ stream: "true" }, 422, "REQUIRED_FEATURE_UNSUPPORTED"],
+    [{ stream: "true", redaction: "pii" }, 422, "REQUIRED_FEATURE_UNSUPPORTED"],
     [{ nonsense: "x" }, 400, "INVALID_REQUEST"],
   ] as const) {
     const form = new FormData();
