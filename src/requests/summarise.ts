@@ -11,7 +11,8 @@ export function summarise(record: Told): string {
 
 function opening(record: Told): string {
   const { decision, status, code, attempts, asked } = record;
-  const served = attempts.find(({ outcome }) => outcome === "succeeded");
+  // Two where the transcript of one was translated by the other.
+  const served = attempts.filter(({ outcome }) => outcome === "succeeded");
   switch (decision.outcome) {
     case "none":
       return code === null
@@ -25,8 +26,8 @@ function opening(record: Told): string {
       if (asked?.dry_run === true) return "A dry run: nothing was called.";
       if (record.job !== null) return `Taken as job ${record.job.id}, ${record.job.status ?? "gone by now"}.`;
       if (code !== null) return `Ended with ${status} ${code}.`;
-      if (served === undefined) return "The caller hung up before a target had served it.";
-      return `Served by ${nameOf(served)}${status === 499 ? " after the caller had hung up" : ""}.`;
+      if (served.length === 0) return "The caller hung up before a target had served it.";
+      return `Served by ${served.map(nameOf).join(" and ")}${status === 499 ? " after the caller had hung up" : ""}.`;
   }
 }
 

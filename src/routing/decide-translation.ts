@@ -62,7 +62,12 @@ export function decideAudio(
     const refusal = { kind: "unhealthy", capability: "chat" } as const;
     return { decision: { ...decision, ok: false, refusal }, byChat: null };
   }
-  return { decision, byChat: { considered: picked.candidates, candidates } };
+  const told = new Set(decision.warnings.map(({ code }) => code));
+  const news = picked.warnings.filter(({ code }) => !told.has(code));
+  return {
+    decision: { ...decision, warnings: [...decision.warnings, ...news] },
+    byChat: { considered: picked.candidates, candidates },
+  };
 }
 
 function decideTranscript(

@@ -287,6 +287,28 @@ test("reliability 1: reserving marks the slot dispatched, settling completes it:
   assert.equal(await stateOf(slot), "completed");
 });
 
+test("contract 9: what is settled together stands or falls together, the slot with it", async () => {
+  const slot = await claimSlot("both");
+  const [heard, spoken] = [reservation({ slot }), reservation({ slot })];
+  await ledger.reserve(heard);
+  await ledger.reserve(spoken);
+  const end = { kind: "complete", ref: slot, reply: { status: 200, headers: {}, body: Buffer.from("both") } } as const;
+  await assert.rejects(
+    ledger.settleTogether([settlement(heard), settlement(spoken, { chargeNanoUsd: 1_001n, slot: end })]),
+  );
+  assert.deepEqual([(await attemptRow(heard)).state, (await attemptRow(spoken)).state], ["open", "open"]);
+  assert.equal(await stateOf(slot), "dispatched");
+  const settled = await ledger.settleTogether([settlement(heard), settlement(spoken, { slot: end })]);
+  assert.deepEqual(
+    settled.map(({ changed, slotEnded }) => [changed, slotEnded]),
+    [
+      [true, false],
+      [true, true],
+    ],
+  );
+  assert.equal(await stateOf(slot), "completed");
+});
+
 test("reliability 1: a settlement can burn or release the slot of its attempt", async () => {
   const [burned, released] = [await claimSlot("b"), await claimSlot("r")];
   const [first, next] = [reservation({ slot: burned }), reservation({ slot: released })];

@@ -5,6 +5,7 @@ import { keyDescription } from "../../../src/contract/account.ts";
 import { routingDecision } from "../../../src/contract/transcription.ts";
 import { answer, completion, json, TEXT } from "../../harness/chat-upstream.ts";
 import { envelopeOf, get, postForm } from "../../harness/client.ts";
+import { recordOf } from "../requests/records.ts";
 import {
   attemptsIn,
   CHAT_CHARGE,
@@ -213,6 +214,27 @@ test("contract 3: dry_run shows who would transcribe and who would translate, an
   assert.deepEqual(called(), [0, 0, 0]);
   const off = routingDecision.parse((await translateVia(gateway, "off", { fields: { dry_run: "true" } })).json);
   assert.equal(off.outcome.code, "REQUIRED_FEATURE_UNSUPPORTED");
+});
+
+test("contract 10: the record of the request holds both calls, and judges transcribers and translators", async () => {
+  const reply = await translateVia(gateway);
+  const { candidates, attempts, summary } = await recordOf(gateway, reply, keyOf("via"));
+  assert.deepEqual(
+    candidates.map(({ position, missing }) => [position, missing]),
+    [
+      [1, []],
+      [2, []],
+      [3, []],
+    ],
+  );
+  assert.deepEqual(
+    attempts.map(({ position, outcome }) => [position, outcome]),
+    [
+      [1, "succeeded"],
+      [2, "succeeded"],
+    ],
+  );
+  assert.equal(summary, "Served by target 1 and target 2.");
 });
 
 test("contract 4: /v1/me says that a translation can be asked for where a chat makes it", async () => {
