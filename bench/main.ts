@@ -5,11 +5,12 @@ import { benchJobPolls } from "./job-polls.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchJobUploads } from "./job-uploads.ts";
 import { benchMemory } from "./memory.ts";
+import { benchRealtime } from "./realtime.ts";
 import { printReport, type Report } from "./report.ts";
 import { parseBytes } from "./sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime] [options]
 
 transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
@@ -35,13 +36,17 @@ job-polls      a poll beside few and beside many finished jobs
 job-uploads    resident memory while many long recordings are submitted at once
   --uploads 10
   --size 500MiB        of each file, header included
+realtime       live audio through the WebSocket, beside the same straight to the sandbox
+  --seconds 60         of each recording, at real time
+  --streams 8          at once
 --json prints the result's JSON alone.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     size: { type: "string" },
-    seconds: { type: "string", default: "8" },
+    seconds: { type: "string" },
+    streams: { type: "string", default: "8" },
     connections: { type: "string" },
     peer: { type: "string" },
     uploads: { type: "string" },
@@ -65,13 +70,13 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
   transcription: () =>
     benchTranscription({
       sizeBytes: parseBytes(values.size ?? "1MiB"),
-      seconds: positive("seconds", values.seconds),
+      seconds: positive("seconds", values.seconds ?? "8"),
       connections: positive("connections", values.connections ?? "16"),
       engine,
     }),
   chat: () =>
     benchChat({
-      seconds: positive("seconds", values.seconds),
+      seconds: positive("seconds", values.seconds ?? "8"),
       connections: (values.connections ?? "32,256").split(",").map((each) => positive("connections", each)),
       engine,
       peer: values.peer ?? null,
@@ -92,6 +97,11 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       few: positive("few", values.few),
       many: positive("many", values.many),
       polls: positive("polls", values.polls),
+    }),
+  realtime: () =>
+    benchRealtime({
+      seconds: positive("seconds", values.seconds ?? "60"),
+      streams: positive("streams", values.streams),
     }),
   "job-uploads": () =>
     benchJobUploads({

@@ -1,0 +1,154 @@
+// `npm run bench -- realtime` (contract 10): the same stream, spoken in real time, through the gateway's WebSocket and straight to
+// the sandbox that stands in for the provider, both at once: what is between them is what the gateway adds.
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { startSandbox } from "../sandbox/server.ts";
+import { KEY, startPatchbay } from "./processes.ts";
+import { median, quantile, type Report, round } from "./report.ts";
+import { noiseWav } from "./wav.ts";
+
+export interface RealtimeOptions {
+  readonly seconds: number;
+  readonly streams: number;
+}
+
+const BYTES_PER_SECOND = 32_000;
+const CHUNK_MS = 100;
+const CHUNK_BYTES = (BYTES_PER_SECOND * CHUNK_MS) / 1000;
+const WAV_HEAD_BYTES = 44;
+/** Streams begin a little after one another, so that they do not wait for each other's turn. */
+const STAGGER_MS = 37;
+
+/** Milliseconds since the stream's own first chunk. */
+interface Heard {
+  readonly atMs: readonly number[];
+  readonly doneMs: number;
+  readonly lastChunkMs: number;
+}
+
+interface Wire {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly start: object | null;
+  readonly finish: object;
+  /** Of a message: a text, the end, or nothing of interest. */
+  readonly read: (message: Record<string, unknown>) => "text" | "end" | null;
+}
+
+export async function benchRealtime({ seconds, streams }: RealtimeOptions): Promise<Report> {
+  const sandbox = await startSandbox();
+  try {
+    await using gateway = await startPatchbay({ providerUrl: sandbox.deepgramUrl, databaseUrl: null });
+    const audio = noiseWav(WAV_HEAD_BYTES + seconds * BYTES_PER_SECOND).subarray(WAV_HEAD_BYTES);
+    const through = throughGateway(gateway.origin);
+    const straight = straightTo(sandbox.deepgramUrl);
+    // The first of each pays for what the process loads once.
+    await Promise.all([
+      speak(through, audio.subarray(0, CHUNK_BYTES * 25)),
+      speak(straight, audio.subarray(0, CHUNK_BYTES * 25)),
+    ]);
+    const pairs = await Promise.all(
+      Array.from({ length: streams }, async (_, index) => {
+        await wait(index * STAGGER_MS);
+        const [gatewayHeard, straightHeard] = await Promise.all([speak(through, audio), speak(straight, audio)]);
+        return { gateway: gatewayHeard, straight: straightHeard };
+      }),
+    );
+    return report(pairs, { seconds, streams });
+  } finally {
+    await sandbox.close();
+  }
+}
+
+type Pair = { readonly gateway: Heard; readonly straight: Heard };
+
+function report(pairs: readonly Pair[], { seconds, streams }: RealtimeOptions): Report {
+  const figures = (of: (heard: Heard) => number) => ({
+    gateway: pairs.map((pair) => of(pair.gateway)),
+    straight: pairs.map((pair) => of(pair.straight)),
+  });
+  const first = figures(({ atMs }) => atMs[0] ?? Number.NaN);
+  const final = figures(({ doneMs, lastChunkMs }) => doneMs - lastChunkMs);
+  // Text by text: the same one, at the same moment of the recording.
+  const added = pairs.flatMap(({ gateway, straight }) =>
+    gateway.atMs.map((atMs, index) => atMs - (straight.atMs[index] ?? Number.NaN)),
+  );
+  const row = (name: string, { gateway, straight }: { gateway: readonly number[]; straight: readonly number[] }) => ({
+    "": name,
+    "gateway, ms": round(median(gateway), 1),
+    "sandbox alone, ms": round(median(straight), 1),
+    "added, ms": round(median(gateway) - median(straight), 1),
+  });
+  return {
+    name: "realtime",
+    rows: [row("first text, since the first chunk", first), row("whole, since the last chunk", final)],
+    notes: [
+      `${streams} streams at once of ${seconds} s, 16 kHz samples in chunks of ${CHUNK_MS} ms at real time, each beside the same stream sent straight to the sandbox.`,
+      `Delay added to each of ${added.length} texts: ${round(median(added), 1)} ms at the median, ${round(quantile(added, 0.95), 1)} ms at the 95th percentile; the goal is at most 20 ms at the median.`,
+      "The embedded database, metered in slices of 5 s.",
+    ],
+    data: {
+      seconds,
+      streams,
+      texts: added.length,
+      addedMedianMs: round(median(added), 2),
+      addedP95Ms: round(quantile(added, 0.95), 2),
+      finalAddedMedianMs: round(median(final.gateway) - median(final.straight), 2),
+    },
+  };
+}
+
+async function speak(wire: Wire, audio: Buffer): Promise<Heard> {
+  const socket = new WebSocket(wire.url, { headers: wire.headers, perMessageDeflate: false });
+  await once(socket, "open");
+  const atMs: number[] = [];
+  const done = Promise.withResolvers<number>();
+  let beganMs = performance.now();
+  socket.on("message", (data: Buffer) => {
+    const nowMs = performance.now() - beganMs;
+    const kind = wire.read(JSON.parse(data.toString("utf8")) as Record<string, unknown>);
+    if (kind === "text") atMs.push(nowMs);
+    if (kind === "end") done.resolve(nowMs);
+  });
+  socket.once("close", (code) => done.reject(new Error(`the stream was closed with ${code} before its end`)));
+  if (wire.start !== null) socket.send(JSON.stringify(wire.start));
+  beganMs = performance.now();
+  for (let at = 0; at < audio.byteLength; at += CHUNK_BYTES) {
+    const dueMs = beganMs + (at / CHUNK_BYTES) * CHUNK_MS;
+    await wait(Math.max(0, dueMs - performance.now()));
+    socket.send(audio.subarray(at, at + CHUNK_BYTES));
+  }
+  const lastChunkMs = performance.now() - beganMs;
+  socket.send(JSON.stringify(wire.finish));
+  const doneMs = await done.promise;
+  socket.terminate();
+  return { atMs, doneMs, lastChunkMs };
+}
+
+function throughGateway(origin: string): Wire {
+  return {
+    url: `${origin.replace("http", "ws")}/v1/transcription/realtime`,
+    headers: { authorization: `Bearer ${KEY}` },
+    start: { type: "start", encoding: "pcm_s16le", sample_rate: 16_000, language: "en" },
+    finish: { type: "finish" },
+    read: ({ event, data }) => {
+      if (event === "error") throw new Error(`the gateway answered ${JSON.stringify(data)}`);
+      if (event === "transcript.delta") return "text";
+      return event === "transcript.completed" ? "end" : null;
+    },
+  };
+}
+
+function straightTo(deepgramUrl: string): Wire {
+  return {
+    url: `${deepgramUrl.replace("http", "ws")}/v1/listen?model=nova-3&language=en&punctuate=true&interim_results=false&encoding=linear16&sample_rate=16000&channels=1`,
+    headers: { authorization: "Token secret" },
+    start: null,
+    finish: { type: "CloseStream" },
+    read: ({ type }) => {
+      if (type === "Results") return "text";
+      return type === "Metadata" ? "end" : null;
+    },
+  };
+}
