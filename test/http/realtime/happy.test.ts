@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { realtimeToken } from "../../../src/contract/realtime.ts";
+import { fixture } from "../../audio/build-audio.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { call, envelopeIn, frames, realtimeFile, samples, speak, START } from "./setup.ts";
 
@@ -117,4 +118,34 @@ test("contract 10: a token opens one connection, as a subprotocol that is not re
   assert.equal(caller.socket.protocol, "patchbay.v1");
   await speak(caller);
   assert.deepEqual(await caller.closed, [1000, ""]);
+});
+
+test("contract 10: what a browser records goes on as it is, and its packets are what is metered", async () => {
+  const recording = Buffer.from(fixture("speech-live.webm"));
+  const caller = await call(gateway.origin);
+  await speak(caller, { type: "start", encoding: "webm_opus" }, recording);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  const { duration_seconds: seconds, content } = envelopeIn(caller);
+  assert.ok(Math.abs(seconds - 7) < 0.5, `${seconds} s`);
+  assert.match(content, /simulated/u);
+  const [sent] = gateway.sandbox.calls;
+  assert.equal(sent?.file?.sizeBytes, recording.byteLength);
+  assert.ok(sent?.query.every(([name]) => name !== "encoding"));
+});
+
+test("contract 10: the request log has it, with its length and its 101", async () => {
+  const caller = await call(gateway.origin);
+  await speak(caller);
+  await caller.closed;
+  const { duration_seconds: seconds } = envelopeIn(caller);
+  let rows: { status: number; audio_ms: unknown }[] = [];
+  while (!rows.some(({ audio_ms: ms }) => Number(ms) === Math.round(seconds * 1000))) {
+    rows = await gateway.database.db
+      .selectFrom("requests")
+      .select(["status", "audio_ms"])
+      .where("endpoint", "=", "GET /v1/transcription/realtime")
+      .execute();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(rows.every(({ status }) => status === 101));
 });
