@@ -143,6 +143,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     prices: () => prices,
     measurer,
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
+    spool,
     remoteAudio: openRemoteAudio(options, outbound, spool),
     circuits: createCircuits(nowMs),
     ledger,

@@ -35,6 +35,7 @@ export type ReceiptGrade = "shown" | "echoed" | "sent";
 /**
  * Why a target cannot take a request: a feature, or one of the conditions that are not features of a model
  * but of its limits: `size`, `duration`, `format`, `channels`, `language`, `to_language`, `keyterms_limit`, `response_format`.
+ * `decoder`: the route would split the audio, and this gateway cannot decode it.
  * `live_audio`: it takes files alone. `batch`: it only streams.
  */
 export type Lack =
@@ -48,7 +49,8 @@ export type Lack =
   | "channels"
   | "live_audio"
   | "batch"
-  | "response_format";
+  | "response_format"
+  | "decoder";
 
 /** What a model takes at all; a target without it is not even judged. */
 export const CAPABILITIES = ["audio_input", "chat"] as const;

@@ -173,6 +173,10 @@ export const routingDecision = z.strictObject({
       eligible: z.boolean(),
       missing: z.array(z.string()),
       health: z.enum(["healthy", "resting"]),
+      split: z
+        .strictObject({ max_piece_seconds: z.number(), least_pieces: z.int() })
+        .describe("The audio is beyond this target's limits and would be sent in pieces.")
+        .optional(),
       connection: z.string().optional(),
       provider: z.string().optional(),
       model: z.string().optional(),

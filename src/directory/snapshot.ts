@@ -124,6 +124,7 @@ function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, provi
     fallbackAfterUnknown: stored.fallbackAfterUnknown,
     acceptWeak: stored.acceptWeak,
     translateViaChat: stored.translateViaChat,
+    splitLongAudio: stored.splitLongAudio,
   };
 }
 
@@ -143,5 +144,6 @@ function emptyRoute(id: string): Route {
     fallbackAfterUnknown: true,
     acceptWeak: [],
     translateViaChat: false,
+    splitLongAudio: false,
   };
 }

@@ -32,6 +32,7 @@ export const storedRoute = z.object({
   fallbackAfterUnknown: z.boolean().default(true),
   acceptWeak: z.array(z.enum(FEATURES)).default([]),
   translateViaChat: flag,
+  splitLongAudio: flag,
 });
 export type StoredRoute = z.infer<typeof storedRoute>;
 

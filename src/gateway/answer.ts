@@ -14,7 +14,7 @@ export interface AnswerInput {
   /** Of the route's decision and of the measuring. */
   readonly warnings: readonly Warning[];
   readonly audioSeconds: number;
-  readonly served: Omit<Served, "kind" | "settlement">;
+  readonly served: Omit<Served, "kind" | "settlement" | "missedSpeech">;
 }
 
 export function answerOf(input: AnswerInput): { envelope: TranscriptionEnvelope; finished: FinishedTranscript } {

@@ -1,4 +1,6 @@
 // What a request for a transcript is to the gateway, synchronous or a job's, and the judgements both make of it (contract 1, 3).
+import type { Decoder } from "../audio/decode/decoder.ts";
+import type { DecodableAudio } from "../audio/decode/pcm.ts";
 import type { AudioInput } from "../audio/audio-input.ts";
 import type { AppInfo, Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
@@ -61,15 +63,22 @@ export function payerOf(
   };
 }
 
+export type MeasuredFacts = Omit<AudioFacts, "pcmRate"> & DecodableAudio;
+
+/** What routing may know of a recording: what was measured, and whether it can be cut here. */
+export function routingFacts(decoder: Decoder, facts: MeasuredFacts): AudioFacts {
+  return { ...facts, pcmRate: decoder.rateOf(facts) };
+}
+
 /** `facts` are null while the audio has yet to be fetched: what depends on them is judged later. */
 export function decideFor(
-  services: Pick<GatewayServices, "directory">,
+  services: Pick<GatewayServices, "directory" | "decoder">,
   call: RoutedCall,
-  facts: AudioFacts | null,
+  facts: MeasuredFacts | null,
   isHealthy: TargetHealth,
 ): RouteDecision {
   const context = contextOf(services, call);
-  const question = questionOf(call, facts);
+  const question = questionOf(services, call, facts);
   const decision = decideRoute(context, question, isHealthy);
   recordDecision(call, context, question, decision);
   return decision;
@@ -79,7 +88,11 @@ export function contextOf(services: Pick<GatewayServices, "directory">, { princi
   return services.directory().contextOf(principal.workspace.id, appOf(principal), principal.key.routing);
 }
 
-export function questionOf(call: RoutedCall, facts: AudioFacts | null): AudioQuestion {
+export function questionOf(
+  { decoder }: Pick<GatewayServices, "decoder">,
+  call: RoutedCall,
+  facts: MeasuredFacts | null,
+): AudioQuestion {
   return {
     task: call.task,
     fields: call.fields,
@@ -88,7 +101,7 @@ export function questionOf(call: RoutedCall, facts: AudioFacts | null): AudioQue
       header: call.purposeHeader,
       policy: call.fields.purpose_policy ?? call.policyHeader,
     },
-    audio: facts,
+    audio: facts === null ? null : routingFacts(decoder, facts),
   };
 }
 

@@ -6,6 +6,8 @@ import { formatUsd } from "../metering/money.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { AudioDecision } from "../routing/decide-translation.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
+import type { Cut } from "../routing/judge-cut.ts";
+import type { Verdict } from "../routing/judge-target.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 import { chatQuote } from "./chat-quote.ts";
 import type { ChatCall } from "./chat.ts";
@@ -27,11 +29,12 @@ export function describeDecision(
     first === undefined
       ? null
       : quoteFor(services, call.principal, first.target, { audioMs: Math.round(audioSeconds * 1000), channels });
+  const split = ({ cut }: Verdict) => (cut === null ? {} : { split: splitOf(cut, audioSeconds) });
   const cost = estimate?.listNanoUsd ?? null;
-  if (byChat === null) return describe(call.principal, decision, cost, audioSeconds);
+  if (byChat === null) return describe(call.principal, decision, cost, audioSeconds, split);
   const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
   const sum = cost === null || chatCost === null ? null : cost + chatCost;
-  const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds);
+  const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
   const showNames = call.principal.scopes.includes("routing:read");
   return {
     ...described,
@@ -59,6 +62,7 @@ function describe<Wanted, V extends Missing>(
   decision: RouteDecision<Wanted, V>,
   listNanoUsd: bigint | null,
   audioSeconds: number | null,
+  more: (verdict: V) => Pick<DescribedCandidate, "split"> = () => ({}),
 ): RoutingDecision {
   const showNames = principal.scopes.includes("routing:read");
   const first = decision.ok ? decision.candidates[0] : undefined;
@@ -67,7 +71,10 @@ function describe<Wanted, V extends Missing>(
     outcome: decision.ok
       ? { status: 200, code: null, position: first?.target.position ?? null }
       : refused(refusalError(decision.refusal, decision.considered, showNames).code),
-    candidates: decision.considered.map((candidate) => describeCandidate(candidate, showNames)),
+    candidates: decision.considered.map((candidate) => ({
+      ...describeCandidate(candidate, showNames),
+      ...more(candidate.verdict),
+    })),
     purpose: decision.purpose,
     warnings: [...decision.warnings],
     estimated_cost_usd: listNanoUsd === null ? null : formatUsd(listNanoUsd),
@@ -75,14 +82,19 @@ function describe<Wanted, V extends Missing>(
   };
 }
 
+type DescribedCandidate = RoutingDecision["candidates"][number];
+
+/** Cuts are made at pauses, so there can be more pieces. */
+function splitOf({ maxFrames, sampleRate }: Cut, audioSeconds: number): NonNullable<DescribedCandidate["split"]> {
+  const seconds = maxFrames / sampleRate;
+  return { max_piece_seconds: Math.floor(seconds * 1000) / 1000, least_pieces: Math.ceil(audioSeconds / seconds) };
+}
+
 function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
   return { status: ERRORS[code].status, code, position: null };
 }
 
-function describeCandidate(
-  { target, verdict, healthy }: Candidate<Missing>,
-  showNames: boolean,
-): RoutingDecision["candidates"][number] {
+function describeCandidate({ target, verdict, healthy }: Candidate<Missing>, showNames: boolean): DescribedCandidate {
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return {
     position: target.position,

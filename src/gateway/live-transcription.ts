@@ -75,7 +75,7 @@ interface LiveRun {
   readonly signal: AbortSignal;
 }
 
-type LiveServed = Omit<Served, "kind" | "settlement"> & { readonly audioSeconds: number };
+type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { readonly audioSeconds: number };
 
 /** null: the caller is gone. */
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {

@@ -2,6 +2,7 @@
 // reserved durably before its first byte leaves and settled durably after; after an unknown outcome nothing else is tried.
 // A request and a job run alike: what they remember of a call is their `keeper`'s.
 import { type AttemptId, type AppId, type KeyId, newId, type RequestId, type WorkspaceId } from "../contract/ids.ts";
+import { Undecodable } from "../audio/decode/pcm.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { Preference } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
@@ -12,6 +13,8 @@ import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget, type Execute } from "./attempt.ts";
+import { callPieces } from "./call-pieces.ts";
+import { type Cutter, createCutter, type Piece } from "./cutter.ts";
 import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "./empty-guard.ts";
 import { certaintyOf, type FailedAttempt } from "./judge-failure.ts";
 import { type Billing, quoteFor } from "./quote.ts";
@@ -47,7 +50,7 @@ export interface CallKeeper {
    * Commits before the first poll: what the provider now keeps has to be deleted there. Also told of providers that answer at
    * once and keep a copy; those have no `remote`.
    */
-  keepRun(candidate: Candidate, remote: RemoteRun): Promise<void>;
+  keepRun(candidate: Candidate, remote: RemoteRun, part: "whole" | "piece"): Promise<void>;
 }
 
 export interface CandidateRun {
@@ -73,6 +76,8 @@ export interface Served {
   readonly dropped: readonly Preference[];
   readonly billing: Billing;
   readonly warnings: readonly Warning[];
+  /** Of audio sent in pieces: one came back without a word, though somebody speaks in it. */
+  readonly missedSpeech: boolean;
   /** Charges the attempt; to be made in the transaction that stores the answer. */
   readonly settlement: Settlement;
 }
@@ -89,9 +94,12 @@ export type RunOutcome =
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
   const { candidates, keeper, hasBegun } = run;
   const holdsSpeech = createSpeechDetector(services.decoder, run.audio, run.signal);
-  const isDoubtful = async ({ transcript }: Served) => isEmpty(transcript) && (await holdsSpeech());
+  const isDoubtful = async ({ transcript, missedSpeech }: Served) =>
+    missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
+  await using cutter = createCutter(services, run.audio, run.signal);
+  const firstServed = (among: readonly Candidate[]) => serveInOrder(services, run, cutter, among);
 
-  const first = await firstServed(services, run, candidates);
+  const first = await firstServed(candidates);
   if (first.kind !== "served" || !(await isDoubtful(first))) return first;
   const rest = candidates.slice(candidates.indexOf(first.candidate) + 1);
   if (rest.length === 0 || hasBegun?.() === true) return withWarning(first);
@@ -99,7 +107,7 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
   await keeper.setAside(heardNothing(services, run, first));
   const drop = () => keeper.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
   try {
-    const second = await firstServed(services, run, rest);
+    const second = await firstServed(rest);
     // Nobody could say better, and nobody else may have been paid.
     if (second.kind === "exhausted" && hasBegun?.() !== true) return withWarning(first);
     await drop();
@@ -124,15 +132,16 @@ function heardNothing(services: GatewayServices, run: CandidateRun, { candidate,
 }
 
 /** In order, until one serves or none may be tried any more. */
-async function firstServed(
+async function serveInOrder(
   services: GatewayServices,
   run: CandidateRun,
+  cutter: Cutter,
   candidates: readonly Candidate[],
 ): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   for (const [index, candidate] of candidates.entries()) {
-    const result = await runOne(services, run, candidate).catch((error: unknown) => {
+    const result = await runOne(services, run, cutter, candidate).catch((error: unknown) => {
       // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
       if (unknown !== null && error instanceof GatewayError) return null;
       throw error;
@@ -160,36 +169,48 @@ type RunResult =
   | { readonly ok: true; readonly served: Served }
   | { readonly ok: false; readonly failure: FailedAttempt };
 
-async function runOne(services: GatewayServices, run: CandidateRun, candidate: Candidate): Promise<RunResult> {
+async function runOne(
+  services: GatewayServices,
+  run: CandidateRun,
+  cutter: Cutter,
+  candidate: Candidate,
+): Promise<RunResult> {
   const { payer, audio, wanted } = run;
   const { target } = candidate;
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
   const account = resolveAccount(services, target, payer.testMode);
+  const pieces = await piecesFor(services, run, cutter, candidate);
+  if (pieces !== null && "kind" in pieces) return { ok: false, failure: pieces };
   const billing = quoteFor(services, payer, target, audioAmount(audio));
   const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
   const circuit = circuitOf(target);
   services.circuits.begin(circuit);
   let failure: FailureKind | null = "aborted";
-  let dispatched = false;
+  let sentMs = 0;
   try {
-    const openIo = () =>
+    const openIo = (piece: Piece | null) =>
       services.openIo({
         baseUrl: account.baseUrl,
         credential: account.credential,
         signal: run.signal,
         timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
         onDispatch: () => {
-          dispatched = true;
+          sentMs += Math.round((piece?.audio ?? audio).durationSeconds * 1000);
         },
-        onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote),
+        onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote, piece === null ? "whole" : "piece"),
       });
     const request = (run.requestOf ?? speechRequest)(candidate, wanted);
-    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, run.execute);
+    const call = { provider, candidate, request, wanted };
+    const result =
+      pieces === null
+        ? await callTarget({ ...call, audio }, () => openIo(null), run.execute)
+        : await callPieces(call, pieces, openIo);
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;
+      const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = {
         attemptId,
         outcome: "succeeded",
@@ -201,22 +222,50 @@ async function runOne(services: GatewayServices, run: CandidateRun, candidate: C
       } as const;
       return {
         ok: true,
-        served: { kind: "served", candidate, transcript, dropped, billing, warnings: [], settlement },
+        served: { kind: "served", candidate, transcript, dropped, billing, warnings: [], missedSpeech, settlement },
       };
     }
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId, target, error: result.error });
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
-    const asRun = failure === "aborted" && dispatched;
+    const asRun = failure === "aborted" && sentMs > 0;
     const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
     await run.keeper.settle(
-      asRun ? chargedAsRun(attemptId, billing) : uncharged(attemptId, attemptOutcome(failure)),
+      asRun
+        ? chargedAsRun(attemptId, quoteFor(services, payer, target, sentAmount(audio, sentMs)))
+        : uncharged(attemptId, attemptOutcome(failure)),
       failed,
     );
     return { ok: false, failure: failed };
   } finally {
     services.circuits.end(circuit, failure);
   }
+}
+
+/** Null: it is sent whole. A recording that cannot be decoded is a failure before anything was reserved or sent. */
+async function piecesFor(
+  services: GatewayServices,
+  run: CandidateRun,
+  cutter: Cutter,
+  { target, verdict }: Candidate,
+): Promise<readonly Piece[] | FailedAttempt | null> {
+  if (verdict.cut === null) return null;
+  try {
+    return await cutter.pieces(verdict.cut);
+  } catch (error) {
+    const failed = (kind: FailureKind) => ({ position: target.position, kind, retryAfterSeconds: null });
+    if (run.signal.aborted) return failed("aborted");
+    if (!(error instanceof Undecodable)) throw error;
+    const { requestId } = run.payer;
+    services.logger.warn({ request_id: requestId, event: "audio.undecodable", reason: error.reason });
+    return failed("rejected");
+  }
+}
+
+/** Of a recording sent in pieces: those that had left by then. */
+function sentAmount(audio: SpeechAudio, sentMs: number): ReturnType<typeof audioAmount> {
+  const whole = audioAmount(audio);
+  return { ...whole, audioMs: Math.min(whole.audioMs, sentMs) };
 }
 
 /** What the caller stopped after the provider had it. */

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Decoder } from "../audio/decode/decoder.ts";
 import type { Measurer } from "../audio/measure.ts";
+import type { Spool } from "../audio/spool.ts";
 import type { RemoteAudio } from "../audio/remote-audio.ts";
 import type { Directory } from "../directory/snapshot.ts";
 import type { Ledger } from "../metering/ledger.ts";
@@ -41,6 +42,8 @@ export interface GatewayServices {
   readonly prices: () => PriceBook;
   readonly measurer: Measurer;
   readonly decoder: Decoder;
+  /** Where a recording rests that is sent in pieces. */
+  readonly spool: Pick<Spool, "begin">;
   readonly remoteAudio: RemoteAudio;
   readonly circuits: Circuits;
   readonly ledger: Ledger;

@@ -9,9 +9,8 @@ import { ProviderError } from "../providers/io.ts";
 import { chatJudge } from "../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { type AudioDecision, type ByChat, decideAudio } from "../routing/decide-translation.ts";
-import type { AudioFacts } from "../routing/judge-target.ts";
 import type { Requirements } from "../routing/required-features.ts";
-import { type AudioCall, contextOf, healthOf, questionOf, recordDecision } from "./audio-call.ts";
+import { type AudioCall, contextOf, healthOf, type MeasuredFacts, questionOf, recordDecision } from "./audio-call.ts";
 import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
 import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
@@ -42,9 +41,9 @@ export const TRANSLATED_BY_CHAT: Warning = {
   details: null,
 };
 
-export function decideWithChat(services: GatewayServices, call: AudioCall, facts: AudioFacts): AudioDecision {
+export function decideWithChat(services: GatewayServices, call: AudioCall, facts: MeasuredFacts): AudioDecision {
   const context = contextOf(services, call);
-  const question = questionOf(call, facts);
+  const question = questionOf(services, call, facts);
   const plan = chatPlanner(services, expectedRequest(call, facts.durationSeconds));
   const made = decideAudio(context, question, plan, healthOf(services));
   const { decision, byChat } = made;

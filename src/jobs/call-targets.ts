@@ -28,7 +28,7 @@ export async function callTargets(
 ): Promise<Served> {
   const { gateway } = services;
   const { request, payer, deadlineAt } = job;
-  const judged = judgeTargets(gateway, job, measured.facts);
+  const judged = judgeTargets(gateway, job, measured);
   await writeCandidates(services.database.db, job, recordCandidates(request.route.targets, judged, "audio_input"));
   const candidates = chooseTargets(gateway, job, judged, failures);
   const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
@@ -47,7 +47,7 @@ export async function callTargets(
       quotes.reduce((a, b) => (a > b ? a : b), 0n),
       signal,
     ),
-    requestOf: requestWithTimes(measured.facts),
+    requestOf: requestWithTimes(gateway.decoder, measured),
     execute: executeFor(services, job, lease),
   });
   switch (outcome.kind) {

@@ -1,5 +1,6 @@
 // Which targets a job tries, and what it asks of them (contract 5): the route as it was at submission, health and order as they
 // are now. Times are asked for wherever a target has them, so that a result can be exported in every form.
+import { routingFacts } from "../gateway/audio-call.ts";
 import { type FailedAttempt, exhausted } from "../gateway/judge-failure.ts";
 import { refusalError } from "../gateway/refuse-route.ts";
 import { circuitOf } from "../gateway/resolve-account.ts";
@@ -8,16 +9,17 @@ import { speechRequest } from "../gateway/speech-request.ts";
 import type { Feature } from "../contract/features.ts";
 import type { SpeechRequest } from "../providers/provider.ts";
 import { audioJudge } from "../routing/decide-route.ts";
-import { type AudioFacts, judgeTarget } from "../routing/judge-target.ts";
+import { judgeTarget } from "../routing/judge-target.ts";
 import { type Candidate, pickCandidates } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
-import type { OpenJob } from "./job-request.ts";
+import type { JobAudio, OpenJob } from "./job-request.ts";
 
 export function judgeTargets(
-  { circuits }: Pick<GatewayServices, "circuits">,
+  { circuits, decoder }: Pick<GatewayServices, "circuits" | "decoder">,
   { request: { route, profile, wanted } }: OpenJob,
-  facts: AudioFacts,
+  measured: JobAudio,
 ): readonly Candidate[] {
+  const facts = routingFacts(decoder, measured.facts);
   const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target));
   return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), isHealthy).candidates;
 }
@@ -49,7 +51,11 @@ export function chooseTargets(
 }
 
 /** With times, where asking for them costs no feature that is wanted. */
-export function requestWithTimes(facts: AudioFacts): (candidate: Candidate, wanted: Requirements) => SpeechRequest {
+export function requestWithTimes(
+  decoder: GatewayServices["decoder"],
+  measured: JobAudio,
+): (candidate: Candidate, wanted: Requirements) => SpeechRequest {
+  const facts = routingFacts(decoder, measured.facts);
   return (candidate, wanted) => {
     const asked = speechRequest(candidate, wanted);
     const { speech } = candidate.target;
@@ -58,8 +64,10 @@ export function requestWithTimes(facts: AudioFacts): (candidate: Candidate, want
     for (const feature of ["timestamps.segment", "timestamps.word"] as const) {
       if (wanted.features.includes(feature) || speech.features[feature]?.support === "weak") continue;
       const features = [...wanted.features, ...extra, feature];
-      if (judgeTarget(speech, { ...wanted, features }, facts, wanted.features).missing.length === 0)
-        extra.push(feature);
+      const allowed = { acceptWeak: wanted.features, splitLongAudio: candidate.verdict.cut !== null };
+      const { missing, cut } = judgeTarget(speech, { ...wanted, features }, facts, allowed);
+      // More pieces, for times that nobody asked for, would be more cuts.
+      if (missing.length === 0 && cut?.maxFrames === candidate.verdict.cut?.maxFrames) extra.push(feature);
     }
     return {
       ...asked,

@@ -54,10 +54,11 @@ export function jobKeeper(
       call = next;
       return brand("attempt", next.attemptId);
     },
-    keepRun: async (candidate, run) => {
+    keepRun: async (candidate, run, part) => {
       if (call === null) throw new Error("a run without its call");
-      // What answered at once and only keeps a copy cannot be asked again: its call stays one in flight.
-      const isPolled = gateway.providers.get(candidate.target.provider)?.remote !== undefined;
+      // What answered at once and only keeps a copy cannot be asked again: its call stays one in flight. Nor can a run over one piece
+      // be followed by whoever takes the job over: it would pass for the whole.
+      const isPolled = part === "whole" && gateway.providers.get(candidate.target.provider)?.remote !== undefined;
       const next: JobCall = isPolled ? { ...call, state: "submitted" } : call;
       await keep(async (tx) => {
         if (isPolled && !(await writeCall(tx, job, next, run))) throw new JobStop("lost");

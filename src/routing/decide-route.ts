@@ -70,7 +70,7 @@ export function decideRoute(context: RoutingContext, question: AudioQuestion, is
 
 /** For a route that was decided on before, when its targets are to be judged again. */
 export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judge<Verdict> {
-  return ({ speech }, { acceptWeak }) => judgeTarget(given(speech), wanted, audio, acceptWeak);
+  return ({ speech }, route) => judgeTarget(given(speech), wanted, audio, route);
 }
 
 export function decide<Wanted, V extends Missing>(

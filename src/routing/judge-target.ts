@@ -8,7 +8,9 @@ import type {
   SpeechLimits,
   SpeechModel,
 } from "../providers/provider.ts";
+import { type Cut, judgeCut } from "./judge-cut.ts";
 import type { Requirements } from "./required-features.ts";
+import type { Route } from "./types.ts";
 
 /** What is known of the audio before a provider is chosen. */
 export interface AudioFacts {
@@ -18,7 +20,12 @@ export interface AudioFacts {
   readonly channels: number;
   /** It is sent while it is spoken: its size and length are not known, and its format is this. */
   readonly live?: LiveEncoding;
+  /** Samples a second that this gateway decodes it to; null or absent: it cannot. */
+  readonly pcmRate?: number | null;
 }
+
+/** What a route allows its targets. */
+export type Allowance = Pick<Route, "acceptWeak" | "splitLongAudio">;
 
 export interface Verdict {
   /** Empty: the target is eligible. */
@@ -26,13 +33,15 @@ export interface Verdict {
   readonly language: LanguageInForce;
   /** Features met only by weak emulation that the route accepts. */
   readonly emulated: readonly Feature[];
+  /** How the audio has to be cut for this target; null: it is sent whole. */
+  readonly cut: Cut | null;
 }
 
 export function judgeTarget(
   model: SpeechModel,
   wanted: Requirements,
   audio: AudioFacts | null,
-  acceptWeak: readonly Feature[],
+  { acceptWeak, splitLongAudio }: Allowance,
 ): Verdict {
   const language = languageInForce(model, wanted);
   const missing: Lack[] = [];
@@ -50,8 +59,13 @@ export function judgeTarget(
       missing.push(second);
   }
   if (model.streamsOnly === true && !wanted.features.includes("streaming")) missing.push("batch");
-  missing.push(...limitLacks(model, wanted, audio));
-  return { missing, language, emulated };
+  const beyond = audio === null ? [] : audioLacks(model, wanted, audio);
+  const isTooMuch = beyond.includes("size") || beyond.includes("duration");
+  const cut = isTooMuch && splitLongAudio ? judgeCut(model, maxSeconds(model.limits, wanted), wanted, audio) : null;
+  const left = cut?.ok === true ? beyond.filter((lack) => lack !== "size" && lack !== "duration") : beyond;
+  const lost = cut?.ok === false ? cut.missing : [];
+  missing.push(...left, ...lost.filter((lack) => ![...missing, ...left].includes(lack)), ...limitLacks(model, wanted));
+  return { missing, language, emulated, cut: cut?.ok === true ? cut.cut : null };
 }
 
 /** Contract 3: the language asked; else, with detection, unknown; else the target's documented default. */
@@ -70,8 +84,8 @@ function languageConditionMet(support: FeatureSupport, language: LanguageInForce
   );
 }
 
-function limitLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts | null): readonly Lack[] {
-  const lacks: Lack[] = audio === null ? [] : [...audioLacks(model, wanted, audio)];
+function limitLacks(model: SpeechModel, wanted: Requirements): readonly Lack[] {
+  const lacks: Lack[] = [];
   if (
     wanted.language !== null &&
     model.languages !== "any" &&

@@ -41,6 +41,8 @@ export interface Route {
   readonly acceptWeak: readonly Feature[];
   /** Where no target translates, a chat target of the route translates the transcript. */
   readonly translateViaChat: boolean;
+  /** Audio beyond a target's size or duration is sent to it in pieces, where that costs nothing that was asked. */
+  readonly splitLongAudio: boolean;
 }
 
 /** Fields a purpose may fill in where the request is silent (contract 4). */

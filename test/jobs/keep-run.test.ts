@@ -19,15 +19,17 @@ before(async () => {
 });
 after(() => gateway.close());
 
-for (const [provider, state, remoteRun] of [
-  ["assemblyai", "submitted", { id: "run-1", details: { path: "/v2/transcript" } }],
-  ["elevenlabs", "submitting", null],
+for (const [provider, part, state, remoteRun] of [
+  ["assemblyai", "whole", "submitted", { id: "run-1", details: { path: "/v2/transcript" } }],
+  // Who takes the job over must not take the run of one piece for the whole.
+  ["assemblyai", "piece", "submitting", null],
+  ["elevenlabs", "whole", "submitting", null],
 ] as const) {
-  test(`contract 5: what ${provider} keeps leaves the call ${state}, and its deletion is owed in the same transaction`, async () => {
+  test(`contract 5: what ${provider} keeps of a ${part} leaves the call ${state}, and its deletion is owed in the same transaction`, async () => {
     const { job, services } = await jobInACall();
     const run = { id: "run-1", details: { path: "/v2/transcript" } };
     const candidate = { target: { account: "platform/x", provider } } as Candidate;
-    await jobKeeper(services, job, 0n, new AbortController().signal).keepRun(candidate, run);
+    await jobKeeper(services, job, 0n, new AbortController().signal).keepRun(candidate, run, part);
     const row = await gateway.database.db
       .selectFrom("jobs")
       .selectAll()

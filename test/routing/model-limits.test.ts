@@ -11,7 +11,10 @@ import { requiredFeatures } from "../../src/routing/required-features.ts";
 
 function lacks(model: SpeechModel, fields: TranscriptionFields, facts: Partial<AudioFacts>): readonly Lack[] {
   const audio: AudioFacts = { format: "wav", sizeBytes: 1000, durationSeconds: 1, channels: 1, ...facts };
-  return judgeTarget(model, requiredFeatures(fields, "transcribe"), audio, ["keyterms"]).missing;
+  return judgeTarget(model, requiredFeatures(fields, "transcribe"), audio, {
+    acceptWeak: ["keyterms"],
+    splitLongAudio: false,
+  }).missing;
 }
 
 const terms = (count: number): string[] => Array.from({ length: count }, (_, index) => `t${index}`);

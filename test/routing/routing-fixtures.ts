@@ -45,6 +45,7 @@ export function route(id: string, targets: readonly Target[], rest: Partial<Rout
     fallbackAfterUnknown: true,
     acceptWeak: [],
     translateViaChat: false,
+    splitLongAudio: false,
     ...rest,
   };
 }

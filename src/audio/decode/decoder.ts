@@ -1,5 +1,5 @@
 // The sound inside a recording, as 16-bit samples with bounded memory (contract 10, `split_long_audio`; the empty-transcript
-// guard). By ffmpeg where the machine has it, else by our own reader, which knows WAV alone (docs/decisions/0012).
+// guard). By ffmpeg where the machine has it, else by our own reader, which knows WAV alone (docs/decisions/0013).
 import { decodeByFfmpeg } from "./ffmpeg.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
 import { decodeWav, WAV_CODECS } from "./wav.ts";
@@ -23,7 +23,8 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   if (ffmpeg !== null)
     return {
       name: "ffmpeg",
-      rateOf: () => SPEECH_RATE,
+      // What nobody measured is no recording: audio that is still being spoken.
+      rateOf: ({ codec }) => (codec === undefined ? null : SPEECH_RATE),
       decode: (audio, { channels, signal }) => {
         const count = channels === "mono" ? 1 : audio.channels;
         const chunks = decodeByFfmpeg({

@@ -83,7 +83,10 @@ export const routeSection = section({
     .default(true)
     .describe("Chat: try the next target after an unknown outcome with no content received."),
   accept_weak: z.array(z.enum(FEATURES)).default([]).describe("Features for which a weak emulation counts."),
-  split_long_audio: z.boolean().default(false).describe("Split audio that is longer than a model takes."),
+  split_long_audio: z
+    .boolean()
+    .default(false)
+    .describe("Cut audio beyond a model's size or duration at pauses, and join the transcripts."),
   translate_via_chat: z
     .boolean()
     .default(false)

@@ -1,0 +1,101 @@
+// A recording decoded once into the spool, to be sent in pieces (contract 10, `split_long_audio`): each piece is a WAV file made
+// while it is read, of exactly the samples between two cuts.
+import { createReadStream } from "node:fs";
+import type { AudioSource } from "../measure.ts";
+import type { Spool } from "../spool.ts";
+import type { Decoder } from "./decoder.ts";
+import { type Levels, levelMeter } from "./levels.ts";
+import { type DecodeWish, type EncodedAudio, Undecodable } from "./pcm.ts";
+import type { Span } from "./plan-cuts.ts";
+
+export interface DecodedRecording {
+  readonly sampleRate: number;
+  readonly channels: number;
+  readonly levels: Levels;
+  /** A WAV file of that part; `sizeBytes` is exact. */
+  piece(span: Span): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
+  dispose(): Promise<void>;
+}
+
+const BYTES_PER_SAMPLE = 2;
+const HEADER_BYTES = 44;
+/** As for a provider's own figure (contract 3, "Seconds"): beyond it, this is not the recording that was measured. */
+const TOLERATED_SECONDS = 1;
+const TOLERATED_SHARE = 0.02;
+
+/** Throws `Undecodable`. */
+export async function decodeRecording(
+  { decoder, spool }: { readonly decoder: Decoder; readonly spool: Pick<Spool, "begin"> },
+  audio: EncodedAudio,
+  wish: DecodeWish,
+): Promise<DecodedRecording> {
+  const pcm = decoder.decode(audio, wish);
+  const { sampleRate, channels } = pcm;
+  const tolerated = Math.max(TOLERATED_SECONDS, audio.durationSeconds * TOLERATED_SHARE);
+  const frameBytes = channels * BYTES_PER_SAMPLE;
+  const maxBytes = Math.ceil((audio.durationSeconds + tolerated) * sampleRate) * frameBytes;
+  const writer = spool.begin({ maxBytes: maxBytes + frameBytes * sampleRate, param: "audio" });
+  const meter = levelMeter(pcm);
+  try {
+    let bytes = 0;
+    for await (const chunk of pcm.chunks) {
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) throw new Undecodable("longer_than_measured");
+      meter.add(chunk);
+      await writer.write(littleEndian(chunk));
+    }
+    const levels = meter.end();
+    if (levels.samples / sampleRate < audio.durationSeconds - tolerated) throw new Undecodable("shorter_than_measured");
+    const spooled = await writer.finish();
+    return {
+      sampleRate,
+      channels,
+      levels,
+      piece: ({ from, to }) => {
+        const bodyBytes = (to - from) * frameBytes;
+        return {
+          sizeBytes: HEADER_BYTES + bodyBytes,
+          async *open() {
+            yield wavHeader(sampleRate, channels, bodyBytes);
+            yield* bytesBetween(spooled.source, from * frameBytes, to * frameBytes);
+          },
+        };
+      },
+      dispose: () => spooled.dispose(),
+    };
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+/** As the machine keeps them, which on every platform that Node runs on but two is little-endian already. */
+function littleEndian(samples: Int16Array): Uint8Array {
+  const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+  return IS_LITTLE_ENDIAN ? bytes : Buffer.from(bytes).swap16();
+}
+
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+async function* bytesBetween(source: AudioSource, from: number, to: number): AsyncGenerator<Uint8Array> {
+  if (source.kind === "bytes") yield Buffer.from(source.bytes.subarray(from, to));
+  else yield* createReadStream(source.path, { start: from, end: to - 1 }) as AsyncIterable<Buffer>;
+}
+
+function wavHeader(sampleRate: number, channels: number, bodyBytes: number): Uint8Array {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const frameBytes = channels * BYTES_PER_SAMPLE;
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(HEADER_BYTES - 8 + bodyBytes, 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(sampleRate * frameBytes, 28);
+  header.writeUInt16LE(frameBytes, 32);
+  header.writeUInt16LE(BYTES_PER_SAMPLE * 8, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(bodyBytes, 40);
+  return header;
+}

@@ -1,0 +1,62 @@
+// The pieces of one recording for the targets of one run (contract 10, `split_long_audio`): decoded once however many of them need it,
+// and gone with the run.
+import { type DecodedRecording, decodeRecording } from "../audio/decode/decoded-recording.ts";
+import { holdsSpeech } from "../audio/decode/levels.ts";
+import { planCuts } from "../audio/decode/plan-cuts.ts";
+import { MEDIA } from "../audio/media-types.ts";
+import type { SpeechAudio } from "../providers/provider.ts";
+import type { Cut } from "../routing/judge-cut.ts";
+import type { GatewayServices } from "./services.ts";
+
+export interface Piece {
+  readonly audio: SpeechAudio;
+  readonly startSeconds: number;
+  readonly holdsSpeech: boolean;
+}
+
+export interface Cutter {
+  /** Throws `Undecodable`. */
+  pieces(cut: Cut): Promise<readonly Piece[]>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export function createCutter(
+  services: Pick<GatewayServices, "decoder" | "spool">,
+  audio: SpeechAudio,
+  signal: AbortSignal,
+): Cutter {
+  const decoded = new Map<number, Promise<DecodedRecording>>();
+  const recordingOf = ({ channels }: Cut): Promise<DecodedRecording> => {
+    const wish = { channels: channels === 1 ? "mono" : "all", signal } as const;
+    const recording = decoded.get(channels) ?? decodeRecording(services, audio, wish);
+    decoded.set(channels, recording);
+    return recording;
+  };
+  return {
+    pieces: async (cut) => {
+      const recording = await recordingOf(cut);
+      const { sampleRate, channels, levels } = recording;
+      return planCuts(levels, sampleRate, cut.maxFrames).map((span) => {
+        const frameOf = (sample: number): number => Math.round(sample / levels.frameSamples);
+        return {
+          startSeconds: span.from / sampleRate,
+          holdsSpeech: holdsSpeech(levels, frameOf(span.from), frameOf(span.to)),
+          audio: {
+            format: "wav",
+            mediaType: MEDIA.wav.mediaType,
+            fileName: `audio${MEDIA.wav.extension}`,
+            durationSeconds: Math.round(((span.to - span.from) / sampleRate) * 1000) / 1000,
+            channels,
+            codec: "pcm",
+            sampleRate,
+            ...recording.piece(span),
+          },
+        };
+      });
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const recording of await Promise.allSettled(decoded.values()))
+        if (recording.status === "fulfilled") await recording.value.dispose();
+    },
+  };
+}

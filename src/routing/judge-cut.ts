@@ -1,0 +1,52 @@
+// Audio beyond a model's size or duration on a route that splits (contract 10, `split_long_audio`): how large its pieces may be, or
+// what a cut would cost. Pure: whether the gateway can decode the recording comes in as data.
+import type { Feature, Lack } from "../contract/features.ts";
+import type { SpeechModel } from "../providers/provider.ts";
+import type { Requirements } from "./required-features.ts";
+
+/** Pieces are WAV files of 16-bit samples. */
+export interface Cut {
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** The longest piece that both caps allow. */
+  readonly maxFrames: number;
+}
+
+export type CutVerdict =
+  | { readonly ok: true; readonly cut: Cut }
+  /** Besides the limit that the audio exceeds. */
+  | { readonly ok: false; readonly missing: readonly Lack[] };
+
+/** Speaker 1 of one piece is nobody in the next; a number read out across a cut is whole in neither; a stream has one file. */
+const NEEDS_THE_WHOLE: ReadonlySet<Feature> = new Set<Feature>([
+  "diarization",
+  "redaction.pii",
+  "redaction.pci",
+  "redaction.phi",
+  "redaction.numbers",
+  "streaming",
+]);
+
+/** The header of a WAV file as `audio/decode/pieces.ts` writes it. */
+export const WAV_HEADER_BYTES = 44;
+const BYTES_PER_SAMPLE = 2;
+/** Shorter ones are all cuts and no speech. */
+const LEAST_PIECE_SECONDS = 1;
+
+export function judgeCut(
+  { limits }: Pick<SpeechModel, "limits">,
+  maxSeconds: number,
+  wanted: Requirements,
+  audio: { readonly channels: number; readonly pcmRate?: number | null } | null,
+): CutVerdict {
+  const lost = wanted.features.filter((feature) => NEEDS_THE_WHOLE.has(feature));
+  if (lost.length > 0) return { ok: false, missing: lost };
+  const sampleRate = audio?.pcmRate ?? null;
+  if (audio === null || sampleRate === null) return { ok: false, missing: ["decoder"] };
+  if (limits.formats !== undefined && !limits.formats.includes("wav")) return { ok: false, missing: ["format"] };
+  const channels = wanted.features.includes("multichannel") ? audio.channels : 1;
+  const bySize = ((limits.maxBytes ?? Number.POSITIVE_INFINITY) - WAV_HEADER_BYTES) / (BYTES_PER_SAMPLE * channels);
+  const maxFrames = Math.floor(Math.min(bySize, maxSeconds * sampleRate));
+  if (maxFrames < LEAST_PIECE_SECONDS * sampleRate) return { ok: false, missing: [] };
+  return { ok: true, cut: { sampleRate, channels, maxFrames } };
+}
