@@ -40,6 +40,8 @@ export interface Payer {
 export interface CallKeeper {
   /** Commits before a byte leaves. Answers the id of the attempt, which is another's than given where one was reserved before. */
   reserve(reservation: Reservation): Promise<AttemptId>;
+  /** Commits that the call is made, before the first byte of a request that is not free. */
+  announce?(): Promise<void>;
   /** Ends an attempt that served nobody. */
   settle(settlement: Settlement, failure: FailedAttempt): Promise<void>;
   /** An answer that is doubted while another target is asked: its attempt stays open, and its target is not called again. */
@@ -196,6 +198,7 @@ async function runOne(
         credential: account.credential,
         signal: run.signal,
         timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
+        beforePaid: async () => run.keeper.announce?.(),
         onDispatch: () => {
           sentMs += Math.round((piece?.audio ?? audio).durationSeconds * 1000);
         },

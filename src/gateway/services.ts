@@ -22,6 +22,8 @@ export interface IoRequest {
   readonly signal: AbortSignal;
   /** Milliseconds from now until the call is given up. */
   readonly timeoutMs: number;
+  /** Awaited before a request that the provider may be paid for: what must be durable by then. */
+  readonly beforePaid?: () => Promise<void>;
   /** Called as the first byte leaves: from then on the provider may do the work. */
   readonly onDispatch: () => void;
   /** Awaited before the first poll of a run that the provider accepted. */

@@ -1,5 +1,6 @@
-// What a job keeps of its calls, in its own row (contract 5): that one is about to be made, before its first byte; the provider's
-// run, before its first poll; that one failed, before the next is tried. Whoever takes the job over reads it and never calls twice.
+// What a job keeps of its calls, in its own row (contract 5): what is reserved for one; that it is about to be made, before the first
+// byte that is paid for; the provider's run, before its first poll; that it failed, before the next is tried. Whoever takes the job
+// over reads it and never calls twice.
 import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { type CallKeeper, uncharged } from "../gateway/run-candidates.ts";
 import { brand } from "../contract/ids.ts";
@@ -25,14 +26,10 @@ export function jobKeeper(
   const keep = (work: (tx: Transacting) => Promise<void>) => insist(insistence, () => transact(database, work));
   let call: JobCall | null = job.call;
 
-  const announce = async (next: JobCall, tx: Parameters<typeof writeCall>[0]): Promise<void> => {
-    if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
-  };
-
   /** The reservation made at submission, or by the attempt before, gives way to this one. */
   const exchange = (next: JobCall, reservation: Reservation): Promise<void> =>
     transact(database, async (tx) => {
-      await announce(next, tx);
+      if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
       if (call !== null) {
         const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");
         await gateway.ledger.settleIn(tx, unused);
@@ -45,14 +42,21 @@ export function jobKeeper(
   return {
     reserve: async (reservation) => {
       const mine = call?.position === reservation.position ? call : null;
-      if (mine?.state === "submitted") return brand("attempt", mine.attemptId);
-      const { position } = reservation;
-      const next: JobCall = { attemptId: mine?.attemptId ?? reservation.attemptId, position, state: "submitting" };
-      if (mine === null) await exchange(next, reservation);
-      // Left to a successor, an announcement whose commit is unknown would read as a call that may have been made.
-      else await insist(insistence, () => announce(next, database.db));
+      if (mine !== null) return brand("attempt", mine.attemptId);
+      const next: JobCall = { attemptId: reservation.attemptId, position: reservation.position, state: "reserved" };
+      await exchange(next, reservation);
       call = next;
-      return brand("attempt", next.attemptId);
+      return reservation.attemptId;
+    },
+    announce: async () => {
+      if (call === null) throw new Error("a call without its reservation");
+      if (call.state !== "reserved") return;
+      const next: JobCall = { ...call, state: "submitting" };
+      // Left to a successor, an announcement whose commit is unknown would read as a call that may have been made.
+      await insist(insistence, async () => {
+        if (!(await writeCall(database.db, job, next))) throw await whyNot(database.db, job);
+      });
+      call = next;
     },
     keepRun: async (candidate, run, part) => {
       if (call === null) throw new Error("a run without its call");

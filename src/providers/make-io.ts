@@ -31,6 +31,8 @@ export interface IoOptions {
   readonly firstByteTimeoutMs?: number;
   /** With `open`: the longest wait for a next chunk while somebody wants it. */
   readonly idleTimeoutMs?: number;
+  /** Awaited before each request that is not free; what it throws is thrown instead of sending. */
+  readonly beforePaid?: () => Promise<void>;
   /** Called as the first byte of a request that is not free leaves. */
   readonly onDispatch?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
@@ -45,9 +47,18 @@ export function createIo(options: IoOptions): StreamingIo {
   const keyOf = (name: string): string => accountKey(options, name);
   return {
     credential: options.credential,
-    send: (request) => send(request, { ...options, deadlineMs: leftMs() }),
-    open: (request) => open(request, { ...options, deadlineMs: leftMs() }),
-    connect: (request) => connect(request, { ...options, deadlineMs: leftMs() }),
+    send: async (request) => {
+      if (request.isFree !== true) await options.beforePaid?.();
+      return send(request, { ...options, deadlineMs: leftMs() });
+    },
+    open: async (request) => {
+      if (request.isFree !== true) await options.beforePaid?.();
+      return open(request, { ...options, deadlineMs: leftMs() });
+    },
+    connect: async (request) => {
+      await options.beforePaid?.();
+      return connect(request, { ...options, deadlineMs: leftMs() });
+    },
     remember: (name, make) => memory.get(keyOf(name), make),
     forget: (name) => memory.forget(keyOf(name)),
     onRemoteRun: async (run) => options.onRemoteRun?.(run),

@@ -7,7 +7,7 @@ import { claimJob, writeCall, writeFailure, writeProgress, handBack } from "../.
 import { postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
-import { ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
+import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 /** Takes jobs and works on none: what is shared outlives the workers beside it. */
@@ -53,6 +53,57 @@ test("contract 5: killed while a call is in flight, the job fails as unknown, is
   const again = await postForm(origin, { path: JOBS, headers });
   assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
   assert.equal((again.json as { job_id: string }).job_id, id);
+});
+
+test("contract 5: killed while audio goes up to a provider that is polled, its successor submits, for nothing was paid yet", async () => {
+  const { sandbox, database, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", step: "upload", times: 1, fault: { kind: "stall" } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ path, outcome }) => path.endsWith("/upload") && outcome === "stalled");
+  await first.close();
+  assert.equal(paidCalls(sandbox), 0);
+
+  const second = await startWorker();
+  await pass(second, 31);
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+  assert.equal(done.attempts, 2);
+  assert.equal(paidCalls(sandbox), 1);
+  const attempts = await attemptsOf(database, id);
+  assert.deepEqual(
+    attempts.map(({ outcome }) => outcome),
+    ["succeeded"],
+  );
+});
+
+test("contract 5: killed while the submission is in flight, the job fails as unknown and is not submitted again", async () => {
+  const { sandbox, database, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", step: "submit", times: 1, fault: { kind: "stall" } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ path, outcome }) => path.endsWith("/transcript") && outcome === "stalled");
+  await first.close();
+
+  const second = await startWorker();
+  await pass(second, 31);
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.equal(done.error?.code, "PROVIDER_RESULT_UNKNOWN");
+  assert.equal(paidCalls(sandbox), 1);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+});
+
+test("contract 5: cancelled while audio goes up to a provider that is polled, the job is not submitted and not charged", async () => {
+  const { sandbox, database, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", step: "upload", times: 1, fault: { kind: "delay", ms: 1_000 } });
+  await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ path }) => path.endsWith("/upload"));
+  await cancel(origin, id, REMOTE_KEY);
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.deepEqual([done.status, done.usage], ["cancelled", null]);
+  assert.equal(paidCalls(sandbox), 0);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
 });
 
 test("contract 5: killed while a run is polled, its successor polls on and submits nothing", async () => {
