@@ -1,0 +1,117 @@
+// The request log on its way to the database (contract 10): nothing is lost while the database is away for a moment, one bad
+// record holds up no other, what is over its retention goes, and a shutdown writes what is left.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { newId } from "../../src/contract/ids.ts";
+import type { Principal } from "../../src/auth/principal.ts";
+import { createRequestLog, type RequestLog } from "../../src/requests/log.ts";
+import { postForm, send } from "../harness/client.ts";
+import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { startGateway } from "../harness/gateway.ts";
+
+let database: TestDatabase;
+let log: RequestLog;
+const logs: string[] = [];
+before(async () => {
+  database = await openTestDatabase();
+});
+beforeEach(async () => {
+  logs.length = 0;
+  await database.db.deleteFrom("requests").execute();
+  log = createRequestLog({
+    database,
+    logger: pino({}, { write: (line: string) => logs.push(line) }),
+    keptDays: 30,
+    nowMs: Date.now,
+  });
+});
+after(() => database.close());
+
+const noQuota = { requestsPerMinute: null, concurrent: null, audioSecondsPerHour: null, tokensPerMinute: null };
+const routing = { route: null, audioInputOverride: null, defaultPurpose: null, audioPurposePolicy: null, purposes: [] };
+const principal: Principal = {
+  key: {
+    id: newId("key"),
+    prefix: "svc_live_",
+    last4: "0000",
+    name: "key",
+    role: "member",
+    scopes: [],
+    createdAt: new Date(),
+    expiresAt: null,
+    quota: noQuota,
+    routing,
+  },
+  workspace: { id: newId("workspace"), slug: "acme", plan: null },
+  app: { id: newId("app"), name: "notes", quota: noQuota, routing },
+  scopes: [],
+  testMode: false,
+};
+
+function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now()): void {
+  const opening = { requestId: newId("request"), endpoint, principal, receivedAtMs, hasKey: false };
+  log.open(opening).end({ status: 200, code: null });
+}
+
+const rows = () => database.db.selectFrom("requests").select(["endpoint", "at"]).execute();
+
+test("contract 10: records that could not be written are written when the database is back, each once", async () => {
+  for (let count = 0; count < 700; count += 1) leave();
+  await sql`alter table requests rename to requests_away`.execute(database.db);
+  await assert.rejects(log.flush());
+  leave();
+  await assert.rejects(log.flush());
+  await sql`alter table requests_away rename to requests`.execute(database.db);
+  await log.flush();
+  await log.flush();
+  assert.equal((await rows()).length, 701);
+});
+
+test("contract 10: one bad record is left out and told, and holds up no other", async () => {
+  for (const endpoint of ["a", "b", "not a text\u0000", "c", "d"]) leave(endpoint);
+  await log.flush();
+  assert.deepEqual((await rows()).map(({ endpoint }) => endpoint).toSorted(), ["a", "b", "c", "d"]);
+  assert.equal(logs.filter((line) => line.includes("could not keep a record")).length, 1);
+});
+
+test("retention.request_days: what is older goes, by the database's clock, and nothing else", async () => {
+  const dayMs = 86_400_000;
+  leave("old", Date.now() - 31 * dayMs);
+  leave("young", Date.now() - 29 * dayMs);
+  await log.flush();
+  assert.equal(await log.sweep(), 1);
+  assert.deepEqual(
+    (await rows()).map(({ endpoint }) => endpoint),
+    ["young"],
+  );
+  await shiftClock(database, 2 * 86_400);
+  assert.equal(await log.sweep(), 1);
+  await shiftClock(database, 0);
+  assert.deepEqual(await rows(), []);
+});
+
+test("contract 10: the time of a record is when its request came, whenever it is written", async () => {
+  const came = Date.now() - 5_000;
+  leave("late", came);
+  await log.flush();
+  const [row] = await rows();
+  assert(Math.abs((row?.at.getTime() ?? 0) - came) < 2_000);
+});
+
+test("contract 10: a shutdown writes what is left, and a record needs no flush of anybody's", async () => {
+  const gateway = await startGateway();
+  try {
+    const answers = [await postForm(gateway.origin), await postForm(gateway.origin, { fields: { nonsense: "1" } })];
+    assert.equal((await send(`${gateway.origin}/v1/transcription`, { method: "POST" })).status, 401);
+    await gateway.app.close();
+    const kept = await gateway.database.db.selectFrom("requests").select(["id", "status"]).orderBy("id").execute();
+    assert.deepEqual(
+      kept.map(({ id, status }) => [id, status]),
+      answers.map((answer) => [answer.headers.get("x-request-id"), answer.status]),
+    );
+  } finally {
+    await gateway.close();
+  }
+});
