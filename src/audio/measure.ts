@@ -1,5 +1,6 @@
 // Measures submitted audio in a worker thread that a clock can kill (contract.md section 3, "Seconds"; reliability.md section 5).
 import { Worker } from "node:worker_threads";
+import { SNIFF_BYTES } from "./media-types.ts";
 import type { Measurement } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
 
@@ -25,7 +26,6 @@ export type MeasurerOptions = {
 type Job = { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
 type Slot = { worker: Worker | null; job: Job | null; timer: NodeJS.Timeout | null };
 
-const HEAD_BYTES = 16_384;
 const MEBIBYTE = 1_048_576;
 const killAfterDefault = (sizeBytes: number): number => 2000 + 1000 * Math.ceil(sizeBytes / (32 * MEBIBYTE));
 
@@ -156,10 +156,10 @@ const outcomeOf = (answer: Exclude<WorkerAnswer, { needsAll: true }>): Measureme
 
 /** The beginning tells the length of most recordings, so no megabyte is copied over for its 44 bytes of header. */
 function post(worker: Worker, source: AudioSource): void {
-  if (source.kind === "file" || source.bytes.byteLength <= HEAD_BYTES) return postAll(worker, source);
+  if (source.kind === "file" || source.bytes.byteLength <= SNIFF_BYTES) return postAll(worker, source);
   send(worker, {
     kind: "head",
-    bytes: new Uint8Array(source.bytes.subarray(0, HEAD_BYTES)),
+    bytes: new Uint8Array(source.bytes.subarray(0, SNIFF_BYTES)),
     sizeBytes: sizeOf(source),
   });
 }

@@ -49,6 +49,7 @@ const settings = z.strictObject({
     .describe("Where it takes audio, behind the base URL, if not where its dialect says.")
     .optional(),
 });
+const readSettings = settings.partial().strip().catch({});
 
 export const openaiCompatible: SpeechProvider = {
   kind: "openai-compatible",
@@ -69,7 +70,7 @@ export const openaiCompatible: SpeechProvider = {
 
 /** Settings were judged with the configuration; what is not understood here falls back to the protocol as published. */
 function dialectOf(target: SpeechTarget): Dialect {
-  const { dialect, transcribe_path: transcribePath } = settings.partial().strip().catch({}).parse(target.settings);
+  const { dialect, transcribe_path: transcribePath } = readSettings.parse(target.settings);
   const base = DIALECTS[dialect ?? "openai"];
   return transcribePath === undefined ? base : { ...base, transcribePath };
 }

@@ -120,6 +120,7 @@ const settings = z.strictObject({
     .describe("gpt-4o-transcribe-diarize: voices to tell apart by a sample; they count towards its 25 MiB.")
     .optional(),
 });
+const readSettings = settings.partial().strip().catch({});
 
 export const openai: SpeechProvider = {
   kind: "openai",
@@ -150,7 +151,7 @@ function dialectOf(target: SpeechTarget): Dialect {
 
 /** Names and samples are two lists in the same order. Settings were judged with the configuration. */
 function withKnownSpeakers(dialect: Dialect, target: SpeechTarget): Dialect {
-  const { known_speakers: known = [] } = settings.partial().strip().catch({}).parse(target.settings);
+  const { known_speakers: known = [] } = readSettings.parse(target.settings);
   return {
     ...dialect,
     constantFields: [
