@@ -6,7 +6,7 @@ import type { Warning } from "../contract/transcription.ts";
 import type { Settlement } from "../metering/ledger.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
-import { chatJudge } from "../routing/decide-chat-route.ts";
+import { type ChatPlanner, chatJudge } from "../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { type AudioDecision, type ByChat, decideAudio } from "../routing/decide-translation.ts";
 import type { Requirements } from "../routing/required-features.ts";
@@ -44,7 +44,9 @@ export const TRANSLATED_BY_CHAT: Warning = {
 export function decideWithChat(services: GatewayServices, call: AudioCall, facts: MeasuredFacts): AudioDecision {
   const context = contextOf(services, call);
   const question = questionOf(services, call, facts);
-  const plan = chatPlanner(services, expectedRequest(call, facts.durationSeconds));
+  // A transcription, or a translation that a target makes itself, plans no chat.
+  const plan: ChatPlanner = (target, settings) =>
+    chatPlanner(services, expectedRequest(call, facts.durationSeconds))(target, settings);
   const made = decideAudio(context, question, plan, healthOf(services));
   const { decision, byChat } = made;
   const considered = [...decision.considered, ...(byChat?.considered ?? [])];
