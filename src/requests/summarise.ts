@@ -25,7 +25,7 @@ function opening(record: Told): string {
     case "routed":
       if (asked?.dry_run === true) return "A dry run: nothing was called.";
       if (record.job !== null) return `Taken as job ${record.job.id}, ${record.job.status ?? "gone by now"}.`;
-      if (code !== null) return `Ended with ${status} ${code}.`;
+      if (code !== null) return status === 200 ? `Its stream broke with ${code}.` : `Ended with ${status} ${code}.`;
       if (served.length === 0) return "The caller hung up before a target had served it.";
       return `Served by ${served.map(nameOf).join(" and ")}${status === 499 ? " after the caller had hung up" : ""}.`;
   }

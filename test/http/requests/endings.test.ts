@@ -29,6 +29,7 @@ test("contract 3, 10: a stream of a transcript that breaks after its 200 has its
   const record = await recordOf(gateway, answer);
   assert.deepEqual([record.status, record.code, record.asked?.stream], [200, "PROVIDER_RESULT_UNKNOWN", true]);
   assert.equal(record.attempts.at(-1)?.outcome, "unknown");
+  assert.match(record.summary, /^Its stream broke with PROVIDER_RESULT_UNKNOWN\./u);
 });
 
 test("contract 7, 10: so has a stream of chat", async () => {
