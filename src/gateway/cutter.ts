@@ -28,7 +28,8 @@ export function createCutter(
   const decoded = new Map<number, Promise<DecodedRecording>>();
   const recordingOf = ({ channels }: Cut): Promise<DecodedRecording> => {
     const wish = { channels: channels === 1 ? "mono" : "all", signal } as const;
-    const recording = decoded.get(channels) ?? decodeRecording(services, audio, wish);
+    const recording =
+      decoded.get(channels) ?? services.decoder.inTurn(signal, () => decodeRecording(services, audio, wish));
     decoded.set(channels, recording);
     return recording;
   };

@@ -20,7 +20,8 @@ export function createSpeechDetector(
   const listen = async (): Promise<boolean> => {
     if (decoder.rateOf(audio) === null) return false;
     try {
-      return holdsSpeech(await measureLevels(decoder.decode(audio, { channels: "mono", signal })));
+      const measure = () => measureLevels(decoder.decode(audio, { channels: "mono", signal }));
+      return holdsSpeech(await decoder.inTurn(signal, measure));
     } catch (error) {
       if (error instanceof Undecodable || signal.aborted) return false;
       throw error;

@@ -1,5 +1,7 @@
 // The sound inside a recording, as 16-bit samples with bounded memory (contract 10, `split_long_audio`; the empty-transcript
 // guard). By ffmpeg where the machine has it, else by our own reader, which knows WAV alone (docs/decisions/0013).
+import { availableParallelism } from "node:os";
+import { createPlaces } from "../../lib/places.ts";
 import { decodeByFfmpeg } from "./ffmpeg.ts";
 import { type DecodableAudio, type DecodeWish, type EncodedAudio, type Pcm, SPEECH_RATE, Undecodable } from "./pcm.ts";
 import { decodeWav, WAV_CODECS } from "./wav.ts";
@@ -8,6 +10,8 @@ export interface Decoder {
   readonly name: "ffmpeg" | "wav";
   /** Samples a second it would give of this recording; null: it cannot read it. */
   rateOf(audio: DecodableAudio): number | null;
+  /** Whoever decodes a whole recording waits for one of few places; rejects when the signal aborts first. */
+  inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
   /** Its chunks throw `Undecodable` where the content is not what its measurement promised. */
   decode(audio: EncodedAudio, wish: DecodeWish): Pcm;
 }
@@ -20,9 +24,14 @@ export interface DecoderOptions {
 }
 
 export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
+  // Half of the machine goes on answering.
+  const total = Math.max(1, Math.floor(availableParallelism() / 2));
+  const places = createPlaces({ total, perKind: total });
+  const inTurn: Decoder["inTurn"] = (signal, work) => places.within("decode", signal, work);
   if (ffmpeg !== null)
     return {
       name: "ffmpeg",
+      inTurn,
       // What nobody measured is no recording: audio that is still being spoken.
       rateOf: ({ codec }) => (codec === undefined ? null : SPEECH_RATE),
       decode: (audio, { channels, signal }) => {
@@ -40,6 +49,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
     };
   return {
     name: "wav",
+    inTurn,
     // The file's own: a resampler would have to be a good one to do no harm.
     rateOf: readableRate,
     decode: (audio, { channels, signal }) => {

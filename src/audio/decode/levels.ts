@@ -81,9 +81,7 @@ export function levelMeter({ sampleRate, channels }: Pick<Pcm, "sampleRate" | "c
 
 /** Whether somebody speaks between two frames; of the whole unless told. */
 export function holdsSpeech({ db, crossings }: Levels, from = 0, to = db.length): boolean {
-  const part = db.subarray(from, to);
-  const pauses = part.toSorted()[Math.floor(part.length / 10)] ?? FLOOR_DB;
-  const threshold = Math.max(QUIETEST_SPEECH_DB, pauses + ABOVE_PAUSES_DB);
+  const threshold = Math.max(QUIETEST_SPEECH_DB, levelOfPauses(db.subarray(from, to)) + ABOVE_PAUSES_DB);
   let run = 0;
   let speech = 0;
   for (let frame = from; frame < to; frame++) {
@@ -96,6 +94,20 @@ export function holdsSpeech({ db, crossings }: Levels, from = 0, to = db.length)
   }
   return false;
 }
+
+/** What a tenth of the recording is no louder than; counted in steps, for sorting hours of it would hold up everybody. */
+function levelOfPauses(db: Float32Array): number {
+  const counts = new Uint32Array(-FLOOR_DB * STEPS_PER_DB + 1);
+  for (const level of db) {
+    const step = Math.floor((level - FLOOR_DB) * STEPS_PER_DB);
+    counts[step] = (counts[step] ?? 0) + 1;
+  }
+  let left = Math.floor(db.length / 10);
+  const step = counts.findIndex((count) => (left -= count) < 0);
+  return FLOOR_DB + Math.max(0, step) / STEPS_PER_DB;
+}
+
+const STEPS_PER_DB = 4;
 
 function growing(): { push(value: number): void; values(): Float32Array } {
   let held = new Float32Array(1024);
