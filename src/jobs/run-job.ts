@@ -19,7 +19,7 @@ import { enterStage, openAudio, type ReadyAudio } from "./open-audio.ts";
 import { type JobResult, storeResult } from "./result.ts";
 import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
-import { JobStop } from "./stop.ts";
+import { JobStop, type StopReason } from "./stop.ts";
 
 /** `graceOver` aborts when the process can wait no longer for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
@@ -32,7 +32,7 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
   try {
     await work(services, job, lease, signal);
   } catch (error) {
-    if (error instanceof JobStop) await leave(services, job, error, signal);
+    if (error instanceof JobStop) await leave(services, job, reasonOf(error, lease, graceOver), signal);
     else if (error instanceof GatewayError || error instanceof JobFailure) await fail(services, job, error, signal);
     // A fault of ours: the lease lapses and another attempt is made, a few times.
     else throw error;
@@ -115,7 +115,12 @@ async function succeed(
   );
 }
 
-async function leave(services: WorkerServices, job: OpenJob, { reason }: JobStop, signal: AbortSignal): Promise<void> {
+/** What this process itself cut short is still its own to hand on. */
+function reasonOf({ reason }: JobStop, lease: Lease, graceOver: AbortSignal): StopReason {
+  return reason === "lost" && graceOver.aborted && !lease.lost.aborted ? "handed_back" : reason;
+}
+
+async function leave(services: WorkerServices, job: OpenJob, reason: StopReason, signal: AbortSignal): Promise<void> {
   services.gateway.logger.info({ job_id: job.id, attempt: job.attempt, reason, event: "job.left" });
   switch (reason) {
     case "lost":

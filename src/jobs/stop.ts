@@ -5,7 +5,7 @@ export type StopReason =
   | "lost"
   /** Its caller wants no more of it. */
   | "cancelled"
-  /** This process stops, and the provider works on by itself: another worker polls on. */
+  /** This process stops: another worker polls on, or judges what was cut short. */
   | "handed_back";
 
 export class JobStop extends Error {

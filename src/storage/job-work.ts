@@ -22,11 +22,14 @@ export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow |
   return rows[0] ?? null;
 }
 
+/** Lapsed, and no renewal that is still on its way makes it last again. */
+const handedBack = sql`'epoch'::timestamptz`;
+
 /** Those still held. A row being written this moment is renewed by the next round. */
 export async function renewLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
   if (fences.length === 0) return [];
   const list = sql`jsonb_to_recordset(${JSON.stringify(fences)}::jsonb) as held (id text, attempt int)`;
-  const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing'`;
+  const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing' and jobs.lease_until > ${handedBack}`;
   await sql`update jobs set lease_until = ${lease} where ctid in (
     select jobs.ctid from jobs join ${list} on ${isHeld} for update of jobs skip locked)`.execute(db);
   const { rows } = await sql<Fence>`select jobs.id, jobs.attempt from jobs join ${list} on ${isHeld}`.execute(db);
@@ -101,7 +104,7 @@ export async function writeFailure(tx: Transacting, { id, attempt }: Fence, fail
 
 /** Another worker may go on at once. */
 export async function handBack(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
-  await sql`update jobs set lease_until = patchbay_now() where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
+  await sql`update jobs set lease_until = ${handedBack} where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(
     db,
   );
 }

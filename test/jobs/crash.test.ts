@@ -2,8 +2,9 @@
 // was presumed dead changes nothing any more.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
+import { sql } from "kysely";
 import { endJob } from "../../src/jobs/end-job.ts";
-import { claimJob, writeCall, writeFailure, writeProgress, handBack } from "../../src/storage/job-work.ts";
+import { claimJob, writeCall, writeFailure, writeProgress, handBack, renewLeases } from "../../src/storage/job-work.ts";
 import { postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
@@ -24,6 +25,14 @@ afterEach(async () => {
   await assertEvents(gateway.database);
 });
 
+/** As after kill -9: nothing was handed back, and the lease lasts on. */
+async function kill(worker: TestGateway, id: string): Promise<void> {
+  await worker.close();
+  await sql`update jobs set lease_until = patchbay_now() + interval '30 seconds' where id = ${id}`.execute(
+    gateway.database.db,
+  );
+}
+
 const workers: TestGateway[] = [];
 async function startWorker(): Promise<TestGateway> {
   const worker = await startGateway({ file: jobsFile, beside: gateway });
@@ -38,7 +47,7 @@ test("contract 5: killed while a call is in flight, the job fails as unknown, is
   const headers = { "idempotency-key": "crash-in-flight" };
   const { job_id: id } = await submit(origin, { headers });
   await sandbox.waitForCall((call) => call.wire === "deepgram");
-  await first.close();
+  await kill(first, id);
   assert.equal((await poll(origin, id)).status, "processing");
 
   sandbox.clearFaults();
@@ -61,7 +70,7 @@ test("contract 5: killed while audio goes up to a provider that is polled, its s
   const first = await startWorker();
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   await sandbox.waitForCall(({ path, outcome }) => path.endsWith("/upload") && outcome === "stalled");
-  await first.close();
+  await kill(first, id);
   assert.equal(paidCalls(sandbox), 0);
 
   const second = await startWorker();
@@ -83,7 +92,7 @@ test("contract 5: killed while the submission is in flight, the job fails as unk
   const first = await startWorker();
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   await sandbox.waitForCall(({ path, outcome }) => path.endsWith("/transcript") && outcome === "stalled");
-  await first.close();
+  await kill(first, id);
 
   const second = await startWorker();
   await pass(second, 31);
@@ -113,7 +122,7 @@ test("contract 5: killed while a run is polled, its successor polls on and submi
   const first = await startWorker();
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  await first.close();
+  await kill(first, id);
 
   const second = await startWorker();
   await pass(second, 31);
@@ -141,6 +150,33 @@ test("contract 5: a worker that stops in order hands a run back at once, without
   const done = await ended(origin, id, REMOTE_KEY);
   assert.equal(done.status, "succeeded");
   assert.equal(paidCalls(sandbox), 1);
+});
+
+test("contract 5: a worker whose grace is over hands back what it was polling, and its successor polls on at once", async () => {
+  const { sandbox, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
+  sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, outcome }) => method === "GET" && outcome === "stalled");
+  await first.close();
+  await startWorker();
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.deepEqual([done.status, done.attempts], ["succeeded", 2], JSON.stringify(done.error));
+  assert.equal(paidCalls(sandbox), 1);
+});
+
+test("contract 5: a renewal that was on its way when the job was handed back does not hold it", async () => {
+  const { database, origin } = gateway;
+  const { job_id: id } = await submit(origin);
+  assert.equal((await claimJob(database.db, id))?.attempt, 1);
+  const fence = { id, attempt: 1 };
+  assert.deepEqual(await renewLeases(database.db, [fence]), [fence]);
+  await handBack(database.db, fence);
+  await renewLeases(database.db, [fence]);
+  await startWorker();
+  const done = await ended(origin, id);
+  assert.deepEqual([done.status, done.attempts], ["succeeded", 2]);
 });
 
 test("contract 5: a worker that stops in order finishes the call it has in flight", async () => {
