@@ -1,7 +1,9 @@
 // Hands a queue's messages to so many handlers at once, of one group to so many: an app with ten thousand jobs leaves room
-// for another's (contract 5). pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
+// for another's (contract 5). A slot that falls free goes first to a group that has none and had no turn yet, whatever the age of the
+// others' messages. pg-boss's own workers fetch one message a poll; this fetches as long as there is room.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Job, PgBoss } from "pg-boss";
+import { createTurns } from "./turns.ts";
 
 export interface Message {
   readonly id: string;
@@ -15,7 +17,7 @@ export interface Message {
 export interface WorkOptions {
   /** At once in this process. */
   readonly concurrency: number;
-  /** Of one group at once in this process; absent: all. */
+  /** Of one group at once in this process, and groups take turns; absent: all, in the order of their age. */
   readonly perGroup?: number;
   /** How late a deferred message, or one whose notification was lost, may be noticed. */
   readonly pollMs?: number;
@@ -43,6 +45,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { boss, name, onError, concurrency, perGroup = concurrency, pollMs = POLL_MS } = options;
   const aborter = new AbortController();
   const running = new Map<Promise<void>, Job<unknown>>();
+  const turns = createTurns();
   const state = { stopping: false, wanted: false };
   let turning: Promise<void> | null = null;
 
@@ -50,13 +53,22 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (state.wanted && !state.stopping) {
       state.wanted = false;
       for (let room = roomNow(); room.slots > 0 && !state.stopping; room = roomNow()) {
-        const jobs = await boss.fetch<unknown>(name, { batchSize: room.slots, ignoreGroups: room.fullGroups });
+        const isTurn = options.perGroup !== undefined && turns.isOpen();
+        const jobs = await boss.fetch<unknown>(name, {
+          batchSize: isTurn ? 1 : room.slots,
+          ignoreGroups: isTurn ? turns.had(room.busyGroups) : room.fullGroups,
+        });
         for (const job of jobs) take(job);
-        if (jobs.length < room.slots) break;
+        if (isTurn && jobs.length === 0) turns.end(room.busyGroups);
+        else if (jobs.length < (isTurn ? 1 : room.slots)) break;
       }
     }
   };
   const wake = (): void => {
+    turns.news();
+    turnAgain();
+  };
+  const turnAgain = (): void => {
     state.wanted = true;
     if (state.stopping) return;
     turning ??= turn()
@@ -64,18 +76,22 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       .finally(() => {
         turning = null;
         // A wake between the last look and here.
-        if (state.wanted && !state.stopping) setImmediate(wake);
+        if (state.wanted && !state.stopping) setImmediate(turnAgain);
       });
   };
 
   /** So many may be fetched at once whatever their groups: no group can then have more than its share. */
-  const roomNow = (): { readonly slots: number; readonly fullGroups: string[] } => {
+  const roomNow = (): { readonly slots: number; readonly busyGroups: string[]; readonly fullGroups: string[] } => {
     const counts = new Map<string, number>();
     for (const { groupId = null } of running.values())
       if (groupId !== null) counts.set(groupId, (counts.get(groupId) ?? 0) + 1);
     const fullGroups = [...counts].filter(([, count]) => count >= perGroup).map(([group]) => group);
     const headroom = [...counts.values()].filter((count) => count < perGroup).map((count) => perGroup - count);
-    return { slots: Math.min(concurrency - running.size, perGroup, ...headroom), fullGroups };
+    return {
+      slots: Math.min(concurrency - running.size, perGroup, ...headroom),
+      busyGroups: [...counts.keys()],
+      fullGroups,
+    };
   };
 
   const take = (job: Job<unknown>): void => {
@@ -83,9 +99,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       .catch(onError)
       .finally(() => {
         running.delete(work);
-        wake();
+        turnAgain();
       });
     running.set(work, job);
+    turns.took(job.groupId ?? null);
   };
 
   const handle = async (job: Job<unknown>): Promise<void> => {

@@ -1,7 +1,8 @@
 // One app with a long backlog leaves room for another's single job (contract 5; reliability: noisy neighbours).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { sql } from "kysely";
+import { KEY, OTHER_KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { ended, poll, submit } from "../http/jobs/jobs.ts";
 import { jobsFile, SECOND_APP_KEY } from "./setting.ts";
 
@@ -28,4 +29,22 @@ test("contract 5: another app's single job is taken up at once beside a backlog 
   assert.equal(states.filter((status) => status === "processing").length, 3, states.join(" "));
   assert.equal(states.filter((status) => status === "queued").length, 17);
   await worker.close();
+});
+
+test("contract 5: beside the backlogs of two apps, a third one's single job is taken up before any of them is served again", async () => {
+  const { origin, sandbox } = gateway;
+  for (let n = 0; n < 12; n += 1) for (const key of [KEY, OTHER_KEY]) await submit(origin, { key });
+  sandbox.addFault({ wire: "deepgram", fault: { kind: "delay", ms: 200 } });
+  const worker = await startGateway({ file: (each) => jobsFile(each, { job_concurrency: 4 }), beside: gateway });
+  await sandbox.waitForCall((call) => call.wire === "deepgram");
+  const single = await submit(origin, { key: SECOND_APP_KEY });
+  const done = await ended(origin, single.job_id, SECOND_APP_KEY);
+  sandbox.clearFaults();
+  await worker.close();
+  const { rows } = await sql<{ passed: number }>`
+    select count(*)::int as passed from jobs as other, jobs as single where single.id = ${single.job_id}
+      and other.started_at > single.created_at and other.started_at < single.started_at`.execute(gateway.database.db);
+  assert.equal(done.status, "succeeded");
+  // One in each slot at the most, taken while the submission was on its way.
+  assert.ok((rows[0]?.passed ?? 99) <= 4, `${rows[0]?.passed} jobs came first`);
 });

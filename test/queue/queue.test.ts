@@ -75,9 +75,48 @@ test("contract 5: a group never has more than its share of the slots, and anothe
     },
   });
   await smallCame;
+  while (most < 3) await once(events, "large");
   events.emit("release");
   assert.equal(most, 3);
 });
+
+for (const [concurrency, perGroup] of [
+  [4, 3],
+  [1, 1],
+] as const) {
+  test(`contract 5: of ${concurrency} slots, a third group's single message gets one within a turn of each, however long the backlogs of two others are`, async () => {
+    const queue = await start();
+    for (const group of ["one", "two"])
+      await Promise.all(Array.from({ length: 20 }, () => queue.send("work", { group }, { groupId: group })));
+    const events = new EventEmitter();
+    const taken: string[] = [];
+    const running: (() => void)[] = [];
+    queue.work("work", {
+      concurrency,
+      perGroup,
+      pollMs: 3_600_000,
+      handler: async ({ data, signal }) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        running.push(resolve);
+        signal.addEventListener("abort", () => resolve());
+        taken.push((data as { group: string }).group);
+        events.emit("taken");
+        await promise;
+      },
+    });
+    const until = async (count: number) => {
+      while (taken.length < count) await once(events, "taken");
+    };
+    await until(concurrency);
+    assert.deepEqual(new Set(taken), new Set(concurrency === 1 ? ["one"] : ["one", "two"]));
+    await queue.send("work", { group: "single" }, { groupId: "single" });
+    for (let turn = 1; turn <= 2; turn += 1) {
+      running.shift()?.();
+      await until(concurrency + turn);
+    }
+    assert.ok(taken.includes("single"), taken.join(" "));
+  });
+}
 
 test("architecture Engines: a message whose handler threw comes again", async () => {
   const queue = await start();
