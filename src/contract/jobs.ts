@@ -24,13 +24,21 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing", "done"] as const;
 
 /** What only a job can end with; everything else is an error of the catalogue. */
-export const JOB_ONLY_ERRORS = ["JOB_DEADLINE_EXCEEDED", "ATTEMPTS_EXHAUSTED"] as const;
-export type JobErrorCode = ErrorCode | (typeof JOB_ONLY_ERRORS)[number];
+export const JOB_ONLY_ERRORS = {
+  JOB_DEADLINE_EXCEEDED:
+    "The job did not end before its deadline (6 h unless the operator set another), in the queue or at work. Not charged. Submit it again under a new key.",
+  ATTEMPTS_EXHAUSTED:
+    "The job was taken up again and again and never came to an end: something stops its workers. Not charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",
+} as const;
+type JobOnlyErrorCode = keyof typeof JOB_ONLY_ERRORS;
+export type JobErrorCode = ErrorCode | JobOnlyErrorCode;
 
 export const jobError = z.strictObject({
   code: z
-    .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...JOB_ONLY_ERRORS])
-    .describe("A code of the error catalogue, `JOB_DEADLINE_EXCEEDED` or `ATTEMPTS_EXHAUSTED`."),
+    .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...(Object.keys(JOB_ONLY_ERRORS) as JobOnlyErrorCode[])])
+    .describe(
+      "A code of the error catalogue; or `JOB_DEADLINE_EXCEEDED`, the job did not end in time; or `ATTEMPTS_EXHAUSTED`, no attempt brought it to an end. Neither is charged.",
+    ),
   type: z.string(),
   message: z.string(),
   param: z.string().nullable(),

@@ -1,10 +1,12 @@
 // docs/errors.md and the page /docs/errors, both from the catalogue (contract 1): one text for callers wherever they read.
 import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
+import { JOB_ONLY_ERRORS } from "../contract/jobs.ts";
 
 const INTRO =
   "Every error of every endpoint has the same body. `code` is for programs and never changes its meaning; `message` is for people. `retryable`, the header `X-Should-Retry` and the presence of `Retry-After` always say the same. Quote `request_id` when you report one.";
 const SOMETIMES = "depends";
+const OF_JOBS = "Only in `error.code` of a failed job · `api_error` · retryable: yes";
 
 interface Row {
   readonly code: ErrorCode;
@@ -34,7 +36,8 @@ export function errorsMarkdown(): string {
       `## ${code}\n\n${status} ${STATUS_CODES[status] ?? ""} · \`${type}\` · retryable: ${retryable}\n\n${doc}\n`,
   );
   const heading = "# Errors\n\nGenerated from `src/contract/errors.ts` by `npm run docs`; do not edit.";
-  return `${heading}\n\n${INTRO}\n\n${sections.join("\n")}`;
+  const ofJobs = Object.entries(JOB_ONLY_ERRORS).map(([code, doc]) => `## ${code}\n\n${OF_JOBS}\n\n${doc}\n`);
+  return `${heading}\n\n${INTRO}\n\n${[...sections, ...ofJobs].join("\n")}`;
 }
 
 export function errorsHtml(): string {
@@ -50,6 +53,14 @@ export function errorsHtml(): string {
 <p>${prose(doc)}</p>
 </section>`,
   );
+  for (const [code, doc] of Object.entries(JOB_ONLY_ERRORS)) {
+    index.push(`<li><a href="#${code}"><span>job</span> <code>${code}</code></a></li>`);
+    sections.push(`<section id="${code}">
+<h2><a href="#${code}"><code>${breakable(code)}</code></a></h2>
+<p class="facts">${prose(OF_JOBS)}</p>
+<p>${prose(doc)}</p>
+</section>`);
+  }
   return `<!doctype html>
 <html lang="en">
 <head>

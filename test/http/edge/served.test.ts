@@ -6,6 +6,7 @@ import { test } from "node:test";
 import pino from "pino";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
 import { ERRORS } from "../../../src/contract/errors.ts";
+import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { health, readiness } from "../../../src/contract/operations.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/docs-errors.ts";
 import { drain } from "../../../src/http/drain.ts";
@@ -69,6 +70,10 @@ test("contract 1: doc_url's page has an anchor and the whole paragraph for every
     assert.ok(reply.body.includes(`href="#${code}"`), code);
     assert.ok(markdown.includes(`## ${code}\n\n${status} `), code);
     assert.ok(markdown.includes(doc), code);
+  }
+  for (const [code, doc] of Object.entries(JOB_ONLY_ERRORS)) {
+    assert.equal(reply.body.split(`<section id="${code}">`).length, 2, code);
+    assert.ok(markdown.includes(`## ${code}\n\nOnly in `) && markdown.includes(doc), code);
   }
   assert.doesNotMatch(errorsHtml(), /<script|<link|<img|@import|url\(|https?:/);
   await app.close();
