@@ -110,6 +110,11 @@ for (const [concurrency, perGroup] of [
     await until(concurrency);
     assert.deepEqual(new Set(taken), new Set(concurrency === 1 ? ["one"] : ["one", "two"]));
     await queue.send("work", { group: "single" }, { groupId: "single" });
+    // Notifications come in order: with this one, that of the message has been heard.
+    const heard = Promise.withResolvers<void>();
+    queue.subscribe((topic) => topic === "sent" && heard.resolve());
+    await queue.publish("sent");
+    await heard.promise;
     for (let turn = 1; turn <= 2; turn += 1) {
       running.shift()?.();
       await until(concurrency + turn);
