@@ -1,6 +1,6 @@
 // One process per data directory: the embedded engine would corrupt it with two. A lock left by a killed process is
 // recognised by its process id and start time, and taken over without a manual step.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -12,13 +12,13 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, "pglite.lock");
   const mine = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
-  // A second try after a stale lock was moved away; a third would mean that others are racing for it.
+  // A second try when a lock was gone or replaced meanwhile; a third would mean that others are racing for it.
   for (let tries = 0; tries < 3; tries += 1) {
     if (await create(path, mine)) return { release: () => releaseLock(path, mine) };
     const held = await readOrNull(path);
     if (held === null) continue;
     if (await isAlive(held)) throw inUse(dataDir, held);
-    await moveAway(path, held);
+    if (await takeOver(path, held, mine)) return { release: () => releaseLock(path, mine) };
   }
   throw inUse(dataDir, (await readOrNull(path)) ?? "");
 }
@@ -38,17 +38,27 @@ async function create(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Two processes may find the same stale lock; what the slower one moves is then the faster one's, and goes back. */
-async function moveAway(path: string, stale: string): Promise<void> {
-  const aside = `${path}.stale.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
-    throw error;
+/**
+ * Many may find the same stale lock, and one that replaced it after another had would hold what is held already. So whoever
+ * replaces a lock first claims that very lock, by its content, and looks again: only under its claim does a stale lock change.
+ */
+async function takeOver(path: string, stale: string, mine: string): Promise<boolean> {
+  const claim = `${path}.${createHash("sha256").update(stale).digest("hex").slice(0, 16)}`;
+  if (!(await create(claim, mine))) {
+    // Left by a process that was killed between these lines.
+    const claimant = await readOrNull(claim);
+    if (claimant !== null && !(await isAlive(claimant))) await rm(claim, { force: true });
+    return false;
   }
-  if ((await readOrNull(aside)) !== stale) await link(aside, path).catch(() => undefined);
-  await rm(aside, { force: true });
+  try {
+    if ((await readOrNull(path)) !== stale) return false;
+    const aside = `${path}.${randomUUID()}`;
+    await writeFile(aside, mine, { mode: 0o600 });
+    await rename(aside, path);
+    return true;
+  } finally {
+    await rm(claim, { force: true });
+  }
 }
 
 async function releaseLock(path: string, mine: string): Promise<void> {
