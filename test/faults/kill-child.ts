@@ -5,15 +5,16 @@ import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
+import { removeOrphans } from "../../src/jobs/sweep.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { setClock } from "../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
-import type { Ask, ChildSetup, Facts, FromChild, InnerPoint, ToChild } from "./kill-protocol.ts";
+import type { Ask, ChildSetup, Facts, FromChild, InnerPoint, SubmitPoint, ToChild } from "./kill-protocol.ts";
 
 const setup = JSON.parse(process.argv[2] ?? "null") as ChildSetup;
-let armed: InnerPoint | null = null;
-let committing: InnerPoint | null = null;
+let armed: InnerPoint | SubmitPoint | null = null;
+let committing: InnerPoint | SubmitPoint | null = null;
 
 const stored = await openDatabase(
   setup.databaseUrl === null ? { dataDir: setup.dataDir } : { databaseUrl: setup.databaseUrl, poolSize: 4 },
@@ -21,12 +22,18 @@ const stored = await openDatabase(
 // Dies with the transaction done and not committed, when it is the one of a step that is armed.
 const database: Database = {
   ...stored,
-  transaction: (work) =>
-    stored.transaction(async (tx) => {
-      const result = await work(tx);
+  transaction: async (work) => {
+    const result = await stored.transaction(async (tx) => {
+      const done = await work(tx);
       if (committing !== null) reach(committing);
-      return result;
-    }),
+      return done;
+    });
+    if (committing === "before-submit-commit") {
+      committing = null;
+      reach("after-submit-commit");
+    }
+    return result;
+  },
 };
 const configuration = await configurationOf(
   {
@@ -43,7 +50,7 @@ const configuration = await configurationOf(
             id: "notes",
             route: "speech",
             budgets: [{ period: "total", limit_usd: "1000.00" }],
-            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe"] }],
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs"] }],
           },
         ],
       },
@@ -82,6 +89,12 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
     },
     ledger: {
       ...ledger,
+      reserveIn: async (tx, reservation) => {
+        // A submission's only one: its audio is in the store, its row is next.
+        reach("after-object-put");
+        committing = "before-submit-commit";
+        return ledger.reserveIn(tx, reservation);
+      },
       reserve: async (reservation) => {
         committing = "before-dispatch-commit";
         const reserved = await ledger.reserve(reservation).finally(() => (committing = null));
@@ -98,7 +111,7 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
   };
 }
 
-function reach(point: InnerPoint): void {
+function reach(point: InnerPoint | SubmitPoint): void {
   if (armed === point) process.kill(process.pid, "SIGKILL");
 }
 
@@ -124,6 +137,11 @@ async function answer(ask: Ask): Promise<Facts | null> {
       await app.gateway.idempotency.sweep();
       await app.gateway.ledger.sweepReservations();
       return null;
+    case "orphans": {
+      const later = new Date(Date.now() + 2 * 3_600_000);
+      await removeOrphans({ ...app.jobs, gateway: { ...app.jobs.gateway, now: () => later } });
+      return null;
+    }
     case "facts":
       return readFacts(ask.key, ask.since);
     case "close":
@@ -140,13 +158,22 @@ async function readFacts(key: string, since: string): Promise<Facts> {
   const attempts = await sql<Facts["attempts"][number]>`
     select state, outcome, unresolved, coalesce(charge_nano_usd, 0)::float8 as "chargeNanoUsd"
     from attempts where created_at >= ${since}::timestamptz order by id`.execute(stored.db);
+  const jobs = await sql<{ count: number }>`
+    select count(*)::int as count from jobs where created_at >= ${since}::timestamptz`.execute(stored.db);
+  const recordings = await Array.fromAsync(app.jobs.objects.listOlder("audio", new Date(Date.now() + 3_600_000)));
   const sums = await sql<Pick<Facts, "chargedNanoUsd" | "spentNanoUsd" | "reservedNanoUsd">>`
     select (select coalesce(sum(charge_nano_usd), 0)::float8 from attempts) as "chargedNanoUsd",
       coalesce(sum(spent_nano_usd), 0)::float8 as "spentNanoUsd", coalesce(sum(reserved_nano_usd), 0)::float8 as "reservedNanoUsd"
     from budget_windows`.execute(stored.db);
   const [sum] = sums.rows;
   if (sum === undefined) throw new Error("an aggregate without a row");
-  return { slot: slots.rows[0]?.state ?? null, attempts: attempts.rows, ...sum };
+  return {
+    slot: slots.rows[0]?.state ?? null,
+    attempts: attempts.rows,
+    jobs: jobs.rows[0]?.count ?? 0,
+    recordings: recordings.length,
+    ...sum,
+  };
 }
 
 function say(message: FromChild): void {

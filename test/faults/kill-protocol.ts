@@ -11,6 +11,16 @@ export const INNER_POINTS = [
 ] as const;
 export type InnerPoint = (typeof INNER_POINTS)[number];
 
+/** Those of a job's submission. */
+export const SUBMIT_POINTS = [
+  "after-parse",
+  "after-slot-insert",
+  "after-object-put",
+  "before-submit-commit",
+  "after-submit-commit",
+] as const;
+export type SubmitPoint = (typeof SUBMIT_POINTS)[number];
+
 /** Handed to the process as its only argument. */
 export interface ChildSetup {
   readonly dataDir: string;
@@ -20,10 +30,12 @@ export interface ChildSetup {
 }
 
 export type Ask =
-  | { readonly kind: "arm"; readonly point: InnerPoint }
+  | { readonly kind: "arm"; readonly point: InnerPoint | SubmitPoint }
   /** Stops the database's clock at this moment. */
   | { readonly kind: "clock"; readonly at: string }
   | { readonly kind: "sweep" }
+  /** Removes what no row names, as it does an hour later. */
+  | { readonly kind: "orphans" }
   | { readonly kind: "facts"; readonly key: string; readonly since: string }
   | { readonly kind: "close" };
 
@@ -37,6 +49,10 @@ export interface Facts {
     readonly unresolved: boolean;
     readonly chargeNanoUsd: number;
   }[];
+  /** Jobs made since. */
+  readonly jobs: number;
+  /** Recordings in the object store. */
+  readonly recordings: number;
   /** Over everything so far: what attempts were charged, and what the budgets say. */
   readonly chargedNanoUsd: number;
   readonly spentNanoUsd: number;

@@ -5,6 +5,7 @@ import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
+import { runSubmitKills } from "./submit-kills.ts";
 import { runWebhooks } from "./webhooks/run-webhooks.ts";
 
 interface Trials {
@@ -44,6 +45,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
           if (isTalking) process.stderr.write(`\r${done}/${total} ${point.padEnd(24)}`);
         },
       }),
+  },
+  "submit-kills": {
+    about: "kill -9 at each step of a keyed job's submission, N times each",
+    defaultN: 20,
+    shortN: 2,
+    run: runSubmitKills,
   },
   "same-key": {
     about: "N rounds of 200 identical keyed requests at once over three gateways",
