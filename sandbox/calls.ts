@@ -1,7 +1,7 @@
 // The record of what was asked of the sandbox: what tests look at to know that a provider was, or was not, called.
 import type { IncomingMessage } from "node:http";
 import type { ReceivedFile } from "./multipart-reader.ts";
-import type { Pairs, WireName } from "./wire.ts";
+import { type Pairs, valueOf, type WireName } from "./wire.ts";
 
 export interface SandboxCall {
   readonly wire: WireName;
@@ -82,7 +82,28 @@ export function createCallLog(keep: number): CallLog {
   };
 }
 
-export function describeHeaders(request: IncomingMessage): Record<string, string> {
+/** As its head tells it. `modelParameter`: of the query, where the wire names the model there. */
+export function newCallRecord(
+  request: IncomingMessage,
+  url: URL,
+  { wire, modelParameter }: { readonly wire: WireName; readonly modelParameter: string | null },
+): CallRecord {
+  const query = [...url.searchParams];
+  return {
+    wire,
+    model: modelParameter === null ? "" : (valueOf(query, modelParameter) ?? ""),
+    method: request.method ?? "",
+    path: url.pathname,
+    query,
+    headers: describeHeaders(request),
+    fields: [],
+    file: null,
+    outcome: "pending",
+    aborted: false,
+  };
+}
+
+function describeHeaders(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers))
     headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");

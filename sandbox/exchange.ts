@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { type CallLog, type CallRecord, describeFile, describeHeaders } from "./calls.ts";
+import { type CallLog, type CallRecord, describeFile, newCallRecord } from "./calls.ts";
 import type { FaultBook, ReplacingFault, Trouble } from "./faults.ts";
 import type { AudioMeter } from "./measure-audio.ts";
 import { type ReadBody, readBody } from "./read-body.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import type { Wire, WireAnswer, WireInput } from "./wire.ts";
 
 interface ExchangeParts {
   readonly log: CallLog;
@@ -26,9 +26,12 @@ const GARBAGE = "<html><head><title>502</title></head><body><h1>It works!</h1></
 
 export function createExchange(parts: ExchangeParts): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
-    const { request, response, wire } = exchange;
+    const { request, response, url, wire } = exchange;
     const { log, faults } = parts;
-    const call = describe(exchange);
+    const call = newCallRecord(request, url, {
+      wire: wire.name,
+      modelParameter: wire.body === "raw" ? "model" : null,
+    });
     const gone = new AbortController();
     log.begin(call);
     const ending = { isOurs: false };
@@ -96,22 +99,6 @@ async function respond(
   const end = await sendAnswer(response, answer, trouble, signal);
   if (end === "stalled") call.outcome = "stalled";
   log.changed();
-}
-
-function describe({ request, url, wire }: Exchange): CallRecord {
-  const query = [...url.searchParams];
-  return {
-    wire: wire.name,
-    model: wire.body === "raw" ? (valueOf(query, "model") ?? "") : "",
-    method: request.method ?? "",
-    path: url.pathname,
-    query,
-    headers: describeHeaders(request),
-    fields: [],
-    file: null,
-    outcome: "pending",
-    aborted: false,
-  };
 }
 
 function judge(

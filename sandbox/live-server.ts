@@ -4,12 +4,12 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { type CallLog, type CallRecord, describeHeaders } from "./calls.ts";
+import { type CallLog, type CallRecord, newCallRecord } from "./calls.ts";
 import type { FaultBook, Trouble } from "./faults.ts";
 import { createEar, type Ear } from "./live-ear.ts";
 import type { LiveClose, LivePiece, LiveSession, LiveWire } from "./live-wire.ts";
 import type { AudioMeter } from "./measure-audio.ts";
-import { valueOf, type WireAnswer } from "./wire.ts";
+import type { WireAnswer } from "./wire.ts";
 
 interface LiveParts {
   readonly log: CallLog;
@@ -34,7 +34,7 @@ export function createLiveServer(parts: LiveParts): LiveServer {
     const wire = parts.find(url.pathname);
     if (wire === null) return refuse(socket, { status: 404, headers: {}, body: "{}" });
     const query = [...url.searchParams];
-    const call = describe(request, url, wire);
+    const call = newCallRecord(request, url, { wire: wire.name, modelParameter: wire.modelParameter });
     parts.log.begin(call);
     const trouble = parts.faults.take({ name: wire.name }, call.model);
     if (trouble.delayMs > 0) await wait(trouble.delayMs);
@@ -188,22 +188,6 @@ function teller(
     if (paceMs > 0) await wait(paceMs);
     say(session.piece(piece, channels));
     told += 1;
-  };
-}
-
-function describe(request: IncomingMessage, url: URL, wire: LiveWire): CallRecord {
-  const query = [...url.searchParams];
-  return {
-    wire: wire.name,
-    model: valueOf(query, wire.modelParameter) ?? "",
-    method: request.method ?? "",
-    path: url.pathname,
-    query,
-    headers: describeHeaders(request),
-    fields: [],
-    file: null,
-    outcome: "pending",
-    aborted: false,
   };
 }
 

@@ -68,7 +68,6 @@ import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
 import { readAudioUrlDomains } from "./storage/audio-url-domains.ts";
 import type { Seal } from "./storage/seal.ts";
-import { isAway } from "./storage/transact.ts";
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -163,7 +162,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     openRecord: requestLog.open,
     publicUrl: () => configuration.server.publicUrl,
     logger,
-    isStorageAway: isAway,
     draining: isDraining,
     now: nowMs,
   });

@@ -1,20 +1,12 @@
 // What uploads keep in memory: blocks that pass from one upload to the next (contract 3 "Size"). A mebibyte made anew for each
 // request would cost more than all else done with it: V8 counts it, and collects everything when it has counted 64 of them.
 
-/** Bytes and memory of all uploads of a spool. */
-export interface SpoolAccount {
-  add(bytes: number): void;
-  release(): void;
-}
-
 const SMALL_BYTES = 65_536;
 const READ_BYTES = 65_536;
 /** Of each size; more than these go back to the system. */
 const MOST_IDLE = 16;
 
 export interface BlockPool {
-  /** The largest upload that fits a block. */
-  readonly largestBytes: number;
   /** A block of at least that size, holding whatever it held; null: the memory of all uploads together is used up. */
   take(sizeBytes: number): Buffer | null;
   /** Whoever gives a block back reads it no more. */
@@ -27,7 +19,6 @@ export function createBlockPool(options: { readonly largestBytes: number; readon
   const idle = new Map<number, Buffer[]>(sizes.map((size) => [size, []]));
   let takenBytes = 0;
   return {
-    largestBytes: options.largestBytes,
     take(sizeBytes) {
       const size = sizes.find((each) => each >= sizeBytes);
       if (size === undefined || takenBytes + size > options.sharedBytes) return null;

@@ -7,7 +7,7 @@ import { GatewayError } from "../contract/errors.ts";
 import type { AudioSource } from "./measure.ts";
 import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
-import { type BlockPool, createBlockPool, createSpoolMemory, type SpoolAccount } from "./spool-memory.ts";
+import { type BlockPool, createBlockPool, createSpoolMemory } from "./spool-memory.ts";
 
 export interface SpooledAudio {
   readonly sizeBytes: number;
@@ -80,6 +80,12 @@ export async function openSpool(options: {
       await Promise.all([...holders].map((release) => release()));
     },
   };
+}
+
+/** What one upload adds to all of the spool. */
+interface SpoolAccount {
+  add(bytes: number): void;
+  release(): void;
 }
 
 interface WriterOptions {

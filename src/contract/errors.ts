@@ -262,12 +262,3 @@ export class GatewayError extends Error {
     return ERRORS[this.code].status;
   }
 }
-
-/** Before anything was begun; once something was, only its own steps can say what became of it. */
-export function storageAway(cause: unknown): GatewayError {
-  return new GatewayError("OVERLOADED", {
-    message: "The gateway's database does not answer at the moment. Nothing was begun.",
-    retryAfterSeconds: 2,
-    cause,
-  });
-}

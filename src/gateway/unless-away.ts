@@ -1,11 +1,17 @@
-// A database that does not answer before anything was dispatched is a refusal to be retried, not a fault (reliability G-10).
-import { storageAway } from "../contract/errors.ts";
+// A database that does not answer before anything was begun is a refusal to be retried, not a fault (reliability G-10).
+import { GatewayError } from "../contract/errors.ts";
 import { isAway } from "../storage/transact.ts";
 
+/** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
 export async function unlessAway<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw isAway(error) ? storageAway(error) : error;
+    if (!isAway(error)) throw error;
+    throw new GatewayError("OVERLOADED", {
+      message: "The gateway's database does not answer at the moment. Nothing was begun.",
+      retryAfterSeconds: 2,
+      cause: error,
+    });
   }
 }

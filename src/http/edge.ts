@@ -13,8 +13,6 @@ export interface Edge {
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly logger: Logger;
-  /** Whether an error says that the database cannot be reached. */
-  readonly isStorageAway: (error: unknown) => boolean;
   readonly exchanges: WeakMap<IncomingMessage, Exchange>;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;

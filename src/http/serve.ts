@@ -1,9 +1,10 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { GatewayError, storageAway } from "../contract/errors.ts";
+import { GatewayError } from "../contract/errors.ts";
 import { brand, type RequestId } from "../contract/ids.ts";
 import type { OpenRecord } from "../gateway/request-record.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
@@ -46,7 +47,7 @@ export function serve<P extends EdgePrincipal>(
     url: contract.path,
     onRequest: async (request, reply) => {
       if (contract.auth === "none") return;
-      const principal = await unlessAway(edge, byToken(request) ?? frame.authenticate(request.headers.authorization));
+      const principal = await unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
       admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
       if (contract.scope !== undefined) requireScope(principal, contract.scope);
     },
@@ -75,7 +76,7 @@ export function serve<P extends EdgePrincipal>(
       recorded?.during(handled);
       const answer = Promise.race([handled, exchange.cutOff]);
       // A read may be asked again whatever happened; of a write only its own steps know.
-      const waited = contract.method === "GET" ? unlessAway(edge, answer) : answer;
+      const waited = contract.method === "GET" ? unlessAway(answer) : answer;
       const sent = sendReply(edge, request, reply, await waited);
       recorded?.during(sent);
       return sent;
@@ -113,15 +114,6 @@ function openRecord<P extends EdgePrincipal>(
 
 /** As proxies write it; never sent, for nobody was left to read it. */
 export const CLIENT_GONE = 499;
-
-/** Nothing was begun: whoever asks again in a moment loses nothing (reliability G-10). */
-async function unlessAway<T>(edge: Edge, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw edge.isStorageAway(error) ? storageAway(error) : error;
-  }
-}
 
 /** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */
 function refuseEncoding(request: FastifyRequest): void {

@@ -25,8 +25,6 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly openRecord?: OpenRecordFor<P>;
   readonly publicUrl: () => string;
   readonly logger: Logger;
-  /** Whether an error says that the database cannot be reached; absent: none does. */
-  readonly isStorageAway?: (error: unknown) => boolean;
   /** True from the first moment of a shutdown: replies then close their connection. */
   readonly draining: () => boolean;
   readonly limits?: Partial<EdgeLimits>;
@@ -42,7 +40,6 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     publicUrl: options.publicUrl,
     draining: options.draining,
     logger: options.logger,
-    isStorageAway: options.isStorageAway ?? (() => false),
     exchanges: new WeakMap(),
     upgrades: () => upgrades,
   };

@@ -1,6 +1,7 @@
 // What a caller sees of its jobs (spec 2.3, 4.3; contract 5): one, at once or when it has ended; its changes as they come; a page.
 import { GatewayError } from "../contract/errors.ts";
 import type { Job, JobList, JobStatus } from "../contract/jobs.ts";
+import { pageOf } from "../lib/page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
 import { describeJob, summarise } from "./describe-job.ts";
 import type { JobServices } from "./services.ts";
@@ -84,12 +85,6 @@ export async function listOwnJobs(
   { status, limit, cursor }: ListRequest,
 ): Promise<JobList> {
   const rows = await listJobs(database.db, owner, { status, limit: limit + 1, before: cursor });
-  const page = rows.slice(0, limit);
-  const hasMore = rows.length > limit;
-  return {
-    object: "list",
-    data: page.map(summarise),
-    has_more: hasMore,
-    next_cursor: hasMore ? (page.at(-1)?.id ?? null) : null,
-  };
+  const { page, nextCursor } = pageOf(rows, limit);
+  return { object: "list", data: page.map(summarise), has_more: nextCursor !== null, next_cursor: nextCursor };
 }

@@ -52,7 +52,16 @@ export type RouteDecision<Wanted = Requirements, V extends Missing = Verdict> =
 
 /** For audio. */
 export function decideRoute(context: RoutingContext, question: AudioQuestion, isHealthy: TargetHealth): RouteDecision {
-  const { task, fields, purpose, audio } = question;
+  return decideSpeech(context, question, (fields) => requiredFeatures(fields, question.task), isHealthy);
+}
+
+/** What is wanted of a target, when it is not simply what was asked. */
+export function decideSpeech(
+  context: RoutingContext,
+  { fields, purpose, audio }: AudioQuestion,
+  want: (fields: AudioQuestion["fields"]) => Requirements,
+  isHealthy: TargetHealth,
+): RouteDecision {
   return decide(
     context,
     {
@@ -60,7 +69,7 @@ export function decideRoute(context: RoutingContext, question: AudioQuestion, is
       purpose,
       profile: fields.response_profile ?? null,
       want: (defaults) => {
-        const wanted = requiredFeatures(withDefaults(fields, defaults), task);
+        const wanted = want(withDefaults(fields, defaults));
         return { wanted, judge: audioJudge(wanted, audio) };
       },
     },

@@ -2,9 +2,9 @@
 // a transcript is made and a chat target of the same route translates its text. Pure.
 import type { Feature } from "../contract/features.ts";
 import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
-import { type AudioQuestion, audioJudge, decide, decideRoute, type RouteDecision } from "./decide-route.ts";
+import { type AudioQuestion, decideRoute, decideSpeech, type RouteDecision } from "./decide-route.ts";
 import { type Candidate, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
-import { type Requirements, requiredFeatures, withDefaults } from "./required-features.ts";
+import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";
 
 export interface AudioDecision {
@@ -70,22 +70,11 @@ export function decideAudio(
   };
 }
 
-function decideTranscript(
-  context: RoutingContext,
-  { fields, purpose, audio }: AudioQuestion,
-  isHealthy: TargetHealth,
-): RouteDecision {
-  return decide(
+function decideTranscript(context: RoutingContext, question: AudioQuestion, isHealthy: TargetHealth): RouteDecision {
+  return decideSpeech(
     context,
-    {
-      capability: "audio_input",
-      purpose,
-      profile: fields.response_profile ?? null,
-      want: (defaults) => {
-        const wanted = inSpokenLanguage(requiredFeatures(withDefaults(fields, defaults), "transcribe"));
-        return { wanted, judge: audioJudge(wanted, audio) };
-      },
-    },
+    question,
+    (fields) => inSpokenLanguage(requiredFeatures(fields, "transcribe")),
     isHealthy,
   );
 }

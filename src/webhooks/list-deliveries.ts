@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { z } from "zod";
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "../contract/webhook.ts";
+import { pageOf } from "../lib/page.ts";
 import type { Database } from "../storage/database.ts";
 import type { Tables } from "../storage/tables.ts";
 import { eventBody } from "./event-body.ts";
@@ -27,12 +28,8 @@ export async function listDeliveries(
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
-  const page = rows.slice(0, limit);
-  return {
-    object: "list",
-    data: await describe(db, page),
-    next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
-  };
+  const { page, nextCursor } = pageOf(rows, limit);
+  return { object: "list", data: await describe(db, page), next_cursor: nextCursor };
 }
 
 export async function describeDelivery(

@@ -1,31 +1,26 @@
 // POST /v1/transcription (spec 4.1) and its like: admits, reads the body into the spool, hands over to the gateway, cleans up.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
-import type { Spool } from "../../audio/spool.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { transcriptionFields, type TranslationFields } from "../../contract/transcription.ts";
-import type { Admission } from "../../gateway/admission.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
 import { streamTranscription } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
 import { chooseDelivery } from "../choose-format.ts";
-import { type Endpoint, principalOf, recorderOf } from "../endpoint.ts";
+import type { Endpoint } from "../endpoint.ts";
 import type { FieldSchema } from "../fields.ts";
-import { readSubmissionAs } from "../read-audio.ts";
 import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
+import { type SubmissionEdge, takeSubmission } from "../take-submission.ts";
 import { transcriptEvents, type WordTranscript } from "../transcript-events.ts";
 import { whileHolding } from "../while-holding.ts";
 
-export interface TranscriptionEdge {
+export interface TranscriptionEdge extends SubmissionEdge {
   readonly gateway: GatewayServices;
-  readonly admission: Admission;
-  readonly spool: Spool;
-  readonly maxAudioBytes: number;
   /** What answers `mode: async`. */
   readonly submitJob: (call: JobCall) => Promise<GatewayReply>;
   readonly publicUrl: () => string;
@@ -76,34 +71,16 @@ export function speechEndpoint<S extends FieldSchema>(
   return {
     contract,
     handle: async (context) => {
-      const principal = principalOf(context);
-      const { headers, raw, query } = context.request;
+      const { headers } = context.request;
       const routed = routedHeaders(headers);
       const worded = word(headers.accept);
       await using held = new AsyncDisposableStack();
-      held.defer(edge.gateway.quotas.enter(principal));
-      held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
-      const { fields, audio } = await readSubmissionAs(
-        schema,
-        { headers, body: raw, query: query as Record<string, unknown> },
-        { spool: edge.spool, maxAudioBytes: edge.maxAudioBytes },
-      );
-      held.defer(async () => (audio.kind === "spooled" ? audio.spooled.dispose() : undefined));
-      const { events, delivery, present, ...given } = worded(fields);
-      const call = {
-        requestId: context.requestId,
-        endpoint: `${contract.method} ${contract.path}`,
-        task,
-        principal,
-        ...given,
-        audio,
-        purposeHeader: routed.purpose,
-        policyHeader: routed.policy,
-        idempotencyKey: routed.idempotencyKey,
-        recorder: recorderOf(context),
-      };
+      const { quotas } = edge.gateway;
+      const taken = await takeSubmission(edge, context, { contract, schema, routed, quotas, held });
+      const { events, delivery, present, ...given } = worded(taken.fields);
+      const call = { ...taken.call, task, ...given };
       if (call.fields.mode === "async") {
-        requireScope(principal, "jobs");
+        requireScope(call.principal, "jobs");
         return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
       }
       const { receivedAt: receivedAtMs, clientGone } = context;

@@ -1,0 +1,57 @@
+// The way in of every request that carries audio, up to its verb: admitted, body read into the spool (contract 1 "Order of
+// judgement" 1, 2). What it takes is held until the caller lets go.
+import type { Principal } from "../auth/principal.ts";
+import type { Spool } from "../audio/spool.ts";
+import type { EndpointContract } from "../contract/endpoint.ts";
+import type { Admission } from "../gateway/admission.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
+import type { FieldSchema } from "./fields.ts";
+import { readSubmissionAs } from "./read-audio.ts";
+import type { routedHeaders } from "./routed-headers.ts";
+
+export interface SubmissionEdge {
+  readonly admission: Admission;
+  readonly spool: Spool;
+  readonly maxAudioBytes: number;
+}
+
+interface SubmissionOf<S extends FieldSchema> {
+  readonly contract: EndpointContract;
+  readonly schema: S;
+  /** Judged before anything is taken. */
+  readonly routed: ReturnType<typeof routedHeaders>;
+  readonly quotas: GatewayServices["quotas"];
+  readonly held: AsyncDisposableStack;
+}
+
+/** The fields, and what else a call of any verb is made of. */
+export async function takeSubmission<S extends FieldSchema>(
+  edge: SubmissionEdge,
+  context: HandlerContext<Principal>,
+  { contract, schema, routed, quotas, held }: SubmissionOf<S>,
+) {
+  const principal = principalOf(context);
+  const { headers, raw, query } = context.request;
+  held.defer(quotas.enter(principal));
+  held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
+  const { fields, audio } = await readSubmissionAs(
+    schema,
+    { headers, body: raw, query: query as Record<string, unknown> },
+    edge,
+  );
+  held.defer(async () => (audio.kind === "spooled" ? audio.spooled.dispose() : undefined));
+  return {
+    fields,
+    call: {
+      requestId: context.requestId,
+      endpoint: `${contract.method} ${contract.path}`,
+      principal,
+      audio,
+      purposeHeader: routed.purpose,
+      policyHeader: routed.policy,
+      idempotencyKey: routed.idempotencyKey,
+      recorder: recorderOf(context),
+    },
+  };
+}
