@@ -83,7 +83,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
 /** Modules that open sockets or read the environment, and the only files that may. */
 const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; readonly allowed: RegExp }[] = [
   {
-    pattern: /from "(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*)"/u,
+    pattern:
+      /(from |import\()"(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*)"|getBuiltinModule|createRequire/u,
     what: "opens sockets",
     allowed: /^src\/(outbound\/system-network\.ts|http\/)/u,
   },
@@ -99,7 +100,16 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     what: "opens a way out",
     allowed: /^src\/(app\.ts|outbound\/(dial|guard)\.ts)/u,
   },
-  { pattern: /\bfetch\(/u, what: "calls fetch", allowed: /^src\/(cli\/|first-start\.ts)/ },
+  {
+    pattern: /\bfetch\(|\bnew EventSource\(/u,
+    what: "calls fetch",
+    allowed: /^src\/(cli\/|first-start\.ts)/,
+  },
+  {
+    pattern: /\bnew WebSocket\(/u,
+    what: "opens a WebSocket",
+    allowed: /^src\/outbound\/socket\.ts/u,
+  },
   { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|prepare\.ts)/u },
 ];
 

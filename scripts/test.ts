@@ -1,12 +1,15 @@
 // `npm test`: every test on the embedded engine, then those that touch the database again on a real PostgreSQL server.
 // `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=pglite|postgres` takes one engine.
+// Beside them all runs a canary on loopback: one connection to it, and the run has failed (reliability 4).
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
+import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 
-const LEFT_OUT = /^test\/(sdk-oracle|faults)\//u;
+/** Only by their whole path. */
+const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const TIMEOUT_MS = 180_000;
 
 const args = process.argv.slice(2);
@@ -22,7 +25,9 @@ process.chdir(join(import.meta.dirname, ".."));
 const files = globSync("test/**/*.test.ts", { exclude: ["**/node_modules/**"] })
   .map((path) => path.replaceAll("\\", "/"))
   .filter(
-    (path) => !LEFT_OUT.test(path) && (patterns.length === 0 || patterns.some((pattern) => path.includes(pattern))),
+    (path) =>
+      patterns.includes(path) ||
+      (!LEFT_OUT.test(path) && (patterns.length === 0 || patterns.some((pattern) => path.includes(pattern)))),
   )
   .toSorted();
 if (files.length === 0) {
@@ -42,6 +47,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
+const canary = await startCanary();
+await canary.prove();
 if (wants("pglite")) await runOn("pglite", files, {});
 if (wants("postgres")) {
   const touching = files.filter((file) => reaches(file, "test/harness/database.ts"));
@@ -55,6 +62,9 @@ if (wants("postgres")) {
     }
   }
 }
+summaries.push(`canary: ${canary.connections.length} connections at ${canary.listening.length} addresses`);
+for (const connection of canary.connections) summaries.push(`  somebody reached ${connection}`);
+if (canary.connections.length > 0) failed = true;
 console.log(`\n${summaries.join("\n")}`);
 process.exitCode = failed || interrupted ? 1 : 0;
 
@@ -74,7 +84,7 @@ async function runOn(
     process.execPath,
     ["--test", "--test-concurrency=2", `--test-timeout=${TIMEOUT_MS}`, "--test-reporter=spec", ...chosen],
     {
-      env: { ...process.env, PATCHBAY_TEST_ENGINE: engine, ...variables },
+      env: { ...process.env, PATCHBAY_TEST_ENGINE: engine, [CANARY_PORT]: String(canary.port), ...variables },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );

@@ -33,7 +33,7 @@ interface SetUp {
 }
 
 async function setUp(t: TestContext, { answers = {}, times, maxBytes = 25_000_000 }: SetUp = {}) {
-  const internet = await pretendInternet(t);
+  const internet = pretendInternet();
   const paths: string[] = [];
   const server = await socketServer(t, (socket) => {
     let head = "";

@@ -10,7 +10,7 @@ const PUBLIC = "93.184.216.34";
 const HOOK = "https://hooks.example/in?x=%2F'";
 
 async function setUp(t: TestContext) {
-  const internet = await pretendInternet(t);
+  const internet = pretendInternet();
   const outbound = createOutbound({ guard: internet });
   t.after(() => outbound.destroy());
   return { internet, outbound };

@@ -44,7 +44,7 @@ test(`spec 4.4: ${CASES.length} URL and DNS rows: what must be refused opens no 
   const world = await socketServer(t, () => {});
   for (const row of CASES) {
     const { config = {}, dns = { [HOST]: [PUBLIC], "global.platform.example": [PUBLIC] } } = row;
-    const internet = await pretendInternet(t);
+    const internet = pretendInternet();
     for (const [name, addresses] of Object.entries(dns)) {
       internet.name(name, addresses);
       if (row.expect === "allow") for (const address of addresses) internet.server(address, world);

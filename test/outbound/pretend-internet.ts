@@ -1,8 +1,9 @@
 // Name servers and an internet for the guard: names have the addresses a test gives them, and each public address is a
-// server on loopback. Whatever else is dialled ends at a canary, which must never see a connection.
-import { connect as connectTcp, createServer, type AddressInfo } from "node:net";
+// server on loopback. Whatever else is dialled ends at the run's canary, which must never see a connection.
+import { connect as connectTcp } from "node:net";
 import { once } from "node:events";
 import { type Connect, ConnectFailure, type Resolve } from "../../src/outbound/guard.ts";
+import { canaryPort } from "../harness/canary.ts";
 
 export interface PretendInternet {
   readonly resolve: Resolve;
@@ -19,20 +20,12 @@ export interface PretendInternet {
 }
 
 /** Plain sockets even where TLS is asked for: what TLS adds is tested where it is made (`system-network.test.ts`). */
-export async function pretendInternet(t: { readonly after: (close: () => void) => void }): Promise<PretendInternet> {
+export function pretendInternet(): PretendInternet {
   const names = new Map<string, readonly (readonly string[])[]>();
   const servers = new Map<string, URL>();
   const lookups: string[] = [];
   const dialled: Parameters<Connect>[0][] = [];
   let canaryConnections = 0;
-  const canary = createServer((socket) => {
-    canaryConnections++;
-    socket.destroy();
-  });
-  canary.listen(0, "127.0.0.1");
-  await once(canary, "listening");
-  t.after(() => canary.close());
-  const canaryPort = (canary.address() as AddressInfo).port;
 
   return {
     lookups,
@@ -51,7 +44,9 @@ export async function pretendInternet(t: { readonly after: (close: () => void) =
     },
     connect: async (target, signal) => {
       dialled.push(target);
-      const port = Number(servers.get(target.address)?.port ?? canaryPort);
+      const server = servers.get(target.address);
+      if (server === undefined) canaryConnections++;
+      const port = server === undefined ? await canaryPort() : Number(server.port);
       const socket = connectTcp({ host: "127.0.0.1", port, noDelay: true });
       socket.on("error", () => {});
       signal.addEventListener("abort", () => socket.destroy(), { once: true });

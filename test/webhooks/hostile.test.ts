@@ -17,7 +17,7 @@ const SHORT_MS = 300;
 
 /** Sends one delivery to whatever listens at `url`. */
 async function send(t: TestContext, url: URL, timeoutMs = 15_000) {
-  const internet = await pretendInternet(t);
+  const internet = pretendInternet();
   internet.name("receiver.example", [ADDRESS]);
   internet.server(ADDRESS, url);
   const outbound = createOutbound({ guard: internet });

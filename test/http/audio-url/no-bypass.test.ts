@@ -19,6 +19,9 @@ const PLANTED: readonly (readonly [file: string, text: string])[] = [
   ["src/webhooks/attempt.ts", 'import { request } from "undici";'],
   ["src/webhooks/attempt.ts", 'import { request } from "node:https";'],
   ["src/jobs/open-audio.ts", "await fetch(url);"],
+  ["src/audio/remote-audio.ts", 'const { connect } = await import("node:net");'],
+  ["src/audio/remote-audio.ts", 'const { connect } = process.getBuiltinModule("node:net");'],
+  ["src/jobs/open-audio.ts", "new WebSocket(url);"],
   ["src/gateway/with-audio.ts", "const outbound = createOutbound({});"],
   ["src/audio/remote-audio.ts", 'import { systemConnector } from "../outbound/system-network.ts";'],
 ];

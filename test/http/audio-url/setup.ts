@@ -41,7 +41,7 @@ export async function startRemoteGateway(
 ): Promise<RemoteGateway> {
   const { limits = {}, ...rest } = options;
   await using opened = new AsyncDisposableStack();
-  const internet = await pretendInternet({ after: (close) => opened.defer(close) });
+  const internet = pretendInternet();
   const requests: string[] = [];
   let handle = serveSpeech;
   const server = createServer((request, response) => {

@@ -52,7 +52,7 @@ export async function openWorld(
   t: TestContext,
   webhooks: NonNullable<ConfigurationFile["webhooks"]> = {},
 ): Promise<WebhookWorld> {
-  const internet = await pretendInternet(t);
+  const internet = pretendInternet();
   const received: Delivered[] = [];
   let waiting: ((delivered: Delivered) => void)[] = [];
   let code = 204;

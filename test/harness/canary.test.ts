@@ -1,0 +1,39 @@
+// The canary of the whole run (reliability 4: "a live loopback canary server that must receive 0 connections in the whole suite"): it
+// sees whoever comes, and a run that it saw somebody in has failed.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { CANARY_PORT, startCanary } from "./canary.ts";
+
+test("reliability 4: the canary listens on IPv4 and IPv6 loopback and sees one connection at each address", async (t) => {
+  const canary = await startCanary();
+  t.after(() => canary.close());
+  assert.ok(canary.listening.includes(`127.0.0.1:${canary.port}`), canary.listening.join(" "));
+  assert.ok(canary.listening.includes(`127.127.127.127:${canary.port}`), canary.listening.join(" "));
+  await canary.prove();
+  assert.deepEqual(canary.connections, []);
+  const socket = connect({ host: "127.0.0.1", port: canary.port });
+  await once(socket, "connect");
+  await once(socket.end("GET /secret"), "close");
+  assert.deepEqual(canary.connections, [`127.0.0.1:${canary.port} "GET /secret"`]);
+});
+
+test("reliability 4: a run whose every test passes fails all the same when somebody reached the canary, and says where", () => {
+  const env = { ...process.env };
+  // The run inside has a canary of its own.
+  delete env[CANARY_PORT];
+  delete env["NODE_TEST_CONTEXT"];
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ["scripts/test.ts", "test/fixtures/canary/touch.test.ts", "--engine=pglite"],
+    { encoding: "utf8", env },
+  );
+  assert.match(stdout, /pglite: 1 passed, 0 failed/u);
+  assert.match(
+    stdout,
+    /canary: 1 connections.*\n {2}somebody reached 127\.0\.0\.1:\d+ "from the test that touches it"/u,
+  );
+  assert.equal(status, 1);
+});
