@@ -37,6 +37,7 @@ import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getRequest } from "./http/endpoints/get-request.ts";
 import { getUsage } from "./http/endpoints/get-usage.ts";
+import { getWorkspaceUsage } from "./http/endpoints/get-workspace-usage.ts";
 import { listJobs } from "./http/endpoints/list-jobs.ts";
 import { postJob } from "./http/endpoints/post-job.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
@@ -52,6 +53,7 @@ import type { RequireAdmin } from "./http/workspace-admin.ts";
 import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createRequestLog, type RequestLog } from "./requests/log.ts";
+import { type RollUp, startRollUp } from "./requests/roll-up.ts";
 import { submitJob } from "./jobs/submit.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
@@ -95,6 +97,7 @@ export interface App {
   /** Resolves when what chats have used so far is on record. */
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
+  readonly usage: Pick<RollUp, "roll" | "purge">;
   /** From now on `/readyz` is 503, new work is refused, replies close their connection. */
   startDraining(): void;
   /** Stops everything but the database, which was handed in. Jobs have `graceMs` to finish the calls they have in flight. */
@@ -197,6 +200,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sandboxOrigin: sandbox.origin,
     settled: () => leases.flush(),
     requestLog,
+    usage: accounts.rollUp,
     startDraining: drain,
     close: ({ graceMs = 0 } = {}) => {
       closing ??= close(graceMs);
@@ -213,7 +217,9 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
     onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
   });
   const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
-  const requestLog = createRequestLog({ database, logger, keptDays: configuration.retention.requestDays, nowMs });
+  const { requestDays, usageDays } = configuration.retention;
+  const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs });
+  const rollUp = startRollUp({ database, logger, requestDays, usageDays });
   const sweep = every(SWEEP_MS, logger, "sweep", async () => {
     await idempotency.sweep();
     await ledger.sweepReservations();
@@ -224,7 +230,10 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
     leases,
     idempotency,
     requestLog,
-    stopSweep: () => sweep.stop(),
+    rollUp,
+    stopSweep: async (): Promise<void> => {
+      await Promise.all([sweep.stop(), rollUp.stop()]);
+    },
     close: async (): Promise<void> => {
       // What cannot be written now is counted as spent when the leases lapse.
       await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
@@ -333,6 +342,7 @@ function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | En
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
     getRequest({ database, deletions: gateway.deletions }),
     getUsage({ database, ledger: gateway.ledger }),
+    getWorkspaceUsage({ database, requireAdmin }),
     postTranscription(speech),
     postTranslation(speech),
     getRealtime(realtime),

@@ -14,7 +14,7 @@ import { postTranscriptionContract, postTranslationContract } from "./endpoint-t
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { getRealtimeContract, postRealtimeTokenContract } from "./realtime.ts";
 import { getRequestContract } from "./requests.ts";
-import { getUsageContract } from "./usage.ts";
+import { getUsageContract, getWorkspaceUsageContract } from "./usage.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -33,6 +33,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getMyLimitsContract,
   getRequestContract,
   getUsageContract,
+  getWorkspaceUsageContract,
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,

@@ -1,4 +1,5 @@
-// What an app used and what it cost (contract 9, 10): by day, purpose and, with `routing:read`, model; never two payers in one sum.
+// What was used and what it cost (contract 9, 10): by day, purpose, model and more, for an app, a workspace or the operator; never
+// two payers in one sum.
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import type { EndpointContract } from "./endpoint.ts";
@@ -26,28 +27,52 @@ const billingClass = z
   .enum(["metered", "provider_billed", "simulated"])
   .describe("Who pays: the app by a Patchbay price, the owner of the provider account, or nobody.");
 
-export const usageReport = z.strictObject({
+export const USAGE_GROUPS = [
+  "day",
+  "hour",
+  "workspace",
+  "app",
+  "key",
+  "purpose",
+  "provider",
+  "model",
+  "capability",
+] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+const NAMES = "Only with scope `routing:read`.";
+/** Of a row: those that were grouped by. */
+const group = {
+  day: z.string().describe("UTC.").optional(),
+  hour: z.string().describe("When it began.").optional(),
+  workspace: z.string().optional(),
+  app: z.string().optional(),
+  key: z.string().nullable().describe("Null where the call belonged to none.").optional(),
+  purpose: z.string().nullable().describe("The one that was applied.").optional(),
+  provider: z.string().describe(NAMES).optional(),
+  model: z.string().describe(NAMES).optional(),
+  capability: z.enum(["audio_input", "chat"]).optional(),
+};
+
+/** Of a workspace, or of all of them. */
+export const usageTable = z.strictObject({
   object: z.literal("usage"),
   from: z.string(),
   to: z.string().describe("Not in it."),
+  group_by: z.array(z.enum(USAGE_GROUPS)),
   data: z
-    .array(
-      z.strictObject({
-        day: z.string().describe("UTC."),
-        purpose: z.string().nullable().describe("The one that was applied."),
-        provider: z.string().describe("Only with scope `routing:read`.").optional(),
-        model: z.string().describe("Only with scope `routing:read`.").optional(),
-        billing_class: billingClass,
-        ...amounts,
-      }),
-    )
-    .describe("Newest day first."),
+    .array(z.strictObject({ ...group, billing_class: billingClass, ...amounts }))
+    .describe("One row for each combination that occurred; newest first."),
   totals: z
     .array(z.strictObject({ billing_class: billingClass, ...amounts }))
     .describe("One for each class in `data`."),
   unresolved_chat: z
     .strictObject({ charge_usd: usd, tokens: count })
     .describe("Of chats whose process died before it wrote them down: counted against budgets as spent."),
+});
+export type UsageTable = z.infer<typeof usageTable>;
+
+export const usageReport = usageTable.extend({
   budgets: z.array(
     limitsReport.shape.budgets.element.extend({
       spent_usd: usd,
@@ -59,20 +84,61 @@ export const usageReport = z.strictObject({
 export type UsageReport = z.infer<typeof usageReport>;
 
 const day = z.iso.date();
+const groupList = z
+  .string()
+  .max(200)
+  .transform((text) => [...new Set(text.split(",").map((name) => name.trim()))])
+  .pipe(z.array(z.enum(USAGE_GROUPS)));
+
 export const usageQuery = z.strictObject({
   from: day.describe("First day, UTC; not given: 29 days before the last.").optional(),
   to: day.describe("Last day, UTC; not given: today.").optional(),
+  group_by: groupList
+    .describe(
+      "What rows tell apart, with commas between: `day`, `hour`, `app`, `key`, `purpose`, `provider`, `model`, `capability`, and for the operator `workspace`. Not given: day, purpose and, where names may be seen, provider and model.",
+    )
+    .optional(),
 });
+
+export const workspaceUsageQuery = usageQuery.extend({
+  app: z.string().min(1).max(64).describe("Id of the app; not given: all of them.").optional(),
+  key: z.string().min(1).max(64).describe("Id of the key.").optional(),
+});
+export const adminUsageQuery = workspaceUsageQuery.extend({
+  workspace: z.string().min(1).max(64).describe("Id or slug of the workspace; not given: all of them.").optional(),
+});
+
+export type UsageQuestion = z.infer<typeof adminUsageQuery>;
+
+const answers = (schema: z.ZodType) => ({
+  200: {
+    description: "The usage. As CSV, the rows of `data` under a line of their names.",
+    content: { "application/json": schema, "text/csv": z.string() },
+  },
+});
+const DESCRIPTION =
+  "By the moment a call was settled, exact and complete when it is asked. At most 400 days, or 31 by the hour. Who pays is never added together: each row has its `billing_class`.";
 
 export const getUsageContract: EndpointContract = {
   method: "GET",
   path: "/v1/usage",
   operationId: "getUsage",
   summary: "What the app used and what it cost",
-  description:
-    "By day, purpose and who pays; with `routing:read` by model too. At most 400 days. Sums are exact: they add up to the charges of the app's requests.",
+  description: `${DESCRIPTION} Providers and models are told apart only with \`routing:read\`.`,
   auth: "key",
   query: usageQuery,
-  responses: { 200: { description: "The usage.", content: { "application/json": usageReport } } },
-  errors: ["FORBIDDEN"],
+  responses: answers(usageReport),
+  errors: ["FORBIDDEN", "NOT_ACCEPTABLE"],
+};
+
+export const getWorkspaceUsageContract: EndpointContract = {
+  method: "GET",
+  path: "/workspace/:tenant_id/usage",
+  operationId: "getWorkspaceUsage",
+  summary: "What a workspace's apps used and what it cost",
+  description: `${DESCRIPTION} For administrators of the workspace.`,
+  auth: "key",
+  query: workspaceUsageQuery,
+  responses: answers(usageTable),
+  errors: ["FORBIDDEN", "NOT_FOUND", "NOT_ACCEPTABLE"],
 };

@@ -1,48 +1,94 @@
-// GET /v1/usage (contract 9, 10): the app's attempts added up, and its budgets.
+// Usage (contract 9, 10): of an app, of a workspace, of all of them; as data and as CSV, which say the same to the last digit.
 import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
-import type { UsageReport } from "../contract/usage.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import type { UsageGroup, UsageQuestion, UsageReport, UsageTable } from "../contract/usage.ts";
 import { appOf } from "../gateway/audio-call.ts";
 import { describeBudget } from "../gateway/describe-limits.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
-import { readNow, readUnresolvedLeases, readUsage, type UsageRow } from "../storage/usage.ts";
+import { AMOUNT_NAMES, type Amounts } from "../storage/usage-amounts.ts";
+import { readNow, readUnresolvedLeases, readUsage, type UsageRange, type UsageScope } from "../storage/usage.ts";
 
 export interface UsageServices {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "budgetsOf">;
 }
 
-/** Days as `2026-11-21`, both in it. */
-export interface UsageQuestion {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 const MOST_DAYS = 400;
+/** Hours of many days are many rows. */
+const MOST_DAYS_BY_HOUR = 31;
+const MOST_ROWS = 50_000;
 
-export async function describeUsage(
+/** The app's own, with its budgets. */
+export async function appUsage(
   { database, ledger }: UsageServices,
   principal: Principal,
   question: UsageQuestion,
 ): Promise<UsageReport> {
-  const owner = { workspaceId: principal.workspace.id, appId: appOf(principal).id };
-  const range = rangeOf(question, await readNow(database.db));
-  const rows = await readUsage(database.db, owner, range, principal.scopes.includes("routing:read"));
-  const unresolved = await readUnresolvedLeases(database.db, owner, range);
-  const budgets = await ledger.budgetsOf(owner.workspaceId, owner.appId);
+  const workspaceId = principal.workspace.id;
+  const appId = appOf(principal).id;
+  const seesNames = principal.scopes.includes("routing:read");
+  const groups = groupsOf(question, seesNames);
+  const hidden = groups.find((group) => group === "provider" || group === "model");
+  if (hidden !== undefined && !seesNames)
+    throw new GatewayError("FORBIDDEN", {
+      message: `Usage by ${hidden} needs a key with the scope routing:read.`,
+      details: { required: ["routing:read"] },
+    });
+  const table = await tableOf(database, { workspaceId, appId, keyId: null }, groups, question);
+  const budgets = await ledger.budgetsOf(workspaceId, appId);
+  return { ...table, budgets: budgets.map(describeSpent) };
+}
+
+/** Of all apps of a workspace or, for the operator, of all workspaces (`workspaceId` null). */
+export async function usageOf(
+  { database }: Pick<UsageServices, "database">,
+  workspaceId: WorkspaceId | null,
+  question: UsageQuestion,
+): Promise<UsageTable> {
+  const { app, key } = question;
+  const scope: UsageScope = {
+    workspaceId,
+    appId: app === undefined ? null : brand("app", app),
+    keyId: key === undefined ? null : brand("key", key),
+  };
+  return tableOf(database, scope, groupsOf(question, true), question);
+}
+
+/** RFC 4180; the columns are those of the rows. */
+export function usageCsv({ group_by: groups, data }: UsageTable): string {
+  const columns = [...groups, "billing_class", ...AMOUNT_COLUMNS] as const;
+  const lines = data.map((row) => columns.map((name) => cell(row[name])).join(","));
+  return [columns.join(","), ...lines, ""].join("\r\n");
+}
+
+function groupsOf({ group_by: groups }: UsageQuestion, seesNames: boolean): readonly UsageGroup[] {
+  return groups ?? ["day", "purpose", ...(seesNames ? (["provider", "model"] as const) : [])];
+}
+
+async function tableOf(
+  { db }: Database,
+  scope: UsageScope,
+  groups: readonly UsageGroup[],
+  question: UsageQuestion,
+): Promise<UsageTable> {
+  const range = rangeOf(question, await readNow(db), groups.includes("hour") ? MOST_DAYS_BY_HOUR : MOST_DAYS);
+  const rows = await readUsage(db, scope, range, groups, MOST_ROWS + 1);
+  if (rows.length > MOST_ROWS)
+    throw refused("group_by", `That makes more than ${MOST_ROWS} rows. Ask for fewer days, or tell less apart.`);
+  const unresolved = await readUnresolvedLeases(db, scope, range);
   return {
     object: "usage",
     from: range.from.toISOString(),
     to: range.to.toISOString(),
-    data: rows.map(({ day, purpose, provider, model, ...row }) => ({
-      day,
-      purpose,
-      ...(provider === null || model === null ? {} : { provider, model }),
+    group_by: [...groups],
+    data: rows.map((row) => ({
+      ...groupOf(row, groups),
       billing_class: row.billing_class,
       ...describeAmounts(row),
     })),
@@ -51,17 +97,24 @@ export async function describeUsage(
       return ofClass.length === 0 ? [] : [{ billing_class: billingClass, ...describeAmounts(addUp(ofClass)) }];
     }),
     unresolved_chat: { charge_usd: formatUsd(unresolved.nanoUsd), tokens: Number(unresolved.tokens) },
-    budgets: budgets.map(describeSpent),
   };
+}
+
+/** The database gives exactly the columns that were asked for. */
+function groupOf(
+  row: { readonly [Group in UsageGroup]?: string | null },
+  groups: readonly UsageGroup[],
+): Pick<UsageTable["data"][number], UsageGroup> {
+  return Object.fromEntries(groups.map((group) => [group, row[group]]));
 }
 
 const CLASSES = ["metered", "provider_billed", "simulated"] as const;
 
-function rangeOf({ from, to }: UsageQuestion, now: Date): { readonly from: Date; readonly to: Date } {
+function rangeOf({ from, to }: UsageQuestion, now: Date, mostDays: number): UsageRange {
   const endMs = Date.parse(to ?? now.toISOString().slice(0, 10)) + DAY_MS;
   const beginMs = from === undefined ? endMs - USUAL_DAYS * DAY_MS : Date.parse(from);
   if (beginMs >= endMs) throw refused("from", "`from` is after `to`.");
-  if (endMs - beginMs > MOST_DAYS * DAY_MS) throw refused("from", `The days asked for are more than ${MOST_DAYS}.`);
+  if (endMs - beginMs > mostDays * DAY_MS) throw refused("from", `The days asked for are more than ${mostDays}.`);
   return { from: new Date(beginMs), to: new Date(endMs) };
 }
 
@@ -69,29 +122,10 @@ function refused(param: string, message: string): GatewayError {
   return new GatewayError("INVALID_REQUEST", { message, param, details: { issues: [{ param, message }] } });
 }
 
-type Amounts = { readonly [K in keyof UsageRow as UsageRow[K] extends bigint ? K : never]: bigint };
-
-const NOTHING: Amounts = {
-  attempts: 0n,
-  failed: 0n,
-  audio_ms: 0n,
-  billable_audio_ms: 0n,
-  input_tokens: 0n,
-  output_tokens: 0n,
-  cached_input_tokens: 0n,
-  estimated_input_tokens: 0n,
-  estimated_output_tokens: 0n,
-  charge_nano_usd: 0n,
-  list_nano_usd: 0n,
-  unpriced: 0n,
-  unresolved: 0n,
-};
-const AMOUNTS = Object.keys(NOTHING) as (keyof Amounts)[];
-
 function addUp(rows: readonly Amounts[]): Amounts {
-  const sum = { ...NOTHING };
-  for (const row of rows) for (const name of AMOUNTS) (sum as Record<keyof Amounts, bigint>)[name] += row[name];
-  return sum;
+  const sums = AMOUNT_NAMES.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0n)] as const);
+  // Every name is there.
+  return Object.fromEntries(sums) as unknown as Amounts;
 }
 
 function describeAmounts(row: Amounts) {
@@ -110,6 +144,28 @@ function describeAmounts(row: Amounts) {
     unpriced: Number(row.unpriced),
     unresolved: Number(row.unresolved),
   };
+}
+
+const AMOUNT_COLUMNS = [
+  "attempts",
+  "failed",
+  "audio_seconds",
+  "billable_audio_seconds",
+  "input_tokens",
+  "output_tokens",
+  "cached_input_tokens",
+  "estimated_input_tokens",
+  "estimated_output_tokens",
+  "charge_usd",
+  "list_usd",
+  "unpriced",
+  "unresolved",
+] as const satisfies readonly (keyof ReturnType<typeof describeAmounts>)[];
+
+/** What names nothing is empty. */
+function cell(value: string | number | null | undefined): string {
+  const text = value === null || value === undefined ? "" : String(value);
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function describeSpent(budget: BudgetState): UsageReport["budgets"][number] {

@@ -410,6 +410,44 @@ create table routes (
   constraint routes_pkey PRIMARY KEY (scope, id)
 );
 
+create table usage_hours (
+  workspace_id text not null,
+  app_id text not null,
+  hour timestamp with time zone not null,
+  key_id text,
+  purpose text,
+  provider text not null,
+  model text not null,
+  billing_class text not null,
+  capability text not null,
+  attempts bigint not null,
+  failed bigint not null,
+  audio_ms bigint not null,
+  billable_audio_ms bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  estimated_input_tokens bigint not null,
+  estimated_output_tokens bigint not null,
+  charge_nano_usd bigint not null,
+  list_nano_usd bigint not null,
+  unpriced bigint not null,
+  unresolved bigint not null,
+  constraint usage_hours_billing_class_check CHECK ((billing_class = ANY (ARRAY['metered'::text, 'provider_billed'::text, 'simulated'::text]))),
+  constraint usage_hours_capability_check CHECK ((capability = ANY (ARRAY['audio_input'::text, 'chat'::text]))),
+  constraint usage_hours_once UNIQUE NULLS NOT DISTINCT (workspace_id, hour, app_id, key_id, purpose, provider, model, billing_class, capability)
+);
+
+create table usage_progress (
+  id integer not null,
+  rolled_until timestamp with time zone not null,
+  barrier_at timestamp with time zone,
+  barrier_xid xid8,
+  constraint usage_progress_check CHECK (((barrier_at IS NULL) = (barrier_xid IS NULL))),
+  constraint usage_progress_id_check CHECK ((id = 1)),
+  constraint usage_progress_pkey PRIMARY KEY (id)
+);
+
 create table webhook_attempts (
   id text not null,
   workspace_id text not null,
@@ -503,11 +541,11 @@ CREATE INDEX api_keys_app ON public.api_keys USING btree (app_id);
 
 CREATE INDEX api_keys_workspace ON public.api_keys USING btree (workspace_id);
 
-CREATE INDEX attempts_app ON public.attempts USING btree (workspace_id, app_id, created_at);
-
 CREATE INDEX attempts_open ON public.attempts USING btree (deadline_at) WHERE (state = 'open'::text);
 
 CREATE INDEX attempts_request ON public.attempts USING btree (request_id);
+
+CREATE INDEX attempts_settled ON public.attempts USING btree (settled_at) WHERE (state = 'settled'::text);
 
 CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id);
 
@@ -550,6 +588,10 @@ CREATE INDEX requests_app ON public.requests USING btree (workspace_id, app_id, 
 CREATE INDEX requests_at ON public.requests USING btree (at);
 
 CREATE INDEX requests_workspace ON public.requests USING btree (workspace_id, at);
+
+CREATE INDEX usage_hours_app ON public.usage_hours USING btree (workspace_id, app_id, hour);
+
+CREATE INDEX usage_hours_hour ON public.usage_hours USING btree (hour);
 
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 

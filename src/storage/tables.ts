@@ -345,6 +345,42 @@ interface RequestsTable {
   job_id: TextOrNull;
 }
 
+interface UsageHoursTable {
+  workspace_id: string;
+  app_id: string;
+  /** Of the settlement. */
+  hour: Time;
+  key_id: TextOrNull;
+  purpose: TextOrNull;
+  provider: string;
+  model: string;
+  billing_class: "metered" | "provider_billed" | "simulated";
+  capability: "audio_input" | "chat";
+  attempts: Bigint;
+  failed: Bigint;
+  audio_ms: Bigint;
+  billable_audio_ms: Bigint;
+  input_tokens: Bigint;
+  output_tokens: Bigint;
+  cached_input_tokens: Bigint;
+  estimated_input_tokens: Bigint;
+  estimated_output_tokens: Bigint;
+  charge_nano_usd: Bigint;
+  list_nano_usd: Bigint;
+  unpriced: Bigint;
+  unresolved: Bigint;
+}
+
+interface UsageProgressTable {
+  /** One row, 1. */
+  id: number;
+  /** Everything settled before it is in the hours. */
+  rolled_until: Time;
+  barrier_at: TimeOrNull;
+  /** Transactions up to this number may still settle before the barrier. */
+  barrier_xid: TextOrNull;
+}
+
 interface AudioUrlDomainsTable {
   /** `platform` or a workspace id. */
   scope: string;
@@ -386,6 +422,8 @@ export interface Tables {
   budget_windows: BudgetWindowsTable;
   idempotency_slots: IdempotencySlotsTable;
   attempts: AttemptsTable;
+  usage_hours: UsageHoursTable;
+  usage_progress: UsageProgressTable;
   plans: PlansTable;
   budget_leases: BudgetLeasesTable;
   jobs: JobsTable;

@@ -8,6 +8,7 @@ import * as chat from "./0005-chat.ts";
 import * as providerDeletions from "./0006-provider-deletions.ts";
 import * as requests from "./0007-requests.ts";
 import * as realtimeTokens from "./0008-realtime-tokens.ts";
+import * as usageHours from "./0010-usage-hours.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -18,4 +19,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0006-provider-deletions": providerDeletions,
   "0007-requests": requests,
   "0008-realtime-tokens": realtimeTokens,
+  "0010-usage-hours": usageHours,
 };

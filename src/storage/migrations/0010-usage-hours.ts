@@ -1,0 +1,50 @@
+// Usage by the hour (contract 9; retention.usage_days): what settled attempts add up to, and how far they are added up. The index
+// of attempts by app served the reports alone, which now read the hours and the few attempts behind them.
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  `create table usage_hours (
+    workspace_id text not null,
+    app_id text not null,
+    hour timestamptz not null,
+    key_id text,
+    purpose text,
+    provider text not null,
+    model text not null,
+    billing_class text not null check (billing_class in ('metered', 'provider_billed', 'simulated')),
+    capability text not null check (capability in ('audio_input', 'chat')),
+    attempts bigint not null,
+    failed bigint not null,
+    audio_ms bigint not null,
+    billable_audio_ms bigint not null,
+    input_tokens bigint not null,
+    output_tokens bigint not null,
+    cached_input_tokens bigint not null,
+    estimated_input_tokens bigint not null,
+    estimated_output_tokens bigint not null,
+    charge_nano_usd bigint not null,
+    list_nano_usd bigint not null,
+    unpriced bigint not null,
+    unresolved bigint not null,
+    constraint usage_hours_once unique nulls not distinct
+      (workspace_id, hour, app_id, key_id, purpose, provider, model, billing_class, capability)
+  )`,
+  `create index usage_hours_app on usage_hours (workspace_id, app_id, hour)`,
+  `create index usage_hours_hour on usage_hours (hour)`,
+  // One row: everything settled before `rolled_until` is in the hours. Up to `barrier_at` is next, once every transaction has
+  // ended that could still settle there: those with a number up to `barrier_xid`.
+  `create table usage_progress (
+    id int primary key check (id = 1),
+    rolled_until timestamptz not null,
+    barrier_at timestamptz,
+    barrier_xid xid8,
+    check ((barrier_at is null) = (barrier_xid is null))
+  )`,
+  `insert into usage_progress (id, rolled_until) values (1, '-infinity')`,
+  `create index attempts_settled on attempts (settled_at) where state = 'settled'`,
+  `drop index attempts_app`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,60 @@
+// What one settled attempt counts for in usage (contract 9): the same figures for the hours and for the attempts behind them.
+import { sql } from "kysely";
+
+/** What a budget counts: an answer that was delivered, or made for a caller who left. */
+const DELIVERED = "outcome in ('succeeded', 'aborted')";
+const REPORTED = `${DELIVERED} and usage_source is distinct from 'estimated'`;
+const ESTIMATED = `${DELIVERED} and usage_source = 'estimated'`;
+/** The list price of what was used. A chat's estimate is the most it could have used. */
+const LIST_NANO_USD = `case when price ? 'nano_usd_per_million_input_tokens' and input_tokens is not null
+  then floor(((price ->> 'nano_usd_per_million_input_tokens')::numeric * input_tokens
+    + (price ->> 'nano_usd_per_million_output_tokens')::numeric * output_tokens + 500000) / 1000000)::bigint
+  else estimate_nano_usd end`;
+
+function where(condition: string, value = "1"): string {
+  return `case when ${condition} then coalesce(${value}, 0) else 0 end`;
+}
+
+/** By column of `usage_hours`, of one row of `attempts`. */
+const AMOUNT_OF_ATTEMPT = {
+  attempts: "1",
+  failed: where(`not (${DELIVERED})`),
+  audio_ms: where(DELIVERED, "audio_ms"),
+  billable_audio_ms: where(DELIVERED, "billable_audio_ms"),
+  input_tokens: where(REPORTED, "input_tokens"),
+  output_tokens: where(REPORTED, "output_tokens"),
+  cached_input_tokens: where(REPORTED, "cached_input_tokens"),
+  estimated_input_tokens: where(ESTIMATED, "input_tokens"),
+  estimated_output_tokens: where(ESTIMATED, "output_tokens"),
+  charge_nano_usd: "charge_nano_usd",
+  list_nano_usd: where(DELIVERED, LIST_NANO_USD),
+  unpriced: where(`${DELIVERED} and estimate_nano_usd is null`),
+  unresolved: where("unresolved"),
+} as const;
+
+export type AmountName = keyof typeof AMOUNT_OF_ATTEMPT;
+export type Amounts = { readonly [Name in AmountName]: bigint };
+export const AMOUNT_NAMES = Object.keys(AMOUNT_OF_ATTEMPT) as readonly AmountName[];
+
+/** By what attempts are told apart; `hour` is that of the settlement, so that a past hour never changes. */
+export const DIMENSIONS = [
+  "workspace_id",
+  "app_id",
+  "hour",
+  "key_id",
+  "purpose",
+  "provider",
+  "model",
+  "billing_class",
+  "capability",
+] as const;
+
+/** `attempts` as rows of `usage_hours`, one for each, not added up. */
+export const ATTEMPTS_AS_USAGE = sql.raw(`select workspace_id, app_id, date_trunc('hour', settled_at, 'UTC') as hour,
+  key_id, purpose, provider, model, billing_class,
+  case when reserved_tokens > 0 then 'chat' else 'audio_input' end as capability,
+  ${AMOUNT_NAMES.map((name) => `${AMOUNT_OF_ATTEMPT[name]} as ${name}`).join(", ")}
+  from attempts`);
+
+/** Each amount added up, under its own name. */
+export const SUMS = sql.raw(AMOUNT_NAMES.map((name) => `sum(${name})::bigint as ${name}`).join(", "));
