@@ -72,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   ],
   cli: ["contract", "lib", "config", "audio/media-types.ts"],
   "app.ts": "*",
+  "open-admin.ts": "*",
   "open-jobs.ts": "*",
   "main.ts": "*",
   "up.ts": "*",

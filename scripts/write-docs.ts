@@ -1,14 +1,16 @@
 // Writes the files generated from code: `npm run docs`. With --check it writes nothing and fails if any is out of date.
 // A new page is one line in PAGES.
 import { readFile, writeFile } from "node:fs/promises";
+import { ADMIN_ENDPOINTS } from "../src/contract/admin-endpoints.ts";
 import { ENDPOINTS } from "../src/contract/endpoints.ts";
 import { errorsMarkdown } from "../src/http/docs-errors.ts";
 import { providersPage } from "./write-provider-docs.ts";
 import { configurationPage } from "./write-config-docs.ts";
-import { openapiDocument } from "../src/http/openapi.ts";
+import { ADMIN_API, openapiDocument } from "../src/http/openapi.ts";
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "openapi.json": () => `${JSON.stringify(openapiDocument(ENDPOINTS), null, 2)}\n`,
+  "openapi-admin.json": () => `${JSON.stringify(openapiDocument(ADMIN_ENDPOINTS, ADMIN_API), null, 2)}\n`,
   "docs/errors.md": errorsMarkdown,
   "docs/configuration.md": configurationPage,
   "docs/providers.md": providersPage,

@@ -22,6 +22,8 @@ import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createQuotas } from "./gateway/quotas.ts";
 import type { GatewayServices } from "./gateway/services.ts";
+import { workspaceAdminEndpoints } from "./http/admin/endpoints.ts";
+import type { AdminEdge } from "./http/admin/frame.ts";
 import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint, EndpointWithToken } from "./http/endpoint.ts";
 import { deleteJob } from "./http/endpoints/delete-job.ts";
@@ -49,7 +51,6 @@ import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post
 import { postTranslation } from "./http/endpoints/post-translation.ts";
 import { type DomainsEdge, putAudioUrlDomains } from "./http/endpoints/put-audio-url-domains.ts";
 import { createServer } from "./http/server.ts";
-import type { RequireAdmin } from "./http/workspace-admin.ts";
 import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createRequestLog, type RequestLog } from "./requests/log.ts";
@@ -58,6 +59,7 @@ import { submitJob } from "./jobs/submit.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
+import { createAdminServer } from "./open-admin.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
@@ -90,6 +92,8 @@ export interface AppOptions {
 
 export interface App {
   readonly server: FastifyInstance;
+  /** The admin listener; null where the configuration has none. */
+  readonly admin: FastifyInstance | null;
   readonly gateway: GatewayServices;
   readonly jobs: JobServices;
   /** Where the built-in sandbox listens. */
@@ -111,7 +115,7 @@ const SWEEP_MS = 10_000;
 const STREAM_IDLE_MS = 60_000;
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { configuration, database, seal, pepper, logger } = options;
+  const { configuration, database, seal, logger } = options;
   const now = options.now ?? (() => new Date());
   const nowMs = () => now().getTime();
   let draining = false;
@@ -158,16 +162,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
-  const endpoints = publicEndpoints({ configuration, gateway, durable, spool, isDraining, database });
-  const server = createServer({
-    endpoints,
-    authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
-    openRecord: requestLog.open,
-    publicUrl: () => configuration.server.publicUrl,
-    logger,
-    draining: isDraining,
-    now: nowMs,
-  });
+  const parts = { gateway, durable, spool, isDraining, nowMs, openRecord: requestLog.open };
+  const { server, admin } = createServers(options, parts);
 
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", async () => {
     directory = await loadDirectory({ database, seal });
@@ -184,7 +180,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const close = async (graceMs: number): Promise<void> => {
     drain();
     await Promise.all([refresh.stop(), accounts.stopSweep()]);
-    await server.close();
+    await Promise.all([server.close(), admin?.close()]);
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close()]);
     await outbound.close();
@@ -195,6 +191,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   return {
     server,
+    admin,
     gateway,
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
@@ -297,17 +294,50 @@ function ownEndpoints({ server }: Configuration): readonly string[] {
   ];
 }
 
-interface PublicParts {
-  readonly configuration: Configuration;
+interface ServerParts {
   readonly gateway: GatewayServices;
   readonly durable: OpenedJobs;
   readonly spool: Spool;
   readonly isDraining: () => boolean;
+  readonly nowMs: () => number;
+  readonly openRecord: RequestLog["open"];
+}
+
+function createServers(options: AppOptions, parts: ServerParts): Pick<App, "server" | "admin"> {
+  const { configuration, database, pepper, logger } = options;
+  const { isDraining, nowMs, openRecord } = parts;
+  const edge: AdminEdge = {
+    requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
+    admin: { database },
+  };
+  const readiness = getReadiness({
+    draining: isDraining,
+    checks: { database: () => database.ping().then(() => true) },
+  });
+  const frame = {
+    authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
+    publicUrl: () => configuration.server.publicUrl,
+    logger,
+    draining: isDraining,
+    now: nowMs,
+  };
+  const endpoints = publicEndpoints({ ...parts, configuration, database, edge, readiness });
+  return {
+    server: createServer({ ...frame, endpoints, openRecord }),
+    admin: configuration.server.admin === null ? null : createAdminServer({ ...frame, edge, readiness }),
+  };
+}
+
+interface PublicParts extends Omit<ServerParts, "nowMs" | "openRecord"> {
+  readonly configuration: Configuration;
   readonly database: Database;
+  readonly edge: AdminEdge;
+  readonly readiness: Endpoint;
 }
 
 function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
-  const { configuration, gateway, spool, isDraining, database } = parts;
+  const { configuration, gateway, spool, isDraining, database, edge, readiness } = parts;
+  const { requireAdmin } = edge;
   const { jobs, webhooks, draining } = parts.durable;
   const { limits } = configuration;
   const admission = createAdmission(isDraining);
@@ -331,11 +361,10 @@ function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | En
     maxBodyBytes: limits.maxChatBodyBytes,
     publicUrl: () => configuration.server.publicUrl,
   };
-  const requireAdmin: RequireAdmin = (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId);
   const allowlist: DomainsEdge = { requireAdmin, domains: { database, maxDomains: limits.maxAudioUrlDomains } };
   return [
     getHealth,
-    getReadiness({ draining: isDraining, checks: { database: () => database.ping().then(() => true) } }),
+    readiness,
     getOpenapi(ENDPOINTS),
     getErrorDocs(),
     getMe(gateway),
@@ -364,5 +393,6 @@ function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | En
     }),
     getAudioUrlDomains(allowlist),
     putAudioUrlDomains(allowlist),
+    ...workspaceAdminEndpoints(edge),
   ];
 }

@@ -21,6 +21,8 @@ export async function up(options: UpOptions): Promise<number> {
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
   const address = await app.server.listen({ host: configuration.server.host, port: configuration.server.port });
   step(`listening    ${address}`);
+  if (app.admin !== null && configuration.server.admin !== null)
+    step(`admin        ${await app.admin.listen(configuration.server.admin)} (operator's keys only)`);
   for (const note of configuration.notes) say(`\n${note}`);
   if (first !== null) await announce(say, first, address);
   return untilStopped(app, prepared);
@@ -57,6 +59,7 @@ async function untilStopped(app: App, { database, configuration, say }: Prepared
   say(`\n${signal}: finishing what runs`);
   const acceptMs = signal === "SIGINT" ? 0 : ACCEPT_WHILE_DRAINING_MS;
   const { syncTimeoutSeconds, workerGraceSeconds } = configuration.limits;
+  // The admin listener stays for whoever watches the end; `close` ends it.
   await drain(app.server, {
     acceptMs,
     finishMs: syncTimeoutSeconds * 1000,

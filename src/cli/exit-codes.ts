@@ -50,6 +50,9 @@ const BY_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   IDEMPOTENCY_REPLAY_IN_PROGRESS: EXIT.conflict,
   IDEMPOTENT_RESULT_UNAVAILABLE: EXIT.conflict,
   MANAGED_BY_FILE: EXIT.conflict,
+  CONFLICT: EXIT.conflict,
+  PRECONDITION_FAILED: EXIT.conflict,
+  PRECONDITION_REQUIRED: EXIT.usage,
   AUDIO_TOO_LARGE: EXIT.limit,
   BODY_TOO_LARGE: EXIT.limit,
   UNSUPPORTED_MEDIA_TYPE: EXIT.usage,
@@ -76,7 +79,7 @@ export function exitCodeOf(code: string | null, status: number): ExitCode {
   if (code !== null && isErrorCode(code)) return BY_CODE[code];
   if (status === 401 || status === 403) return EXIT.auth;
   if (status === 404) return EXIT.notFound;
-  if (status === 409) return EXIT.conflict;
+  if (status === 409 || status === 412) return EXIT.conflict;
   if (status === 402 || status === 413 || status === 429) return EXIT.limit;
   if (status >= 400 && status < 500) return EXIT.usage;
   return status > 500 ? EXIT.upstream : EXIT.unexpected;

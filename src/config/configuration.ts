@@ -10,9 +10,11 @@ export type DeepReadonly<T> = T extends readonly (infer Item)[]
 type Parsed = DeepReadonly<ParsedConfiguration>;
 
 export type Configuration = Omit<Parsed, "server" | "storage"> & {
-  readonly server: Omit<Parsed["server"], "publicUrl"> & {
+  readonly server: Omit<Parsed["server"], "publicUrl" | "admin"> & {
     /** Without a trailing slash. */
     readonly publicUrl: string;
+    /** Null: none. */
+    readonly admin: { readonly host: string; readonly port: number } | null;
   };
   readonly storage: Omit<Parsed["storage"], "dataDir" | "migrateUrl"> & {
     /** Absolute. */

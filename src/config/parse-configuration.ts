@@ -40,6 +40,8 @@ export function parseConfiguration(data: unknown, context: ParseContext): ParseR
   return { configuration, faults: distinct(faults), warnings: cross.warnings };
 }
 
+const ADMIN_PORT = 8081;
+
 /** `port: ${env:PORT}` is a text where a number is asked for: the schema's own complaint says which values to read as numbers. */
 function coerceInterpolated(data: unknown, isInterpolated: (path: FaultPath) => boolean): unknown {
   const first = configurationFile.safeParse(data);
@@ -101,6 +103,10 @@ function resolveConfiguration(parsed: ParsedConfiguration, context: ParseContext
       host,
       port,
       publicUrl: parsed.server.publicUrl ?? `http://${reachableHost(host)}:${port}`,
+      admin:
+        parsed.server.admin === null
+          ? null
+          : { ...parsed.server.admin, port: parsed.server.admin.port ?? (port === 0 ? 0 : ADMIN_PORT) },
     },
     storage: {
       ...parsed.storage,

@@ -22,7 +22,8 @@ export interface EndpointContract {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly auth: "none" | "key";
+  /** `operator`: a key of the operator, on the admin listener alone. */
+  readonly auth: "none" | "key" | "operator";
   readonly scope?: EndpointScope;
   /** Picks a model: every request of a known key leaves a record. */
   readonly isRouted?: true;
@@ -47,8 +48,8 @@ const COMMON_ERRORS = [
 
 /** Every error an endpoint can answer: its own, those of its guards, and those of HTTP itself. */
 export function errorsOf(contract: EndpointContract): readonly ErrorCode[] {
-  const guards: ErrorCode[] = contract.auth === "key" ? ["UNAUTHENTICATED"] : [];
-  if (contract.scope !== undefined) guards.push("FORBIDDEN");
+  const guards: ErrorCode[] = contract.auth === "none" ? [] : ["UNAUTHENTICATED"];
+  if (contract.scope !== undefined || contract.auth === "operator") guards.push("FORBIDDEN");
   if (contract.requestBody !== undefined) guards.push("UNSUPPORTED_MEDIA_TYPE");
   return [...new Set([...COMMON_ERRORS, ...guards, ...contract.errors])];
 }

@@ -1,4 +1,5 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
+import { workspaceAuditContracts } from "./audit.ts";
 import { getAudioUrlDomainsContract, putAudioUrlDomainsContract } from "./audio-url-domains.ts";
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
 import { postChatContract } from "./endpoint-chat.ts";
@@ -37,6 +38,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,
+  workspaceAuditContracts.workspace,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

@@ -120,6 +120,24 @@ export const ERRORS = {
     false,
     "The object comes from the configuration file and is read-only here. Change it in the file.",
   ),
+  CONFLICT: entry(
+    409,
+    "invalid_request_error",
+    false,
+    "What the object is, or what stands beside it, does not allow the change; `details.reason` says how: `exists` (the name is taken), `not_empty` (something still belongs to it), `in_use` (something still names it) or `revoked` (the key no longer works). Nothing was changed.",
+  ),
+  PRECONDITION_FAILED: entry(
+    412,
+    "invalid_request_error",
+    false,
+    "The object is no longer what `If-Match` names: somebody changed it since it was read, or it is not there. Nothing was changed. Read it again and decide anew.",
+  ),
+  PRECONDITION_REQUIRED: entry(
+    428,
+    "invalid_request_error",
+    false,
+    "The change replaces an object whole, so it must say which state of it was read: send the `ETag` of that answer as `If-Match`. Nothing was changed.",
+  ),
   AUDIO_TOO_LARGE: entry(
     413,
     "invalid_request_error",

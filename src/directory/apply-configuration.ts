@@ -16,6 +16,7 @@ import type { Scope } from "../contract/scopes.ts";
 import { parseUsd } from "../metering/money.ts";
 import { seedAudioUrlDomains, setPlatformDomains } from "../storage/audio-url-domains.ts";
 import type { Database, Transacting } from "../storage/database.ts";
+import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
 import { credentialPlace } from "./load-directory.ts";
 import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
@@ -45,7 +46,7 @@ export async function applyConfiguration(
     await putPrices(tx, configuration);
     await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
     await putPlans(tx, configuration);
-    for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace, configuration.plans);
+    for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
     if (configuration.operatorKeys.length > 0) {
       const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
       for (const key of configuration.operatorKeys)
@@ -67,13 +68,9 @@ interface Apply extends ApplyServices {
   readonly keptKeys: Buffer[];
 }
 
-async function putWorkspace(
-  apply: Apply,
-  workspace: WorkspaceConfiguration,
-  plans: Configuration["plans"],
-): Promise<void> {
+async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Promise<void> {
   const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
-  await putPlanBudgets(apply.tx, workspaceId, plans.find((plan) => plan.id === workspace.plan) ?? null);
+  await putPlanBudgets(apply.tx, workspaceId, workspace.plan);
   await putScope(apply, workspaceId, workspace.connections, workspace.routes);
   await seedAudioUrlDomains(apply.tx, workspaceId, workspace.audioUrlDomains);
   for (const app of workspace.apps) await putApp(apply, workspaceId, app);
@@ -207,29 +204,6 @@ async function putPlans(tx: Transacting, configuration: Configuration): Promise<
       .insertInto("plans")
       .values({ id, ...facts })
       .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
-      .execute();
-  }
-}
-
-/** What the plan grants, as budgets of the whole workspace; what was drawn stays drawn when the plan changes. */
-async function putPlanBudgets(
-  tx: Transacting,
-  workspaceId: WorkspaceId,
-  plan: Configuration["plans"][number] | null,
-): Promise<void> {
-  if (plan === null) {
-    await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("kind", "<>", "budget").execute();
-    return;
-  }
-  const grants = [
-    { kind: "allowance", period: "month", limit_tokens: plan.monthlyChatTokens, limit_nano_usd: null },
-    { kind: "credits", period: "total", limit_tokens: null, limit_nano_usd: parseUsd(plan.creditsUsd) ?? 0n },
-  ] as const;
-  for (const { kind, period, ...limits } of grants) {
-    await tx
-      .insertInto("budgets")
-      .values({ id: `${workspaceId}/${kind}`, workspace_id: workspaceId, kind, period, ...limits, managed_by: "file" })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(limits))
       .execute();
   }
 }

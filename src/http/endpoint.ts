@@ -9,6 +9,7 @@ import type { RunSession } from "./upgrade.ts";
 /** The least that the edge must know of whoever calls. */
 export interface EdgePrincipal {
   readonly scopes: readonly string[];
+  readonly key?: { readonly role: string };
 }
 
 export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {

@@ -9,6 +9,21 @@ type Json = Record<string, unknown>;
 
 const VERSION = "1";
 
+export interface OpenapiAbout {
+  readonly title: string;
+  readonly description: string;
+}
+
+const PUBLIC_API: OpenapiAbout = {
+  title: "Patchbay",
+  description:
+    "Self-hosted gateway for speech-to-text and chat. The route of the API key decides which provider and model answers.",
+};
+export const ADMIN_API: OpenapiAbout = {
+  title: "Patchbay administration",
+  description: "What the operator's keys can do, on the admin listener alone.",
+};
+
 /** Parts of several answers, or of a union, that readers look for by name. */
 const NAMED: Readonly<Record<string, z.ZodType>> = {
   Transcription: transcriptionEnvelope,
@@ -18,7 +33,8 @@ const NAMED: Readonly<Record<string, z.ZodType>> = {
   Warning: warning,
 };
 
-export function openapiDocument(contracts: readonly EndpointContract[]): Json {
+/** `about`: what stands at the top of the document. */
+export function openapiDocument(contracts: readonly EndpointContract[], about: OpenapiAbout = PUBLIC_API): Json {
   const schemas = new Components();
   for (const [name, schema] of Object.entries(NAMED)) schemas.output(schema, name);
   const paths: Record<string, Json> = {};
@@ -31,10 +47,8 @@ export function openapiDocument(contracts: readonly EndpointContract[]): Json {
   return {
     openapi: "3.1.0",
     info: {
-      title: "Patchbay",
+      ...about,
       version: VERSION,
-      description:
-        "Self-hosted gateway for speech-to-text and chat. The route of the API key decides which provider and model answers.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -72,7 +86,7 @@ function operation(contract: EndpointContract, schemas: Components): Json {
     operationId: contract.operationId,
     summary: contract.summary,
     ...(contract.description === undefined ? {} : { description: contract.description }),
-    security: contract.auth === "key" ? [{ key: [] }] : [],
+    security: contract.auth === "none" ? [] : [{ key: [] }],
     ...(contract.scope === undefined ? {} : { "x-required-scope": contract.scope }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(contract, name, schemas),

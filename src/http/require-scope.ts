@@ -1,4 +1,4 @@
-// The 403 of a key without the scope that an endpoint, or a mode of it, asks for (contract 2).
+// The 403 of a key without the scope that an endpoint, or a mode of it, asks for, or without its role (contract 2).
 import { GatewayError } from "../contract/errors.ts";
 import type { EdgePrincipal } from "./endpoint.ts";
 
@@ -7,5 +7,13 @@ export function requireScope({ scopes }: EdgePrincipal, scope: string): void {
   throw new GatewayError("FORBIDDEN", {
     message: `This key lacks the scope ${scope}.`,
     details: { required: [scope] },
+  });
+}
+
+export function requireOperator({ key }: EdgePrincipal): void {
+  if (key?.role === "operator") return;
+  throw new GatewayError("FORBIDDEN", {
+    message: "This needs a key of the operator.",
+    details: { required: ["operator"] },
   });
 }

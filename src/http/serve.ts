@@ -10,7 +10,7 @@ import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
-import { requireScope } from "./require-scope.ts";
+import { requireOperator, requireScope } from "./require-scope.ts";
 import { sendReply } from "./send.ts";
 
 export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
@@ -49,6 +49,7 @@ export function serve<P extends EdgePrincipal>(
       if (contract.auth === "none") return;
       const principal = await unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
       admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
+      if (contract.auth === "operator") requireOperator(principal);
       if (contract.scope !== undefined) requireScope(principal, contract.scope);
     },
     handler: async (request, reply) => {

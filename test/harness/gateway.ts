@@ -23,6 +23,8 @@ export const OTHER_KEY = "test-key-of-another-workspace-01";
 export interface TestGateway {
   readonly app: App;
   readonly origin: string;
+  /** Of the admin listener. */
+  readonly adminOrigin: string;
   /** Stands in for the providers behind every connection of `standardFile`. */
   readonly sandbox: Sandbox;
   readonly database: Database;
@@ -74,8 +76,19 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   });
   opened.defer(() => app.close());
   const origin = await app.server.listen({ host: "127.0.0.1", port: 0 });
+  const adminOrigin = (await app.admin?.listen({ host: "127.0.0.1", port: 0 })) ?? "";
   const kept = opened.move();
-  return { app, origin, sandbox, database, configuration, dataDir, logs, close: () => kept.disposeAsync() };
+  return {
+    app,
+    origin,
+    adminOrigin,
+    sandbox,
+    database,
+    configuration,
+    dataDir,
+    logs,
+    close: () => kept.disposeAsync(),
+  };
 }
 
 async function openShared(

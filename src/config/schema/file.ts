@@ -11,7 +11,7 @@ const HOST = z.string().min(1).max(253);
 
 const adminListener = section({
   host: HOST.default("127.0.0.1").describe("Address of the admin listener."),
-  port: PORT.default(8081).describe("Port of the admin listener."),
+  port: maybe(PORT).describe("Port of the admin listener; not set: 8081, or a free one where `server.port` is 0."),
 });
 
 const serverSection = section({

@@ -1,6 +1,7 @@
 // What the settings schemas are made of: strict objects whose keys are snake_case in the file and camelCase in the program
 // (converted here, once), and the value shapes several settings share (contract 10).
 import { z } from "zod";
+import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE, MONEY_PATTERN, MONEY_RULE } from "../../contract/names.ts";
 import { hostNameFault } from "../../lib/host-name.ts";
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -40,18 +41,11 @@ export function textOrNull() {
 /** Marks a setting as secret: `config print` masks it, the documentation says so. `writeOnly` is JSON Schema's word for it. */
 export const SECRET_MARK = { writeOnly: true } as const;
 
-export const ID = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, "must be an id: letters, digits, `.`, `_`, `-`, at most 63 of them");
-export const PURPOSE_LABEL = z
-  .string()
-  .regex(
-    /^[a-z0-9][a-z0-9_-]{0,62}$/,
-    "must be a purpose label: lower-case letters, digits, `_`, `-`, at most 63 of them",
-  );
+export const ID = z.string().regex(ID_PATTERN, ID_RULE);
+export const PURPOSE_LABEL = z.string().regex(LABEL_PATTERN, LABEL_RULE);
 export const MONEY = z
   .string({ error: 'must be a decimal in quotes, such as "50.00" (a bare number loses digits)' })
-  .regex(/^\d{1,12}(\.\d{1,12})?$/, 'must be a decimal in quotes, such as "50.00"');
+  .regex(MONEY_PATTERN, MONEY_RULE);
 export const HTTP_URL = z
   .string()
   .refine(isHttpUrl, "must be an http:// or https:// URL without credentials, query or fragment")

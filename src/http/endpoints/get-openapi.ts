@@ -2,10 +2,10 @@
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { getOpenapiContract } from "../../contract/operations.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { openapiDocument } from "../openapi.ts";
+import { openapiDocument, type OpenapiAbout } from "../openapi.ts";
 
-export function getOpenapi(contracts: readonly EndpointContract[]): Endpoint {
-  const text = JSON.stringify(openapiDocument(contracts));
+export function getOpenapi(contracts: readonly EndpointContract[], about?: OpenapiAbout): Endpoint {
+  const text = JSON.stringify(openapiDocument(contracts, about));
   return {
     contract: getOpenapiContract,
     handle: async () => ({

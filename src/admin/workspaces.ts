@@ -1,0 +1,165 @@
+// Workspaces as the operator makes and changes them (contract 2, 10): each change with its audit row in one transaction.
+import type { Selectable } from "kysely";
+import { GatewayError } from "../contract/errors.ts";
+import { brand, newId, type WorkspaceId } from "../contract/ids.ts";
+import type { WorkspaceView } from "../contract/workspaces.ts";
+import { pageOf } from "../lib/page.ts";
+import { announceChange } from "../storage/announce.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import type { Transacting } from "../storage/database.ts";
+import { putPlanBudgets } from "../storage/plan-budgets.ts";
+import type { Tables } from "../storage/tables.ts";
+import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
+import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
+
+type WorkspaceRow = Selectable<Tables["workspaces"]>;
+
+export interface NewWorkspace {
+  readonly slug: string;
+  readonly plan: string | null;
+}
+
+export async function createWorkspace(
+  { database }: AdminServices,
+  { actor, slug, plan }: Acting & NewWorkspace,
+): Promise<WorkspaceView> {
+  return database.transaction(async (tx) => {
+    const row = await tx
+      .insertInto("workspaces")
+      .values({ id: newId("workspace"), slug, plan, managed_by: "api" })
+      .onConflict((conflict) => conflict.column("slug").doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) throw taken("workspace");
+    const workspaceId = brand("workspace", row.id);
+    await putPlan(tx, workspaceId, plan);
+    await audit(tx, { workspaceId, actor, action: "workspace.created", before: null, after: row });
+    return view(row);
+  });
+}
+
+export async function listWorkspaces(
+  { database }: AdminServices,
+  { limit, after, plan }: PageRequest & { readonly plan: string | null },
+): Promise<Page<WorkspaceView>> {
+  let query = database.db.selectFrom("workspaces").selectAll();
+  if (plan !== null) query = query.where("plan", "=", plan);
+  if (after !== null) query = query.where("id", "<", after);
+  const rows = await query
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+  const { page, nextCursor } = pageOf(rows, limit);
+  return { data: page.map(view), end: nextCursor };
+}
+
+export async function describeWorkspace({ database }: AdminServices, workspaceId: WorkspaceId): Promise<WorkspaceView> {
+  const row = await database.db.selectFrom("workspaces").selectAll().where("id", "=", workspaceId).executeTakeFirst();
+  if (row === undefined) throw noSuch("workspace");
+  return view(row);
+}
+
+export interface WorkspaceChange extends Acting {
+  readonly workspaceId: WorkspaceId;
+  readonly precondition: Precondition;
+}
+
+export async function replaceWorkspace(
+  { database }: AdminServices,
+  { workspaceId, actor, precondition, plan }: WorkspaceChange & Pick<NewWorkspace, "plan">,
+): Promise<WorkspaceView> {
+  return database.transaction(async (tx) => {
+    const before = await lock(tx, workspaceId);
+    requireMatch(precondition, view(before));
+    if (before.plan === plan) return view(before);
+    const after = await tx
+      .updateTable("workspaces")
+      .set({ plan })
+      .where("id", "=", workspaceId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await putPlan(tx, workspaceId, plan);
+    await audit(tx, { workspaceId, actor, action: "workspace.changed", before, after });
+    // A key's workspace, plan included, is remembered with it.
+    await announceChange(tx, "keys", workspaceId);
+    return view(after);
+  });
+}
+
+export async function deleteWorkspace(
+  { database }: AdminServices,
+  { workspaceId, actor, precondition }: WorkspaceChange,
+): Promise<void> {
+  await database.transaction(async (tx) => {
+    const before = await lock(tx, workspaceId);
+    allowMatch(precondition, view(before));
+    const app = await tx.selectFrom("apps").select("id").where("workspace_id", "=", workspaceId).executeTakeFirst();
+    if (app !== undefined) {
+      throw new GatewayError("CONFLICT", {
+        message: "The workspace still has apps. Remove them first.",
+        details: { reason: "not_empty" },
+      });
+    }
+    for (const table of ["connections", "routes", "audio_url_domains"] as const)
+      await tx.deleteFrom(table).where("scope", "=", workspaceId).execute();
+    await tx.deleteFrom("workspaces").where("id", "=", workspaceId).execute();
+    await audit(tx, { workspaceId, actor, action: "workspace.deleted", before, after: null });
+    await announceChange(tx, "keys", workspaceId);
+    await announceChange(tx, "directory", workspaceId);
+  });
+}
+
+/** Held to the end: what is judged here is what is changed. Throws 404, and 409 for the file's. */
+async function lock(tx: Transacting, workspaceId: WorkspaceId): Promise<WorkspaceRow> {
+  const row = await tx
+    .selectFrom("workspaces")
+    .selectAll()
+    .where("id", "=", workspaceId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) throw noSuch("workspace");
+  refuseManagedByFile(row);
+  return row;
+}
+
+async function putPlan(tx: Transacting, workspaceId: WorkspaceId, plan: string | null): Promise<void> {
+  if (!(await putPlanBudgets(tx, workspaceId, plan))) throw badReference("plan", "`plan` names no plan that there is.");
+}
+
+export function taken(what: string): GatewayError {
+  return new GatewayError("CONFLICT", {
+    message: `There is a ${what} of this name already. Choose another one.`,
+    details: { reason: "exists" },
+  });
+}
+
+interface Change extends Acting {
+  readonly workspaceId: WorkspaceId;
+  readonly action: string;
+  readonly before: WorkspaceRow | null;
+  readonly after: WorkspaceRow | null;
+}
+
+async function audit(tx: Transacting, { workspaceId, actor, action, before, after }: Change): Promise<void> {
+  const kept = (row: WorkspaceRow | null) => (row === null ? null : { slug: row.slug, plan: row.plan });
+  await writeAudit(tx, {
+    workspaceId,
+    actorKeyId: actor,
+    action,
+    object: workspaceId,
+    before: kept(before),
+    after: kept(after),
+  });
+}
+
+function view(row: WorkspaceRow): WorkspaceView {
+  return {
+    object: "workspace",
+    id: row.id,
+    slug: row.slug,
+    plan: row.plan,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+  };
+}

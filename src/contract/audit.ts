@@ -1,0 +1,57 @@
+// The audit log as the operator and a workspace's administrators read it (spec 5.4; contract 10; reliability 6).
+import { z } from "zod";
+import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
+import type { EndpointContract } from "./endpoint.ts";
+
+const change = z.record(z.string(), z.unknown()).nullable();
+
+export const auditEntryView = z.strictObject({
+  object: z.literal("audit_entry"),
+  id: z.string(),
+  workspace_id: z.string().nullable().describe("Null: the platform itself."),
+  at: time,
+  actor_key_id: z.string().nullable().describe("Null: the configuration file, or the gateway itself."),
+  action: z.string().describe("`noun.verb`, such as `audio_url_domains.replaced`."),
+  target: z.string().describe("What was changed: an id or a name."),
+  before: change.describe("Null: there was nothing."),
+  after: change.describe("Null: nothing is left."),
+});
+export type AuditEntryView = z.infer<typeof auditEntryView>;
+
+const moment = z.iso.datetime({ offset: true, error: "must be a time such as 2027-01-31T00:00:00Z" });
+
+const filters = {
+  ...pageFields,
+  from: moment.describe("Not before this time.").optional(),
+  to: moment.describe("Before this time.").optional(),
+  action: z.string().min(1).max(100).describe("Only this action.").optional(),
+  actor: z.string().min(1).max(64).describe("Only what this key did.").optional(),
+  target: z.string().min(1).max(200).describe("Only what was done to this.").optional(),
+};
+export const workspaceAuditQuery = z.object(filters);
+export const auditQuery = z.object({
+  ...filters,
+  workspace: z.string().min(1).max(63).describe("Slug or id; `platform`: the platform's own entries.").optional(),
+});
+
+export const listAuditContract: EndpointContract = operatorEndpoint({
+  method: "GET",
+  path: "/audit",
+  operationId: "listAudit",
+  summary: "Who changed what",
+  description: "Newest first. Entries are never changed and never go.",
+  query: auditQuery,
+  responses: { 200: json("A page of entries.", listOf(auditEntryView)) },
+  errors: ["NOT_FOUND"],
+});
+
+export const workspaceAuditContracts = mirrored({
+  method: "GET",
+  path: "/audit",
+  operationId: "listWorkspaceAudit",
+  summary: "Who changed what in this workspace",
+  description: "Newest first. Entries are never changed and never go.",
+  query: workspaceAuditQuery,
+  responses: { 200: json("A page of entries.", listOf(auditEntryView)) },
+  errors: [],
+});

@@ -1,0 +1,8 @@
+// How names are spelled wherever people give them: in the configuration file and in the administration's API (contract 4, 10).
+
+export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+export const ID_RULE = "must be an id: letters, digits, `.`, `_`, `-`, at most 63 of them";
+export const LABEL_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+export const LABEL_RULE = "must be a purpose label: lower-case letters, digits, `_`, `-`, at most 63 of them";
+export const MONEY_PATTERN = /^\d{1,12}(\.\d{1,12})?$/;
+export const MONEY_RULE = 'must be a decimal in quotes, such as "50.00"';

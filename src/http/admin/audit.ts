@@ -1,0 +1,53 @@
+// GET /admin/v1/audit, and the same of one workspace (contract 10).
+import { listAudit } from "../../admin/list-audit.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { auditQuery, listAuditContract, workspaceAuditContracts, workspaceAuditQuery } from "../../contract/audit.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+import { readQuery } from "../read-fields.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import { type AdminEdge, listReply, type MirroredEndpoint, mirroredEndpoint, pageRequest } from "./frame.ts";
+
+const LIST = "audit";
+
+export function getAudit({ requireAdmin, admin }: AdminEdge): Endpoint<Principal> {
+  return {
+    contract: listAuditContract,
+    handle: async (context) => {
+      const { workspace, ...query } = readQuery(context.request, auditQuery);
+      const owner =
+        workspace === undefined || workspace === "platform"
+          ? workspace
+          : await requireAdmin(principalOf(context), workspace);
+      return listReply(LIST, await listAudit(admin, { owner, ...filterOf(query) }));
+    },
+  };
+}
+
+export function getWorkspaceAudit({ requireAdmin, admin }: AdminEdge): MirroredEndpoint {
+  return mirroredEndpoint(workspaceAuditContracts, async (context) => {
+    const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+    const query = readQuery(context.request, workspaceAuditQuery);
+    return listReply(LIST, await listAudit(admin, { owner: workspaceId, ...filterOf(query) }));
+  });
+}
+
+interface Query {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly action?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly target?: string | undefined;
+}
+
+function filterOf({ from, to, action, actor, target, ...page }: Query) {
+  return {
+    ...pageRequest(LIST, page, (position) => /^\d{1,18}$/u.test(position)),
+    from: from === undefined ? null : new Date(from),
+    to: to === undefined ? null : new Date(to),
+    action: action ?? null,
+    actor: actor ?? null,
+    target: target ?? null,
+  };
+}

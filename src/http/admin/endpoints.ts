@@ -1,0 +1,19 @@
+// The administration's endpoints, gathered (contract 10): those of the operator for the admin listener, and those that a
+// workspace's administrators have on the public one. A mirrored endpoint is one line in `mirroredEndpoints`.
+import type { Principal } from "../../auth/principal.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { getAudit, getWorkspaceAudit } from "./audit.ts";
+import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
+import { workspaceEndpoints } from "./workspaces.ts";
+
+export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>[] {
+  return [...workspaceEndpoints(edge), getAudit(edge), ...mirroredEndpoints(edge).map(({ operator }) => operator)];
+}
+
+export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Principal>[] {
+  return mirroredEndpoints(edge).map(({ workspace }) => workspace);
+}
+
+function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
+  return [getWorkspaceAudit(edge)];
+}

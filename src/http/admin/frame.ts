@@ -1,0 +1,76 @@
+// What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
+// their ETag.
+import { type Precondition, viewEtag } from "../../admin/precondition.ts";
+import type { AdminServices, Page, PageRequest } from "../../admin/services.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { Mirrored } from "../../contract/admin.ts";
+import { GatewayError } from "../../contract/errors.ts";
+import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
+import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
+import type { RequireAdmin } from "../workspace-admin.ts";
+
+/** `requireAdmin` finds the workspace of a path, for its administrators and the operator. */
+export interface AdminEdge {
+  readonly requireAdmin: RequireAdmin;
+  readonly admin: AdminServices;
+}
+
+/** One endpoint twice: below `/workspace/{tenant_id}` and below `/admin/v1/workspaces/{tenant_id}`. */
+export interface MirroredEndpoint {
+  readonly workspace: Endpoint<Principal>;
+  readonly operator: Endpoint<Principal>;
+}
+
+export function mirroredEndpoint(contracts: Mirrored, handle: Endpoint<Principal>["handle"]): MirroredEndpoint {
+  return {
+    workspace: { contract: contracts.workspace, handle },
+    operator: { contract: contracts.operator, handle },
+  };
+}
+
+/** `list` names the list, so that no other one takes its cursors. `isPosition` judges what a position of it looks like. */
+export function pageRequest(
+  list: string,
+  query: { readonly limit: number; readonly cursor?: string | undefined },
+  isPosition: (position: string) => boolean = () => true,
+): PageRequest {
+  const { limit, cursor } = query;
+  if (cursor === undefined) return { limit, after: null };
+  const after = decodeCursor(list, cursor);
+  if (after !== null && isPosition(after)) return { limit, after };
+  const message = "`cursor` is not a `next_cursor` of this list.";
+  throw new GatewayError("INVALID_REQUEST", {
+    message,
+    param: "cursor",
+    details: { issues: [{ param: "cursor", message }] },
+  });
+}
+
+export function listReply(list: string, { data, end }: Page<unknown>): Reply {
+  const nextCursor = end === null ? null : encodeCursor(list, end);
+  return { status: 200, body: { json: { object: "list", data, next_cursor: nextCursor } } };
+}
+
+/** One object with its ETag. */
+export function objectReply(view: object, status: 200 | 201 = 200): Reply {
+  return { status, headers: { etag: viewEtag(view) }, body: { json: view } };
+}
+
+export function deletedReply(object: string, id: string): Reply {
+  return { status: 200, body: { json: { object, id, deleted: true } } };
+}
+
+/** A weak tag never matches: it promises less than a change needs (RFC 9110 section 13.1.1). */
+export function preconditionOf({ request }: Pick<HandlerContext, "request">): Precondition {
+  const header = request.headers["if-match"];
+  if (header === undefined) return null;
+  if (header.trim() === "*") return "any";
+  const tags = header.split(",").map((tag) => tag.trim());
+  if (tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e]*"$/u.test(tag))) return tags.filter((tag) => !tag.startsWith("W/"));
+  const message = "If-Match must be `*` or a list of entity tags in double quotes.";
+  throw new GatewayError("INVALID_REQUEST", {
+    message,
+    param: "if-match",
+    details: { issues: [{ param: "if-match", message }] },
+  });
+}
