@@ -134,7 +134,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     onError: (err) =>
       logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
   });
-  const keys = createKeyVerifier({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs });
+  const keys = createKeyVerifier({
+    pepper: options.pepper,
+    findKey: (hash, testMode) => findKey(database, hash, testMode),
+    nowMs,
+  });
   changes.onChange("keys", () => keys.forget());
   let directory = await loadDirectory({ database, seal });
   let prices = await loadPrices(database);
@@ -187,9 +191,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await changes.close();
     await Promise.all([refresh.stop(), accounts.stopSweep()]);
     await Promise.all([server.close(), admin?.close()]);
+    await changes.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close()]);
     await outbound.close();
