@@ -126,7 +126,7 @@ function errorForStatus(status: number): WireAnswer {
   return assemblyAiError(status, MESSAGES[status] ?? "Server error, developers have been alerted.");
 }
 
-export function assemblyAiError(status: number, error: string): WireAnswer {
+function assemblyAiError(status: number, error: string): WireAnswer {
   return jsonAnswer(status, { error });
 }
 

@@ -2,12 +2,25 @@
 import { listAuditContract, workspaceAuditContracts } from "./audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
+import {
+  getAnyRequestContract,
+  listRequestsContract,
+  workspaceRequestContracts,
+  workspaceRequestsContracts,
+} from "./request-list.ts";
+import { getAllUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   ...WORKSPACE_ENDPOINTS,
   listAuditContract,
   workspaceAuditContracts.operator,
+  listRequestsContract,
+  getAnyRequestContract,
+  workspaceRequestsContracts.operator,
+  workspaceRequestContracts.operator,
+  getAllUsageContract,
+  workspaceUsageContracts.operator,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

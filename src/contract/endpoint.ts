@@ -25,7 +25,7 @@ export interface EndpointContract {
   /** `operator`: a key of the operator, on the admin listener alone. */
   readonly auth: "none" | "key" | "operator";
   readonly scope?: EndpointScope;
-  /** Picks a model: every request of a known key leaves a record. */
+  /** Picks a model: every request leaves a record, also one without a valid key. */
   readonly isRouted?: true;
   readonly requestBody?: { readonly json?: z.ZodType; readonly multipart?: z.ZodType };
   readonly query?: z.ZodObject;

@@ -15,7 +15,8 @@ import { postTranscriptionContract, postTranslationContract } from "./endpoint-t
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { getRealtimeContract, postRealtimeTokenContract } from "./realtime.ts";
 import { getRequestContract } from "./requests.ts";
-import { getUsageContract, getWorkspaceUsageContract } from "./usage.ts";
+import { workspaceRequestContracts, workspaceRequestsContracts } from "./request-list.ts";
+import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -34,11 +35,13 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getMyLimitsContract,
   getRequestContract,
   getUsageContract,
-  getWorkspaceUsageContract,
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,
   workspaceAuditContracts.workspace,
+  workspaceRequestsContracts.workspace,
+  workspaceRequestContracts.workspace,
+  workspaceUsageContracts.workspace,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

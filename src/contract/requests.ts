@@ -5,6 +5,7 @@ import type { EndpointContract } from "./endpoint.ts";
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
 const NAMES = "Only with scope `routing:read`.";
+const ADMIN = "Only for administrators; null where the request came without a valid key.";
 const names = {
   connection: z.string().describe(NAMES).optional(),
   provider: z.string().describe(NAMES).optional(),
@@ -65,6 +66,9 @@ const recordedAttempt = z.strictObject({
 export const requestRecord = z.strictObject({
   object: z.literal("request"),
   id: z.string(),
+  workspace: z.string().nullable().describe(ADMIN).optional(),
+  app: z.string().nullable().describe(ADMIN).optional(),
+  key: z.string().nullable().describe(ADMIN).optional(),
   created_at: z.string(),
   endpoint: z.string(),
   status: z.int().describe("499: the caller hung up before the answer."),

@@ -2,6 +2,7 @@
 // two payers in one sum.
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
+import { mirrored, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
 
 const usd = z.string().describe("US dollars, exact.");
@@ -131,14 +132,24 @@ export const getUsageContract: EndpointContract = {
   errors: ["FORBIDDEN", "NOT_ACCEPTABLE"],
 };
 
-export const getWorkspaceUsageContract: EndpointContract = {
+export const workspaceUsageContracts = mirrored({
   method: "GET",
-  path: "/workspace/:tenant_id/usage",
+  path: "/usage",
   operationId: "getWorkspaceUsage",
   summary: "What a workspace's apps used and what it cost",
-  description: `${DESCRIPTION} For administrators of the workspace.`,
-  auth: "key",
+  description: DESCRIPTION,
   query: workspaceUsageQuery,
   responses: answers(usageTable),
-  errors: ["FORBIDDEN", "NOT_FOUND", "NOT_ACCEPTABLE"],
-};
+  errors: ["NOT_ACCEPTABLE"],
+});
+
+export const getAllUsageContract: EndpointContract = operatorEndpoint({
+  method: "GET",
+  path: "/usage",
+  operationId: "getAllUsage",
+  summary: "What all workspaces used and what it cost",
+  description: DESCRIPTION,
+  query: adminUsageQuery,
+  responses: answers(usageTable),
+  errors: ["NOT_FOUND", "NOT_ACCEPTABLE"],
+});

@@ -54,7 +54,8 @@ export interface Recorder {
 export interface RecordOpening {
   readonly requestId: RequestId;
   readonly endpoint: string;
-  readonly principal: Principal;
+  /** Null: it came without a valid key, or whose key it is could not be found out. */
+  readonly principal: Principal | null;
   readonly receivedAtMs: number;
   readonly hasKey: boolean;
 }
@@ -66,9 +67,10 @@ export interface RecordEnd {
 
 export interface RequestRecord {
   readonly requestId: RequestId;
-  readonly workspaceId: WorkspaceId;
+  /** Null, with the key: whose it is is not known. */
+  readonly workspaceId: WorkspaceId | null;
   readonly appId: AppId | null;
-  readonly keyId: KeyId;
+  readonly keyId: KeyId | null;
   readonly endpoint: string;
   readonly testMode: boolean;
   readonly receivedAtMs: number;
@@ -124,11 +126,11 @@ export function openRecord(
     end: ({ status, code }) =>
       keep({
         requestId,
-        workspaceId: principal.workspace.id,
-        appId: principal.app?.id ?? null,
-        keyId: principal.key.id,
+        workspaceId: principal?.workspace.id ?? null,
+        appId: principal?.app?.id ?? null,
+        keyId: principal?.key.id ?? null,
         endpoint,
-        testMode: principal.testMode,
+        testMode: principal?.testMode ?? false,
         receivedAtMs,
         endedAtMs: nowMs(),
         status,

@@ -18,7 +18,7 @@ export type Authenticate<P extends EdgePrincipal> = (authorization: string | und
 export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
   readonly requestId: RequestId;
   readonly endpoint: string;
-  readonly principal: P;
+  readonly principal: P | null;
   readonly receivedAtMs: number;
   readonly hasKey: boolean;
 }) => OpenRecord;
@@ -47,7 +47,11 @@ export function serve<P extends EdgePrincipal>(
     url: contract.path,
     onRequest: async (request, reply) => {
       if (contract.auth === "none") return;
-      const principal = await unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
+      const authenticated = unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
+      const principal = await authenticated.catch((error: unknown) => {
+        openRecord(edge, endpoint, frame, { request, reply, principal: null });
+        throw error;
+      });
       admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
       if (contract.auth === "operator") requireOperator(principal);
       if (contract.scope !== undefined) requireScope(principal, contract.scope);
@@ -99,7 +103,7 @@ function openRecord<P extends EdgePrincipal>(
     request,
     reply,
     principal,
-  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly principal: P },
+  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly principal: P | null },
 ): Recorded | null {
   if (contract.isRouted !== true || frame.openRecord === undefined) return null;
   const exchange = exchangeOf(edge, request);

@@ -1,15 +1,21 @@
-// A record as its app sees it (contract 10): names of providers only with `routing:read`; why each target was taken or left is
-// told from what was decided and from the calls that were made.
+// A record as its app sees it, or an administrator (contract 10): to an app names of providers only with `routing:read`; why each
+// target was taken or left is told from what was decided and from the calls that were made.
 import { GatewayError } from "../contract/errors.ts";
 import type { Principal } from "../auth/principal.ts";
-import { brand } from "../contract/ids.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
 import { appOf } from "../gateway/audio-call.ts";
 import type { ProviderDeletions } from "../gateway/provider-deletions.ts";
 import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
-import { readAttempts, readRecordedJob, readRequest, type RecordedJob } from "../storage/requests.ts";
+import {
+  readAttempts,
+  readRecordedJob,
+  readRequest,
+  type RecordedJob,
+  type RequestScope,
+} from "../storage/requests.ts";
 import type { AttemptRow, RequestRow } from "../storage/tables.ts";
 import { summarise } from "./summarise.ts";
 
@@ -19,17 +25,43 @@ export interface RecordServices {
 }
 
 export async function findRequest(
-  { database, deletions }: RecordServices,
+  services: RecordServices,
   principal: Principal,
   id: string,
 ): Promise<RequestRecordView> {
-  const owner = { workspaceId: principal.workspace.id, appId: appOf(principal).id };
-  const row = await readRequest(database.db, owner, id);
+  const scope = { workspaceId: principal.workspace.id, appId: appOf(principal).id };
+  const recorded = await readRecorded(services, scope, id);
+  return describeRequest(recorded, principal.scopes.includes("routing:read"));
+}
+
+/** For administrators of its workspace or, with `workspaceId` null, for the operator: names and owner with it. */
+export async function findAnyRequest(
+  services: RecordServices,
+  workspaceId: WorkspaceId | null,
+  id: string,
+): Promise<RequestRecordView> {
+  const recorded = await readRecorded(services, { workspaceId, appId: null }, id);
+  const { workspace_id: workspace, app_id: app, key_id: key } = recorded.row;
+  return { ...describeRequest(recorded, true), workspace, app, key };
+}
+
+async function readRecorded(
+  { database, deletions }: RecordServices,
+  scope: RequestScope,
+  id: string,
+): Promise<Recorded> {
+  const { db } = database;
+  const row = await readRequest(db, scope, id);
   if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });
-  const attempts = await readAttempts(database.db, owner, id);
-  const job = row.job_id === null ? null : await readRecordedJob(database.db, owner, row.job_id);
-  const deletion = await deletions.state(owner.workspaceId, row.job_id ?? brand("request", row.id));
-  return describeRequest({ row, attempts, job, deletion }, principal.scopes.includes("routing:read"));
+  // Whoever has no key has no app either: nothing was called.
+  if (row.workspace_id === null || row.app_id === null) return { row, attempts: [], job: null, deletion: "none" };
+  const owner = { workspaceId: brand("workspace", row.workspace_id), appId: brand("app", row.app_id) };
+  return {
+    row,
+    attempts: await readAttempts(db, owner, id),
+    job: row.job_id === null ? null : await readRecordedJob(db, owner, row.job_id),
+    deletion: await deletions.state(owner.workspaceId, row.job_id ?? brand("request", row.id)),
+  };
 }
 
 export interface Recorded {

@@ -30,6 +30,8 @@ const WRITE_EVERY_MS = 500;
 const MAX_BATCH = 500;
 /** Some minutes of a database that is away, at a few KiB each. */
 const MAX_WAITING = 20_000;
+/** Of requests without a valid key anybody can send any number: at most so many are kept a turn, the others are counted. */
+const MAX_UNOWNED = 50;
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
 
@@ -38,6 +40,7 @@ export function createRequestLog({ database, logger, keptDays, nowMs }: RequestL
   /** Being written, or to be written again. */
   let batch: readonly RequestRecord[] = [];
   let writing: Promise<void> | null = null;
+  let unowned = 0;
 
   const writeAll = async (): Promise<void> => {
     for (;;) {
@@ -78,6 +81,10 @@ export function createRequestLog({ database, logger, keptDays, nowMs }: RequestL
   };
 
   const keep = (record: RequestRecord): void => {
+    if (record.workspaceId === null) {
+      unowned += 1;
+      if (unowned > MAX_UNOWNED) return;
+    }
     fresh.push(record);
     if (fresh.length <= MAX_WAITING) return;
     const lost = fresh.splice(0, MAX_BATCH).length;
@@ -85,7 +92,13 @@ export function createRequestLog({ database, logger, keptDays, nowMs }: RequestL
   };
 
   const sweep = (): Promise<number> => purgeRequests(database.db, keptDays, PURGE_BATCH);
-  const writer = every(WRITE_EVERY_MS, logger, "write the request log", flush);
+  const writer = every(WRITE_EVERY_MS, logger, "write the request log", async () => {
+    const leftOut = unowned - MAX_UNOWNED;
+    unowned = 0;
+    if (leftOut > 0)
+      logger.warn({ task: "request log", left_out: leftOut }, "requests without a valid key are not all kept");
+    await flush();
+  });
   const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async () => {
     while ((await sweep()) === PURGE_BATCH);
   });

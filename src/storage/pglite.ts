@@ -2,13 +2,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
-import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
+import { lockDataDir } from "./data-dir-lock.ts";
 
 const INT8 = 20;
 const BYTEA = 17;
-
-/** The engine's own folder in the data directory. */
-export const EMBEDDED_FOLDER = "pglite";
 
 export interface EmbeddedEngine {
   readonly pglite: PGlite;
@@ -16,12 +13,11 @@ export interface EmbeddedEngine {
 }
 
 /** Commits are on disk before they are answered: durability is never relaxed. */
-export async function startInDirectory(dataDir: string, held?: DataDirLock): Promise<EmbeddedEngine> {
+export async function startInDirectory(dataDir: string): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // Whoever holds the directory already keeps it for what comes after.
-  const lock = held === undefined ? await lockDataDir(dataDir) : { release: async () => undefined };
+  const lock = await lockDataDir(dataDir);
   try {
-    const pglite = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), relaxedDurability: false });
+    const pglite = await start({ dataDir: join(dataDir, "pglite"), relaxedDurability: false });
     return {
       pglite,
       close: async () => {

@@ -8,7 +8,13 @@ export interface RequestOwner {
   readonly appId: AppId;
 }
 
-export type NewRequest = Omit<RequestRow, "at" | "duration_ms" | "audio_ms"> & {
+/** Null: whoever's. Only the operator's question names no workspace. */
+export interface RequestScope {
+  readonly workspaceId: WorkspaceId | null;
+  readonly appId: AppId | null;
+}
+
+export type NewRequest = Omit<RequestRow, "at" | "duration_ms" | "audio_ms" | "recorded_at"> & {
   readonly duration_ms: number;
   readonly audio_ms: number | null;
   /** How long ago it came: clocks of machines differ, and the database's is the one that is kept. */
@@ -29,15 +35,11 @@ export async function insertRequests(db: Kysely<Tables>, rows: readonly NewReque
     on conflict (id) do nothing`.execute(db);
 }
 
-export async function readRequest(db: Kysely<Tables>, owner: RequestOwner, id: string): Promise<RequestRow | null> {
-  const row = await db
-    .selectFrom("requests")
-    .selectAll()
-    .where("id", "=", id)
-    .where("workspace_id", "=", owner.workspaceId)
-    .where("app_id", "=", owner.appId)
-    .executeTakeFirst();
-  return row ?? null;
+export async function readRequest(db: Kysely<Tables>, scope: RequestScope, id: string): Promise<RequestRow | null> {
+  let query = db.selectFrom("requests").selectAll().where("id", "=", id);
+  if (scope.workspaceId !== null) query = query.where("workspace_id", "=", scope.workspaceId);
+  if (scope.appId !== null) query = query.where("app_id", "=", scope.appId);
+  return (await query.executeTakeFirst()) ?? null;
 }
 
 /** Those of the request and of the job it made, in their order. */

@@ -377,9 +377,9 @@ create table realtime_tokens (
 
 create table requests (
   id text not null,
-  workspace_id text not null,
+  workspace_id text,
   app_id text,
-  key_id text not null,
+  key_id text,
   endpoint text not null,
   at timestamp with time zone not null,
   status integer not null,
@@ -394,9 +394,11 @@ create table requests (
   duration_ms bigint not null,
   audio_ms bigint,
   job_id text,
+  recorded_at timestamp with time zone not null default patchbay_now(),
   constraint requests_audio_ms_check CHECK ((audio_ms >= 0)),
   constraint requests_duration_ms_check CHECK ((duration_ms >= 0)),
   constraint requests_key_use_check CHECK ((key_use = ANY (ARRAY['not_sent'::text, 'unused'::text, 'first'::text, 'replayed'::text, 'reused'::text, 'in_progress'::text, 'unavailable'::text]))),
+  constraint requests_owner CHECK (((workspace_id IS NULL) = (key_id IS NULL))),
   constraint requests_pkey PRIMARY KEY (id)
 );
 
@@ -587,7 +589,33 @@ CREATE INDEX requests_app ON public.requests USING btree (workspace_id, app_id, 
 
 CREATE INDEX requests_at ON public.requests USING btree (at);
 
+CREATE INDEX requests_code ON public.requests USING btree (code, at) WHERE (code IS NOT NULL);
+
+CREATE INDEX requests_key ON public.requests USING btree (key_id, at);
+
+CREATE INDEX requests_outcome ON public.requests USING btree ((
+CASE
+    WHEN (status = 499) THEN 'abandoned'::text
+    WHEN (status >= 500) THEN 'failed'::text
+    WHEN (status >= 400) THEN 'refused'::text
+    WHEN (code IS NOT NULL) THEN 'failed'::text
+    ELSE 'succeeded'::text
+END), at) WHERE ((status >= 400) OR (code IS NOT NULL));
+
+CREATE INDEX requests_recorded ON public.requests USING btree (recorded_at);
+
 CREATE INDEX requests_workspace ON public.requests USING btree (workspace_id, at);
+
+CREATE INDEX requests_workspace_code ON public.requests USING btree (workspace_id, code, at) WHERE (code IS NOT NULL);
+
+CREATE INDEX requests_workspace_outcome ON public.requests USING btree (workspace_id, (
+CASE
+    WHEN (status = 499) THEN 'abandoned'::text
+    WHEN (status >= 500) THEN 'failed'::text
+    WHEN (status >= 400) THEN 'refused'::text
+    WHEN (code IS NOT NULL) THEN 'failed'::text
+    ELSE 'succeeded'::text
+END), at) WHERE ((status >= 400) OR (code IS NOT NULL));
 
 CREATE INDEX usage_hours_app ON public.usage_hours USING btree (workspace_id, app_id, hour);
 

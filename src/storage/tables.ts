@@ -325,10 +325,11 @@ interface ProviderDeletionsTable {
 
 interface RequestsTable {
   id: string;
-  workspace_id: string;
+  /** Null, with the key: the request came without a valid one. */
+  workspace_id: TextOrNull;
   /** Null for keys that belong to no app, which are refused. */
   app_id: TextOrNull;
-  key_id: string;
+  key_id: TextOrNull;
   endpoint: string;
   at: Time;
   status: number;
@@ -343,6 +344,7 @@ interface RequestsTable {
   duration_ms: Bigint;
   audio_ms: BigintOrNull;
   job_id: TextOrNull;
+  recorded_at: TimeWithDefault;
 }
 
 interface UsageHoursTable {

@@ -2,12 +2,13 @@
 // record holds up no other, what is over its retention goes, and a shutdown writes what is left.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { newId } from "../../src/contract/ids.ts";
 import type { Principal } from "../../src/auth/principal.ts";
 import { createRequestLog, type RequestLog } from "../../src/requests/log.ts";
-import { postForm, send } from "../harness/client.ts";
+import { postForm } from "../harness/client.ts";
 import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 
@@ -50,8 +51,8 @@ const principal: Principal = {
   testMode: false,
 };
 
-function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now()): void {
-  const opening = { requestId: newId("request"), endpoint, principal, receivedAtMs, hasKey: false };
+function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now(), owner: Principal | null = principal): void {
+  const opening = { requestId: newId("request"), endpoint, principal: owner, receivedAtMs, hasKey: false };
   log.open(opening).end({ status: 200, code: null });
 }
 
@@ -100,11 +101,25 @@ test("contract 10: the time of a record is when its request came, whenever it is
   assert(Math.abs((row?.at.getTime() ?? 0) - came) < 2_000);
 });
 
+test("contract 10: a flood of requests without a valid key takes no room from the others, and the log says that some are left out", async () => {
+  for (let each = 0; each < 2_000; each += 1) {
+    leave("POST /v1/chat", Date.now(), null);
+    if (each % 100 === 0) leave("POST /v1/transcription");
+  }
+  await log.flush();
+  const kept = await database.db.selectFrom("requests").select(["workspace_id"]).execute();
+  const owned = kept.filter(({ workspace_id: owner }) => owner !== null).length;
+  assert.equal(owned, 20);
+  // Of one turn, or of two when one ended in between.
+  assert([50, 100].includes(kept.length - owned), `${kept.length - owned} are kept`);
+  while (!logs.some((line) => line.includes("left_out"))) await turn();
+  await log.close();
+});
+
 test("contract 10: a shutdown writes what is left, and a record needs no flush of anybody's", async () => {
   const gateway = await startGateway();
   try {
     const answers = [await postForm(gateway.origin), await postForm(gateway.origin, { fields: { nonsense: "1" } })];
-    assert.equal((await send(`${gateway.origin}/v1/transcription`, { method: "POST" })).status, 401);
     await gateway.app.close();
     const kept = await gateway.database.db.selectFrom("requests").select(["id", "status"]).orderBy("id").execute();
     assert.deepEqual(

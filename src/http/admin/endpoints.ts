@@ -4,10 +4,19 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { getAudit, getWorkspaceAudit } from "./audit.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
+import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
+import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
 import { workspaceEndpoints } from "./workspaces.ts";
 
 export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>[] {
-  return [...workspaceEndpoints(edge), getAudit(edge), ...mirroredEndpoints(edge).map(({ operator }) => operator)];
+  return [
+    ...workspaceEndpoints(edge),
+    getAudit(edge),
+    listRequests(edge),
+    getAnyRequest(edge),
+    getAllUsage(edge),
+    ...mirroredEndpoints(edge).map(({ operator }) => operator),
+  ];
 }
 
 export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Principal>[] {
@@ -15,5 +24,5 @@ export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Prin
 }
 
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
-  return [getWorkspaceAudit(edge)];
+  return [getWorkspaceAudit(edge), listWorkspaceRequests(edge), getWorkspaceRequest(edge), getWorkspaceUsage(edge)];
 }

@@ -5,6 +5,7 @@ import type { AdminServices, Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Mirrored } from "../../contract/admin.ts";
 import { GatewayError } from "../../contract/errors.ts";
+import type { RecordServices } from "../../requests/describe.ts";
 import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
 import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
 import type { RequireAdmin } from "../workspace-admin.ts";
@@ -13,6 +14,7 @@ import type { RequireAdmin } from "../workspace-admin.ts";
 export interface AdminEdge {
   readonly requireAdmin: RequireAdmin;
   readonly admin: AdminServices;
+  readonly records: RecordServices;
 }
 
 /** One endpoint twice: below `/workspace/{tenant_id}` and below `/admin/v1/workspaces/{tenant_id}`. */

@@ -132,7 +132,7 @@ test("contract 5, 10: what a provider has yet to delete is told by the record", 
     .where("id", "=", idOf(answer))
     .executeTakeFirstOrThrow();
   await gateway.app.gateway.deletions.owe({
-    workspaceId: brand("workspace", row.workspace_id),
+    workspaceId: brand("workspace", row.workspace_id ?? ""),
     appId: brand("app", row.app_id ?? ""),
     subject: idOf(answer),
     account: "platform/dg",

@@ -2,6 +2,7 @@
 // the reason why none was made, and nothing of what was sent.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { HELLO, postChat } from "../../harness/chat-client.ts";
 import { type Answer, postForm, postJson, send } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
@@ -146,7 +147,7 @@ test("contract 10: what was refused by quota and by idempotency is on record", a
   assert.deepEqual([reused.code, reused.idempotency], ["IDEMPOTENCY_KEY_REUSED", { key: "reused", replayed: false }]);
 });
 
-test("contract 10: an unknown key leaves no record, and everything else exactly one", async () => {
+test("contract 10: every request leaves exactly one record; one without a valid key leaves it to nobody", async () => {
   await written(gateway);
   const count = async () => {
     await written(gateway);
@@ -155,9 +156,14 @@ test("contract 10: an unknown key leaves no record, and everything else exactly 
   };
   const before = await count();
   assert.equal((await send(`${gateway.origin}/v1/transcription`, { method: "POST" })).status, 401);
+  const owners = () => gateway.database.db.selectFrom("requests").select(["workspace_id", "key_id", "code"]);
+  while ((await count()).rows === before.rows) await turn();
+  assert.deepEqual(await owners().where("workspace_id", "is", null).execute(), [
+    { workspace_id: null, key_id: null, code: "UNAUTHENTICATED" },
+  ]);
   const answered = [await post(), await post({ fields: { nonsense: "1" } }), await postChat(gateway.origin, {})];
   for (const answer of answered) await recordOf(gateway, answer);
   const seen = await count();
-  assert.equal(seen.rows, before.rows + answered.length);
+  assert.equal(seen.rows, before.rows + 1 + answered.length);
   assert.equal(seen.ids, seen.rows);
 });

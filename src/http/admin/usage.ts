@@ -1,0 +1,33 @@
+// GET /admin/v1/usage, and the same of one workspace (contract 9).
+import type { Principal } from "../../auth/principal.ts";
+import {
+  adminUsageQuery,
+  getAllUsageContract,
+  workspaceUsageContracts,
+  workspaceUsageQuery,
+} from "../../contract/usage.ts";
+import { usageOf } from "../../requests/usage.ts";
+import { type Endpoint, principalOf } from "../endpoint.ts";
+import { readQuery } from "../read-fields.ts";
+import { usageReply } from "../usage-reply.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import { type AdminEdge, type MirroredEndpoint, mirroredEndpoint } from "./frame.ts";
+
+export function getAllUsage({ requireAdmin, admin }: AdminEdge): Endpoint<Principal> {
+  return {
+    contract: getAllUsageContract,
+    handle: async (context) => {
+      const { workspace, ...question } = readQuery(context.request, adminUsageQuery);
+      const workspaceId = workspace === undefined ? null : await requireAdmin(principalOf(context), workspace);
+      return usageReply(context.request.headers.accept, () => usageOf(admin, workspaceId, question));
+    },
+  };
+}
+
+export function getWorkspaceUsage({ requireAdmin, admin }: AdminEdge): MirroredEndpoint {
+  return mirroredEndpoint(workspaceUsageContracts, async (context) => {
+    const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+    const question = readQuery(context.request, workspaceUsageQuery);
+    return usageReply(context.request.headers.accept, () => usageOf(admin, workspaceId, question));
+  });
+}
