@@ -9,6 +9,7 @@ import {
   workspaceRequestsContracts,
 } from "./request-list.ts";
 import { getAllUsageContract, workspaceUsageContracts } from "./usage.ts";
+import { listDeletionsContract, workspaceDeletionsContracts } from "./provider-deletions.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
@@ -21,6 +22,8 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceRequestContracts.operator,
   getAllUsageContract,
   workspaceUsageContracts.operator,
+  listDeletionsContract,
+  workspaceDeletionsContracts.operator,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

@@ -13,6 +13,7 @@ import type { EndpointContract } from "./endpoint.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
+import { workspaceDeletionsContracts } from "./provider-deletions.ts";
 import { getRealtimeContract, postRealtimeTokenContract } from "./realtime.ts";
 import { getRequestContract } from "./requests.ts";
 import { workspaceRequestContracts, workspaceRequestsContracts } from "./request-list.ts";
@@ -42,6 +43,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceRequestsContracts.workspace,
   workspaceRequestContracts.workspace,
   workspaceUsageContracts.workspace,
+  workspaceDeletionsContracts.workspace,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

@@ -12,7 +12,6 @@ import {
   type DeletionDuty,
   type DeletionState,
   endDeletion,
-  type FailedDeletion,
   insertDeletion,
   purgeDeletions,
   readDeletionState,
@@ -22,7 +21,7 @@ import {
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 
-export type { DeletionDuty, DeletionState, FailedDeletion } from "../storage/provider-deletions.ts";
+export type { DeletionDuty, DeletionState } from "../storage/provider-deletions.ts";
 
 export interface ProviderDeletions {
   /** Takes the duty on; awaited before the run's first poll. */
@@ -30,8 +29,6 @@ export interface ProviderDeletions {
   /** The subject has ended: due at once. With a transaction the sweep finds it after the commit. */
   release(workspaceId: WorkspaceId, subject: string, tx?: Transacting): Promise<void>;
   state(workspaceId: WorkspaceId, subject: string): Promise<DeletionState>;
-  /** What could finally not be deleted, for the operator. */
-  failed(limit: number): Promise<readonly FailedDeletion[]>;
   /** Says at a start what could finally not be deleted, for it has to be done by hand. Answers how much. */
   report(): Promise<number>;
   /** Deletes what is due. Answers how many were tried. */
@@ -74,7 +71,6 @@ export function createProviderDeletions(database: Database, services: Services):
       }
     },
     state: (workspaceId, subject) => readDeletionState(database.db, workspaceId, subject),
-    failed: (limit) => readFailedDeletions(database.db, limit),
     report: async () => {
       const failed = await readFailedDeletions(database.db, REPORTED);
       for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {

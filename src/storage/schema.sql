@@ -579,9 +579,13 @@ CREATE INDEX jobs_spent_audio ON public.jobs USING btree (finished_at) WHERE (au
 
 CREATE INDEX provider_deletions_due ON public.provider_deletions USING btree (next_at) WHERE (state = 'pending'::text);
 
+CREATE INDEX provider_deletions_failed ON public.provider_deletions USING btree (id) WHERE (state = 'failed'::text);
+
 CREATE INDEX provider_deletions_finished ON public.provider_deletions USING btree (state, finished_at) WHERE (state <> 'pending'::text);
 
 CREATE INDEX provider_deletions_subject ON public.provider_deletions USING btree (workspace_id, subject);
+
+CREATE INDEX provider_deletions_workspace ON public.provider_deletions USING btree (workspace_id, id);
 
 CREATE INDEX realtime_tokens_expiry ON public.realtime_tokens USING btree (expires_at);
 

@@ -6,7 +6,7 @@ import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import type { WorkspaceId } from "../../src/contract/ids.ts";
 import type { DeletionDuty } from "../../src/gateway/provider-deletions.ts";
-import { MAX_DELETION_ATTEMPTS } from "../../src/storage/provider-deletions.ts";
+import { MAX_DELETION_ATTEMPTS, readFailedDeletions } from "../../src/storage/provider-deletions.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
@@ -111,7 +111,7 @@ test("contract 5: after the last attempt it is failed for good, said as an error
   assert.equal(await stateOf(answer), "failed");
   await shiftClock(gateway.database, 10_000_000);
   assert.equal(await gateway.app.gateway.deletions.sweep(), 0);
-  const [listed, ...others] = await gateway.app.gateway.deletions.failed(10);
+  const [listed, ...others] = await readFailedDeletions(gateway.database.db, 10);
   assert.equal(others.length, 0);
   assert.deepEqual(
     [listed?.subject, listed?.account, listed?.provider, listed?.lastFailure],

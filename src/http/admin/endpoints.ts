@@ -6,6 +6,7 @@ import { getAudit, getWorkspaceAudit } from "./audit.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
+import { getProviderDeletions, getWorkspaceDeletions } from "./provider-deletions.ts";
 import { workspaceEndpoints } from "./workspaces.ts";
 
 export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>[] {
@@ -15,6 +16,7 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     listRequests(edge),
     getAnyRequest(edge),
     getAllUsage(edge),
+    getProviderDeletions(edge),
     ...mirroredEndpoints(edge).map(({ operator }) => operator),
   ];
 }
@@ -24,5 +26,11 @@ export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Prin
 }
 
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
-  return [getWorkspaceAudit(edge), listWorkspaceRequests(edge), getWorkspaceRequest(edge), getWorkspaceUsage(edge)];
+  return [
+    getWorkspaceAudit(edge),
+    listWorkspaceRequests(edge),
+    getWorkspaceRequest(edge),
+    getWorkspaceUsage(edge),
+    getWorkspaceDeletions(edge),
+  ];
 }

@@ -9,6 +9,7 @@ import * as providerDeletions from "./0006-provider-deletions.ts";
 import * as requests from "./0007-requests.ts";
 import * as realtimeTokens from "./0008-realtime-tokens.ts";
 import * as usageHours from "./0010-usage-hours.ts";
+import * as speech from "./0014-speech.ts";
 import * as requestLists from "./0018-request-lists.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -21,5 +22,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0007-requests": requests,
   "0008-realtime-tokens": realtimeTokens,
   "0010-usage-hours": usageHours,
+  "0014-speech": speech,
   "0018-request-lists": requestLists,
 };

@@ -1,0 +1,128 @@
+// GET /workspace/{tenant_id}/provider-deletions and its twins on the admin listener: what could not be deleted at a provider is
+// listed, by status, page by page, and to whom it belongs (contract 2, 5).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { listOf } from "../../../src/contract/admin.ts";
+import { brand, type WorkspaceId } from "../../../src/contract/ids.ts";
+import { providerDeletionView } from "../../../src/contract/provider-deletions.ts";
+import { MAX_DELETION_ATTEMPTS } from "../../../src/storage/provider-deletions.ts";
+import { shiftClock } from "../../harness/database.ts";
+import { KEY, type TestGateway } from "../../harness/gateway.ts";
+import { ADMIN_KEY, call, OPERATOR_KEY, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
+
+const PATH = "/workspace/acme/provider-deletions";
+const list = listOf(providerDeletionView);
+let gateway: TestGateway;
+let acme: WorkspaceId;
+before(async () => {
+  gateway = await startAdminGateway();
+  acme = await workspaceId("acme");
+  const { deletions } = gateway.app.gateway;
+  const duty = (of: WorkspaceId, subject: string, dueInSeconds: number) => ({
+    workspaceId: of,
+    appId: brand("app", "app_x"),
+    subject,
+    account: "platform/gone",
+    provider: "assemblyai",
+    testMode: false,
+    run: { id: `run-of-${subject}`, details: {} },
+    dueInSeconds,
+  });
+  for (const subject of ["req_1", "req_2", "req_3"]) await deletions.owe(duty(acme, subject, 0));
+  await deletions.owe(duty(await workspaceId("other"), "req_theirs", 0));
+  for (let attempt = 1; attempt <= MAX_DELETION_ATTEMPTS; attempt += 1) {
+    await deletions.sweep();
+    await shiftClock(gateway.database, attempt * 100_000);
+  }
+  await deletions.owe(duty(acme, "req_4", 3_600));
+});
+after(() => gateway.close());
+
+async function workspaceId(slug: string): Promise<WorkspaceId> {
+  const row = gateway.database.db.selectFrom("workspaces").select("id").where("slug", "=", slug);
+  return brand("workspace", (await row.executeTakeFirstOrThrow()).id);
+}
+
+const page = async (path: string, key?: string) =>
+  viewOf(list, await call(gateway, "GET", path, key === undefined ? {} : { key }));
+const subjects = async (path: string, key?: string) => (await page(path, key)).data.map(({ subject_id: id }) => id);
+
+test("contract 5: what finally could not be deleted is listed with the provider's id and why", async () => {
+  const { data } = await page(`${PATH}?status=failed`);
+  const [latest] = data;
+  assert.ok(latest);
+  const { id, app_id: _app, created_at: created, finished_at: finished, ...rest } = latest;
+  assert.match(id, /^del_/u);
+  assert.ok(Date.parse(String(finished)) > Date.parse(created));
+  assert.deepEqual(rest, {
+    object: "provider_deletion",
+    workspace_id: acme,
+    subject_id: "req_3",
+    connection: "gone",
+    owner: "platform",
+    provider: "assemblyai",
+    provider_id: "run-of-req_3",
+    simulated: false,
+    status: "failed",
+    attempts: MAX_DELETION_ATTEMPTS,
+    last_failure: "no_account",
+    next_attempt_at: null,
+  });
+  assert.deepEqual(await subjects(`${PATH}?status=failed`), ["req_3", "req_2", "req_1"]);
+});
+
+test("contract 5: without a status all of them; what waits says when it is tried", async () => {
+  const { data } = await page(PATH);
+  assert.deepEqual(
+    data.map(({ subject_id: id, status }) => [id, status]),
+    [
+      ["req_4", "pending"],
+      ["req_3", "failed"],
+      ["req_2", "failed"],
+      ["req_1", "failed"],
+    ],
+  );
+  assert.deepEqual([data[0]?.attempts, data[0]?.last_failure, data[0]?.finished_at], [0, null, null]);
+  assert.match(String(data[0]?.next_attempt_at), /^\d{4}-.*Z$/u);
+  assert.deepEqual(await subjects(`${PATH}?status=done`), []);
+});
+
+test("contract 10: read page by page, and a cursor of another list is refused", async () => {
+  const first = await page(`${PATH}?status=failed&limit=2`);
+  const second = await page(`${PATH}?status=failed&limit=2&cursor=${first.next_cursor ?? ""}`);
+  assert.deepEqual(
+    [...first.data, ...second.data].map(({ subject_id: id }) => id),
+    ["req_3", "req_2", "req_1"],
+  );
+  assert.equal(second.next_cursor, null);
+  for (const query of ["cursor=nonsense", "limit=0", "limit=101", "status=lost"]) {
+    assert.equal((await call(gateway, "GET", `${PATH}?${query}`)).code, "INVALID_REQUEST", query);
+  }
+  await call(gateway, "PUT", "/workspace/acme/audio-url-domains", { body: { domains: ["a.example.com"] } });
+  await call(gateway, "PUT", "/workspace/acme/audio-url-domains", { body: { domains: [] } });
+  const audit = await call(gateway, "GET", "/workspace/acme/audit?limit=1");
+  const { next_cursor: foreign } = audit.json as { next_cursor: string };
+  assert.equal((await call(gateway, "GET", `${PATH}?cursor=${foreign}`)).code, "INVALID_REQUEST");
+});
+
+test("contract 2: the operator reads one workspace's on either listener, and everybody's on its own", async () => {
+  assert.deepEqual(await subjects(PATH, OPERATOR_KEY), await subjects(PATH, ADMIN_KEY));
+  assert.deepEqual(await subjects("/admin/v1/workspaces/acme/provider-deletions"), await subjects(PATH));
+  assert.deepEqual(await subjects("/admin/v1/provider-deletions?status=failed"), [
+    "req_theirs",
+    "req_3",
+    "req_2",
+    "req_1",
+  ]);
+  assert.deepEqual(await subjects("/admin/v1/provider-deletions?workspace=other"), ["req_theirs"]);
+  assert.equal((await call(gateway, "GET", "/admin/v1/provider-deletions?workspace=nobody")).code, "NOT_FOUND");
+});
+
+test("contract 2: a member is refused, and another workspace's list is the 404 of one that does not exist", async () => {
+  assert.equal((await call(gateway, "GET", PATH, { key: KEY })).code, "FORBIDDEN");
+  const strip = (text: string) => text.replaceAll(/req_[0-9a-z]{26}/g, "req");
+  const foreign = await call(gateway, "GET", PATH, { key: OTHER_ADMIN_KEY });
+  const missing = await call(gateway, "GET", "/workspace/nobody/provider-deletions", { key: OTHER_ADMIN_KEY });
+  assert.deepEqual([foreign.status, strip(foreign.text)], [404, strip(missing.text)]);
+  assert.deepEqual(await subjects("/workspace/other/provider-deletions", OTHER_ADMIN_KEY), ["req_theirs"]);
+});
