@@ -126,7 +126,7 @@ function errorForStatus(status: number): WireAnswer {
   return assemblyAiError(status, MESSAGES[status] ?? "Server error, developers have been alerted.");
 }
 
-function assemblyAiError(status: number, error: string): WireAnswer {
+export function assemblyAiError(status: number, error: string): WireAnswer {
   return jsonAnswer(status, { error });
 }
 

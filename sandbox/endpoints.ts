@@ -1,5 +1,6 @@
 // Which method and path speak which wire format. Each provider has a prefix, so that one server can stand in for all of them.
 import { anthropicWire } from "./anthropic.ts";
+import { assemblyAiLiveWire } from "./assemblyai-live.ts";
 import { assemblyAiWires } from "./assemblyai.ts";
 import { compatibleWire, DIALECTS } from "./compatible.ts";
 import { deepgramLiveWire } from "./deepgram-live.ts";
@@ -76,6 +77,9 @@ function openAiEndpoints(): [string, Methods][] {
   });
 }
 
-const LIVE: ReadonlyMap<string, LiveWire> = new Map([["/deepgram/v1/listen", deepgramLiveWire]]);
+const LIVE: ReadonlyMap<string, LiveWire> = new Map([
+  ["/deepgram/v1/listen", deepgramLiveWire],
+  ["/assemblyai/v3/ws", assemblyAiLiveWire],
+]);
 
 export const findLiveWire = (path: string): LiveWire | null => LIVE.get(path) ?? null;

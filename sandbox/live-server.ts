@@ -105,7 +105,10 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
     else if (close === "cut") {
       note(call, "reset");
       client.terminate();
-    } else client.close(close.code, close.reason);
+    } else {
+      if (close.message !== undefined) say([close.message]);
+      client.close(close.code, close.reason);
+    }
   };
   const say = (messages: readonly object[]): void => {
     for (const message of messages) client.send(JSON.stringify(message));
@@ -151,6 +154,7 @@ async function converse(client: WebSocket, conversation: Conversation): Promise<
   });
   if (trouble.replacement?.kind === "garbage") client.send("<html>It works!</html>");
   else if (trouble.replacement?.kind === "error_body") fail(session, say, over);
+  else if (session.refusal !== undefined) over(session.refusal);
   else say(session.begin());
   await closed.promise;
   await turn;

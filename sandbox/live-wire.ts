@@ -31,6 +31,8 @@ export interface LiveSession {
   /** null: a container. */
   readonly samples: SampleRate | null;
   readonly headers: Readonly<Record<string, string>>;
+  /** The door is opened, and closed again with this. */
+  readonly refusal?: LiveClose;
   readonly begin: () => readonly object[];
   readonly piece: (piece: LivePiece, channels: number) => readonly object[];
   readonly end: (seconds: number, channels: number) => readonly object[];
@@ -47,6 +49,8 @@ export interface LiveSession {
 export interface LiveClose {
   readonly code: number;
   readonly reason: string;
+  /** Said before it. */
+  readonly message?: object;
 }
 
 export interface LiveWire {

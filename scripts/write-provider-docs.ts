@@ -64,9 +64,17 @@ function modelSection(name: string, model: SpeechModel): readonly string[] {
     "",
     `Preferences taken: ${PREFERENCES.filter((preference) => model.preferences.includes(preference)).join(", ") || "none"}. Languages: ${model.languages === "any" ? "no closed list" : model.languages.join(" ")}. When none is asked: ${model.defaultLanguage === "auto" ? "the model detects" : model.defaultLanguage}.`,
     "",
-    `Limits: ${limits(model)}.`,
+    `Limits: ${limits(model)}.${live(model)}`,
     "",
   ];
+}
+
+function live({ live: encodings, streamsOnly, samplesOnly }: SpeechModel): string {
+  return [
+    ...(encodings === undefined ? [] : [` Live audio: ${encodings.join(", ")}.`]),
+    ...(streamsOnly === true ? [" Streams alone."] : []),
+    ...(samplesOnly === true ? [" A recording is decoded here first, and sent no faster than it is spoken."] : []),
+  ].join("");
 }
 
 function mark({ support }: FeatureSupport): string {
@@ -83,6 +91,7 @@ function limits({
     ...(maxChannels === undefined ? [] : [`${maxChannels} channels`]),
     ...(formats === undefined ? [] : [formats.join(" ")]),
     ...(keyterms?.maxTerms === undefined ? [] : [`${keyterms.maxTerms} key terms`]),
+    ...(keyterms?.maxTermCharacters === undefined ? [] : [`${keyterms.maxTermCharacters} characters a key term`]),
     ...(keyterms?.maxTotalTokens === undefined ? [] : [`${keyterms.maxTotalTokens} tokens of key terms`]),
     ...(keyterms?.maxTermWords === undefined ? [] : [`${keyterms.maxTermWords} words a key term`]),
   ];

@@ -10,7 +10,7 @@ import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
-import { createVerifyKey } from "./auth/verify-key.ts";
+import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
@@ -68,6 +68,7 @@ import { createIo } from "./providers/make-io.ts";
 import { createMemory } from "./providers/memory.ts";
 import type { ProviderKind } from "./providers/provider.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
+import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
 import { readAudioUrlDomains } from "./storage/audio-url-domains.ts";
 import type { Seal } from "./storage/seal.ts";
@@ -107,7 +108,7 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** How stale the directory may be on this process; a change is seen within it (contract 2). */
+/** How stale the directory may be on this process when a change's announcement was lost (contract 2). */
 const DIRECTORY_REFRESH_MS = 4_000;
 const SWEEP_MS = 10_000;
 /** Reliability figures: a stream that says nothing for so long is broken. */
@@ -128,6 +129,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spool = await openSpool({ directory: spoolDirectory });
   const accounts = openAccounts(options, nowMs);
   const { ledger, leases, idempotency, requestLog } = accounts;
+  const changes = await listenForChanges(database, {
+    onError: (err) =>
+      logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
+  });
+  const keys = createKeyVerifier({
+    pepper: options.pepper,
+    findKey: (hash, testMode) => findKey(database, hash, testMode),
+    nowMs,
+  });
+  changes.onChange("keys", () => keys.forget());
   let directory = await loadDirectory({ database, seal });
   let prices = await loadPrices(database);
 
@@ -161,13 +172,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
-  const parts = { gateway, durable, spool, isDraining, nowMs, openRecord: requestLog.open };
+  const parts = { gateway, durable, spool, isDraining, nowMs, keys, openRecord: requestLog.open };
   const { server, admin } = createServers(options, parts);
 
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", async () => {
     directory = await loadDirectory({ database, seal });
     prices = await loadPrices(database);
   });
+  changes.onChange("directory", () => refresh.soon());
   const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => {
     await deletions.sweep();
   });
@@ -180,6 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     drain();
     await Promise.all([refresh.stop(), accounts.stopSweep()]);
     await Promise.all([server.close(), admin?.close()]);
+    await changes.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close()]);
     await outbound.close();
@@ -299,12 +312,13 @@ interface ServerParts {
   readonly spool: Spool;
   readonly isDraining: () => boolean;
   readonly nowMs: () => number;
+  readonly keys: KeyVerifier;
   readonly openRecord: RequestLog["open"];
 }
 
 function createServers(options: AppOptions, parts: ServerParts): Pick<App, "server" | "admin"> {
-  const { configuration, database, pepper, logger } = options;
-  const { isDraining, nowMs, openRecord } = parts;
+  const { configuration, database, logger } = options;
+  const { isDraining, nowMs, keys, openRecord } = parts;
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
     admin: { database },
@@ -315,7 +329,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     checks: { database: () => database.ping().then(() => true) },
   });
   const frame = {
-    authenticate: createVerifyKey({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs }),
+    authenticate: (authorization: string | undefined) => keys.verify(authorization),
     publicUrl: () => configuration.server.publicUrl,
     logger,
     draining: isDraining,
@@ -328,7 +342,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
   };
 }
 
-interface PublicParts extends Omit<ServerParts, "nowMs" | "openRecord"> {
+interface PublicParts extends Omit<ServerParts, "nowMs" | "keys" | "openRecord"> {
   readonly configuration: Configuration;
   readonly database: Database;
   readonly edge: AdminEdge;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Process start: hands the environment to the command line and the exit code back to the shell.
 import { runCli } from "./cli/run-cli.ts";
+import { operations } from "./operations/operations.ts";
 import { up } from "./up.ts";
 import { work } from "./work.ts";
 
@@ -10,4 +11,4 @@ if (process.channel !== undefined) {
   process.channel.unref();
 }
 
-process.exitCode = await runCli(process.argv.slice(2), { up, work, env: process.env });
+process.exitCode = await runCli(process.argv.slice(2), { up, work, operations, env: process.env });

@@ -1,11 +1,13 @@
 // The command line: what exists, its help, and how every outcome becomes an exit code.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
 import { RESPONSE_FORMATS } from "../contract/transcription.ts";
 import { type ConfigOptions, printConfiguration, printSchema, validateConfiguration } from "./config-command.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
 import { DEFAULT_URL } from "./gateway-url.ts";
 import { listen, type ListenOptions } from "./listen.ts";
 import { packageVersion } from "./package-root.ts";
+import { addOperations, type Operations } from "./operations-commands.ts";
 import { type RequestOptions, showRequest } from "./requests.ts";
 import { CliError, red, say, type Terminal, visible, write } from "./terminal.ts";
 import { transcribe, type TranscribeOptions } from "./transcribe.ts";
@@ -25,6 +27,7 @@ export interface CliDependencies {
   readonly up: (options: UpOptions) => Promise<number>;
   /** The same for a process that only works on jobs. */
   readonly work: (options: WorkerOptions) => Promise<number>;
+  readonly operations: Operations;
   readonly env: Terminal["env"];
   readonly cwd?: string;
   readonly stdin?: Terminal["stdin"];
@@ -59,13 +62,7 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   }
 }
 
-interface Run {
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
-  exitCode: number;
-}
-
-function buildProgram(run: Run, { up, work }: CliDependencies, interrupt: AbortController): Command {
+function buildProgram(run: Run, { up, work, operations }: CliDependencies, interrupt: AbortController): Command {
   const { terminal } = run;
   const program = new Command("patchbay")
     .description("A gateway for speech-to-text and chat: one key, routed, refused rather than degraded.")
@@ -86,6 +83,7 @@ function buildProgram(run: Run, { up, work }: CliDependencies, interrupt: AbortC
         "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
         "patchbay listen --forward-to http://localhost:3000/hooks",
         "patchbay config validate",
+        "patchbay doctor",
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
@@ -95,6 +93,7 @@ function buildProgram(run: Run, { up, work }: CliDependencies, interrupt: AbortC
   addListen(program, run, interrupt);
   addRequests(program, run, interrupt);
   addConfig(program, run);
+  addOperations(program, run, operations);
   return program;
 }
 
@@ -210,18 +209,17 @@ function addConfig(program: Command, run: Run): void {
         "patchbay config schema > patchbay.schema.json",
       ),
     );
-  const json = () => new Option("--json", "Print exactly one JSON document.");
   config
     .command("validate")
     .description("Report all faults of the configuration; exit code 9 if there are any.")
     .addOption(configOption())
-    .addOption(json())
+    .addOption(jsonOption())
     .action((options: ConfigOptions) => validateConfiguration(options, run.terminal));
   config
     .command("print")
     .description("Print the configuration as it counts: defaults filled in, secrets masked.")
     .addOption(configOption())
-    .addOption(json())
+    .addOption(jsonOption())
     .action((options: ConfigOptions) => printConfiguration(options, run.terminal));
   config
     .command("schema")
@@ -264,19 +262,8 @@ async function reportFailure(error: unknown, argv: readonly string[], run: Run):
   return failure.exitCode;
 }
 
-function configOption(): Option {
-  return new Option(
-    "--config <file>",
-    "Configuration file (PATCHBAY_CONFIG; default ./patchbay.yaml when there is one).",
-  );
-}
-
 function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError("It must be a port from 0 to 65535.");
   return Number(text);
-}
-
-function examples(...lines: readonly string[]): string {
-  return `Examples:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
 }

@@ -14,6 +14,7 @@ import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { parseUsd } from "../metering/money.ts";
+import { announceChange, CHANGE_TOPICS } from "../storage/announce.ts";
 import { seedAudioUrlDomains, setPlatformDomains } from "../storage/audio-url-domains.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
@@ -60,6 +61,7 @@ export async function applyConfiguration(
         });
     }
     if (options.revokeMissingKeys) await revokeMissingKeys(tx, apply.keptKeys);
+    for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
   });
 }
 

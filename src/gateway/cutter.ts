@@ -1,5 +1,5 @@
-// The pieces of one recording for the targets of one run (contract 10, `split_long_audio`): decoded once however many of them need it,
-// and gone with the run.
+// One recording decoded for the targets of one run: in pieces (contract 10, `split_long_audio`), or as bare samples for a model that
+// takes nothing else. Decoded once however many of them need it, and gone with the run.
 import { type DecodedRecording, decodeRecording } from "../audio/decode/decoded-recording.ts";
 import { holdsSpeech } from "../audio/decode/levels.ts";
 import { planCuts } from "../audio/decode/plan-cuts.ts";
@@ -17,6 +17,8 @@ export interface Piece {
 export interface Cutter {
   /** Throws `Undecodable`. */
   pieces(cut: Cut): Promise<readonly Piece[]>;
+  /** Throws `Undecodable`. */
+  samples(): Promise<SpeechAudio>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ export function createCutter(
   signal: AbortSignal,
 ): Cutter {
   const decoded = new Map<number, Promise<DecodedRecording>>();
-  const recordingOf = ({ channels }: Cut): Promise<DecodedRecording> => {
+  const recordingOf = ({ channels }: Pick<Cut, "channels">): Promise<DecodedRecording> => {
     const wish = { channels: channels === 1 ? "mono" : "all", signal } as const;
     const recording =
       decoded.get(channels) ?? services.decoder.inTurn(signal, () => decodeRecording(services, audio, wish));
@@ -54,6 +56,11 @@ export function createCutter(
           },
         };
       });
+    },
+    samples: async () => {
+      const recording = await recordingOf({ channels: 1 });
+      const { sampleRate } = recording;
+      return { ...audio, channels: 1, codec: "pcm", sampleRate, samplesPerSecond: sampleRate, ...recording.samples() };
     },
     [Symbol.asyncDispose]: async () => {
       for (const recording of await Promise.allSettled(decoded.values()))

@@ -177,13 +177,14 @@ async function runOne(
   cutter: Cutter,
   candidate: Candidate,
 ): Promise<RunResult> {
-  const { payer, audio, wanted } = run;
+  const { payer, wanted } = run;
   const { target } = candidate;
   const provider = services.providers.get(target.provider);
   if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
   const account = resolveAccount(services, target, payer.testMode);
-  const pieces = await piecesFor(services, run, cutter, candidate);
-  if (pieces !== null && "kind" in pieces) return { ok: false, failure: pieces };
+  const input = await inputFor(services, run, cutter, candidate);
+  if ("kind" in input) return { ok: false, failure: input };
+  const { audio, pieces } = input;
   const billing = quoteFor(services, payer, target, audioAmount(audio));
   const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
@@ -245,16 +246,25 @@ async function runOne(
   }
 }
 
-/** Null: it is sent whole. A recording that cannot be decoded is a failure before anything was reserved or sent. */
-async function piecesFor(
+interface Input {
+  readonly audio: SpeechAudio;
+  /** Null: it is sent whole. */
+  readonly pieces: readonly Piece[] | null;
+}
+
+/** As this target takes it. A recording that cannot be decoded is a failure before anything was reserved or sent. */
+async function inputFor(
   services: GatewayServices,
   run: CandidateRun,
   cutter: Cutter,
   { target, verdict }: Candidate,
-): Promise<readonly Piece[] | FailedAttempt | null> {
-  if (verdict.cut === null) return null;
+): Promise<Input | FailedAttempt> {
+  const { audio } = run;
+  const isDecoded = target.speech?.samplesOnly === true;
+  if (verdict.cut === null && !isDecoded) return { audio, pieces: null };
   try {
-    return await cutter.pieces(verdict.cut);
+    if (verdict.cut !== null) return { audio, pieces: await cutter.pieces(verdict.cut) };
+    return { audio: await cutter.samples(), pieces: null };
   } catch (error) {
     const failed = (kind: FailureKind) => ({ position: target.position, kind, retryAfterSeconds: null });
     if (run.signal.aborted) return failed("aborted");

@@ -51,8 +51,35 @@ const UNIVERSAL_3: SpeechModel = {
   languages: UNIVERSAL_3_LANGUAGES,
 };
 
+/**
+ * The socket's models (docs/streaming: models, keyterms-prompting, diarization). Masks and redaction exist there too, under
+ * conditions that are not documented for every model.
+ */
+function streaming(languages: readonly string[]): SpeechModel {
+  return {
+    features: {
+      diarization: { support: "native", grade: "shown" },
+      "timestamps.word": { support: "native", grade: "shown" },
+      "timestamps.segment": { support: "exact", grade: "shown" },
+      keyterms: { support: "native", grade: "sent" },
+      streaming: { support: "native", grade: "shown" },
+    },
+    preferences: [],
+    // A recording takes as long as it lasts there, and a request has five minutes.
+    limits: { maxSeconds: 290, keyterms: { maxTerms: 100, maxTermCharacters: 50 } },
+    languages,
+    defaultLanguage: languages.length === 1 ? (languages[0] ?? "auto") : "auto",
+    live: ["pcm_s16le"],
+    streamsOnly: true,
+    samplesOnly: true,
+  };
+}
+
 export const ASSEMBLYAI_MODELS: Readonly<Record<string, SpeechModel>> = {
   "universal-3-pro": UNIVERSAL_3,
   "universal-3-5-pro": UNIVERSAL_3,
   "universal-2": UNIVERSAL_2,
+  "u3-rt-pro": streaming(UNIVERSAL_3_LANGUAGES),
+  "universal-streaming-english": streaming(["en"]),
+  "universal-streaming-multilingual": { ...streaming(UNIVERSAL_3_LANGUAGES), preferences: ["detect_language"] },
 };

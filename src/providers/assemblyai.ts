@@ -1,8 +1,9 @@
 // AssemblyAI, pre-recorded: upload, submit, poll, delete (assemblyai.com/docs, checked 2026-11-20). Every option of a run is
-// repeated in its transcript, so what was silently left out shows.
+// repeated in its transcript, so what was silently left out shows. Streams go over a socket, to models of their own.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { primarySubtag, unmetFeatures } from "./asked-features.ts";
+import { planAssemblyAiStream, streamAssemblyAi } from "./assemblyai-live.ts";
 import { ASSEMBLYAI_MODELS } from "./assemblyai-models.ts";
 import { REDACTION_POLICIES } from "./assemblyai-redaction.ts";
 import { type AssemblyAiEcho, readAssemblyAiReply } from "./assemblyai-reply.ts";
@@ -12,6 +13,7 @@ import type {
   PlanResult,
   ProviderTranscript,
   RawTranscript,
+  Receipt,
   SpeechAudio,
   SpeechProvider,
   SpeechRequest,
@@ -27,17 +29,22 @@ export const assemblyai: SpeechProvider = {
   defaultBaseUrl: "https://api.assemblyai.com",
   plan: planAssemblyAi,
   transcribe: (plan, audio, io) => transcribeRemotely(assemblyaiRemote, plan, audio, io),
+  stream: streamAssemblyAi,
   remote: assemblyaiRemote,
   normalise: normaliseAssemblyAi,
 };
 
-/** Translation is an add-on that answers with a text alone, and streams are another endpoint. */
+/** Translation is an add-on that answers with a text alone, and streams are planned elsewhere. */
 function canSend(feature: Feature): boolean {
   return feature !== "translation" && feature !== "streaming";
 }
 
 export function planAssemblyAi(request: SpeechRequest, target: SpeechTarget): PlanResult {
-  const missing = unmetFeatures(request, target.speech, canSend);
+  if (request.stream) return planAssemblyAiStream(request, target);
+  const missing = [
+    ...unmetFeatures(request, target.speech, canSend),
+    ...(target.speech.streamsOnly === true ? (["batch"] as const) : []),
+  ];
   if (missing.length > 0) return { ok: false, missing };
   const dropped: Preference[] = [];
   const body = {
@@ -140,8 +147,9 @@ export function normaliseAssemblyAi(
       // Without speakers or channels there are no utterances; the gateway makes segments of the words.
       words,
       segments: segments.length > 0 ? segments : words,
-      grade: "echoed",
-      wasSent: (feature) => wasEchoed(feature, request, reply.echo),
+      ...(request.stream
+        ? { wasSent: (feature: Feature) => wasSent(feature, request, target) }
+        : { grade: "echoed", wasSent: (feature: Feature) => wasEchoed(feature, request, reply.echo) }),
     },
     takes(target, "detect_language"),
   );
@@ -153,11 +161,21 @@ export function normaliseAssemblyAi(
     words,
     providerSeconds: reply.seconds,
     providerRequestId: reply.id,
-    receipts: [
-      ...receipts,
-      { feature: "model", grade: "echoed", delivered: reply.echo.speech_model_used === target.model },
-    ],
+    receipts: request.stream ? receipts : [...receipts, modelReceipt(target, reply.echo)],
   };
+}
+
+function modelReceipt(target: SpeechTarget, echo: AssemblyAiEcho): Receipt {
+  return { feature: "model", grade: "echoed", delivered: echo.speech_model_used === target.model };
+}
+
+/** A socket repeats nothing. Planned anew, for planning is pure: the receipt is read off the parameters. */
+function wasSent(feature: Feature, request: SpeechRequest, target: SpeechTarget): boolean {
+  const planned = planAssemblyAiStream(request, target);
+  if (!planned.ok || planned.plan.kind !== "raw") return false;
+  const has = (name: string): boolean =>
+    planned.plan.kind === "raw" && planned.plan.query.some(([each]) => each === name);
+  return feature === "streaming" ? has("format_turns") : feature === "keyterms" && has("keyterms_prompt");
 }
 
 function wasEchoed(feature: Feature, request: SpeechRequest, echo: AssemblyAiEcho): boolean {

@@ -197,11 +197,11 @@ function inProject(path: string, io: Io): string {
 async function sendToSpeech(io: Io, request: WireRequest): Promise<WireReply> {
   const location = /\/locations\/([^/]+)\//u.exec(request.path)?.[1] ?? "global";
   const host = location === "global" ? "speech" : `${location}-speech`;
-  return sendAuthorized(io, { ...request, sibling: { domain: DOMAIN, origin: `https://${host}.${DOMAIN}` } });
+  return sendAuthorized(io, { ...request, siblings: [{ domain: DOMAIN, origin: `https://${host}.${DOMAIN}` }] });
 }
 
 async function sendToStorage(io: Io, request: WireRequest): Promise<WireReply> {
-  return sendAuthorized(io, { ...request, sibling: { domain: DOMAIN, origin: `https://storage.${DOMAIN}` } });
+  return sendAuthorized(io, { ...request, siblings: [{ domain: DOMAIN, origin: `https://storage.${DOMAIN}` }] });
 }
 
 const DOMAIN = "googleapis.com";

@@ -61,7 +61,7 @@ async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
   const request: WireRequest = {
     method: "POST",
     path: "/token",
-    sibling: { domain: "googleapis.com", origin: "https://oauth2.googleapis.com" },
+    siblings: [{ domain: "googleapis.com", origin: "https://oauth2.googleapis.com" }],
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: {
       sizeBytes: body.byteLength,

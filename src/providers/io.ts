@@ -62,8 +62,11 @@ export interface WireRequest {
   readonly body?: WireBody;
   /** The provider does no work for it and bills nothing: an upload, a poll, a deletion. It does not count as dispatched. */
   readonly isFree?: boolean;
-  /** Another host of the provider's. Used where the base URL lies in its domain; behind any other all paths are in one place. */
-  readonly sibling?: { readonly domain: string; readonly origin: string };
+  /**
+   * Other hosts of the provider's: the first in whose domain the base URL lies is used; behind any other base URL all paths are in
+   * one place.
+   */
+  readonly siblings?: readonly { readonly domain: string; readonly origin: string }[];
 }
 /** `sizeBytes` is exact: it becomes the Content-Length. */
 export interface WireBody {
@@ -112,7 +115,7 @@ export interface WireStream {
 }
 
 /** An upgrade to a WebSocket. */
-export interface SocketRequest extends Pick<WireRequest, "path" | "query" | "headers" | "sibling"> {
+export interface SocketRequest extends Pick<WireRequest, "path" | "query" | "headers" | "siblings"> {
   /** Sent when no frame went out for a while after the first audio. */
   readonly keepAlive?: { readonly text: string; readonly everyMs: number };
 }

@@ -6,6 +6,8 @@ import { eventFailure, parsedReply } from "./read-reply.ts";
 
 /** One protocol's way of reading its messages; it remembers what it has seen of one transcript. */
 export interface LiveReader {
+  /** What a message that is an error means, where the protocol has a table of its own for it. */
+  failure?(message: unknown): ProviderError | null;
   /** May throw a `ProviderError`. */
   read(message: unknown): readonly Exclude<SpeechEvent, { type: "end" }>[];
   /** What the answer would have been in one piece; null as long as there is no regular end. */
@@ -33,7 +35,7 @@ export async function* streamOverSocket(
       if (message.kind === "close") throw reader.closeFailure(message) ?? closed(message);
       const body = parsedReply({ text: message.text });
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-      const failure = eventFailure(body, io.credential);
+      const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
       if (failure !== null) throw failure;
       yield* reader.read(body);
     }

@@ -185,9 +185,10 @@ function kindOf(error: OutboundError): FailureKind {
   }
 }
 
-function baseUrlOf(baseUrl: string, { sibling }: Pick<WireRequest, "sibling">): string {
-  if (sibling === undefined) return baseUrl;
-  return new URL(baseUrl).hostname.endsWith(`.${sibling.domain}`) ? sibling.origin : baseUrl;
+function baseUrlOf(baseUrl: string, { siblings = [] }: Pick<WireRequest, "siblings">): string {
+  if (siblings.length === 0) return baseUrl;
+  const { hostname } = new URL(baseUrl);
+  return siblings.find(({ domain }) => hostname.endsWith(`.${domain}`))?.origin ?? baseUrl;
 }
 
 function urlOf(baseUrl: string, request: Pick<WireRequest, "path" | "query">): URL {

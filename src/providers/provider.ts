@@ -44,6 +44,8 @@ export interface SpeechModel {
   readonly live?: readonly LiveEncoding[];
   /** It has no way but a stream. */
   readonly streamsOnly?: boolean;
+  /** It takes bare samples alone: a recording is decoded here first, or the target lacks a `decoder`. */
+  readonly samplesOnly?: boolean;
   /** Features that cannot be asked together; the target lacks the second when the first is asked. */
   readonly excludes?: readonly (readonly [Feature, Feature])[];
 }
@@ -116,6 +118,8 @@ export interface SpeechAudio {
   readonly open: () => AsyncIterable<Uint8Array>;
   /** It has no end yet, and is read once: what `open` gives is spoken while it is read. */
   readonly live?: LiveEncoding;
+  /** What `open` gives are bare 16-bit samples of one channel, so many a second. */
+  readonly samplesPerSecond?: number;
 }
 
 /** One model on one account, as an adapter needs it. `settings` is the merged target and profile settings. */

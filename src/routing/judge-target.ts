@@ -107,6 +107,7 @@ function audioLacks(model: SpeechModel, wanted: Requirements, audio: AudioFacts)
   if (audio.live !== undefined) return model.live?.includes(audio.live) === true ? [] : ["live_audio"];
   const { limits } = model;
   const lacks: Lack[] = [];
+  if (model.samplesOnly === true && (audio.pcmRate ?? null) === null) lacks.push("decoder");
   if (limits.formats !== undefined && !limits.formats.includes(audio.format)) lacks.push("format");
   if (limits.maxBytes !== undefined && audio.sizeBytes > limits.maxBytes) lacks.push("size");
   if (audio.durationSeconds > maxSeconds(limits, wanted)) lacks.push("duration");

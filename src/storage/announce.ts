@@ -1,11 +1,13 @@
-// Tells every process that something it may remember has changed (contract 2: a revoked key is refused within 5 s everywhere).
-// Sent with the commit, and not at all when there is none.
+// Tells every process that something it may remember has changed (contract 2: within 5 s): heard when the transaction commits, or
+// not at all. A hint, never truth; what is remembered also ends by age, for a notification may be lost. Heard by `changes.ts`.
 import { sql } from "kysely";
 import type { Transacting } from "./database.ts";
 
-export const CHANGES_CHANNEL = "patchbay_changes";
+/** `keys`: API keys, and the apps and workspaces they stand for. `directory`: connections, routes, prices. */
+export const CHANGE_TOPICS = ["keys", "directory"] as const;
+export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
-export type ChangeTopic = "keys" | "directory";
+export const CHANGES_CHANNEL = "patchbay_changes";
 
 /** `detail`: what changed, an id. The payload is `{"topic","detail"}`; a server takes no more than 8,000 bytes. */
 export async function announceChange(tx: Transacting, topic: ChangeTopic, detail: string): Promise<void> {

@@ -8,9 +8,21 @@ export interface DataDirLock {
   release(): Promise<void>;
 }
 
+export class DataDirInUse extends Error {
+  override readonly name = "DataDirInUse";
+}
+
+const LOCK_FILE = "pglite.lock";
+
+/** The process that holds the directory now; null: nobody does. */
+export async function holderOf(dataDir: string): Promise<number | null> {
+  const held = await readOrNull(join(dataDir, LOCK_FILE));
+  return held !== null && (await isAlive(held)) ? Number(held.split(" ")[0]) : null;
+}
+
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, "pglite.lock");
+  const path = join(dataDir, LOCK_FILE);
   const mine = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
   // A second try when a lock was gone or replaced meanwhile; a third would mean that others are racing for it.
   for (let tries = 0; tries < 3; tries += 1) {
@@ -91,9 +103,9 @@ async function startOf(pid: number): Promise<string> {
   return fields[0] === "Z" || fields[0] === "X" ? "ended" : `${boot.trim()}/${fields[19] ?? ""}`;
 }
 
-function inUse(dataDir: string, held: string): Error {
+function inUse(dataDir: string, held: string): DataDirInUse {
   const pid = held.split(" ")[0] ?? "";
-  return new Error(
+  return new DataDirInUse(
     `The data directory ${dataDir} is in use by process ${pid === "" ? "(unknown)" : pid}. The embedded database takes one process at a time: stop the other one, choose another data_dir, or set storage.database_url to share a PostgreSQL server.`,
   );
 }

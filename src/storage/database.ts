@@ -2,6 +2,7 @@
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
 import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
 import { type ClientBase, Pool, types } from "pg";
+import type { DataDirLock } from "./data-dir-lock.ts";
 import { grantTo, migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
@@ -29,9 +30,13 @@ export interface DatabaseOptions {
   /** The schema's owner, when the process itself runs as a lesser role. */
   readonly migrateUrl?: string | undefined;
   readonly dataDir?: string | undefined;
+  /** Of `dataDir`, taken before by the caller, who also releases it. */
+  readonly heldLock?: DataDirLock | undefined;
   /** Embedded and gone with the process. */
   readonly inMemory?: { readonly fromDump?: Blob } | undefined;
   readonly poolSize?: number | undefined;
+  /** What is there is looked at: nothing is migrated or prepared. */
+  readonly asItIs?: boolean | undefined;
 }
 
 const LONGEST_IDLE_IN_TRANSACTION_MS = 15_000;
@@ -41,24 +46,27 @@ export type Transacting = Transaction<Tables>;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl, dataDir, inMemory } = options;
   if (databaseUrl !== undefined && databaseUrl !== "") return openServer(databaseUrl, options);
-  if (inMemory !== undefined) return openEmbedded(await startInMemory(inMemory.fromDump));
-  if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir));
+  if (inMemory !== undefined) return openEmbedded(await startInMemory(inMemory.fromDump), options);
+  if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir, options.heldLock), options);
   throw new Error("openDatabase needs a databaseUrl, a dataDir or inMemory.");
 }
 
-async function openEmbedded(engine: EmbeddedEngine): Promise<Database> {
+async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions): Promise<Database> {
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: engine.pglite }) });
   return migrated(
     { db, engine: "pglite", direct: { engine: "pglite", pglite: engine.pglite } },
-    () => migrate(db),
+    async () => {
+      if (asItIs !== true) await migrate(db);
+    },
     () => engine.close(),
   );
 }
 
-async function openServer(databaseUrl: string, { migrateUrl, poolSize }: DatabaseOptions): Promise<Database> {
+async function openServer(databaseUrl: string, { migrateUrl, poolSize, asItIs }: DatabaseOptions): Promise<Database> {
   const db = connect(databaseUrl, poolSize ?? 10);
   const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
   const prepare = async () => {
+    if (asItIs === true) return;
     if (ownerUrl === null) return migrate(db);
     const owner = connect(ownerUrl, 1);
     try {

@@ -13,6 +13,29 @@ export async function migrate<T>(db: Kysely<T>): Promise<void> {
   });
 }
 
+export interface MigrationState {
+  readonly applied: readonly string[];
+  /** Of this version, not in the database yet. */
+  readonly pending: readonly string[];
+  /** In the database, of a newer version than this one. */
+  readonly unknown: readonly string[];
+}
+
+/** What has run is read, and nothing is run. */
+export async function migrationState<T>(db: Kysely<T>): Promise<MigrationState> {
+  const { rows: found } = await sql<{ is: boolean }>`select to_regclass('kysely_migration') is not null as is`.execute(
+    db,
+  );
+  const { rows } =
+    found[0]?.is === true ? await sql<{ name: string }>`select name from kysely_migration`.execute(db) : { rows: [] };
+  const applied = new Set(rows.map(({ name }) => name));
+  return {
+    applied: [...applied].toSorted(),
+    pending: Object.keys(MIGRATIONS).filter((name) => !applied.has(name)),
+    unknown: [...applied].filter((name) => !Object.hasOwn(MIGRATIONS, name)).toSorted(),
+  };
+}
+
 /** The schema's owner migrates, the process runs as somebody else: who needs the tables, and may not change them. */
 export async function grantTo<T>(owner: Kysely<T>, role: string): Promise<void> {
   await sql`grant usage on schema public to ${sql.id(role)}`.execute(owner);

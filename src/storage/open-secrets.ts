@@ -13,6 +13,8 @@ export type OpenedSecrets =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 const MIN_PEPPER_CHARACTERS = 32;
+/** Before the content of the file `key-pepper` of a data directory. */
+export const MADE_PEPPER = "base64:";
 
 export async function openSecrets(settings: SecretSettings): Promise<OpenedSecrets> {
   const { databaseUrl, dataDir, keyPepper, encryptionKeys } = settings;
@@ -35,14 +37,20 @@ export async function openSecrets(settings: SecretSettings): Promise<OpenedSecre
   if (faults.length > 0) return { ok: false, faults };
   const given = keys.filter((key) => key !== null);
   if (keyPepper !== null && given.length > 0)
-    return { ok: true, pepper: Buffer.from(keyPepper), encryptionKeys: given, where: "from the configuration" };
+    return { ok: true, pepper: pepperOf(keyPepper), encryptionKeys: given, where: "from the configuration" };
   const made = await loadOrMakeSecrets(dataDir);
   return {
     ok: true,
-    pepper: keyPepper === null ? made.pepper : Buffer.from(keyPepper),
+    pepper: keyPepper === null ? made.pepper : pepperOf(keyPepper),
     encryptionKeys: given.length > 0 ? given : [made.encryptionKey],
     where: `in ${dataDir}, readable by their owner only`,
   };
+}
+
+/** The text's own bytes, or `base64:` and those of the file that an embedded installation made: its keys go on when it moves. */
+function pepperOf(text: string): Buffer {
+  const made = text.startsWith(MADE_PEPPER) ? parseEncryptionKey(text.slice(MADE_PEPPER.length)) : null;
+  return made ?? Buffer.from(text);
 }
 
 /** Long, and not one character or word over and over. */

@@ -2,10 +2,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
-import { lockDataDir } from "./data-dir-lock.ts";
+import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
 
 const INT8 = 20;
 const BYTEA = 17;
+
+/** The engine's own folder in the data directory. */
+export const EMBEDDED_FOLDER = "pglite";
 
 export interface EmbeddedEngine {
   readonly pglite: PGlite;
@@ -13,11 +16,12 @@ export interface EmbeddedEngine {
 }
 
 /** Commits are on disk before they are answered: durability is never relaxed. */
-export async function startInDirectory(dataDir: string): Promise<EmbeddedEngine> {
+export async function startInDirectory(dataDir: string, held?: DataDirLock): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const lock = await lockDataDir(dataDir);
+  // Whoever holds the directory already keeps it for what comes after.
+  const lock = held === undefined ? await lockDataDir(dataDir) : { release: async () => undefined };
   try {
-    const pglite = await start({ dataDir: join(dataDir, "pglite"), relaxedDurability: false });
+    const pglite = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), relaxedDurability: false });
     return {
       pglite,
       close: async () => {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { PassThrough, type Readable, Writable } from "node:stream";
 import { type CliDependencies, runCli } from "../../src/cli/run-cli.ts";
+import { operations } from "../../src/operations/operations.ts";
 
 export interface Received {
   readonly method: string;
@@ -117,6 +118,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const exitCode = await runCli(argv, {
     up: options.up ?? (() => Promise.resolve(0)),
     work: options.work ?? (() => Promise.resolve(0)),
+    operations,
     env: options.env ?? {},
     cwd: options.cwd ?? import.meta.dirname,
     stdin: options.stdin ?? new PassThrough().end(),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { after, before, test } from "node:test";
 import { runCli } from "../../src/cli/run-cli.ts";
+import { operations } from "../../src/operations/operations.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { postForm } from "../harness/client.ts";
 import { KEY } from "../harness/gateway.ts";
@@ -25,7 +26,14 @@ async function run(...argv: readonly string[]): Promise<{ code: number; out: str
       },
     });
   const nothing = async (): Promise<number> => 0;
-  const code = await runCli(argv, { up: nothing, work: nothing, env: {}, stdout: into("out"), stderr: into("err") });
+  const code = await runCli(argv, {
+    up: nothing,
+    work: nothing,
+    operations,
+    env: {},
+    stdout: into("out"),
+    stderr: into("err"),
+  });
   return { code, ...text };
 }
 

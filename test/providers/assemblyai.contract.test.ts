@@ -8,7 +8,7 @@ import { type FailureKind, ProviderError, type RemoteRun } from "../../src/provi
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./contract-suite.ts";
 import { AUDIO_BYTES, audioFixture, requestFor } from "./fixtures.ts";
-import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
+import { ASSEMBLYAI_GOLDEN, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, ioFor } from "./wire-suite.ts";
@@ -22,7 +22,7 @@ const QUEUED = { id: "run-1", status: "queued", error: null };
 
 speechContract({
   provider: assemblyai,
-  golden: ASSEMBLYAI_GOLDEN,
+  golden: [...ASSEMBLYAI_GOLDEN, ...ASSEMBLYAI_STREAMING_GOLDEN],
   authorization: (credential) => credential,
   success: TWO_SPEAKERS,
   refusal: (_code, text) => ({ error: text }),

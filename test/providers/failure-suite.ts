@@ -9,9 +9,9 @@ import { audioFixture, requestFor } from "./fixtures.ts";
 import { type ContractSubject, targetOf } from "./subject.ts";
 import { basePlan, CREDENTIAL, ioFor, outboundFor } from "./wire-suite.ts";
 
-const PROVIDER_TEXT = "Dear Jane Doe, your transcript about invoices";
+export const PROVIDER_TEXT = "Dear Jane Doe, your transcript about invoices";
 
-const STATUSES: readonly (readonly [number, FailureKind])[] = [
+export const STATUSES: readonly (readonly [number, FailureKind])[] = [
   [307, "server_error"],
   [400, "rejected"],
   [401, "unauthorized"],
@@ -161,7 +161,7 @@ async function failureAt(
 }
 
 /** As any logger could print it: message, stack, every own field, the chain of causes. */
-function assertSaysNothing(error: ProviderError): void {
+export function assertSaysNothing(error: ProviderError): void {
   const printed = [
     inspect(error, { depth: Infinity, showHidden: true }),
     JSON.stringify(error),

@@ -68,7 +68,7 @@ export const PREFERRING: Readonly<Record<Preference, Partial<SpeechRequest>>> = 
 export function requestFor(model: SpeechModel, wishes: Partial<SpeechRequest>): SpeechRequest {
   const language: LanguageInForce =
     model.defaultLanguage === "auto" ? { kind: "auto" } : { kind: "default", tag: model.defaultLanguage };
-  return { ...SILENT_REQUEST, language, ...wishes };
+  return { ...SILENT_REQUEST, stream: model.streamsOnly === true, language, ...wishes };
 }
 
 export const AUDIO_BYTES = Buffer.from(

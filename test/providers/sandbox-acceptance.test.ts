@@ -24,7 +24,7 @@ import type {
 import { sandbox as sandboxProvider } from "../../src/providers/sandbox.ts";
 import { wav } from "../sandbox/wav.ts";
 import { ASKING, audioFixture, type GoldenModel, PREFERRING, requestFor } from "./fixtures.ts";
-import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
+import { ASSEMBLYAI_GOLDEN as RECORDED, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
 import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
@@ -49,6 +49,19 @@ const AUDIO: SpeechAudio = audioFixture({
     yield WAV;
   },
 });
+
+const ASSEMBLYAI_GOLDEN = [...RECORDED, ...ASSEMBLYAI_STREAMING_GOLDEN];
+
+/** A second of it: samples are sent no faster than they are spoken. */
+const SAMPLES: SpeechAudio = {
+  ...AUDIO,
+  channels: 1,
+  durationSeconds: 1,
+  samplesPerSecond: 16_000,
+  open: async function* () {
+    yield new Uint8Array(32_000);
+  },
+};
 
 interface Place {
   readonly provider: SpeechProvider;
@@ -116,8 +129,8 @@ async function transcribed(
   assert.ok(result.ok);
   const { signal } = new AbortController();
   const io = createIo({ outbound, baseUrl, credential: "sandbox-key", signal, deadlineMs: 20_000 });
-  const { raw, streamed } = await answerOf(provider, result.plan, request, io);
-  const transcript = provider.normalise(raw, request, target, AUDIO);
+  const { raw, streamed } = await answerOf(provider, result.plan, { request, audio: audioFor(target) }, io);
+  const transcript = provider.normalise(raw, request, target, audioFor(target));
   if (streamed !== null) assert.equal(streamed, transcript.text);
   assert.match(transcript.text, /simulated/);
   assert.deepEqual(
@@ -126,16 +139,18 @@ async function transcribed(
   );
 }
 
+const audioFor = ({ speech }: SpeechTarget): SpeechAudio => (speech.samplesOnly === true ? SAMPLES : AUDIO);
+
 /** In one piece, or the end of what was streamed, and its pieces of text. */
 async function answerOf(
   provider: SpeechProvider,
   plan: SpeechPlan,
-  request: SpeechRequest,
+  { request, audio }: { readonly request: SpeechRequest; readonly audio: SpeechAudio },
   io: StreamingIo,
 ): Promise<{ readonly raw: RawTranscript; readonly streamed: string | null }> {
-  if (!request.stream) return { raw: await provider.transcribe(plan, AUDIO, io), streamed: null };
+  if (!request.stream) return { raw: await provider.transcribe(plan, audio, io), streamed: null };
   const texts: string[] = [];
-  for await (const event of provider.stream?.(plan, AUDIO, io) ?? []) {
+  for await (const event of provider.stream?.(plan, audio, io) ?? []) {
     if (event.type === "end") return { raw: event.raw, streamed: texts.join("") };
     if (event.type === "text") texts.push(event.text);
   }

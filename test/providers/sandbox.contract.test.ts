@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { sandbox } from "../../src/providers/sandbox.ts";
 import { speechContract } from "./contract-suite.ts";
 import type { GoldenModel } from "./fixtures.ts";
-import { ASSEMBLYAI_GOLDEN } from "./golden/assemblyai.ts";
+import { ASSEMBLYAI_GOLDEN, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
 import { DEEPGRAM_GOLDEN, SIMULATED_GOLDEN } from "./golden/deepgram.ts";
 import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
@@ -29,7 +29,9 @@ speechContract({
   provider: sandbox,
   golden: [
     simulated("", "/deepgram", SIMULATED_GOLDEN),
-    ...ASSEMBLYAI_GOLDEN.map((golden) => simulated("assemblyai/", "/assemblyai", golden)),
+    ...[...ASSEMBLYAI_GOLDEN, ...ASSEMBLYAI_STREAMING_GOLDEN].map((golden) =>
+      simulated("assemblyai/", "/assemblyai", golden),
+    ),
     ...DEEPGRAM_GOLDEN.map((golden) => simulated("deepgram/", "/deepgram", golden)),
     ...ELEVENLABS_GOLDEN.map((golden) => simulated("elevenlabs/", "/elevenlabs", golden)),
     ...GEMINI_GOLDEN.map((golden) => simulated("gemini/", "/gemini", golden)),

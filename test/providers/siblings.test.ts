@@ -7,6 +7,8 @@ import { createIo } from "../../src/providers/make-io.ts";
 for (const [baseUrl, expected] of [
   ["https://us-speech.googleapis.com", "https://storage.googleapis.com/x"],
   ["https://us-speech.googleapis.com/", "https://storage.googleapis.com/x"],
+  ["https://api.assemblyai.com", "https://streaming.assemblyai.com/x"],
+  ["https://api.eu.assemblyai.com", "https://streaming.eu.assemblyai.com/x"],
   ["http://127.0.0.1:9090/google-speech", "http://127.0.0.1:9090/google-speech/x"],
   ["https://speech.example.com", "https://speech.example.com/x"],
   ["https://evilgoogleapis.com", "https://evilgoogleapis.com/x"],
@@ -27,8 +29,12 @@ for (const [baseUrl, expected] of [
       signal: new AbortController().signal,
       deadlineMs: 1000,
     });
-    const sibling = { domain: "googleapis.com", origin: "https://storage.googleapis.com" };
-    await io.send({ method: "GET", path: "/x", headers: {}, sibling });
+    const siblings = [
+      { domain: "eu.assemblyai.com", origin: "https://streaming.eu.assemblyai.com" },
+      { domain: "assemblyai.com", origin: "https://streaming.assemblyai.com" },
+      { domain: "googleapis.com", origin: "https://storage.googleapis.com" },
+    ];
+    await io.send({ method: "GET", path: "/x", headers: {}, siblings });
     assert.deepEqual(seen, [expected]);
   });
 }

@@ -6,7 +6,7 @@ import { providers } from "../../src/providers/registry.ts";
 import { judgeTarget } from "../../src/routing/judge-target.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 
-const FACTS = { format: "wav", sizeBytes: 0, durationSeconds: 0, channels: 1 } as const;
+const FACTS = { format: "wav", sizeBytes: 0, durationSeconds: 0, channels: 1, pcmRate: 16_000 } as const;
 
 const NOTHING = { acceptWeak: [], splitLongAudio: false };
 
@@ -26,6 +26,14 @@ for (const [kind, { models, stream }] of providers) {
     });
   }
 }
+
+test("contract 3: a model that takes bare samples alone lacks a decoder where this gateway cannot decode the recording", () => {
+  const model = providers.get("assemblyai")?.models["universal-streaming-english"];
+  assert.ok(model);
+  const lacks = (pcmRate: number | null) =>
+    judgeTarget(model, requiredFeatures({ stream: true }, "transcribe"), { ...FACTS, pcmRate }, NOTHING).missing;
+  assert.deepEqual([lacks(null), lacks(16_000)], [["decoder"], []]);
+});
 
 test("contract 3: a model that only streams is asked for nothing else", () => {
   const [, deepgram] = [...providers].find(([kind]) => kind === "deepgram") ?? [];

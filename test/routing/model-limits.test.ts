@@ -10,8 +10,16 @@ import { type AudioFacts, judgeTarget } from "../../src/routing/judge-target.ts"
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 
 function lacks(model: SpeechModel, fields: TranscriptionFields, facts: Partial<AudioFacts>): readonly Lack[] {
-  const audio: AudioFacts = { format: "wav", sizeBytes: 1000, durationSeconds: 1, channels: 1, ...facts };
-  return judgeTarget(model, requiredFeatures(fields, "transcribe"), audio, {
+  const audio: AudioFacts = {
+    format: "wav",
+    sizeBytes: 1000,
+    durationSeconds: 1,
+    channels: 1,
+    pcmRate: 16_000,
+    ...facts,
+  };
+  const asked = model.streamsOnly === true ? { ...fields, stream: true } : fields;
+  return judgeTarget(model, requiredFeatures(asked, "transcribe"), audio, {
     acceptWeak: ["keyterms"],
     splitLongAudio: false,
   }).missing;

@@ -14,6 +14,8 @@ export interface DecodedRecording {
   readonly levels: Levels;
   /** A WAV file of that part; `sizeBytes` is exact. */
   piece(span: Span): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
+  /** All of it without a head; `sizeBytes` is exact. */
+  samples(): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
   dispose(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export async function decodeRecording(
           },
         };
       },
+      samples: () => ({ sizeBytes: spooled.sizeBytes, open: () => bytesBetween(spooled.source, 0, spooled.sizeBytes) }),
       dispose: () => spooled.dispose(),
     };
   } catch (error) {

@@ -104,6 +104,39 @@ function golden(model: string, prompt: GoldenModel["preferences"]["prompt"]): Go
 
 const PROMPT: Change = { added: [["prompt", '"A call about invoices."']] };
 
+/** The query of the socket (docs/streaming, checked 2026-11-20). */
+function streaming(model: string, detection: GoldenModel["preferences"]["detect_language"]): GoldenModel {
+  return {
+    model,
+    path: "/v3/ws",
+    base: [
+      ["speech_model", model],
+      ["encoding", "pcm_s16le"],
+      ["format_turns", "true"],
+    ],
+    features: {
+      diarization: { added: [["speaker_labels", "true"]] },
+      "timestamps.word": {},
+      "timestamps.segment": {},
+      keyterms: { added: [["keyterms_prompt", '["Patchbay","Zürich"]']] },
+      streaming: {},
+    },
+    preferences: {
+      detect_language: detection,
+      speaker_count_hint: "dropped",
+      smart_formatting: "dropped",
+      prompt: "dropped",
+      language: "dropped",
+    },
+  };
+}
+
+export const ASSEMBLYAI_STREAMING_GOLDEN: readonly GoldenModel[] = [
+  streaming("u3-rt-pro", "dropped"),
+  streaming("universal-streaming-english", "dropped"),
+  streaming("universal-streaming-multilingual", { added: [["language_detection", "true"]] }),
+];
+
 export const ASSEMBLYAI_GOLDEN: readonly GoldenModel[] = [
   golden("universal-3-pro", PROMPT),
   golden("universal-3-5-pro", PROMPT),

@@ -1,0 +1,89 @@
+// `patchbay doctor|backup|restore|migrate-storage`: what an operator does to an installation on its own machine, with no gateway
+// to ask (contract 10, Operations).
+import { type Command, Option } from "commander";
+import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
+import type { Terminal } from "./terminal.ts";
+
+interface Common {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+export interface DoctorOptions extends Common {
+  readonly call?: boolean;
+}
+export interface BackupOptions extends Common {
+  /** False: `--no-secrets`. */
+  readonly secrets: boolean;
+}
+export interface RestoreOptions extends Common {
+  readonly force?: boolean;
+}
+export interface MigrateStorageOptions extends Common {
+  readonly to: string;
+}
+
+/** Each answers its exit code, or throws a `CliError`. */
+export interface Operations {
+  readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;
+  readonly backup: (target: string, options: BackupOptions, terminal: Terminal) => Promise<number>;
+  readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
+  readonly migrateStorage: (options: MigrateStorageOptions, terminal: Terminal) => Promise<number>;
+}
+
+export function addOperations(program: Command, run: Run, operations: Operations): void {
+  program
+    .command("doctor")
+    .description("Check this installation: each finding is ok, warn or fail, with how to fix it.")
+    .addHelpText("before", examples("patchbay doctor", "patchbay doctor --call", "patchbay doctor --json"))
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .addOption(new Option("--call", "Also see whether each provider's address answers; no credential is sent."))
+    .action(async (options: DoctorOptions) => {
+      run.exitCode = await operations.doctor(options, run.terminal);
+    });
+  program
+    .command("backup")
+    .description(
+      "Write an embedded installation, its database, objects and secrets, into one file. Stop the gateway first.",
+    )
+    .argument("<file>", "The file to write, or a directory to write one into.")
+    .addHelpText("before", examples("patchbay backup /backups", "patchbay backup patchbay.tar --no-secrets"))
+    .addOption(configOption())
+    .addOption(new Option("--no-secrets", "Leave out key-pepper, encryption-key and the saved API keys."))
+    .addOption(jsonOption())
+    .action(async (target: string, options: BackupOptions) => {
+      run.exitCode = await operations.backup(target, options, run.terminal);
+    });
+  program
+    .command("restore")
+    .description("Put a backup back into the data directory, once every byte of it is checked.")
+    .argument("<file>", "What `patchbay backup` wrote.")
+    .addHelpText("before", examples("patchbay restore /backups/patchbay-20261121T030000Z.tar"))
+    .addOption(configOption())
+    .addOption(new Option("--force", "Replace what the data directory holds now."))
+    .addOption(jsonOption())
+    .action(async (file: string, options: RestoreOptions) => {
+      run.exitCode = await operations.restore(file, options, run.terminal);
+    });
+  program
+    .command("migrate-storage")
+    .description("Move an embedded installation to an empty PostgreSQL database. Stop the gateway first.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay migrate-storage --to postgres://patchbay:PASSWORD@db.internal/patchbay",
+        "patchbay migrate-storage --to - < database-url",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--to <url>",
+        "The database, as the owner of its schema; `-` reads it from stdin.",
+      ).makeOptionMandatory(),
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: MigrateStorageOptions) => {
+      run.exitCode = await operations.migrateStorage(options, run.terminal);
+    });
+}

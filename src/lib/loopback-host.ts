@@ -1,0 +1,6 @@
+// Whether a host, as it stands in a URL or a listener's setting, is this very machine.
+
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/gu, "");
+  return name === "localhost" || name.endsWith(".localhost") || name === "::1" || /^127(\.\d{1,3}){3}$/u.test(name);
+}

@@ -1,0 +1,155 @@
+// A backup is a tar file: the engine's folder, the objects, the secrets; last a manifest with the SHA-256 of every file, and the
+// manifest's own. Whatever ends early or was changed does not check out.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { SECRET_FILES, statOrNull } from "./check-files.ts";
+import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
+
+const MANIFEST = "manifest.json";
+const SEAL = "manifest.sha256";
+const MAX_MANIFEST_BYTES = 2 ** 28;
+
+const manifestSchema = z.object({
+  format: z.literal("patchbay-backup"),
+  version: z.literal(1),
+  created_at: z.string(),
+  patchbay: z.string(),
+  migrations: z.array(z.string()),
+  rows: z.record(z.string(), z.number()),
+  has_secrets: z.boolean(),
+  objects: z.enum(["included", "elsewhere"]),
+  entries: z.array(
+    z.object({ name: z.string(), kind: z.enum(["file", "folder"]), size: z.number(), sha256: z.string() }),
+  ),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+type ManifestEntry = Manifest["entries"][number];
+
+/** Names at the top of a data directory that belong to a backup; uploads in flight and locks do not. */
+export function partsOf(hasSecrets: boolean): readonly string[] {
+  return [EMBEDDED_FOLDER, "objects", ...(hasSecrets ? SECRET_FILES : [])];
+}
+
+export async function writeArchive(
+  target: FileHandle,
+  dataDir: string,
+  about: Omit<Manifest, "entries" | "format" | "version">,
+): Promise<Manifest> {
+  const entries: ManifestEntry[] = [];
+  const seconds = Math.floor(Date.parse(about.created_at) / 1000);
+  const put = async (entry: TarEntry, body: AsyncIterable<Buffer>): Promise<string> => {
+    await target.write(tarHeader(entry, seconds));
+    const hash = createHash("sha256");
+    let written = 0;
+    for await (const chunk of body) {
+      hash.update(chunk);
+      written += chunk.length;
+      await target.write(chunk);
+    }
+    if (written !== entry.sizeBytes) throw new Error(`${entry.name} changed while it was read`);
+    await target.write(tarPadding(written));
+    return hash.digest("hex");
+  };
+
+  for await (const entry of walk(dataDir, partsOf(about.has_secrets))) {
+    const body = entry.kind === "folder" ? nothing() : createReadStream(join(dataDir, entry.name));
+    const sha256 = await put(entry, body);
+    entries.push({ name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
+  }
+  const manifest: Manifest = { format: "patchbay-backup", version: 1, ...about, entries };
+  const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
+  const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, once(text));
+  await put({ name: SEAL, kind: "file", sizeBytes: 64 }, once(Buffer.from(sealed)));
+  await target.write(TAR_END);
+  return manifest;
+}
+
+/** Reads it all and compares; with a folder to put it in, everything is there when this resolves. Throws when anything differs. */
+export async function readArchive(file: string, into: string | null): Promise<Manifest> {
+  const seen = new Map<string, ManifestEntry>();
+  let manifestText: Buffer | null = null;
+  let seal: string | null = null;
+  for await (const { entry, body } of readTar(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
+    if (seal !== null) throw new Error("the archive goes on after its end");
+    if (entry.name === MANIFEST) {
+      if (entry.sizeBytes > MAX_MANIFEST_BYTES) throw new Error("the manifest is too large");
+      manifestText = await whole(body);
+    } else if (entry.name === SEAL) seal = (await whole(body)).toString();
+    else {
+      if (!isInside(entry.name))
+        throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is none of its places`);
+      const sha256 = await take(entry, body, into);
+      seen.set(entry.name, { name: entry.name, kind: entry.kind, size: entry.sizeBytes, sha256 });
+    }
+  }
+  if (manifestText === null || seal !== createHash("sha256").update(manifestText).digest("hex"))
+    throw new Error("the archive has no manifest, or not its own");
+  const manifest = manifestSchema.parse(JSON.parse(manifestText.toString()));
+  for (const expected of manifest.entries) {
+    const found = seen.get(expected.name);
+    if (found?.sha256 !== expected.sha256 || found.size !== expected.size || found.kind !== expected.kind)
+      throw new Error(`${expected.name} is not what was backed up`);
+    seen.delete(expected.name);
+  }
+  if (seen.size > 0) throw new Error("the archive holds more than its manifest names");
+  return manifest;
+}
+
+async function take(entry: TarEntry, body: AsyncIterable<Buffer>, into: string | null): Promise<string> {
+  const hash = createHash("sha256");
+  if (into !== null && entry.kind === "folder") await mkdir(join(into, entry.name), { mode: 0o700 });
+  const file = into !== null && entry.kind === "file" ? await open(join(into, entry.name), "wx", 0o600) : null;
+  try {
+    for await (const chunk of body) {
+      hash.update(chunk);
+      await file?.writeFile(chunk);
+    }
+    await file?.datasync();
+  } finally {
+    await file?.close();
+  }
+  return hash.digest("hex");
+}
+
+/** Below one of the known parts, with no way out of it. */
+function isInside(name: string): boolean {
+  const [top = "", ...below] = name.split("/");
+  return partsOf(true).includes(top) && below.every((part) => part !== "" && part !== "." && part !== "..");
+}
+
+async function* walk(dataDir: string, names: readonly string[]): AsyncGenerator<TarEntry> {
+  for (const name of names) {
+    const facts = await statOrNull(join(dataDir, name));
+    if (facts === null) continue;
+    if (facts.isFile()) yield { name, kind: "file", sizeBytes: facts.size };
+    else if (facts.isDirectory()) {
+      yield { name, kind: "folder", sizeBytes: 0 };
+      // What begins with a dot is the store's own: uploads that never got a name.
+      const below = (await readdir(join(dataDir, name))).filter((child) => !child.startsWith(".")).toSorted();
+      yield* walk(
+        dataDir,
+        below.map((child) => `${name}/${child}`),
+      );
+    }
+  }
+}
+
+async function whole(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+export async function sizeOf(file: string): Promise<number> {
+  return (await stat(file)).size;
+}

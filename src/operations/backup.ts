@@ -1,0 +1,96 @@
+// `patchbay backup`: an embedded installation in one file, written aside, read back and compared before it gets its name.
+import { open, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { BackupOptions } from "../cli/operations-commands.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import { packageVersion } from "../cli/package-root.ts";
+import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { countRows } from "../storage/catalogue.ts";
+import { openDatabase } from "../storage/database.ts";
+import { migrationState } from "../storage/migrate.ts";
+import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { type Manifest, readArchive, sizeOf, writeArchive } from "./backup-archive.ts";
+import { statOrNull } from "./check-files.ts";
+import { holdDataDir, readConfiguration } from "./embedded.ts";
+
+const NOT_EMBEDDED =
+  "This installation keeps its state on a PostgreSQL server, whose own tools back it up: pg_dump, or its provider's snapshots.";
+
+export async function backup(target: string, options: BackupOptions, terminal: Terminal): Promise<number> {
+  const { storage } = readConfiguration(options, terminal);
+  if (storage.databaseUrl !== null)
+    throw new CliError(EXIT.usage, NOT_EMBEDDED, {
+      hints: ["objects and secrets go with it: see docs/operations.md"],
+    });
+  if ((await statOrNull(join(storage.dataDir, EMBEDDED_FOLDER))) === null)
+    throw new CliError(EXIT.notFound, `There is no embedded database in ${storage.dataDir}.`);
+  const file = await nameOf(resolve(terminal.cwd, target));
+  const lock = await holdDataDir(storage.dataDir);
+  const aside = `${file}.partial`;
+  try {
+    // Opened and closed in good order once: a copy of files that a killed process left would have to recover at its restore.
+    const database = await openDatabase({ dataDir: storage.dataDir, heldLock: lock, asItIs: true });
+    const { migrations, rows } = await (async () => {
+      try {
+        return { migrations: (await migrationState(database.db)).applied, rows: await countRows(database.db) };
+      } finally {
+        await database.close();
+      }
+    })();
+    const archive = await open(aside, "wx", 0o600);
+    let manifest: Manifest;
+    try {
+      manifest = await writeArchive(archive, storage.dataDir, {
+        created_at: new Date().toISOString(),
+        patchbay: packageVersion(),
+        migrations: [...migrations],
+        rows,
+        has_secrets: options.secrets,
+        objects: storage.objects.kind === "file" ? "included" : "elsewhere",
+      });
+      await archive.sync();
+    } finally {
+      await archive.close();
+    }
+    await readArchive(aside, null);
+    await rename(aside, file);
+    await report(file, manifest, options, terminal);
+    return EXIT.ok;
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw error;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** A directory gets a file named for the moment; a file that is there is not replaced. */
+async function nameOf(target: string): Promise<string> {
+  const facts = await statOrNull(target);
+  if (facts?.isDirectory() === true)
+    return join(target, `patchbay-${new Date().toISOString().replaceAll(/[-:]|\.\d+/gu, "")}.tar`);
+  if (facts !== null) throw new CliError(EXIT.conflict, `${target} exists already; a backup replaces nothing.`);
+  if ((await statOrNull(dirname(target))) === null)
+    throw new CliError(EXIT.notFound, `There is no directory ${dirname(target)}.`);
+  return target;
+}
+
+async function report(file: string, manifest: Manifest, options: BackupOptions, terminal: Terminal): Promise<void> {
+  const size = await sizeOf(file);
+  const rows = Object.values(manifest.rows).reduce((total, count) => total + count, 0);
+  if (options.json === true) {
+    const { entries, ...about } = manifest;
+    await write(terminal.stdout, `${JSON.stringify({ file, size, files: entries.length, ...about })}\n`);
+    return;
+  }
+  await write(terminal.stdout, `${file}\n`);
+  await say(terminal, `${rows} rows, ${manifest.entries.length} files, ${size} bytes, read back and compared.`);
+  await say(
+    terminal,
+    manifest.has_secrets
+      ? "It holds the installation's secrets: whoever has it can open what is sealed and call as its apps. Keep it so."
+      : "It holds no secrets: without key-pepper and encryption-key of this installation it opens nothing and knows no key.",
+  );
+  if (manifest.objects === "elsewhere")
+    await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
+}

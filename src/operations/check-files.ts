@@ -1,0 +1,116 @@
+// `patchbay doctor` on this machine: runtime, data directory and its rights, secrets, free disk, decoder.
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { openSecrets } from "../storage/open-secrets.ts";
+import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
+
+const NEEDED_NODE = [24, 15] as const;
+const GIBIBYTE = 2 ** 30;
+/** A day of jobs with the largest recordings fits into this. */
+const COMFORTABLE_BYTES = 5 * GIBIBYTE;
+/** Below this a PostgreSQL, embedded or not, is about to stop. */
+const NEEDED_BYTES = GIBIBYTE / 2;
+/** What only the owner may read: whoever has them opens what is sealed, or calls as an app. */
+export const SECRET_FILES = ["key-pepper", "encryption-key", "cli-key", "operator-key"] as const;
+
+export function checkRuntime(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isNewEnough = major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
+  return isNewEnough
+    ? ok("runtime", `Node.js ${version}`)
+    : fail("runtime", `Node.js ${version} is too old`, `install Node.js ${NEEDED_NODE.join(".")} or newer`);
+}
+
+export async function checkDataDir({ dataDir }: Configuration["storage"]): Promise<readonly Finding[]> {
+  const facts = await statOrNull(dataDir);
+  if (facts === null) {
+    const parent = await nearestExisting(dataDir);
+    return (await isWritable(parent))
+      ? [ok("data_dir", `${dataDir} does not exist yet; the first start makes it`)]
+      : [fail("data_dir", `${dataDir} cannot be made: ${parent} is not writable`, "choose another storage.data_dir")];
+  }
+  if (!facts.isDirectory()) return [fail("data_dir", `${dataDir} is no directory`, "choose another storage.data_dir")];
+  if (!(await isWritable(dataDir)))
+    return [fail("data_dir", `${dataDir} is not writable for this user`, `chown it to the user that runs patchbay`)];
+  const open = process.platform === "win32" ? [] : await readableByOthers(dataDir);
+  if (open.length === 0) return [ok("data_dir", `${dataDir} is writable, and its secrets are their owner's only`)];
+  return open.map((path) => warn("data_dir", `${path} can be read by other users`, `chmod go= '${path}'`));
+}
+
+async function readableByOthers(dataDir: string): Promise<readonly string[]> {
+  const paths = [dataDir, ...SECRET_FILES.map((name) => join(dataDir, name))];
+  const found = await Promise.all(paths.map(async (path) => ({ path, mode: (await statOrNull(path))?.mode ?? 0 })));
+  return found.filter(({ mode }) => (mode & 0o077) !== 0).map(({ path }) => path);
+}
+
+/** Those that would be used are judged; none is made. */
+export async function checkSecrets({ storage, secrets }: Configuration): Promise<readonly Finding[]> {
+  const settings = { ...storage, ...secrets };
+  const isGiven = secrets.keyPepper !== null && secrets.encryptionKeys.length > 0;
+  const files = await Promise.all(
+    ["key-pepper", "encryption-key"].map((name) => statOrNull(join(storage.dataDir, name))),
+  );
+  if (!isGiven && storage.databaseUrl === null && files.includes(null)) {
+    const hasDatabase = (await statOrNull(join(storage.dataDir, "pglite"))) !== null;
+    return hasDatabase
+      ? [
+          fail(
+            "secrets",
+            `${storage.dataDir} holds a database, but not the secrets it was used with`,
+            "restore key-pepper and encryption-key from the backup: new ones open nothing that is stored",
+          ),
+        ]
+      : [ok("secrets", `made in ${storage.dataDir} at the first start`)];
+  }
+  try {
+    const opened = await openSecrets(settings);
+    return opened.ok
+      ? [ok("secrets", opened.where)]
+      : opened.faults.map((fault) => fail("secrets", fault, "make one with `openssl rand -base64 32`"));
+  } catch (error) {
+    return [fail("secrets", reasonOf(error), "restore the file from the backup")];
+  }
+}
+
+export async function checkDisk({ dataDir }: Configuration["storage"]): Promise<Finding> {
+  const place = await nearestExisting(dataDir);
+  const { bavail, bsize } = await statfs(place);
+  const free = bavail * bsize;
+  const text = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${dataDir}`;
+  if (free < NEEDED_BYTES) return fail("disk", text, "free some, or move storage.data_dir to a larger disk");
+  return free < COMFORTABLE_BYTES
+    ? warn("disk", text, "uploads, job audio and results are kept there: give it 5 GiB or more")
+    : ok("disk", text);
+}
+
+export function checkDecoder(path: string | undefined): Finding {
+  const ffmpeg = findFfmpeg(path);
+  return ffmpeg === null
+    ? warn(
+        "decoder",
+        "no ffmpeg on the PATH: only WAV is cut for models with a length limit",
+        "install ffmpeg, if other recordings are longer than a model takes",
+      )
+    : ok("decoder", ffmpeg);
+}
+
+export async function statOrNull(path: string) {
+  return stat(path).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return null;
+    throw error;
+  });
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  return (await statOrNull(path)) === null && dirname(path) !== path ? nearestExisting(dirname(path)) : path;
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,112 @@
+// `patchbay doctor` and the network: ports, how callers reach the gateway, provider accounts.
+import type { Configuration, ConnectionConfiguration } from "../config/configuration.ts";
+import { isLoopbackHost } from "../lib/loopback-host.ts";
+import { whyNotListen } from "../http/can-listen.ts";
+import { chatProviders, providers } from "../providers/registry.ts";
+import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
+
+const CALL_MS = 5_000;
+
+/** `isRunning`: a gateway holds the data directory, so the ports are its own. */
+export async function checkPorts({ server }: Configuration, isRunning: boolean): Promise<readonly Finding[]> {
+  const listeners = [
+    { name: "server", ...server },
+    ...(server.admin === null ? [] : [{ name: "server.admin", ...server.admin }]),
+  ];
+  return Promise.all(
+    listeners.map(async ({ name, host, port }) => {
+      const code = port === 0 ? null : await whyNotListen(host, port);
+      const address = `${host}:${port}`;
+      if (code === null) return ok("ports", `${address} is free (${name})`);
+      if (code === "EADDRINUSE")
+        return isRunning
+          ? ok("ports", `${address} is in use, as it should be while the gateway runs (${name})`)
+          : warn(
+              "ports",
+              `${address} is in use (${name})`,
+              "a gateway may be running already; if not, choose another port",
+            );
+      return fail(
+        "ports",
+        `${address} cannot be listened on: ${code} (${name})`,
+        `choose another ${name}.host or .port`,
+      );
+    }),
+  );
+}
+
+export function checkPublicUrl({ server }: Configuration): Finding {
+  const { protocol, hostname } = new URL(server.publicUrl);
+  const isLocal = isLoopbackHost(hostname);
+  if (isLocal && !isLoopbackHost(server.host))
+    return warn(
+      "public_url",
+      `${server.publicUrl} leads others to their own machine, and the gateway listens on ${server.host}`,
+      "set server.public_url to the address that callers use: it stands in errors, results and webhooks",
+    );
+  return protocol === "https:" || isLocal
+    ? ok("public_url", server.publicUrl)
+    : warn(
+        "public_url",
+        `${server.publicUrl} is not encrypted: keys and transcripts travel in the clear`,
+        "put TLS in front of it",
+      );
+}
+
+export async function checkConnections(
+  { connections, workspaces }: Configuration,
+  call: boolean,
+): Promise<readonly Finding[]> {
+  const all = [
+    ...connections.map((connection) => ({ name: connection.id, connection })),
+    ...workspaces.flatMap(({ id, connections: own }) =>
+      own.map((connection) => ({ name: `${id}/${connection.id}`, connection })),
+    ),
+  ];
+  if (all.every(({ connection }) => connection.kind === "sandbox"))
+    return [
+      warn(
+        "connections",
+        "no provider is connected: requests go to the sandbox, nothing is recognised",
+        "set a provider's key, such as DEEPGRAM_API_KEY, or connections in patchbay.yaml",
+      ),
+    ];
+  return Promise.all(all.map(({ name, connection }) => checkConnection(name, connection, call)));
+}
+
+async function checkConnection(name: string, connection: ConnectionConfiguration, call: boolean): Promise<Finding> {
+  const { kind, apiKey, baseUrl } = connection;
+  const about = `${name} (${kind})`;
+  if (kind === "sandbox") return ok("connections", `${about}: simulated`);
+  const address = baseUrl ?? providers.get(kind)?.defaultBaseUrl ?? chatProviders.get(kind)?.defaultBaseUrl ?? null;
+  if (address === null) return fail("connections", `${about} has no address`, "set the connection's base_url");
+  if (apiKey === null && kind !== "openai-compatible")
+    return fail("connections", `${about} has no credential`, "set the connection's api_key");
+  const url = new URL(address);
+  if (apiKey !== null && url.protocol === "http:" && !isLoopbackHost(url.hostname))
+    return warn(
+      "connections",
+      `${about} sends its credential to ${url.origin} in the clear`,
+      "use an https:// base_url",
+    );
+  if (!call) return ok("connections", `${about}: ${url.origin}, not called`);
+  return reach(about, url);
+}
+
+/** Any answer will do: no credential is sent, so it is a refusal as a rule. */
+async function reach(about: string, url: URL): Promise<Finding> {
+  const started = performance.now();
+  try {
+    const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(CALL_MS) });
+    await response.body?.cancel();
+    const ms = Math.round(performance.now() - started);
+    return ok("connections", `${about}: ${url.origin} answers (HTTP ${response.status}, ${ms} ms, no credential sent)`);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    return fail(
+      "connections",
+      `${about}: ${url.origin} does not answer: ${reasonOf(cause)}`,
+      "check the network, DNS and base_url",
+    );
+  }
+}

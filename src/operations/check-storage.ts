@@ -1,0 +1,128 @@
+// `patchbay doctor` and what holds state: the database, its schema, its clock, the object store. Nothing is migrated or made.
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { sql } from "kysely";
+import type { Configuration } from "../config/configuration.ts";
+import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
+import { holderOf } from "../storage/data-dir-lock.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
+import { migrationState } from "../storage/migrate.ts";
+import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { statOrNull } from "./check-files.ts";
+import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
+
+/** Leases are seconds long, and every process judges them by the database's clock. */
+const NOTICEABLE_MS = 2_000;
+/** Webhook signatures and results' addresses are judged within minutes. */
+const HARMFUL_MS = 60_000;
+
+export async function checkStorage({ storage }: Configuration): Promise<readonly Finding[]> {
+  if (storage.databaseUrl === null) {
+    const holder = await holderOf(storage.dataDir);
+    if (holder !== null)
+      return [
+        warn(
+          "storage",
+          `embedded, and in use by process ${holder}: the database takes one process at a time`,
+          "its schema and clock can be checked while the gateway is stopped; /readyz tells how it is now",
+        ),
+      ];
+    if ((await statOrNull(join(storage.dataDir, EMBEDDED_FOLDER))) === null)
+      return [ok("storage", "embedded; the first start makes it")];
+  }
+  let database: Database;
+  try {
+    database = await openDatabase({
+      databaseUrl: storage.databaseUrl ?? undefined,
+      dataDir: storage.dataDir,
+      poolSize: 1,
+      asItIs: true,
+    });
+    await database.ping();
+  } catch (error) {
+    return [
+      storage.databaseUrl === null
+        ? fail("storage", `the embedded database does not open: ${reasonOf(error)}`, "restore the last backup")
+        : fail(
+            "storage",
+            `the database server does not answer: ${reasonOf(error)}`,
+            "check storage.database_url, the network, and the user's rights",
+          ),
+    ];
+  }
+  try {
+    return [...(await describe(database)), await checkSchema(database), await checkClock(database)];
+  } finally {
+    await database.close();
+  }
+}
+
+async function describe({ db, engine }: Database): Promise<readonly Finding[]> {
+  const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
+  const version = rows[0]?.version ?? "?";
+  if (engine === "pglite") return [ok("storage", `embedded, PostgreSQL ${version}`)];
+  return [
+    Number.parseInt(version, 10) >= 15
+      ? ok("storage", `PostgreSQL ${version}`)
+      : fail("storage", `PostgreSQL ${version} is too old`, "use PostgreSQL 15 or newer"),
+  ];
+}
+
+async function checkSchema({ db }: Database): Promise<Finding> {
+  const { pending, unknown } = await migrationState(db);
+  if (unknown.length > 0)
+    return fail(
+      "migrations",
+      `the database belongs to a newer version of patchbay (it has ${unknown.join(", ")})`,
+      "start that version, or restore the backup made before it",
+    );
+  return pending.length === 0
+    ? ok("migrations", "the schema is this version's")
+    : warn("migrations", `${pending.length} to run: ${pending.join(", ")}`, "back up, then `patchbay up` runs them");
+}
+
+async function checkClock({ db }: Database): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
+  const after = Date.now();
+  const offset = (rows[0]?.at.getTime() ?? Number.NaN) - (before + after) / 2;
+  // Half the round trip is what nobody can know.
+  const off = Math.max(0, Math.abs(offset) - (after - before) / 2);
+  const text = `${Math.round(off)} ms apart from the database's`;
+  if (off > HARMFUL_MS) return fail("clock", text, "synchronise both machines' clocks (NTP)");
+  return off > NOTICEABLE_MS ? warn("clock", text, "synchronise both machines' clocks (NTP)") : ok("clock", text);
+}
+
+/** A directory is a folder of the data directory; a store elsewhere is asked to keep something, and to forget it. */
+export async function checkObjects({ storage }: Configuration): Promise<Finding> {
+  if (storage.objects.kind === "file")
+    return storage.databaseUrl === null
+      ? ok("objects", `in ${join(storage.dataDir, "objects")}`)
+      : warn(
+          "objects",
+          `in ${join(storage.dataDir, "objects")}, beside a server database`,
+          "gateways and workers on several machines need a data_dir they share, or storage.objects of kind s3",
+        );
+  try {
+    const store = await openObjectStore(objectStoreSettings(storage));
+    try {
+      const key = `doctor/${randomUUID()}`;
+      await store.put(key, chunks(Buffer.from("doctor")), 6);
+      for await (const chunk of await store.open(key)) void chunk;
+      await store.remove(key);
+    } finally {
+      store.close();
+    }
+    return ok("objects", `bucket ${storage.objects.bucket} takes, gives and forgets an object`);
+  } catch (error) {
+    return fail(
+      "objects",
+      `bucket ${storage.objects.bucket}: ${reasonOf(error)}`,
+      "check storage.objects and the account's rights",
+    );
+  }
+}
+
+async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

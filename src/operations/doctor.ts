@@ -1,0 +1,76 @@
+// `patchbay doctor`: everything that an operator would look at one by one, judged, and nothing changed. Exit code 9 when the
+// configuration or its secrets are at fault, 1 for anything else that fails, 0 with warnings or without.
+import { EXIT } from "../cli/exit-codes.ts";
+import type { DoctorOptions } from "../cli/operations-commands.ts";
+import { type Terminal, visible, write } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { formatFault } from "../config/fault.ts";
+import { loadConfiguration } from "../config/load-configuration.ts";
+import { holderOf } from "../storage/data-dir-lock.ts";
+import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
+import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
+import { checkObjects, checkStorage } from "./check-storage.ts";
+import { fail, type Finding, ok, warn } from "./finding.ts";
+
+export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
+  const findings = await examine(options, terminal);
+  const failed = findings.filter(({ level }) => level === "fail");
+  await write(
+    terminal.stdout,
+    options.json === true
+      ? `${JSON.stringify({ ok: failed.length === 0, findings })}\n`
+      : visible(`${findings.flatMap(lines).join("\n")}\n${summary(findings)}\n`),
+  );
+  if (failed.length === 0) return EXIT.ok;
+  return failed.some(({ check }) => check === "configuration" || check === "secrets") ? EXIT.config : EXIT.unexpected;
+}
+
+async function examine(options: DoctorOptions, terminal: Terminal): Promise<readonly Finding[]> {
+  const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
+  if (!loaded.ok)
+    return [
+      ...loaded.faults.map((fault) =>
+        fail("configuration", formatFault(fault), "mend it; the rest is judged once the configuration can be read"),
+      ),
+      checkRuntime(),
+    ];
+  const { configuration } = loaded;
+  const { storage } = configuration;
+  const isRunning = storage.databaseUrl === null && (await holderOf(storage.dataDir)) !== null;
+  return [
+    ok("configuration", loaded.file ?? "none: defaults and the environment"),
+    ...loaded.warnings.map((warning) =>
+      warn("configuration", formatFault(warning), "it works as it is; see docs/configuration.md"),
+    ),
+    checkRuntime(),
+    ...(await checkDataDir(storage)),
+    ...(await checkSecrets(configuration)),
+    await checkDisk(storage),
+    ...(await checkStorage(configuration)),
+    await checkObjects(configuration),
+    checkDecoder(terminal.env["PATH"]),
+    ...(await checkNetwork(configuration, isRunning, options.call === true)),
+  ];
+}
+
+async function checkNetwork(
+  configuration: Configuration,
+  isRunning: boolean,
+  call: boolean,
+): Promise<readonly Finding[]> {
+  return [
+    ...(await checkPorts(configuration, isRunning)),
+    checkPublicUrl(configuration),
+    ...(await checkConnections(configuration, call)),
+  ];
+}
+
+function lines({ level, check, message, fix }: Finding): readonly string[] {
+  const line = `${level.padEnd(5)} ${check.padEnd(14)} ${message}`;
+  return fix === null ? [line] : [line, `${" ".repeat(21)}fix: ${fix}`];
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
+  return `${count("ok")} ok, ${count("warn")} to look at, ${count("fail")} to mend`;
+}

@@ -1,0 +1,43 @@
+// What `patchbay doctor` finds: one line about one thing, and how to mend it.
+
+export const CHECKS = [
+  "configuration",
+  "runtime",
+  "data_dir",
+  "secrets",
+  "disk",
+  "storage",
+  "migrations",
+  "clock",
+  "objects",
+  "decoder",
+  "ports",
+  "public_url",
+  "connections",
+] as const;
+export type Check = (typeof CHECKS)[number];
+
+export interface Finding {
+  readonly check: Check;
+  readonly level: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+export function ok(check: Check, message: string): Finding {
+  return { check, level: "ok", message, fix: null };
+}
+
+export function warn(check: Check, message: string, fix: string): Finding {
+  return { check, level: "warn", message, fix };
+}
+
+export function fail(check: Check, message: string, fix: string): Finding {
+  return { check, level: "fail", message, fix };
+}
+
+/** An error's own words, without what hangs below it: addresses and users stand there, passwords do not. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : "unknown";
+}

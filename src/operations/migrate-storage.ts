@@ -1,0 +1,149 @@
+// `patchbay migrate-storage`: an embedded installation moves to an empty PostgreSQL database, all of it in one transaction there,
+// compared table by table before it commits. Objects stay where they are; the queue's messages are sent anew, from the rows.
+import { sql } from "kysely";
+import { text } from "node:stream/consumers";
+import type { MigrateStorageOptions } from "../cli/operations-commands.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { brand } from "../contract/ids.ts";
+import { JOB_QUEUES, JOBS_QUEUE } from "../jobs/services.ts";
+import { createQueue, type Queue } from "../queue/queue.ts";
+import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
+import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
+import { MADE_PEPPER } from "../storage/open-secrets.ts";
+import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
+import { statOrNull } from "./check-files.ts";
+import { holdDataDir, readConfiguration } from "./embedded.ts";
+import { reasonOf } from "./finding.ts";
+import { join } from "node:path";
+
+export async function migrateStorage(options: MigrateStorageOptions, terminal: Terminal): Promise<number> {
+  const configuration = readConfiguration(options, terminal);
+  const { dataDir } = configuration.storage;
+  const databaseUrl = await readTarget(options.to, terminal);
+  if ((await statOrNull(join(dataDir, EMBEDDED_FOLDER))) === null)
+    throw new CliError(EXIT.notFound, `There is no embedded database in ${dataDir}.`);
+  const lock = await holdDataDir(dataDir);
+  try {
+    await using opened = new AsyncDisposableStack();
+    const from = await openDatabase({ dataDir, heldLock: lock });
+    opened.defer(() => from.close());
+    const to = await openTarget(databaseUrl);
+    opened.defer(() => to.close());
+    const used = await tablesInUse(to.db);
+    if (used.length > 0)
+      throw new CliError(EXIT.conflict, `The database is in use: there are rows in ${used.join(", ")}.`, {
+        hints: ["name an empty one: nothing is merged and nothing replaced"],
+      });
+    const moved = await move(from, to, configuration);
+    await report(moved, configuration, options, terminal);
+    return EXIT.ok;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function readTarget(to: string, terminal: Terminal): Promise<string> {
+  const url = to === "-" ? (await text(terminal.stdin)).trim() : to;
+  if (!/^postgres(ql)?:\/\/\S+$/u.test(url)) throw new CliError(EXIT.usage, "--to must be a postgres:// URL, or `-`.");
+  return url;
+}
+
+async function openTarget(databaseUrl: string): Promise<Database> {
+  try {
+    return await openDatabase({ databaseUrl, poolSize: 2 });
+  } catch (error) {
+    throw new CliError(EXIT.upstream, `The database server cannot be prepared: ${reasonOf(error)}.`, {
+      hints: ["the user must own the schema, or be allowed to make tables in it"],
+    });
+  }
+}
+
+interface Moved {
+  readonly tables: readonly CopiedTable[];
+  readonly messages: number;
+}
+
+async function move(from: Database, to: Database, { limits }: Configuration): Promise<Moved> {
+  const queue = createQueue({
+    database: to,
+    queues: { ...JOB_QUEUES, ...webhookQueues(limits.webhookTimeoutSeconds * 1000) },
+    onError: () => undefined,
+  });
+  await queue.start();
+  try {
+    return await from.transaction((source) =>
+      to.transaction(async (target) => {
+        // Between two statements here lies a whole reading of the other side.
+        await sql`set local idle_in_transaction_session_timeout = 0`.execute(target);
+        const tables = await copyTables(source, target);
+        return { tables, messages: await sendMessages(queue, target) };
+      }),
+    );
+  } finally {
+    await queue.stop();
+  }
+}
+
+/** One for each row that waits for its turn. A job that was being worked on has a lease, and is offered again when it lapses. */
+async function sendMessages(queue: Queue, tx: Transacting): Promise<number> {
+  const jobs = await tx
+    .selectFrom("jobs")
+    .select(["id", "app_id"])
+    .where("status", "=", "queued")
+    .orderBy("id")
+    .execute();
+  for (const { id, app_id } of jobs) await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: app_id }, tx);
+  const deliveries = await tx
+    .selectFrom("webhook_deliveries")
+    .select(["id", "workspace_id", "turn"])
+    .select(sql<number>`greatest(0, extract(epoch from next_attempt_at - patchbay_now()))::float8`.as("delaySeconds"))
+    .where("state", "=", "pending")
+    .execute();
+  for (const { id, workspace_id: workspace, turn, delaySeconds } of deliveries) {
+    const message = { workspaceId: brand("workspace", workspace), deliveryId: brand("delivery", id), turn };
+    await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds }, tx);
+  }
+  return jobs.length + deliveries.length;
+}
+
+async function report(
+  { tables, messages }: Moved,
+  { storage, secrets }: Configuration,
+  options: MigrateStorageOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (options.json === true) await write(terminal.stdout, `${JSON.stringify({ tables, messages })}\n`);
+  else {
+    const width = Math.max(...tables.map(({ table }) => table.length));
+    const line = ({ table, rows, digest }: CopiedTable) =>
+      `${table.padEnd(width)}  ${String(rows).padStart(9)}  ${digest}`;
+    await write(
+      terminal.stdout,
+      `${[`${"table".padEnd(width)}  ${"rows".padStart(9)}  digest, equal on both sides`, ...tables.map(line)].join("\n")}\n`,
+    );
+  }
+  const next = [
+    `Moved, and ${messages} messages of the queue sent anew. The embedded database is as it was: keep it until the server has proved itself, then remove ${join(storage.dataDir, EMBEDDED_FOLDER)}.`,
+    "Before the next start:",
+    "  storage.database_url (or DATABASE_URL): the server, and storage.migrate_url where the gateway is not to own the schema",
+    ...(secrets.keyPepper === null
+      ? [
+          `  secrets.key_pepper: "${MADE_PEPPER}\${file:${join(storage.dataDir, "key-pepper")}}", or existing API keys are unknown`,
+        ]
+      : []),
+    ...(secrets.encryptionKeys.length === 0
+      ? [
+          `  secrets.encryption_keys: ["\${file:${join(storage.dataDir, "encryption-key")}}"], or what is sealed does not open`,
+        ]
+      : []),
+    ...(storage.objects.kind === "file"
+      ? [
+          `  objects stay in ${join(storage.dataDir, "objects")}: keep storage.data_dir, or copy them to a bucket under the same names`,
+        ]
+      : []),
+  ];
+  for (const line of next) await say(terminal, line);
+}

@@ -1,0 +1,117 @@
+// `patchbay restore`: unpacked aside and compared byte by byte, its database opened and counted, and only then put in place.
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { RestoreOptions } from "../cli/operations-commands.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { countRows } from "../storage/catalogue.ts";
+import { openDatabase } from "../storage/database.ts";
+import { migrationState } from "../storage/migrate.ts";
+import { type Manifest, partsOf, readArchive } from "./backup-archive.ts";
+import { statOrNull } from "./check-files.ts";
+import { holdDataDir, readConfiguration } from "./embedded.ts";
+import { reasonOf } from "./finding.ts";
+
+/** Of earlier restores, and of locks: nothing that would be lost. */
+const OURS = /^(pglite\.lock|\.restore-|\.replaced-)/u;
+
+export async function restore(file: string, options: RestoreOptions, terminal: Terminal): Promise<number> {
+  const { storage } = readConfiguration(options, terminal);
+  const { dataDir } = storage;
+  if (storage.databaseUrl !== null)
+    throw new CliError(
+      EXIT.usage,
+      "The configuration names a PostgreSQL server; a backup is restored to embedded storage.",
+      { hints: ["leave storage.database_url and DATABASE_URL empty, restore, then `patchbay migrate-storage`"] },
+    );
+  const archive = resolve(terminal.cwd, file);
+  if ((await statOrNull(archive)) === null) throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
+  const lock = await holdDataDir(dataDir);
+  const staged = join(dataDir, `.restore-${randomUUID()}`);
+  try {
+    const present = (await readdir(dataDir)).filter((name) => !OURS.test(name));
+    if (present.length > 0 && options.force !== true)
+      throw new CliError(EXIT.conflict, `${dataDir} is not empty: it holds ${present.join(", ")}.`, {
+        hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
+      });
+    await mkdir(staged, { mode: 0o700 });
+    const manifest = await unpack(archive, staged);
+    await judgeDatabase(staged, manifest);
+    await replace(dataDir, staged, manifest);
+    await report(dataDir, manifest, options, terminal);
+    return EXIT.ok;
+  } finally {
+    await rm(staged, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+async function unpack(archive: string, staged: string): Promise<Manifest> {
+  try {
+    return await readArchive(archive, staged);
+  } catch (error) {
+    throw new CliError(EXIT.unexpected, `${archive} is no whole backup: ${reasonOf(error)}.`, {
+      hints: ["nothing was changed; take another backup"],
+    });
+  }
+}
+
+/** The engine opens it, it is not newer than this program, and every table has its rows. */
+async function judgeDatabase(staged: string, manifest: Manifest): Promise<void> {
+  const database = await openDatabase({ dataDir: staged, asItIs: true });
+  try {
+    const { unknown } = await migrationState(database.db);
+    if (unknown.length > 0)
+      throw new CliError(
+        EXIT.conflict,
+        `The backup was made by a newer version, ${manifest.patchbay}: this one does not know ${unknown.join(", ")}.`,
+        { hints: ["restore it with that version, or a later one"] },
+      );
+    const rows = await countRows(database.db);
+    const different = Object.entries(manifest.rows).filter(([table, count]) => rows[table] !== count);
+    if (different.length > 0)
+      throw new CliError(EXIT.unexpected, `Rows are missing from ${different.map(([table]) => table).join(", ")}.`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** What is replaced goes last: until then a killed restore leaves it under `.replaced-`. */
+async function replace(dataDir: string, staged: string, manifest: Manifest): Promise<void> {
+  const replaced = join(dataDir, `.replaced-${randomUUID()}`);
+  await mkdir(replaced, { mode: 0o700 });
+  for (const name of partsOf(manifest.has_secrets)) {
+    const isNew = (await statOrNull(join(staged, name))) !== null;
+    // Objects elsewhere are not this backup's; the database never is.
+    if (!isNew && (name !== "objects" || manifest.objects === "elsewhere")) continue;
+    if ((await statOrNull(join(dataDir, name))) !== null) await rename(join(dataDir, name), join(replaced, name));
+    if (isNew) await rename(join(staged, name), join(dataDir, name));
+  }
+  await rm(replaced, { recursive: true });
+}
+
+async function report(
+  dataDir: string,
+  { rows, entries, has_secrets, objects, created_at, patchbay }: Manifest,
+  options: RestoreOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const count = Object.values(rows).reduce((total, n) => total + n, 0);
+  if (options.json === true)
+    await write(
+      terminal.stdout,
+      `${JSON.stringify({ data_dir: dataDir, created_at, patchbay, rows, files: entries.length, has_secrets, objects })}\n`,
+    );
+  else
+    await write(
+      terminal.stdout,
+      `${dataDir}: ${count} rows and ${entries.length} files of ${created_at}, each compared.\n`,
+    );
+  if (!has_secrets)
+    await say(
+      terminal,
+      "The backup holds no secrets: before the next start put key-pepper and encryption-key of that installation into the data directory, or set them in the configuration.",
+    );
+  await say(terminal, "Next: patchbay doctor, then patchbay up");
+}

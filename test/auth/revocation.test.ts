@@ -1,0 +1,209 @@
+// Keys that were looked up are remembered, and forgotten everywhere when a change is announced (contract 2: within 5 s).
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { sql } from "kysely";
+import { hashKey, visibleParts } from "../../src/auth/key-format.ts";
+import { createKeyVerifier, type KeyVerifier, type VerifyKeyServices } from "../../src/auth/verify-key.ts";
+import { brand, newId } from "../../src/contract/ids.ts";
+import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import { findKey } from "../../src/directory/find-key.ts";
+import { announceChange } from "../../src/storage/announce.ts";
+import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER, standardFile, startGateway } from "../harness/gateway.ts";
+import { get } from "../harness/client.ts";
+
+let database: TestDatabase;
+/** As another process has it. */
+let elsewhere: Database;
+const open: Changes[] = [];
+before(async () => {
+  database = await openTestDatabase();
+  elsewhere = await database.openSecond();
+});
+after(async () => {
+  await elsewhere.close();
+  await database.close();
+});
+afterEach(async () => {
+  for (const changes of open.splice(0)) await changes.close();
+});
+
+test("contract 2: a revoked key is refused on another process once the change was announced, with no time passing", async () => {
+  const key = await makeKey();
+  const { verifier, next } = await startProcess();
+  await verifier.verify(key.header);
+  const heard = next();
+  await revoke(key, { announced: true });
+  assert.equal(await heard, key.id);
+  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: where the announcement is lost, a revoked key is refused within 5 s", async () => {
+  const key = await makeKey();
+  let nowMs = 1_000_000;
+  const { verifier } = await startProcess({ nowMs: () => nowMs });
+  await verifier.verify(key.header);
+  await revoke(key, { announced: false });
+  nowMs += 3_999;
+  await verifier.verify(key.header);
+  nowMs += 1;
+  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: a clock that is set back prolongs no revoked key's life", async () => {
+  const key = await makeKey();
+  let nowMs = 1_000_000;
+  const { verifier } = await startProcess({ nowMs: () => nowMs });
+  await verifier.verify(key.header);
+  await revoke(key, { announced: false });
+  nowMs -= 3_600_000;
+  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: what was looked up before a change is not remembered after it", async () => {
+  const key = await makeKey();
+  const read = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const { verifier } = await startProcess({
+    findKey: async (hash, testMode) => {
+      const found = await findKey(database, hash, testMode);
+      read.resolve();
+      await answer.promise;
+      return found;
+    },
+  });
+  const first = verifier.verify(key.header);
+  await read.promise;
+  await revoke(key, { announced: false });
+  verifier.forget();
+  answer.resolve();
+  await first;
+  await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: a key that is known costs no look-up until something changes", async () => {
+  const key = await makeKey();
+  let lookUps = 0;
+  const { verifier, next } = await startProcess({
+    findKey: (hash, testMode) => {
+      lookUps += 1;
+      return findKey(database, hash, testMode);
+    },
+  });
+  for (let count = 0; count < 5; count += 1) await verifier.verify(key.header);
+  assert.equal(lookUps, 1);
+  const heard = next();
+  await elsewhere.transaction((tx) => announceChange(tx, "keys", "something"));
+  await heard;
+  await verifier.verify(key.header);
+  assert.equal(lookUps, 2);
+});
+
+test("architecture Engines: an announcement of a transaction that rolled back is never heard", async () => {
+  const { next } = await startProcess();
+  const heard = next();
+  await assert.rejects(
+    elsewhere.transaction(async (tx) => {
+      await announceChange(tx, "keys", "rolled back");
+      throw new Error("changed my mind");
+    }),
+  );
+  await elsewhere.transaction((tx) => announceChange(tx, "keys", "committed"));
+  assert.equal(await heard, "committed");
+});
+
+test("contract 2: a listener whose connection was cut comes back, and says that it may have missed something", {
+  skip: TEST_ENGINE === "pglite" && "the embedded engine has no connection to cut",
+}, async () => {
+  const { next } = await startProcess();
+  const missed = next();
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'patchbay-changes' and datname = current_database()`.execute(elsewhere.db);
+  assert.equal(await missed, null);
+  const heard = next();
+  await elsewhere.transaction((tx) => announceChange(tx, "keys", "again"));
+  assert.equal(await heard, "again");
+});
+
+test("contract 10: a key that is taken out of the file stops working on a gateway that runs", {
+  timeout: 30_000,
+}, async () => {
+  const now = new Date();
+  const gateway = await startGateway({ now: () => now });
+  try {
+    assert.equal((await get(gateway.origin, "/v1/me")).status, 200);
+    const file = standardFile(gateway.sandbox);
+    const [first, ...others] = file.workspaces ?? [];
+    assert(first !== undefined);
+    const without = { ...file, workspaces: [{ ...first, apps: [] }, ...others] };
+    await applyConfiguration(
+      { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER },
+      await configurationOf(without, gateway.dataDir),
+      { revokeMissingKeys: true },
+    );
+    // Its clock stands still, so that no age makes it forget.
+    while ((await get(gateway.origin, "/v1/me", KEY)).status !== 401);
+  } finally {
+    await gateway.close();
+  }
+});
+
+function nextOf(changes: Changes): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const stop = changes.onChange("keys", (detail) => {
+    stop();
+    resolve(detail);
+  });
+  return promise;
+}
+
+interface Process {
+  readonly verifier: KeyVerifier;
+  /** The next change of keys, once the verifier has heard of it. */
+  readonly next: () => Promise<string | null>;
+}
+
+async function startProcess(options: Partial<VerifyKeyServices> = {}): Promise<Process> {
+  const verifier = createKeyVerifier({
+    pepper: PEPPER,
+    findKey: (hash, testMode) => findKey(database, hash, testMode),
+    nowMs: Date.now,
+    ...options,
+  });
+  const changes = await listenForChanges(database, { onError: () => undefined });
+  open.push(changes);
+  changes.onChange("keys", () => verifier.forget());
+  return { verifier, next: () => nextOf(changes) };
+}
+
+async function makeKey() {
+  const { workspaceId, appId } = await makeTenant(database);
+  const id = newId("key");
+  const secret = `secret-of-the-test-${id}`;
+  await database.db
+    .insertInto("api_keys")
+    .values({
+      id,
+      workspace_id: workspaceId,
+      app_id: appId,
+      secret_hash: hashKey(PEPPER, secret),
+      ...visibleParts(secret),
+      name: "key",
+      role: "member",
+      scopes: ["transcribe"],
+      settings: JSON.stringify({}),
+      managed_by: "test",
+    })
+    .execute();
+  return { id: brand("key", id), header: `Bearer ${secret}` };
+}
+
+async function revoke({ id }: { readonly id: string }, { announced }: { readonly announced: boolean }): Promise<void> {
+  await elsewhere.transaction(async (tx) => {
+    await tx.updateTable("api_keys").set({ revoked_at: sql`patchbay_now()` }).where("id", "=", id).execute();
+    if (announced) await announceChange(tx, "keys", id);
+  });
+}

@@ -1,0 +1,211 @@
+// `stream: true` from a model that takes bare samples alone and listens no faster than one speaks (contract 3, "Mode"): a recording is
+// decoded here first, and one that cannot be is not sent.
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, beforeEach, test } from "node:test";
+import { createParser } from "eventsource-parser";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
+import { fixture } from "../../audio/build-audio.ts";
+import { pcmWav, syllables } from "../../audio/pcm.ts";
+import { detailsOf, postForm } from "../../harness/client.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+
+const PAIR_KEY = "test-key-of-the-pair-app-000001";
+const MODEL = "universal-streaming-english";
+
+function file(sandbox: Sandbox): ConfigurationFile {
+  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
+  return {
+    prices: [{ provider: "assemblyai", model: MODEL, usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" }],
+    connections: [
+      { id: "aa", kind: "assemblyai", api_key: "aa-secret-abcd", base_url: sandbox.assemblyaiUrl },
+      { id: "dg", kind: "deepgram", api_key: "dg-secret-abcd", base_url: sandbox.deepgramUrl },
+    ],
+    routes: [
+      { id: "samples", targets: [{ connection: "aa", model: MODEL }] },
+      {
+        id: "pair",
+        targets: [
+          { connection: "aa", model: MODEL },
+          { connection: "dg", model: "nova-3" },
+        ],
+      },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          { id: "notes", route: "samples", keys: [key("notes", KEY)] },
+          { id: "pair", route: "pair", keys: [key("pair", PAIR_KEY)] },
+        ],
+      },
+    ],
+  };
+}
+
+let gateway: TestGateway;
+/** Ahead of the real clock: what the faults opened rests in the past. */
+let aheadMs = 0;
+before(async () => {
+  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+  aheadMs += 3_600_000;
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
+/** Two channels at 8 kHz. */
+const SECONDS = 1.2;
+const sound = syllables(SECONDS, 8_000);
+const stereo = (mono: Int16Array): Uint8Array =>
+  pcmWav(
+    Int16Array.from({ length: mono.length * 2 }, (_, index) => mono[index >> 1] ?? 0),
+    8_000,
+    2,
+  );
+
+interface Received {
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+async function stream(
+  key: string,
+  fields: Record<string, string> = {},
+  isEnough = (): boolean => false,
+  seconds = SECONDS,
+) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ stream: "true", ...fields })) form.append(name, value);
+  form.append("file", new Blob([new Uint8Array(stereo(syllables(seconds, 8_000)))]), "audio.wav");
+  const gone = new AbortController();
+  const response = await fetch(`${gateway.origin}/v1/transcription`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+    signal: gone.signal,
+  });
+  assert.equal(response.status, 200, response.status === 200 ? "" : await response.text());
+  const events: Received[] = [];
+  const parser = createParser({
+    onEvent: ({ event, data }) =>
+      events.push({ event: event ?? "", data: JSON.parse(data) as Record<string, unknown> }),
+  });
+  try {
+    for await (const bytes of response.body ?? []) {
+      parser.feed(new TextDecoder().decode(bytes));
+      if (isEnough()) gone.abort();
+    }
+  } catch (error) {
+    assert.ok(gone.signal.aborted, String(error));
+  }
+  return events;
+}
+
+const completed = (events: readonly Received[]) => transcriptionEnvelope.parse(events.at(-1)?.data["envelope"]);
+const attempts = () =>
+  gateway.database.db
+    .selectFrom("attempts")
+    .select(["model", "outcome", "billable_audio_ms"])
+    .orderBy("position")
+    .execute();
+
+test("contract 3: a recording of two channels is decoded to one, and goes over the socket at its own rate", async () => {
+  const events = await stream(KEY);
+  const envelope = completed(events);
+  const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
+  assert.equal(texts.join(""), envelope.content);
+  assert.match(envelope.content, /^\[simulated, 0\.0 s to 1\.2 s\]$/u);
+  assert.equal(envelope.duration_seconds, SECONDS);
+  const [call] = gateway.sandbox.calls;
+  assert.deepEqual(
+    [call?.model, call?.outcome, call?.aborted, call?.file?.sizeBytes],
+    [MODEL, 101, false, sound.byteLength],
+  );
+  assert.deepEqual(call?.query.find(([name]) => name === "sample_rate")?.[1], "8000");
+  assert.deepEqual(
+    (await attempts()).map(({ model, outcome, billable_audio_ms: ms }) => [model, outcome, Number(ms)]),
+    [[MODEL, "succeeded", 1_200]],
+  );
+});
+
+test("contract 3: speakers and word times come, segment by segment as in the envelope", async () => {
+  const events = await stream(KEY, { diarization: "true", timestamps: "both", keyterms: "Patchbay" });
+  const envelope = completed(events);
+  const told = events
+    .filter(({ event }) => event === "transcript.segment")
+    .map(({ data }) => segment.parse(data["segment"]));
+  assert.deepEqual(told, envelope.segments);
+  assert.equal(envelope.segments[0]?.speaker, "S1");
+  assert.ok(envelope.words.length > 3);
+  assert.ok(
+    gateway.sandbox.calls[0]?.query.some(([name, value]) => name === "keyterms_prompt" && value === '["Patchbay"]'),
+  );
+});
+
+test("contract 3: what cannot be decoded here is not eligible, and what is not streamed neither", async () => {
+  const compressed = await postForm(gateway.origin, { file: fixture("speech-cbr.mp3"), fields: { stream: "true" } });
+  assert.deepEqual([compressed.status, compressed.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
+  assert.deepEqual(detailsOf(compressed)["missing"], ["decoder"]);
+  const whole = await postForm(gateway.origin);
+  assert.deepEqual([whole.status, detailsOf(whole)["missing"]], [422, ["batch"]]);
+  const redacted = await postForm(gateway.origin, { fields: { stream: "true", redaction: "pii" } });
+  assert.deepEqual(detailsOf(redacted)["missing"], ["redaction.pii"]);
+  assert.equal(gateway.sandbox.callCount, 0);
+  const other = await postForm(gateway.origin, { key: PAIR_KEY });
+  assert.equal(other.status, 200);
+  assert.deepEqual(
+    gateway.sandbox.calls.map(({ model }) => model),
+    ["nova-3"],
+  );
+});
+
+for (const [name, fault, outcome] of [
+  ["a refused upgrade", { kind: "status", status: 503 }, "failed:server_error"],
+  ["too many sessions", { kind: "status", status: 429 }, "failed:rate_limited"],
+  ["an error instead of a beginning", { kind: "error_body" }, "failed:server_error"],
+  ["nonsense instead of a beginning", { kind: "garbage" }, "failed:bad_reply"],
+] as const) {
+  test(`contract 1: ${name} cost nothing, and the next target answers`, async () => {
+    gateway.sandbox.addFault({ model: MODEL, fault });
+    assert.equal((await stream(PAIR_KEY)).at(-1)?.event, "transcript.completed");
+    assert.deepEqual(
+      (await attempts()).map(({ model, outcome: each, billable_audio_ms: ms }) => [model, each, Number(ms)]),
+      [
+        [MODEL, outcome, 0],
+        ["nova-3", "succeeded", 0],
+      ],
+    );
+  });
+}
+
+test("contract 3: speakers that are dropped show when it is whole, and are not delivered as done", async () => {
+  gateway.sandbox.addFault({ model: MODEL, fault: { kind: "drop", feature: "diarization" } });
+  const events = await stream(KEY, { diarization: "true" });
+  assert.deepEqual(
+    [events.at(-1)?.event, JSON.stringify(events.at(-1)?.data).includes("FEATURE_NOT_DELIVERED")],
+    ["error", true],
+  );
+});
+
+test("contract 3, 9: a caller who hangs up stops the socket, is charged as run, and nothing decoded is left behind", async () => {
+  gateway.sandbox.addFault({ model: MODEL, fault: { kind: "stall_stream", afterContent: 1 } });
+  await stream(KEY, {}, () => true, 2.4);
+  await gateway.sandbox.waitForCall(({ aborted }) => aborted);
+  let rows = await attempts();
+  while (rows[0]?.outcome == null) rows = await attempts();
+  assert.deepEqual([rows[0].outcome, Number(rows[0].billable_audio_ms)], ["aborted", 2_400]);
+  const left = await readdir(join(gateway.dataDir, "spool")).catch(() => []);
+  assert.deepEqual(left, []);
+});
+
+test("contract 1: no credential and nothing of a transcript is in the log", () => {
+  const log = gateway.logs.join("\n");
+  assert.ok(!log.includes("aa-secret") && !log.includes("simulated, 0.0"));
+});

@@ -1,0 +1,187 @@
+// `patchbay backup` and `patchbay restore` (contract 10, Operations): all of an embedded installation or nothing, checked to the byte.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import * as fc from "fast-check";
+import { readArchive } from "../../src/operations/backup-archive.ts";
+import { readTar, TAR_END, tarHeader, tarPadding } from "../../src/operations/tar.ts";
+import { run } from "../cli/fake-gateway.ts";
+import { envelopeOf, get, postForm } from "../harness/client.ts";
+import { JOBS, submit, ended } from "../http/jobs/jobs.ts";
+import { openDatabase } from "../../src/storage/database.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { jobsFile } from "../jobs/setting.ts";
+import { bareConfiguration, type Installation, makeInstallation } from "./installation.ts";
+
+let installation: Installation;
+let archive: string;
+let answered: string;
+let jobId: string;
+const headers = { "idempotency-key": "before-the-backup" };
+
+before(async () => {
+  installation = await makeInstallation();
+  const gateway = await installation.start({ file: jobsFile });
+  const answer = await postForm(gateway.origin, { headers });
+  answered = envelopeOf(answer).id;
+  // Large enough to be an object, not a column.
+  jobId = (await submit(gateway.origin)).job_id;
+  await ended(gateway.origin, jobId);
+  const online = await installation.patchbay("backup", installation.dataDir);
+  assert.equal(online.exitCode, 5, "a running gateway has the directory to itself");
+  assert.match(online.stderr, new RegExp(`in use by process ${process.pid}\\b[^]*stop the gateway first`, "u"));
+  await gateway.close();
+
+  const folder = join(installation.dataDir, "..", "backups");
+  mkdirSync(folder);
+  // An object, whatever the size from which results become one.
+  mkdirSync(join(installation.dataDir, "objects/results"), { recursive: true });
+  writeFileSync(join(installation.dataDir, "objects/results/an-object"), randomBytes(300_000));
+  const made = await installation.patchbay("backup", folder);
+  assert.equal(made.exitCode, 0, made.stderr);
+  archive = made.stdout.trim();
+});
+after(() => installation.close());
+
+/** Another machine: an empty data directory. */
+function elsewhere(): { readonly dataDir: string; readonly config: string } {
+  const dataDir = join(installation.dataDir, "..", `elsewhere-${randomBytes(4).toString("hex")}`);
+  mkdirSync(dataDir, { mode: 0o700 });
+  return { dataDir, config: bareConfiguration(dataDir) };
+}
+
+test("contract 10 backup: one file for its owner only, with every row, object and secret; no upload in flight, no lock", () => {
+  assert.equal(statSync(archive).mode & 0o777, 0o600);
+  const names = execFileSync("tar", ["-tf", archive], { encoding: "utf8" }).split("\n");
+  for (const name of [
+    "key-pepper",
+    "encryption-key",
+    "objects/results/an-object",
+    "pglite/PG_VERSION",
+    "manifest.json",
+  ])
+    assert.ok(names.includes(name), name);
+  assert.deepEqual(
+    names.filter((name) => /^(spool|pglite\.lock|patchbay\.yaml)/u.test(name)),
+    [],
+  );
+  assert.deepEqual(readdirSync(join(archive, "..")), [archive.split("/").at(-1)]);
+});
+
+test("contract 10 restore: what comes back replays what was answered, knows the jobs and opens what is sealed", async () => {
+  const { dataDir, config } = elsewhere();
+  const restored = await run(["restore", archive, "--config", config]);
+  assert.equal(restored.exitCode, 0, restored.stderr);
+  assert.deepEqual(readdirSync(dataDir).toSorted(), ["encryption-key", "key-pepper", "objects", "pglite"]);
+  const original = join(installation.dataDir, "objects/results/an-object");
+  assert.deepEqual(readFileSync(join(dataDir, "objects/results/an-object")), readFileSync(original));
+
+  const database = await openDatabase({ dataDir });
+  const gateway = await startGateway({ file: jobsFile, beside: { dataDir, sandbox: installation.sandbox, database } });
+  try {
+    const again = await postForm(gateway.origin, { headers });
+    assert.equal(envelopeOf(again).id, answered);
+    assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
+    assert.equal((await get(gateway.origin, `${JOBS}/${jobId}`)).status, 200);
+  } finally {
+    await gateway.close();
+    await database.close();
+  }
+  const refused = await run(["restore", archive, "--config", config]);
+  assert.equal(refused.exitCode, 5);
+  assert.match(refused.stderr, /is not empty/u);
+  assert.equal((await run(["restore", archive, "--config", config, "--force"])).exitCode, 0);
+  assert.ok(!readdirSync(dataDir).some((name) => name.startsWith(".")), "nothing is left of what was replaced");
+});
+
+test("contract 10 restore: an archive that was cut or changed anywhere is refused, and nothing is put anywhere", async () => {
+  const { dataDir, config } = elsewhere();
+  const whole = readFileSync(archive);
+  const broken = join(archive, "..", "broken.tar");
+  const spoil = (isCut: boolean, at: number): void => {
+    const bytes = Buffer.from(whole);
+    bytes[at] = (bytes[at] ?? 0) ^ 0x10;
+    writeFileSync(broken, isCut ? bytes.subarray(0, at) : bytes);
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), fc.integer({ min: 0, max: whole.length - TAR_END.length }), async (isCut, at) => {
+      spoil(isCut, at);
+      await assert.rejects(readArchive(broken, null));
+    }),
+    { numRuns: 20, seed: 20261121 },
+  );
+  spoil(false, Math.floor(whole.length / 2));
+  const ran = await run(["restore", broken, "--config", config]);
+  assert.equal(ran.exitCode, 1);
+  assert.match(ran.stderr, /is no whole backup/u);
+  assert.deepEqual(readdirSync(dataDir), []);
+});
+
+test("contract 10 backup: without secrets it says so, and a restore says what is missing", async () => {
+  const bare = join(archive, "..", "bare.tar");
+  const made = await installation.patchbay("backup", bare, "--no-secrets", "--json");
+  assert.equal(made.exitCode, 0, made.stderr);
+  assert.equal((JSON.parse(made.stdout) as { has_secrets: boolean }).has_secrets, false);
+  assert.doesNotMatch(execFileSync("tar", ["-tf", bare], { encoding: "utf8" }), /key-pepper|encryption-key/u);
+  assert.equal((await installation.patchbay("backup", bare)).exitCode, 5, "no backup replaces another");
+  const { config } = elsewhere();
+  const restored = await run(["restore", bare, "--config", config]);
+  assert.equal(restored.exitCode, 0);
+  assert.match(restored.stderr, /holds no secrets/u);
+});
+
+test("contract 10 backup: a server database, no database, and a file that is not there have their own answers", async () => {
+  const { dataDir, config } = elsewhere();
+  assert.equal((await run(["backup", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
+  assert.equal((await run(["restore", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
+  const server = join(dataDir, "server.yaml");
+  writeFileSync(
+    server,
+    JSON.stringify({
+      storage: { database_url: "postgres://nobody@127.0.0.1:1/none" },
+      secrets: { key_pepper: "p".repeat(32), encryption_keys: ["k".repeat(43)] },
+    }),
+  );
+  const refused = await run(["backup", join(dataDir, "x.tar"), "--config", server]);
+  assert.equal(refused.exitCode, 2, refused.stderr);
+  assert.match(refused.stderr, /pg_dump/u);
+});
+
+test("the archive: names and sizes of every kind are read back, and by tar(1)", async () => {
+  const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,60}$/u);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.array(part, { minLength: 1, maxLength: 4 }), fc.uint8Array({ maxLength: 2_000 })), {
+        maxLength: 6,
+      }),
+      fc.integer({ min: 1, max: 700 }),
+      async (files, chunkBytes) => {
+        const whole = Buffer.concat([
+          ...files.flatMap(([parts, bytes]) => [
+            tarHeader({ name: parts.join("/"), kind: "file", sizeBytes: bytes.length }, 1_700_000_000),
+            bytes,
+            tarPadding(bytes.length),
+          ]),
+          TAR_END,
+        ]);
+        const chunks = async function* () {
+          for (let at = 0; at < whole.length; at += chunkBytes) yield whole.subarray(at, at + chunkBytes);
+        };
+        const found: [string, Buffer][] = [];
+        for await (const { entry, body } of readTar(chunks())) {
+          const parts: Buffer[] = [];
+          for await (const chunk of body) parts.push(chunk);
+          found.push([entry.name, Buffer.concat(parts)]);
+        }
+        assert.deepEqual(
+          found,
+          files.map(([parts, bytes]) => [parts.join("/"), Buffer.from(bytes)]),
+        );
+      },
+    ),
+    { numRuns: 60, seed: 7 },
+  );
+});

@@ -1,0 +1,192 @@
+// `patchbay doctor` (contract 10, Operations): every check finds what it is there for, says how to mend it, and changes nothing.
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { sql } from "kysely";
+import type { Finding } from "../../src/operations/finding.ts";
+import { CHECKS } from "../../src/operations/finding.ts";
+import { checkRuntime } from "../../src/operations/check-files.ts";
+import { checkStorage } from "../../src/operations/check-storage.ts";
+import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
+import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
+import { openTestDatabase, shiftClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { configurationOf } from "../harness/gateway.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "patchbay-doctor-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+let database: TestDatabase;
+before(async () => {
+  database = await openTestDatabase();
+});
+after(() => database.close());
+
+let count = 0;
+/** An empty working directory, with a configuration when one is given. */
+function place(yaml?: string): string {
+  const cwd = join(folder, String((count += 1)));
+  mkdirSync(cwd);
+  if (yaml !== undefined) writeFileSync(join(cwd, "patchbay.yaml"), yaml);
+  return cwd;
+}
+
+/** Ports that nobody listens on, so that a gateway of somebody else's on this machine does not count. */
+const PORTS = "server: { port: 0, admin: { port: 0 } }\n";
+
+async function doctor(cwd: string, flags: readonly string[] = [], options: RunOptions = {}) {
+  const ran = await run(["doctor", "--json", ...flags], { cwd, ...options });
+  const document = JSON.parse(ran.stdout) as { readonly ok: boolean; readonly findings: readonly Finding[] };
+  const of = (check: Finding["check"]) => document.findings.filter((finding) => finding.check === check);
+  return { ...ran, ...document, of };
+}
+
+test("contract 10 doctor: a new machine has a line for every check, exit code 0, and is left as it was", async () => {
+  const cwd = place(PORTS);
+  const found = await doctor(cwd);
+  assert.equal(found.exitCode, 0, found.stdout);
+  assert.equal(found.ok, true);
+  const always = CHECKS.filter((check) => check !== "migrations" && check !== "clock");
+  assert.deepEqual([...new Set(found.findings.map(({ check }) => check))], always);
+  assert.deepEqual(readdirSync(cwd), ["patchbay.yaml"]);
+  const text = await run(["doctor"], { cwd });
+  assert.match(text.stdout, /^ok {4}configuration {2}.*patchbay\.yaml$/mu);
+  assert.match(text.stdout, /^warn {2}connections .*sandbox.*\n {21}fix: set a provider's key/mu);
+});
+
+test("contract 10 doctor: faults of the configuration come with their place, and exit code 9", async () => {
+  const found = await doctor(place("servr: {}\n"));
+  assert.deepEqual([found.exitCode, found.ok], [9, false]);
+  assert.match(found.of("configuration")[0]?.message ?? "", /patchbay\.yaml:1:1 servr: .*server/u);
+});
+
+test("contract 10 doctor: secrets that others may read are a warning, a missing one beside a database and a weak one fail", async () => {
+  const cwd = place(PORTS);
+  const data = join(cwd, "data");
+  mkdirSync(join(data, "pglite"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(data, "key-pepper"), "x", { mode: 0o600 });
+  chmodSync(join(data, "key-pepper"), 0o644);
+  chmodSync(data, 0o700);
+  const found = await doctor(cwd);
+  assert.deepEqual(
+    found.of("data_dir").map(({ level, fix }) => [level, fix]),
+    [["warn", `chmod go= '${join(data, "key-pepper")}'`]],
+  );
+  assert.match(found.of("secrets")[0]?.fix ?? "", /restore key-pepper and encryption-key/u);
+  assert.equal(found.exitCode, 9);
+  assert.deepEqual(readdirSync(data).toSorted(), ["key-pepper", "pglite"]);
+  const weak = await doctor(
+    place(`${PORTS}secrets: { key_pepper: "${"a".repeat(40)}", encryption_keys: ["short"] }\n`),
+  );
+  assert.deepEqual(
+    weak.of("secrets").map(({ level, message }) => [level, message.split(":")[0]]),
+    [
+      ["fail", "secrets.encryption_keys"],
+      ["fail", "secrets.key_pepper"],
+    ],
+  );
+  assert.doesNotMatch(weak.stdout, /aaaa|short/u);
+});
+
+test("contract 10 doctor: a data directory in use is named with its process, and its ports are the gateway's own", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const address = taken.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const cwd = place(`server: { port: ${port}, admin: null }\n`);
+  try {
+    assert.deepEqual(
+      (await doctor(cwd)).of("ports").map(({ level }) => level),
+      ["warn"],
+    );
+    const lock = await lockDataDir(join(cwd, "data"));
+    const found = await doctor(cwd);
+    await lock.release();
+    assert.match(found.of("storage")[0]?.message ?? "", new RegExp(`in use by process ${process.pid}\\b`, "u"));
+    assert.deepEqual(
+      found.of("ports").map(({ level }) => level),
+      ["ok"],
+    );
+  } finally {
+    taken.close();
+  }
+});
+
+test("contract 10 doctor: an address nobody can listen on, a public address that leads callers home, and credentials in the clear", async () => {
+  const found = await doctor(
+    place(`server: { host: 0.0.0.0, port: 0, admin: { host: 203.0.113.1, port: 9 } }
+connections:
+  - { id: plain, kind: openai, api_key: a-credential, base_url: "http://speech.example/v1" }
+`),
+  );
+  assert.deepEqual(
+    found.of("ports").map(({ level }) => level),
+    ["ok", "fail"],
+  );
+  assert.match(found.of("ports")[1]?.message ?? "", /EADDRNOTAVAIL \(server\.admin\)/u);
+  assert.equal(found.of("public_url")[0]?.level, "warn");
+  assert.match(
+    found.of("connections")[0]?.message ?? "",
+    /^plain \(openai\) sends its credential to http:\/\/speech\.example/u,
+  );
+  assert.doesNotMatch(found.stdout, /a-credential/u);
+  assert.equal(found.exitCode, 1);
+});
+
+test("contract 10 doctor: --call sees whether an address answers, without the credential; nobody is called otherwise", async () => {
+  await using provider = await fakeGateway((response) => answerJson(response, 401, {}));
+  const yaml = `${PORTS}connections:
+  - { id: up, kind: deepgram, api_key: a-credential, base_url: "${provider.url}" }
+  - { id: down, kind: deepgram, api_key: a-credential, base_url: "http://127.0.0.1:1" }
+`;
+  assert.deepEqual(
+    (await doctor(place(yaml))).of("connections").map(({ level }) => level),
+    ["ok", "ok"],
+  );
+  assert.equal(provider.received.length, 0);
+  const called = await doctor(place(yaml), ["--call"]);
+  assert.deepEqual(
+    called.of("connections").map(({ level }) => level),
+    ["ok", "fail"],
+  );
+  assert.match(called.of("connections")[0]?.message ?? "", /answers \(HTTP 401/u);
+  assert.equal(provider.received.length, 1);
+  assert.doesNotMatch(JSON.stringify(provider.received[0]?.headers), /a-credential/u);
+});
+
+test("contract 10 doctor: a runtime too old fails", () => {
+  assert.equal(checkRuntime("24.14.9").level, "fail");
+  assert.equal(checkRuntime("25.0.0").level, "ok");
+});
+
+test("contract 10 doctor: a server that does not answer, and one whose password must not be shown", async () => {
+  const found = await doctor(
+    place(`${PORTS}storage: { database_url: "postgres://someone:hush-the-password@127.0.0.1:1/none" }
+secrets: { key_pepper: "a-pepper-that-is-long-enough-to-count", encryption_keys: ["${Buffer.alloc(32, 5).toString("base64")}"] }
+`),
+  );
+  assert.equal(found.of("storage")[0]?.level, "fail");
+  assert.doesNotMatch(found.stdout, /hush-the-password/u);
+  assert.equal(found.exitCode, 1);
+});
+
+test("contract 10 doctor: the schema's migrations and the clock, of a database as it is", {
+  skip: TEST_ENGINE === "postgres" ? false : "asks a server",
+}, async () => {
+  assert.ok(database.direct.engine === "postgres");
+  const dataDir = place();
+  const configuration = await configurationOf({ storage: { database_url: database.direct.databaseUrl } }, dataDir);
+  const look = async () => Object.fromEntries((await checkStorage(configuration)).map((found) => [found.check, found]));
+  const fine = await look();
+  assert.deepEqual([fine["storage"]?.level, fine["migrations"]?.level, fine["clock"]?.level], ["ok", "ok", "ok"]);
+  await shiftClock(database, 0);
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-of-the-future', 'x')`.execute(database.db);
+  const newer = await look();
+  assert.equal(newer["migrations"]?.level, "fail");
+  assert.match(newer["migrations"].message, /newer version.*9999-of-the-future/u);
+  await sql`delete from kysely_migration where name >= '0008'`.execute(database.db);
+  const older = await look();
+  assert.equal(older["migrations"]?.level, "warn");
+});

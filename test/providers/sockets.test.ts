@@ -1,0 +1,455 @@
+// The two socket protocols against every way in which a socket can fail, each with its kind (contract 1, "Definite and unknown
+// outcomes"): nothing is dispatched before the first audio, and a transcript without its end is none.
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { inspect } from "node:util";
+import { type WebSocket, WebSocketServer } from "ws";
+import { assemblyai } from "../../src/providers/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram.ts";
+import { type FailureKind, ProviderError } from "../../src/providers/io.ts";
+import type { SpeechAudio, SpeechEvent, SpeechProvider, SpeechRequest } from "../../src/providers/provider.ts";
+import { refusingUrl, socketServer } from "../outbound/loopback.ts";
+import { assertSaysNothing, PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
+import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
+import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
+import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
+import { targetOf } from "./subject.ts";
+import { CREDENTIAL, ioFor } from "./wire-suite.ts";
+
+interface Subject {
+  readonly provider: SpeechProvider;
+  readonly golden: GoldenModel | undefined;
+  readonly path: string;
+  readonly authorization: string;
+  /** The text frame that asks for the end. */
+  readonly finish: object;
+  /** A whole conversation's messages. */
+  readonly messages: readonly object[];
+  readonly refusal: object;
+}
+
+const DEEPGRAM: Subject = {
+  provider: deepgram,
+  golden: DEEPGRAM_GOLDEN[0],
+  path: "/v1/listen",
+  authorization: `Token ${CREDENTIAL}`,
+  finish: { type: "CloseStream" },
+  messages: [
+    {
+      type: "Results",
+      channel_index: [0, 1],
+      start: 0,
+      duration: 1,
+      is_final: true,
+      channel: { alternatives: [{ transcript: "Hello.", words: [{ word: "hello", start: 0.1, end: 0.4 }] }] },
+      metadata: { request_id: "r-1", model_info: { name: "general-nova-3", arch: "nova-3" } },
+    },
+    { type: "Metadata", request_id: "r-1", duration: 1, channels: 1 },
+  ],
+  refusal: { err_code: "some_code", err_msg: `${PROVIDER_TEXT} ${CREDENTIAL}` },
+};
+const turn = (more: object) => ({
+  type: "Turn",
+  turn_order: 0,
+  turn_is_formatted: true,
+  end_of_turn: true,
+  transcript: "Hello.",
+  words: [{ text: "Hello.", start: 100, end: 400, confidence: 0.9, word_is_final: true }],
+  ...more,
+});
+const BEGIN = { type: "Begin", id: "s-1", expires_at: 1 };
+const TERMINATION = { type: "Termination", audio_duration_seconds: 1, session_duration_seconds: 1 };
+const ASSEMBLYAI: Subject = {
+  provider: assemblyai,
+  golden: ASSEMBLYAI_STREAMING_GOLDEN.find(({ model }) => model === "universal-streaming-english"),
+  path: "/v3/ws",
+  authorization: CREDENTIAL,
+  finish: { type: "Terminate" },
+  messages: [BEGIN, turn({}), TERMINATION],
+  refusal: { error: `${PROVIDER_TEXT} ${CREDENTIAL}` },
+};
+
+/** A second of samples. */
+const AUDIO: SpeechAudio = audioFixture({
+  durationSeconds: 1,
+  samplesPerSecond: 16_000,
+  open: async function* () {
+    for (let at = 0; at < 32_000; at += 3_200) yield new Uint8Array(3_200);
+  },
+});
+
+interface Script {
+  /** In the place of the upgrade. */
+  readonly refuse?: (socket: Duplex, request: IncomingMessage) => void;
+  readonly onOpen?: (client: WebSocket) => void;
+  readonly onAudio?: (client: WebSocket) => void;
+  readonly onFinish?: (client: WebSocket, message: unknown) => void;
+}
+
+interface Heard {
+  readonly url: string;
+  readonly authorization: string | undefined;
+  bytes: number;
+}
+
+async function provider(t: TestContext, script: Script): Promise<{ readonly url: URL; readonly heard: Heard[] }> {
+  const heard: Heard[] = [];
+  const sockets = new WebSocketServer({ noServer: true });
+  const server = createServer();
+  const raw = new Set<Duplex>();
+  server.on("upgrade", (request, socket, head) => {
+    raw.add(socket);
+    socket.on("error", () => undefined);
+    const call: Heard = { url: request.url ?? "", authorization: request.headers.authorization, bytes: 0 };
+    heard.push(call);
+    if (script.refuse !== undefined) return script.refuse(socket, request);
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      script.onOpen?.(client);
+      client.on("message", (data: Buffer, isBinary) => {
+        if (!isBinary) return script.onFinish?.(client, JSON.parse(data.toString()));
+        call.bytes += data.byteLength;
+        script.onAudio?.(client);
+      });
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  t.after(() => {
+    for (const socket of raw) socket.destroy();
+    server.close();
+  });
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), heard };
+}
+
+const say = (client: WebSocket, messages: readonly object[]): void => {
+  for (const message of messages) client.send(JSON.stringify(message));
+};
+
+type Options = Parameters<typeof ioFor>[2] & { readonly wishes?: Partial<SpeechRequest>; readonly audio?: SpeechAudio };
+
+async function transcript(t: TestContext, { provider, golden }: Subject, url: URL, options: Options = {}) {
+  assert.ok(golden && provider.stream);
+  const { wishes = {}, audio = AUDIO, ...rest } = options;
+  const { speech, target } = targetOf(provider, golden);
+  const request = requestFor(speech, { stream: true, ...wishes });
+  const planned = provider.plan(request, target);
+  assert.ok(planned.ok, JSON.stringify(planned));
+  const events: SpeechEvent[] = [];
+  for await (const event of provider.stream(planned.plan, audio, ioFor(t, url, rest))) events.push(event);
+  const end = events.at(-1);
+  assert.ok(end?.type === "end");
+  return { events: events.slice(0, -1), transcript: provider.normalise(end.raw, request, target, audio) };
+}
+
+async function failure(t: TestContext, subject: Subject, url: URL, options: Options = {}): Promise<ProviderError> {
+  const error: unknown = await transcript(t, subject, url, options).then(
+    () => assert.fail("it succeeded"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ProviderError, inspect(error));
+  assertSaysNothing(error);
+  return error;
+}
+
+const refusal =
+  (status: number, body: string, headers: readonly string[] = []) =>
+  (socket: Duplex): void => {
+    const lines = [
+      `HTTP/1.1 ${status} No`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      "connection: close",
+      ...headers,
+    ];
+    socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+  };
+
+for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
+  const { kind } = subject.provider;
+
+  test(`contract 3: ${kind}'s socket gets the plan, the credential and the whole audio, and gives the transcript`, async (t) => {
+    const finished: unknown[] = [];
+    const { url, heard } = await provider(t, {
+      onFinish: (client, message) => {
+        finished.push(message);
+        say(client, subject.messages);
+        client.close(1000);
+      },
+    });
+    const { events, transcript: whole } = await transcript(t, subject, new URL("prefix/", url));
+    assert.deepEqual(finished, [subject.finish]);
+    const [call] = heard;
+    assert.ok(call);
+    assert.equal(new URL(call.url, url).pathname, `/prefix${subject.path}`);
+    assert.deepEqual([call.authorization, call.bytes], [subject.authorization, 32_000]);
+    assert.equal(whole.text, "Hello.");
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ["text", "segment"],
+    );
+    assert.equal(whole.providerSeconds, 1);
+    assert.ok(whole.receipts.every(({ delivered }) => delivered));
+  });
+
+  for (const [status, expected] of STATUSES) {
+    // Nothing was sent that could be worked on.
+    const definite: FailureKind = expected === "unknown" ? "server_error" : expected;
+    test(`contract 1: ${kind}'s socket refused with ${status}: ${definite}, and nothing dispatched`, async (t) => {
+      const { url } = await provider(t, { refuse: refusal(status, JSON.stringify(subject.refusal)) });
+      let dispatched = 0;
+      const error = await failure(t, subject, url, { onDispatch: () => (dispatched += 1) });
+      assert.deepEqual([error.kind, error.status, dispatched], [definite, status, 0]);
+    });
+  }
+
+  test(`contract 1: ${kind}'s socket refused with 429 and Retry-After keeps the seconds`, async (t) => {
+    const { url } = await provider(t, { refuse: refusal(429, "{}", ["retry-after: 17"]) });
+    const error = await failure(t, subject, url);
+    assert.deepEqual([error.kind, error.retryAfterSeconds], ["rate_limited", 17]);
+  });
+
+  for (const [what, at] of [
+    ["nobody listens", () => refusingUrl()],
+    [
+      "the connection is reset before the upgrade",
+      (t) => socketServer(t, (s) => s.once("data", () => s.resetAndDestroy())),
+    ],
+    [
+      "the upgrade is answered by nonsense",
+      (t) => socketServer(t, (s) => s.once("data", () => s.end("nonsense\r\n\r\n"))),
+    ],
+  ] as const satisfies readonly (readonly [string, (t: TestContext) => Promise<URL>])[]) {
+    test(`contract 1: ${kind}'s socket, ${what}: connect`, async (t) => {
+      assert.equal((await failure(t, subject, await at(t))).kind, "connect");
+    });
+  }
+
+  for (const [what, script, expected] of [
+    ["cut before any audio", { onOpen: (client) => client.terminate() }, "connect"],
+    ["cut after the first audio", { onAudio: (client) => client.terminate() }, "unknown"],
+    ["cut instead of an end", { onFinish: (client) => client.terminate() }, "unknown"],
+    ["a goodbye before any audio", { onOpen: (client) => client.close(1011, "NET-0000") }, "server_error"],
+    ["a goodbye instead of an end", { onFinish: (client) => client.close(1000) }, "unknown"],
+    [
+      "a goodbye after half of it",
+      {
+        onFinish: (client) => {
+          say(client, subject.messages.slice(0, -1));
+          client.close(1011);
+        },
+      },
+      "unknown",
+    ],
+    ["a message that is no JSON", { onOpen: (client) => client.send(`<html>${PROVIDER_TEXT}`) }, "bad_reply"],
+    ["an error as a message", { onFinish: (client) => client.send(JSON.stringify(subject.refusal)) }, "bad_reply"],
+    [
+      "a message without its fields",
+      { onFinish: (client) => say(client, [{ type: String(Object(subject.messages.at(-2)).type) }]) },
+      "bad_reply",
+    ],
+  ] as const satisfies readonly (readonly [string, Script, FailureKind])[]) {
+    test(`contract 1: ${kind}'s socket, ${what}: ${expected}`, async (t) => {
+      const { url } = await provider(t, script);
+      // A goodbye before any audio can come while the first frame leaves: then nobody knows.
+      const silent = audioFixture({ ...AUDIO, open: () => nothingYet() });
+      const error = await failure(t, subject, url, what.includes("before any audio") ? { audio: silent } : {});
+      assert.equal(error.kind, expected);
+    });
+  }
+
+  test(`contract 1: ${kind}'s socket, silence after the audio: timeout`, async (t) => {
+    const { url } = await provider(t, {});
+    assert.equal((await failure(t, subject, url, { idleTimeoutMs: 200 })).kind, "timeout");
+  });
+
+  test(`contract 1: ${kind}'s socket, a deadline that passes: timeout`, async (t) => {
+    const { url } = await provider(t, {});
+    assert.equal((await failure(t, subject, url, { deadlineMs: 300 })).kind, "timeout");
+  });
+
+  test(`contract 3: ${kind}'s socket, the caller gone: aborted, and the socket is closed`, async (t) => {
+    const caller = new AbortController();
+    const closed = Promise.withResolvers<void>();
+    const { url } = await provider(t, {
+      onAudio: (client) => {
+        client.once("close", () => closed.resolve());
+        caller.abort();
+      },
+    });
+    assert.equal((await failure(t, subject, url, { signal: caller.signal })).kind, "aborted");
+    await closed.promise;
+  });
+}
+
+/** Audio that does not come as long as the connection stands. */
+async function* nothingYet(): AsyncGenerator<Uint8Array> {
+  await new Promise<never>(() => undefined);
+  yield new Uint8Array(0);
+}
+
+for (const [code, reason, expected] of [
+  [1008, "Unauthorized Connection: Missing Authorization header", "unauthorized"],
+  [1008, "Unauthorized Connection: Too many concurrent sessions", "rate_limited"],
+  [1008, "Unauthorized Connection: insufficient account balance", "payment"],
+  [3009, "Unauthorized Connection: Too many concurrent sessions", "rate_limited"],
+] as const) {
+  for (const [how, send] of [
+    ["as a goodbye", (client: WebSocket) => client.close(code, reason)],
+    [
+      "as a message before it",
+      (client: WebSocket) => {
+        say(client, [{ type: "Error", error_code: code, error: reason }]);
+        client.close(code, "See Error message for details");
+      },
+    ],
+  ] as const) {
+    test(`contract 1: assemblyai says ${code} ${reason.slice(25)} ${how}: ${expected}`, async (t) => {
+      const { url } = await provider(t, { onOpen: send });
+      assert.equal((await failure(t, ASSEMBLYAI, url)).kind, expected);
+    });
+  }
+}
+
+for (const [code, expected] of [
+  [3005, "server_error"],
+  [3006, "rejected"],
+  [3007, "rejected"],
+  [3008, "server_error"],
+] as const) {
+  test(`contract 1: assemblyai says ${code} as a message: ${expected}`, async (t) => {
+    const error = { type: "Error", error_code: code, error: PROVIDER_TEXT };
+    const { url } = await provider(t, { onFinish: (client) => say(client, [error]) });
+    assert.equal((await failure(t, ASSEMBLYAI, url)).kind, expected);
+  });
+}
+
+test("contract 3: assemblyai, speakers, word times in seconds, language and id are what the turns said", async (t) => {
+  const { url } = await provider(t, {
+    onFinish: (client) =>
+      say(client, [
+        BEGIN,
+        turn({ turn_is_formatted: false, transcript: "hello", speaker_label: "A" }),
+        turn({ speaker_label: "A", language_code: "de", language_confidence: 0.9 }),
+        turn({
+          turn_order: 1,
+          transcript: "Yes.",
+          speaker_label: "B",
+          words: [{ text: "Yes.", start: 600, end: 900, confidence: 0.8, word_is_final: true, speaker: "B" }],
+        }),
+        TERMINATION,
+      ]),
+  });
+  const wishes = { diarization: true, words: true, segments: true };
+  const { events, transcript: whole } = await transcript(t, ASSEMBLYAI, url, { wishes });
+  assert.equal(whole.text, "Hello. Yes.");
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === "text" ? [event.text] : [])),
+    ["Hello.", " Yes."],
+  );
+  assert.deepEqual(
+    whole.words.map(({ text, start, end, speaker }) => [text, start, end, speaker]),
+    [
+      ["Hello.", 0.1, 0.4, "A"],
+      ["Yes.", 0.6, 0.9, "B"],
+    ],
+  );
+  assert.deepEqual(
+    whole.segments.map(({ text, start, speaker }) => [text, start, speaker]),
+    [
+      ["Hello.", 0.1, "A"],
+      ["Yes.", 0.6, "B"],
+    ],
+  );
+  assert.deepEqual([whole.language, whole.languageConfidence, whole.providerRequestId], ["de", 0.9, "s-1"]);
+});
+
+test("contract 3: assemblyai, a turn that ended and was never formatted is told all the same, once and in its place", async (t) => {
+  const { url } = await provider(t, {
+    onFinish: (client) =>
+      say(client, [
+        BEGIN,
+        turn({ end_of_turn: false, turn_is_formatted: false, transcript: "on" }),
+        turn({ turn_is_formatted: false, transcript: "one" }),
+        turn({ turn_order: 1, transcript: "Two." }),
+        { type: "Heartbeat", total_audio_received_ms: 1 },
+        turn({ turn_order: 2, turn_is_formatted: false, transcript: "three" }),
+        TERMINATION,
+      ]),
+  });
+  const { events, transcript: whole } = await transcript(t, ASSEMBLYAI, url);
+  assert.equal(whole.text, "one Two. three");
+  assert.equal(events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join(""), whole.text);
+});
+
+test("contract 3: assemblyai, speakers that do not come are diarization not delivered; terms are proven by their parameter", async (t) => {
+  const { url } = await provider(t, { onFinish: (client) => say(client, ASSEMBLYAI.messages) });
+  const { transcript: whole } = await transcript(t, ASSEMBLYAI, url, {
+    wishes: { diarization: true, keyterms: ["Patchbay"] },
+  });
+  assert.deepEqual(
+    whole.receipts.map(({ feature, grade, delivered }) => `${feature} ${grade} ${delivered ? "yes" : "no"}`),
+    ["diarization shown no", "keyterms sent yes", "streaming shown yes"],
+  );
+});
+
+for (const [what, chunks] of [
+  ["crumbs", Array.from({ length: 321 }, () => 100)],
+  ["all at once", [32_100]],
+  ["odd pieces", [1, 4_999, 7, 27_093]],
+] as const) {
+  test(`contract 10: assemblyai, audio that comes as ${what} goes on in frames of 50 to 1000 ms, whole`, async (t) => {
+    const sizes: number[] = [];
+    const bytes: Buffer[] = [];
+    const server = await provider(t, {
+      onOpen: (client) =>
+        client.on("message", (data: Buffer, isBinary) => {
+          if (!isBinary) return say(client, ASSEMBLYAI.messages);
+          sizes.push(data.byteLength);
+          bytes.push(data);
+        }),
+    });
+    const sound = Buffer.from(Array.from({ length: 32_100 }, (_, index) => (index * 7) % 251));
+    const audio: SpeechAudio = {
+      ...AUDIO,
+      open: async function* () {
+        let at = 0;
+        for (const size of chunks) yield sound.subarray(at, (at += size));
+      },
+    };
+    await transcript(t, ASSEMBLYAI, server.url, { audio });
+    assert.ok(
+      sizes.every((size) => size >= 1_600 && size <= 32_000 && size % 2 === 0),
+      sizes.join(" "),
+    );
+    const sent = Buffer.concat(bytes);
+    assert.deepEqual(sent.subarray(0, sound.byteLength), sound);
+    assert.ok(sent.subarray(sound.byteLength).every((byte) => byte === 0));
+  });
+}
+
+test("contract 10: assemblyai, a recording is not sent faster than it is spoken, but for its first second", async (t) => {
+  const { url, heard } = await provider(t, { onFinish: (client) => say(client, ASSEMBLYAI.messages) });
+  const pauses: number[] = [];
+  const io = ioFor(t, url);
+  const { golden, provider: adapter } = ASSEMBLYAI;
+  assert.ok(golden && adapter.stream);
+  const { speech, target } = targetOf(adapter, golden);
+  const planned = adapter.plan(requestFor(speech, {}), target);
+  assert.ok(planned.ok);
+  const audio: SpeechAudio = {
+    ...AUDIO,
+    open: async function* () {
+      yield new Uint8Array(32_000 * 4);
+    },
+  };
+  const pause = async (milliseconds: number): Promise<void> => void pauses.push(milliseconds);
+  for await (const event of adapter.stream(planned.plan, audio, { ...io, pause })) assert.ok(event);
+  assert.equal(heard[0]?.bytes, 32_000 * 4);
+  // Nobody waited here, so each frame after the first second owes more than the one before.
+  assert.ok(
+    pauses.length >= 25 && pauses.every((each, index) => each > 0 && (index < 20 || each > 1_000)),
+    pauses.join(" "),
+  );
+});
