@@ -8,7 +8,7 @@ import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { countRows } from "../storage/catalogue.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { holdsDatabase } from "../storage/pglite.ts";
 import { type Manifest, readArchive, sizeOf, writeArchive } from "./backup-archive.ts";
 import { statOrNull } from "./check-files.ts";
 import { holdDataDir, readConfiguration } from "./embedded.ts";
@@ -22,7 +22,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     throw new CliError(EXIT.usage, NOT_EMBEDDED, {
       hints: ["objects and secrets go with it: see docs/operations.md"],
     });
-  if ((await statOrNull(join(storage.dataDir, EMBEDDED_FOLDER))) === null)
+  if (!(await holdsDatabase(storage.dataDir)))
     throw new CliError(EXIT.notFound, `There is no embedded database in ${storage.dataDir}.`);
   const file = await nameOf(resolve(terminal.cwd, target));
   const lock = await holdDataDir(storage.dataDir);

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { openSecrets } from "../storage/open-secrets.ts";
+import { holdsDatabase } from "../storage/pglite.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
 const NEEDED_NODE = [24, 15] as const;
@@ -54,8 +55,7 @@ export async function checkSecrets({ storage, secrets }: Configuration): Promise
     ["key-pepper", "encryption-key"].map((name) => statOrNull(join(storage.dataDir, name))),
   );
   if (!isGiven && storage.databaseUrl === null && files.includes(null)) {
-    const hasDatabase = (await statOrNull(join(storage.dataDir, "pglite"))) !== null;
-    return hasDatabase
+    return (await holdsDatabase(storage.dataDir))
       ? [
           fail(
             "secrets",

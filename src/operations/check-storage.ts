@@ -7,8 +7,7 @@ import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
-import { statOrNull } from "./check-files.ts";
+import { holdsDatabase } from "../storage/pglite.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
 /** Leases are seconds long, and every process judges them by the database's clock. */
@@ -27,8 +26,7 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
           "its schema and clock can be checked while the gateway is stopped; /readyz tells how it is now",
         ),
       ];
-    if ((await statOrNull(join(storage.dataDir, EMBEDDED_FOLDER))) === null)
-      return [ok("storage", "embedded; the first start makes it")];
+    if (!(await holdsDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start makes it")];
   }
   let database: Database;
   try {

@@ -1,7 +1,8 @@
 // `patchbay migrate-storage`: an embedded installation moves to an empty PostgreSQL database, all of it in one transaction there,
 // compared table by table before it commits. Objects stay where they are; the queue's messages are sent anew, from the rows.
-import { sql } from "kysely";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { sql } from "kysely";
 import type { MigrateStorageOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
@@ -12,18 +13,16 @@ import { createQueue, type Queue } from "../queue/queue.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
 import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
 import { MADE_PEPPER } from "../storage/open-secrets.ts";
-import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { EMBEDDED_FOLDER, holdsDatabase } from "../storage/pglite.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
-import { statOrNull } from "./check-files.ts";
 import { holdDataDir, readConfiguration } from "./embedded.ts";
 import { reasonOf } from "./finding.ts";
-import { join } from "node:path";
 
 export async function migrateStorage(options: MigrateStorageOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   const { dataDir } = configuration.storage;
   const databaseUrl = await readTarget(options.to, terminal);
-  if ((await statOrNull(join(dataDir, EMBEDDED_FOLDER))) === null)
+  if (!(await holdsDatabase(dataDir)))
     throw new CliError(EXIT.notFound, `There is no embedded database in ${dataDir}.`);
   const lock = await holdDataDir(dataDir);
   try {

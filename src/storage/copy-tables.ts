@@ -12,7 +12,7 @@ export interface CopiedTable {
   readonly digest: string;
 }
 
-/** Throws, and the target rolls back, when anything is there already or arrives different. Both are one transaction throughout. */
+/** Throws, and the target rolls back, when anything arrives different. Both are one transaction throughout. */
 export async function copyTables<T>(from: Transaction<T>, to: Transaction<T>): Promise<readonly CopiedTable[]> {
   const tables = await listTables(from);
   const there = new Map((await listTables(to)).map((table) => [table.name, table]));
@@ -24,6 +24,7 @@ export async function copyTables<T>(from: Transaction<T>, to: Transaction<T>): P
     if (shape === undefined || JSON.stringify(shape.columns) !== JSON.stringify(table.columns))
       throw new Error(`the table ${table.name} is not the same on the server`);
     await isolated(to, shape, async () => {
+      await sql`delete from ${sql.table(table.name)}`.execute(to);
       await copyRows(from, to, table);
       copied.push(await compare(from, to, table));
     });
@@ -32,10 +33,14 @@ export async function copyTables<T>(from: Transaction<T>, to: Transaction<T>): P
   return copied;
 }
 
-/** Tables of ours that hold anything: a target that is in use. */
+/** A row with one of these belongs to somebody, or was set up by somebody. What has none is bookkeeping that migrations begin. */
+const OF_SOMEBODY: ReadonlySet<string> = new Set(["workspace_id", "scope", "managed_by"]);
+
+/** Tables that hold what is somebody's: a target that is in use. */
 export async function tablesInUse<T>(db: Kysely<T>): Promise<readonly string[]> {
   const used: string[] = [];
-  for (const { name } of await listTables(db)) {
+  for (const { name, columns } of await listTables(db)) {
+    if (!columns.some((column) => OF_SOMEBODY.has(column.name))) continue;
     const { rows } = await sql<{ is: boolean }>`select exists (select from ${sql.table(name)}) as is`.execute(db);
     if (rows[0]?.is === true) used.push(name);
   }

@@ -1,5 +1,5 @@
 // The embedded engine: PostgreSQL compiled to WebAssembly, in this process, in a directory or in memory.
-import { mkdir } from "node:fs/promises";
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
@@ -9,6 +9,14 @@ const BYTEA = 17;
 
 /** The engine's own folder in the data directory. */
 export const EMBEDDED_FOLDER = "pglite";
+
+/** Whether an engine has been started there before: looked at from outside, nothing is made. */
+export async function holdsDatabase(dataDir: string): Promise<boolean> {
+  return access(join(dataDir, EMBEDDED_FOLDER, "PG_VERSION")).then(
+    () => true,
+    () => false,
+  );
+}
 
 export interface EmbeddedEngine {
   readonly pglite: PGlite;

@@ -13,7 +13,7 @@ import { checkRuntime } from "../../src/operations/check-files.ts";
 import { checkStorage } from "../../src/operations/check-storage.ts";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
-import { openTestDatabase, shiftClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
 import { configurationOf } from "../harness/gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-doctor-"));
@@ -66,6 +66,7 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
   const cwd = place(PORTS);
   const data = join(cwd, "data");
   mkdirSync(join(data, "pglite"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(data, "pglite/PG_VERSION"), "18", { mode: 0o600 });
   writeFileSync(join(data, "key-pepper"), "x", { mode: 0o600 });
   chmodSync(join(data, "key-pepper"), 0o644);
   chmodSync(data, 0o700);
@@ -177,11 +178,16 @@ test("contract 10 doctor: the schema's migrations and the clock, of a database a
 }, async () => {
   assert.ok(database.direct.engine === "postgres");
   const dataDir = place();
-  const configuration = await configurationOf({ storage: { database_url: database.direct.databaseUrl } }, dataDir);
+  const configuration = await configurationOf(
+    {
+      storage: { database_url: database.direct.databaseUrl },
+      secrets: { key_pepper: "p".repeat(32), encryption_keys: ["k".repeat(43)] },
+    },
+    dataDir,
+  );
   const look = async () => Object.fromEntries((await checkStorage(configuration)).map((found) => [found.check, found]));
   const fine = await look();
   assert.deepEqual([fine["storage"]?.level, fine["migrations"]?.level, fine["clock"]?.level], ["ok", "ok", "ok"]);
-  await shiftClock(database, 0);
   await sql`insert into kysely_migration (name, timestamp) values ('9999-of-the-future', 'x')`.execute(database.db);
   const newer = await look();
   assert.equal(newer["migrations"]?.level, "fail");
