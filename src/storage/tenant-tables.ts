@@ -31,6 +31,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
     "provider_deletions",
     "realtime_tokens",
     "requests",
+    "usage_hours",
     "webhook_attempts",
     "webhook_deliveries",
     "webhook_events",
@@ -43,4 +44,4 @@ export const TENANT_TABLES: readonly TenantTable[] = [
 ];
 
 /** The same for everybody; a workspace may read them. */
-export const SHARED_TABLES: readonly string[] = ["plans", "prices"];
+export const SHARED_TABLES: readonly string[] = ["plans", "prices", "usage_progress"];
