@@ -40,7 +40,6 @@ process.once("disconnect", () => process.exit(0));
 await Promise.all(Array.from({ length: argument.connections }, () => run()));
 const seconds = (performance.now() - startedMs) / 1000;
 tellParent({ requests: latenciesMs.length, seconds, latenciesMs, statuses, firstFault } satisfies LoadResult);
-process.disconnect();
 
 async function run(): Promise<void> {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });

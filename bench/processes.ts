@@ -47,6 +47,8 @@ export async function runChatLoad(argument: ChatLoadArgument): Promise<ChatLoadR
 export async function runLoad(argument: LoadArgument): Promise<LoadResult> {
   const child = forkFile("./load-generator.ts", argument);
   const [result] = (await Promise.race([once(child, "message"), ended(child, "load generator")])) as [LoadResult];
+  // It goes when its answer has been heard, not before.
+  child.disconnect();
   return result;
 }
 
