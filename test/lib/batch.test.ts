@@ -1,0 +1,59 @@
+// Gathering: what a caller of a batch can rely on, whatever comes with it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createBatcher } from "../../src/lib/batch.ts";
+
+const FAULT = new Error("a bad item");
+
+function recording(restFactor: number) {
+  const batches: number[][] = [];
+  const add = createBatcher(
+    async (items: readonly number[]) => {
+      batches.push([...items]);
+      if (items.includes(13)) throw FAULT;
+      return items.map((item) => item * 2);
+    },
+    { maxItems: 3, restFactor, isOneItemsFault: (error) => error === FAULT },
+  );
+  return { add, batches };
+}
+
+for (const restFactor of [0, 4]) {
+  test(`batches, rest ${restFactor}: every caller gets its own answer, in the order they came, at most three at once`, async () => {
+    const { add, batches } = recording(restFactor);
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((item) => add(item)));
+    assert.deepEqual(answers, [2, 4, 6, 8, 10, 12, 14]);
+    assert.deepEqual(batches, [[1, 2, 3], [4, 5, 6], [7]]);
+  });
+
+  test(`batches, rest ${restFactor}: one bad item fails alone, and what comes after it is served`, async () => {
+    const { add } = recording(restFactor);
+    const ended = await Promise.allSettled([1, 13, 3].map((item) => add(item)));
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      ["fulfilled", "rejected", "fulfilled"],
+    );
+    assert.equal(await add(4), 8);
+  });
+}
+
+test("batches that rest: calls made during a rest share the next batch", async () => {
+  const { promise: first, resolve: release } = Promise.withResolvers<void>();
+  const batches: number[][] = [];
+  const add = createBatcher(
+    async (items: readonly number[]) => {
+      batches.push([...items]);
+      if (batches.length === 1) await first;
+      return items;
+    },
+    { maxItems: 10, restFactor: 1_000, isOneItemsFault: () => false },
+  );
+  const one = add(1);
+  setImmediate(release);
+  await one;
+  const two = add(2);
+  // Many turns of the loop go by within the rest.
+  await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  await Promise.all([two, add(3)]);
+  assert.deepEqual(batches, [[1], [2, 3]]);
+});
