@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   operations: [
     "contract",
     "lib",
+    "admin",
     "config",
     "storage",
     "objects",

@@ -58,7 +58,7 @@ import { submitJob } from "./jobs/submit.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
-import { createAdminServer } from "./open-admin.ts";
+import { createAdminServer, keepCheckpoints } from "./open-admin.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
@@ -172,7 +172,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
   const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
-  const parts = { gateway, durable, spool, isDraining, nowMs, keys, openRecord: requestLog.open };
+  const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
+  const { read: readCheckpoint } = checkpoints;
+  const parts = { gateway, durable, spool, isDraining, nowMs, keys, readCheckpoint, openRecord: requestLog.open };
   const { server, admin } = createServers(options, parts);
 
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", async () => {
@@ -190,7 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([refresh.stop(), accounts.stopSweep()]);
+    await Promise.all([refresh.stop(), accounts.stopSweep(), checkpoints.stop()]);
     await Promise.all([server.close(), admin?.close()]);
     await changes.close();
     await durable.close(graceMs);
@@ -314,6 +316,7 @@ interface ServerParts {
   readonly nowMs: () => number;
   readonly keys: KeyVerifier;
   readonly openRecord: RequestLog["open"];
+  readonly readCheckpoint: AdminEdge["readCheckpoint"];
 }
 
 function createServers(options: AppOptions, parts: ServerParts): Pick<App, "server" | "admin"> {
@@ -323,6 +326,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
     admin: { database },
     records: { database, deletions: parts.gateway.deletions },
+    readCheckpoint: parts.readCheckpoint,
   };
   const readiness = getReadiness({
     draining: isDraining,
@@ -342,7 +346,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
   };
 }
 
-interface PublicParts extends Omit<ServerParts, "nowMs" | "keys" | "openRecord"> {
+interface PublicParts extends Omit<ServerParts, "nowMs" | "keys" | "openRecord" | "readCheckpoint"> {
   readonly configuration: Configuration;
   readonly database: Database;
   readonly edge: AdminEdge;

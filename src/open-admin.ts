@@ -2,6 +2,7 @@
 // on the public listener, nothing of the public one is here.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "./admin/audit-checkpoint.ts";
 import type { Principal } from "./auth/principal.ts";
 import { ADMIN_ENDPOINTS } from "./contract/admin-endpoints.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
@@ -12,6 +13,54 @@ import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { ADMIN_API } from "./http/openapi.ts";
 import { createServer } from "./http/server.ts";
 import type { Authenticate } from "./http/serve.ts";
+import { every } from "./lib/every.ts";
+import type { ObjectStore } from "./objects/store.ts";
+import { wholeObjects } from "./objects/whole-objects.ts";
+import type { Database } from "./storage/database.ts";
+import type { Seal } from "./storage/seal.ts";
+
+export interface CheckpointKeeper {
+  readonly read: () => Promise<ReadCheckpoint>;
+  /** Writes a last one when this process has written any. */
+  readonly stop: () => Promise<void>;
+}
+
+interface KeeperParts {
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly objects: ObjectStore;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+const CHECKPOINT_MS = 3_600_000;
+/** The first one comes soon after the start; the process may not live for an hour. */
+const LOOK_MS = 60_000;
+
+/** Signs where the audit log's chains end, every hour (reliability 6). */
+export function keepCheckpoints({ database, seal, objects, logger, now }: KeeperParts): CheckpointKeeper {
+  const services = { database, seal, store: wholeObjects(objects), now };
+  let lastMs: number | null = null;
+  const turns = every(LOOK_MS, logger, "write a checkpoint of the audit log", async () => {
+    const nowMs = now().getTime();
+    if (lastMs !== null && nowMs - lastMs < CHECKPOINT_MS) return;
+    lastMs = nowMs;
+    await writeCheckpoint(services);
+  });
+  return {
+    read: () => readCheckpoint(services),
+    stop: async () => {
+      await turns.stop();
+      if (lastMs === null) return;
+      await writeCheckpoint(services).catch((error: unknown) =>
+        logger.error(
+          { task: "write a checkpoint of the audit log", err: error },
+          "could not write the last checkpoint",
+        ),
+      );
+    },
+  };
+}
 
 export interface AdminListenerParts {
   readonly edge: AdminEdge;

@@ -22,12 +22,17 @@ export interface MigrateStorageOptions extends Common {
   readonly to: string;
 }
 
+export interface AuditVerifyOptions extends Common {
+  readonly workspace?: string;
+}
+
 /** Each answers its exit code, or throws a `CliError`. */
 export interface Operations {
   readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;
   readonly backup: (target: string, options: BackupOptions, terminal: Terminal) => Promise<number>;
   readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
   readonly migrateStorage: (options: MigrateStorageOptions, terminal: Terminal) => Promise<number>;
+  readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
 }
 
 export function addOperations(program: Command, run: Run, operations: Operations): void {
@@ -85,5 +90,19 @@ export function addOperations(program: Command, run: Run, operations: Operations
     .addOption(jsonOption())
     .action(async (options: MigrateStorageOptions) => {
       run.exitCode = await operations.migrateStorage(options, run.terminal);
+    });
+  program
+    .command("audit")
+    .description("See that nobody changed the audit log.")
+    .command("verify")
+    .description(
+      "Check every entry's hash, each chain, and the last signed checkpoint; exit code 1 if anything is wrong.",
+    )
+    .addHelpText("before", examples("patchbay audit verify", "patchbay audit verify --workspace acme --json"))
+    .addOption(new Option("--workspace <workspace>", "Only this one's, by slug or id; `platform`: the platform's own."))
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: AuditVerifyOptions) => {
+      run.exitCode = await operations.auditVerify(options, run.terminal);
     });
 }

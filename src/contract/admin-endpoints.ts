@@ -1,5 +1,5 @@
 // Every endpoint of the admin listener (contract 10); its own OpenAPI document is generated from this list.
-import { listAuditContract, workspaceAuditContracts } from "./audit.ts";
+import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "./audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 import {
@@ -15,6 +15,7 @@ import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   ...WORKSPACE_ENDPOINTS,
   listAuditContract,
+  verifyAuditContract,
   workspaceAuditContracts.operator,
   listRequestsContract,
   getAnyRequestContract,

@@ -45,6 +45,64 @@ export const listAuditContract: EndpointContract = operatorEndpoint({
   errors: ["NOT_FOUND"],
 });
 
+export const AUDIT_FINDINGS = [
+  "edited",
+  "removed",
+  "inserted",
+  "moved",
+  "broken",
+  "rewritten",
+  "head",
+  "checkpoint",
+] as const;
+export type AuditFindingKind = (typeof AUDIT_FINDINGS)[number];
+
+const finding = z.strictObject({
+  kind: z
+    .enum(AUDIT_FINDINGS)
+    .describe(
+      "`edited`: a row's content does not fit its hash. `removed`, `inserted`, `moved`: its place. `broken`: it does not follow upon the one before. `rewritten`: not what a signed checkpoint saw. `head`: where the chain ends was changed. `checkpoint`: the signed one does not hold.",
+    ),
+  chain: z.string().describe("A workspace's id, or `platform`."),
+  seq: z.int().nullable().describe("The entry's number in its chain."),
+  id: z.string().nullable(),
+  message: z.string(),
+});
+export type AuditFinding = z.infer<typeof finding>;
+
+export const auditVerification = z.strictObject({
+  object: z.literal("audit_verification"),
+  ok: z.boolean(),
+  chains: z.int().min(0),
+  entries: z.int().min(0),
+  checkpoint_at: time
+    .nullable()
+    .describe("Of the last signed checkpoint; null: there is none yet, so that an end cut off cannot be seen."),
+  findings: z.array(finding).describe("The first hundred."),
+});
+export type AuditVerification = z.infer<typeof auditVerification>;
+
+export const verificationQuery = z.object({
+  workspace: z
+    .string()
+    .min(1)
+    .max(63)
+    .describe("Slug or id, also of a removed one; `platform`: the platform's own.")
+    .optional(),
+});
+
+export const verifyAuditContract: EndpointContract = operatorEndpoint({
+  method: "GET",
+  path: "/audit/verification",
+  operationId: "verifyAudit",
+  summary: "Check the audit log's chains",
+  description:
+    "Reads every entry, computes its hash anew and follows the chains; then holds them against the last signed checkpoint. `patchbay audit verify` does the same without the gateway.",
+  query: verificationQuery,
+  responses: { 200: json("What was found.", auditVerification) },
+  errors: [],
+});
+
 export const workspaceAuditContracts = mirrored({
   method: "GET",
   path: "/audit",

@@ -18,6 +18,7 @@ const PREFIX = {
   delivery: "whd",
   deliveryAttempt: "wha",
   deletion: "del",
+  grant: "gra",
 } as const;
 
 type Kind = keyof typeof PREFIX;

@@ -1,8 +1,9 @@
 // The operator's commands, as `main.ts` hands them to the command line.
 import type { Operations } from "../cli/operations-commands.ts";
+import { auditVerify } from "./audit-verify.ts";
 import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
 import { migrateStorage } from "./migrate-storage.ts";
 import { restore } from "./restore.ts";
 
-export const operations: Operations = { doctor, backup, restore, migrateStorage };
+export const operations: Operations = { doctor, backup, restore, migrateStorage, auditVerify };

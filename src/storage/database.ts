@@ -2,30 +2,18 @@
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
 import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
 import { type ClientBase, Pool, types } from "pg";
-import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
-import { migrate } from "./migrate.ts";
+import { grantTo, migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
-import { protect, type TenantRole } from "./protect.ts";
 import type { Tables } from "./tables.ts";
-import { transact } from "./transact.ts";
 
 export interface Database {
   readonly engine: "pglite" | "postgres";
-  /** The system's handle: every workspace's rows. For batches, claims, sweeps, purges and the look-up of keys. */
   readonly db: Kysely<Tables>;
-  /**
-   * A transaction that sees and writes the rows of one workspace and no others, whatever its statements ask for; made again
-   * when it was the victim of a deadlock.
-   */
-  inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
-  /** The system's, as `db` is. */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
-  /** What transactions bound to a workspace run as; null where the database's owner may make no roles. */
-  readonly tenantRole: TenantRole;
   /** For the queue, which brings SQL and connections of its own. */
   readonly direct: DirectAccess;
   readonly close: () => Promise<void>;
@@ -68,9 +56,7 @@ async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions)
   return migrated(
     { db, engine: "pglite", direct: { engine: "pglite", pglite: engine.pglite } },
     async () => {
-      if (asItIs === true) return undefined;
-      await migrate(db);
-      return protect(db);
+      if (asItIs !== true) await migrate(db);
     },
     () => engine.close(),
   );
@@ -80,16 +66,14 @@ async function openServer(databaseUrl: string, { migrateUrl, poolSize, asItIs }:
   const db = connect(databaseUrl, poolSize ?? 10);
   const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
   const prepare = async () => {
-    if (asItIs === true) return undefined;
-    if (ownerUrl === null) {
-      await migrate(db);
-      return protect(db);
-    }
+    if (asItIs === true) return;
+    if (ownerUrl === null) return migrate(db);
     const owner = connect(ownerUrl, 1);
     try {
       await migrate(owner);
-      const login = await sql<{ name: string }>`select current_user as name`.execute(db);
-      return await protect(owner, login.rows[0]?.name ?? null);
+      const runtime = await sql<{ role: string }>`select current_user as role`.execute(db);
+      const role = runtime.rows[0]?.role;
+      if (role !== undefined) await grantTo(owner, role);
     } finally {
       await owner.destroy();
     }
@@ -100,30 +84,21 @@ async function openServer(databaseUrl: string, { migrateUrl, poolSize, asItIs }:
 
 async function migrated(
   { db, engine, direct }: Pick<Database, "db" | "engine" | "direct">,
-  prepare: () => Promise<TenantRole | undefined>,
+  prepare: () => Promise<void>,
   end: () => Promise<void>,
 ): Promise<Database> {
-  let role: TenantRole | undefined;
   try {
-    role = await prepare();
+    await prepare();
   } catch (error) {
     await end();
     throw error;
   }
   let closing: Promise<void> | null = null;
-  const transaction: Database["transaction"] = (work) => db.transaction().execute(work);
   return {
     engine,
     db,
     direct,
-    tenantRole: role ?? null,
-    inWorkspace: (workspaceId, work) =>
-      transact({ transaction }, async (tx) => {
-        if (role === undefined) throw new Error("a database opened as it is binds nobody");
-        await bind(tx, workspaceId, role);
-        return work(tx);
-      }),
-    transaction,
+    transaction: (work) => db.transaction().execute(work),
     ping: async () => {
       await sql`select 1`.execute(db);
     },
@@ -132,14 +107,6 @@ async function migrated(
       return closing;
     },
   };
-}
-
-/** Until the transaction ends, however it ends. */
-async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole): Promise<void> {
-  const binding = sql`set_config('patchbay.workspace', ${workspaceId}, true)`;
-  await (role === null ? sql`select ${binding}` : sql`select ${binding}, set_config('role', ${role}, true)`).execute(
-    tx,
-  );
 }
 
 function connect(connectionString: string, max: number): Kysely<Tables> {

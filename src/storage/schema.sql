@@ -10,6 +10,31 @@ AS $function$
   $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.audit_log_link()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      new.chain := coalesce(new.workspace_id, 'platform');
+      insert into audit_heads (chain, seq, hash) values (new.chain, 0, ''::bytea) on conflict do nothing;
+      -- Held to the end of the transaction: the rows of a chain come one after another.
+      select seq + 1, hash into new.seq, new.previous_hash from audit_heads where chain = new.chain for update;
+      new.hash := sha256(new.previous_hash || convert_to(audit_part(new.chain) || audit_part(new.seq::text) || audit_part(new.id::text) || audit_part(new.workspace_id) || audit_part(encode(timestamptz_send(new.at), 'hex')) || audit_part(new.actor_key_id) || audit_part(new.action) || audit_part(new.object) || audit_part(new.before::text) || audit_part(new.after::text), 'UTF8'));
+      update audit_heads set seq = new.seq, hash = new.hash where chain = new.chain;
+      return new;
+    end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_part(part text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    select case when part is null then '~,' else octet_length(convert_to(part, 'UTF8')) || ':' || part || ',' end
+  $function$
+;
+
 CREATE OR REPLACE FUNCTION public.jobs_guard()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -84,6 +109,7 @@ create table api_keys (
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  replaces text,
   constraint api_keys_app_id_fkey FOREIGN KEY (app_id) REFERENCES apps(id) ON DELETE CASCADE,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_role_check CHECK ((role = ANY (ARRAY['member'::text, 'admin'::text, 'operator'::text]))),
@@ -161,6 +187,13 @@ create table audio_url_domains (
   constraint audio_url_domains_pkey PRIMARY KEY (scope)
 );
 
+create table audit_heads (
+  chain text not null,
+  seq bigint not null,
+  hash bytea not null,
+  constraint audit_heads_pkey PRIMARY KEY (chain)
+);
+
 create table audit_log (
   id bigint not null,
   workspace_id text,
@@ -170,6 +203,10 @@ create table audit_log (
   object text not null,
   before jsonb,
   after jsonb,
+  chain text not null,
+  seq bigint not null,
+  previous_hash bytea not null,
+  hash bytea not null,
   constraint audit_log_pkey PRIMARY KEY (id)
 );
 
@@ -252,6 +289,18 @@ create table connections (
   managed_by text not null,
   updated_at timestamp with time zone not null default patchbay_now(),
   constraint connections_pkey PRIMARY KEY (scope, id)
+);
+
+create table credit_grants (
+  id text not null,
+  workspace_id text not null,
+  nano_usd bigint not null,
+  note text not null,
+  actor_key_id text not null,
+  created_at timestamp with time zone not null default patchbay_now(),
+  constraint credit_grants_nano_usd_check CHECK ((nano_usd <> 0)),
+  constraint credit_grants_pkey PRIMARY KEY (id),
+  constraint credit_grants_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
 create table idempotency_slots (
@@ -549,6 +598,10 @@ CREATE INDEX attempts_request ON public.attempts USING btree (request_id);
 
 CREATE INDEX attempts_settled ON public.attempts USING btree (settled_at) WHERE (state = 'settled'::text);
 
+CREATE INDEX audit_log_at ON public.audit_log USING btree (at);
+
+CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (chain, seq);
+
 CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id);
 
 CREATE INDEX budget_leases_open ON public.budget_leases USING btree (lease_until) WHERE (state = 'open'::text);
@@ -556,6 +609,8 @@ CREATE INDEX budget_leases_open ON public.budget_leases USING btree (lease_until
 CREATE INDEX budgets_app ON public.budgets USING btree (app_id);
 
 CREATE INDEX budgets_workspace ON public.budgets USING btree (workspace_id) WHERE (kind <> 'budget'::text);
+
+CREATE INDEX credit_grants_workspace ON public.credit_grants USING btree (workspace_id, id);
 
 CREATE INDEX idempotency_slots_expiry ON public.idempotency_slots USING btree (expires_at);
 
@@ -637,92 +692,6 @@ CREATE INDEX webhook_events_workspace ON public.webhook_events USING btree (work
 
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
 
+CREATE TRIGGER audit_log_link BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_link();
+
 CREATE TRIGGER jobs_guard BEFORE INSERT OR DELETE OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION jobs_guard();
-
-create policy system on api_keys for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on api_keys for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on apps for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on apps for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on attempts for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on attempts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on audio_url_domains for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on audio_url_domains for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy tenant_shared on audio_url_domains for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
-
-create policy system on audit_log for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on audit_log for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on budget_leases for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on budget_leases for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on budget_windows for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on budget_windows for all to patchbay_tenant_of_postgres using (budget_id IN ( SELECT budgets.id
-   FROM budgets)) with check (budget_id IN ( SELECT budgets.id
-   FROM budgets));
-
-create policy system on budgets for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on budgets for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on connections for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on connections for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on idempotency_slots for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on idempotency_slots for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on jobs for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on jobs for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on provider_deletions for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on provider_deletions for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on realtime_tokens for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on realtime_tokens for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on requests for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on requests for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on routes for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on routes for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on usage_hours for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on usage_hours for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on webhook_attempts for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on webhook_attempts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on webhook_deliveries for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on webhook_deliveries for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on webhook_events for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on webhook_events for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on webhooks for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on webhooks for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
-
-create policy system on workspaces for all to patchbay_system_of_postgres using true with check true;
-
-create policy tenant on workspaces for all to patchbay_tenant_of_postgres using (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));

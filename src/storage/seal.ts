@@ -1,6 +1,14 @@
 // Encryption at rest: AES-256-GCM, the key's id inside the sealed bytes, and associated data that ties them to their place:
 // moved to another tenant, row or field they do not open (contract 10, reliability 6).
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 
 const VERSION = 1;
 const KEY_ID_BYTES = 4;
@@ -15,6 +23,10 @@ export interface Seal {
   seal(plaintext: Buffer, place: SealPlace): Buffer;
   /** Throws when the bytes were changed, belong elsewhere, or their key is not in the ring. */
   open(sealed: Buffer, place: SealPlace): Buffer;
+  /** Proof that whoever holds the ring wrote these bytes, for one purpose only. */
+  sign(bytes: Buffer, purpose: string): Buffer;
+  /** False also when the key that signed is no longer in the ring. */
+  isSigned(bytes: Buffer, purpose: string, signature: Buffer): boolean;
 }
 
 /** The first key seals, all of them open: a new key goes to the front and the old one stays until nothing needs it. */
@@ -44,7 +56,21 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
         .setAuthTag(sealed.subarray(-TAG_BYTES));
       return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
     },
+    sign: (bytes, purpose) => Buffer.concat([keyId(current), mac(current, purpose, bytes)]),
+    isSigned: (bytes, purpose, signature) => {
+      const key = ring.get(signature.subarray(0, KEY_ID_BYTES).toString("hex"));
+      if (key === undefined) return false;
+      const wanted = mac(key, purpose, bytes);
+      const given = signature.subarray(KEY_ID_BYTES);
+      return given.length === wanted.length && timingSafeEqual(given, wanted);
+    },
   };
+}
+
+/** Under a key of its own, derived: one that seals signs nothing. */
+function mac(key: Buffer, purpose: string, bytes: Buffer): Buffer {
+  const derived = Buffer.from(hkdfSync("sha256", key, Buffer.alloc(0), `patchbay/${purpose}`, 32));
+  return createHmac("sha256", derived).update(bytes).digest();
 }
 
 function associated(head: Buffer, place: SealPlace): Buffer {

@@ -1,19 +1,27 @@
-// The tables as Kysely sees them; the migrations are the truth, schema.sql shows it. int8 is bigint, jsonb goes in as text.
+// The tables as Kysely sees them; the migrations are the truth, schema.sql shows it.
 import type { ColumnType, Generated, Selectable } from "kysely";
-
-type Json = ColumnType<unknown, string, string>;
-type JsonWithDefault = ColumnType<unknown, string | undefined, string>;
-type Bigint = ColumnType<bigint, bigint | number, bigint | number>;
-type BigintWithDefault = ColumnType<bigint, bigint | number | undefined, bigint | number>;
-type BigintOrNull = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
-type Bytes = ColumnType<Buffer, Buffer, Buffer>;
-type BytesOrNull = ColumnType<Buffer | null, Buffer | null | undefined, Buffer | null>;
-type Time = ColumnType<Date, Date, Date>;
-type TimeWithDefault = ColumnType<Date, Date | undefined, Date>;
-type TimeOrNull = ColumnType<Date | null, Date | null | undefined, Date | null>;
-/** An exact decimal, as text. */
-type NumericOrNull = ColumnType<string | null, string | number | null | undefined, string | number | null>;
-type TextOrNull = ColumnType<string | null, string | null | undefined, string | null>;
+import type {
+  Json,
+  JsonWithDefault,
+  Bigint,
+  BigintWithDefault,
+  BigintOrNull,
+  Bytes,
+  BytesOrNull,
+  Time,
+  TimeWithDefault,
+  TimeOrNull,
+  NumericOrNull,
+  TextOrNull,
+} from "./columns.ts";
+import type {
+  AuditHeadsTable,
+  AuditLogTable,
+  AudioUrlDomainsTable,
+  CreditGrantsTable,
+  PlansTable,
+  PricesTable,
+} from "./tables-administration.ts";
 
 interface WorkspacesTable {
   id: string;
@@ -49,6 +57,8 @@ interface ApiKeysTable {
   expires_at: TimeOrNull;
   revoked_at: TimeOrNull;
   last_used_at: TimeOrNull;
+  /** The key it takes over from. */
+  replaces: TextOrNull;
 }
 
 interface ConnectionsTable {
@@ -70,12 +80,6 @@ interface RoutesTable {
   version: Generated<number>;
   managed_by: string;
   updated_at: TimeWithDefault;
-}
-
-interface PricesTable {
-  provider: string;
-  model: string;
-  definition: Json;
 }
 
 interface BudgetsTable {
@@ -159,13 +163,6 @@ interface AttemptsTable {
   lease_id: TextOrNull;
   /** The one that was applied. */
   purpose: TextOrNull;
-}
-
-interface PlansTable {
-  id: string;
-  monthly_chat_tokens: Bigint;
-  credits_nano_usd: Bigint;
-  managed_by: string;
 }
 
 interface BudgetLeasesTable {
@@ -383,26 +380,6 @@ interface UsageProgressTable {
   barrier_xid: TextOrNull;
 }
 
-interface AudioUrlDomainsTable {
-  /** `platform` or a workspace id. */
-  scope: string;
-  domains: string[];
-  updated_at: TimeWithDefault;
-}
-
-interface AuditLogTable {
-  id: ColumnType<bigint, never, never>;
-  /** null: the platform. */
-  workspace_id: TextOrNull;
-  at: ColumnType<Date, never, never>;
-  /** null: the configuration file. */
-  actor_key_id: TextOrNull;
-  action: string;
-  object: string;
-  before: ColumnType<unknown, string | null, never>;
-  after: ColumnType<unknown, string | null, never>;
-}
-
 /** Written and taken by SQL of their own. */
 export interface RealtimeTokensTable {
   token_hash: Buffer;
@@ -437,6 +414,8 @@ export interface Tables {
   requests: RequestsTable;
   audio_url_domains: AudioUrlDomainsTable;
   audit_log: AuditLogTable;
+  audit_heads: AuditHeadsTable;
+  credit_grants: CreditGrantsTable;
   realtime_tokens: RealtimeTokensTable;
 }
 

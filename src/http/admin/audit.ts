@@ -1,7 +1,15 @@
 // GET /admin/v1/audit, and the same of one workspace (contract 10).
 import { listAudit } from "../../admin/list-audit.ts";
+import { chainOf, verifyAudit } from "../../admin/verify-audit.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { auditQuery, listAuditContract, workspaceAuditContracts, workspaceAuditQuery } from "../../contract/audit.ts";
+import {
+  auditQuery,
+  listAuditContract,
+  verificationQuery,
+  verifyAuditContract,
+  workspaceAuditContracts,
+  workspaceAuditQuery,
+} from "../../contract/audit.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import { readQuery } from "../read-fields.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
@@ -19,6 +27,20 @@ export function getAudit({ requireAdmin, admin }: AdminEdge): Endpoint<Principal
           ? workspace
           : await requireAdmin(principalOf(context), workspace);
       return listReply(LIST, await listAudit(admin, { owner, ...filterOf(query) }));
+    },
+  };
+}
+
+export function getAuditVerification({ admin, readCheckpoint }: AdminEdge): Endpoint<Principal> {
+  return {
+    contract: verifyAuditContract,
+    handle: async ({ request }) => {
+      const { workspace } = readQuery(request, verificationQuery);
+      const chain = workspace === undefined ? null : await chainOf(admin.database.db, workspace);
+      return {
+        status: 200,
+        body: { json: await verifyAudit(admin.database, { chain, checkpoint: await readCheckpoint() }) },
+      };
     },
   };
 }

@@ -2,7 +2,7 @@
 // workspace's administrators have on the public one. A mirrored endpoint is one line in `mirroredEndpoints`.
 import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { getAudit, getWorkspaceAudit } from "./audit.ts";
+import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
@@ -17,6 +17,7 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getAnyRequest(edge),
     getAllUsage(edge),
     getProviderDeletions(edge),
+    getAuditVerification(edge),
     ...mirroredEndpoints(edge).map(({ operator }) => operator),
   ];
 }

@@ -1,5 +1,6 @@
 // What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
 // their ETag.
+import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
 import type { AdminServices, Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -15,6 +16,7 @@ export interface AdminEdge {
   readonly requireAdmin: RequireAdmin;
   readonly admin: AdminServices;
   readonly records: RecordServices;
+  readonly readCheckpoint: () => Promise<ReadCheckpoint>;
 }
 
 /** One endpoint twice: below `/workspace/{tenant_id}` and below `/admin/v1/workspaces/{tenant_id}`. */

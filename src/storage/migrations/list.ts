@@ -8,6 +8,7 @@ import * as chat from "./0005-chat.ts";
 import * as providerDeletions from "./0006-provider-deletions.ts";
 import * as requests from "./0007-requests.ts";
 import * as realtimeTokens from "./0008-realtime-tokens.ts";
+import * as administration from "./0009-administration.ts";
 import * as usageHours from "./0010-usage-hours.ts";
 import * as speech from "./0014-speech.ts";
 import * as requestLists from "./0018-request-lists.ts";
@@ -21,6 +22,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0006-provider-deletions": providerDeletions,
   "0007-requests": requests,
   "0008-realtime-tokens": realtimeTokens,
+  "0009-administration": administration,
   "0010-usage-hours": usageHours,
   "0014-speech": speech,
   "0018-request-lists": requestLists,

@@ -1,0 +1,115 @@
+// Signed checkpoints of the audit log (reliability 6): where every chain ended at a moment, kept in the object store, outside the
+// database. What is rewritten or cut off behind one is found even when all hashes in the database were made to fit.
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { type ChainHead, readHeads } from "../storage/audit-chain.ts";
+import type { Database } from "../storage/database.ts";
+import type { Seal } from "../storage/seal.ts";
+
+/** What of the object store is needed. */
+export interface CheckpointStore {
+  put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
+  /** Null when there is none. */
+  read(key: string): Promise<Buffer | null>;
+}
+
+export interface CheckpointServices {
+  readonly database: Pick<Database, "db">;
+  readonly seal: Pick<Seal, "sign" | "isSigned">;
+  readonly store: CheckpointStore;
+  readonly now: () => Date;
+}
+
+export interface Checkpoint {
+  readonly at: string;
+  readonly heads: readonly ChainHead[];
+}
+
+export type ReadCheckpoint =
+  | { readonly kind: "none" }
+  | { readonly kind: "good"; readonly checkpoint: Checkpoint }
+  | { readonly kind: "bad"; readonly why: string };
+
+const PURPOSE = "audit-checkpoint";
+const LATEST = "audit/latest";
+
+const stored = z.object({ body: z.string(), signature: z.string() });
+const storedBody = z.object({
+  at: z.string(),
+  /** The signature of the one before: none of them can be taken out of the row unseen. */
+  previous: z.string().nullable(),
+  heads: z.array(z.tuple([z.string(), z.string().regex(/^\d+$/), z.string()])),
+});
+
+/** Writes one when a chain has grown since the last; answers whether it did. */
+export async function writeCheckpoint(services: CheckpointServices): Promise<boolean> {
+  const { database, seal, store, now } = services;
+  // Before the heads: another process may write one in between, and what it saw is then behind ours.
+  const latest = await openLatest(services);
+  const heads = await readHeads(database.db);
+  // One that does not hold is evidence, and stays until somebody has looked at it.
+  if (latest.kind === "bad") throw new Error(`the last checkpoint of the audit log does not hold: ${latest.why}`);
+  if (latest.kind === "good" && !hasGrown(heads, latest.checkpoint.heads) && isSignedByCurrent(seal, latest))
+    return false;
+  const body = JSON.stringify({
+    at: now().toISOString(),
+    previous: latest.kind === "good" ? latest.signature : null,
+    heads: heads.map(({ chain, seq, hash }) => [chain, seq.toString(), hash]),
+  });
+  const signature = seal.sign(Buffer.from(body), PURPOSE).toString("base64url");
+  const bytes = Buffer.from(`${JSON.stringify({ body, signature })}\n`);
+  const name = now().toISOString().replaceAll(/[:.]/g, "-");
+  for (const key of [`audit/checkpoints/${name}_${randomUUID()}`, LATEST])
+    await store.put(key, once(bytes), bytes.length);
+  return true;
+}
+
+export async function readCheckpoint(services: Omit<CheckpointServices, "database" | "now">): Promise<ReadCheckpoint> {
+  return openLatest(services);
+}
+
+type GoodLatest = Extract<ReadCheckpoint, { kind: "good" }> & { readonly body: string; readonly signature: string };
+type Latest = Exclude<ReadCheckpoint, { kind: "good" }> | GoodLatest;
+
+async function openLatest({ seal, store }: Omit<CheckpointServices, "database" | "now">): Promise<Latest> {
+  const bytes = await store.read(LATEST);
+  if (bytes === null) return { kind: "none" };
+  const outer = parsed(stored, bytes.toString());
+  if (outer === null) return { kind: "bad", why: "the signed checkpoint cannot be read" };
+  if (!seal.isSigned(Buffer.from(outer.body), PURPOSE, Buffer.from(outer.signature, "base64url")))
+    return { kind: "bad", why: "the checkpoint's signature is not one of this installation's encryption keys" };
+  const body = parsed(storedBody, outer.body);
+  if (body === null) return { kind: "bad", why: "the signed checkpoint is of another version" };
+  const heads = body.heads.map(([chain, seq, hash]) => ({ chain, seq: BigInt(seq), hash }));
+  return { kind: "good", checkpoint: { at: body.at, heads }, body: outer.body, signature: outer.signature };
+}
+
+function parsed<T extends z.ZodType>(schema: T, text: string): z.infer<T> | null {
+  try {
+    const result = schema.safeParse(JSON.parse(text));
+    return result.success ? result.data : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The ring's first key may be a new one, and the old one be taken out once nothing needs it. */
+function isSignedByCurrent(seal: CheckpointServices["seal"], { body, signature }: GoodLatest): boolean {
+  return seal.sign(Buffer.from(body), PURPOSE).toString("base64url") === signature;
+}
+
+/** A chain that is behind what was signed is no growth: `verify` tells of it, and no new checkpoint covers it up. */
+function hasGrown(heads: readonly ChainHead[], before: readonly ChainHead[]): boolean {
+  const now = new Map(heads.map((head) => [head.chain, head]));
+  const lost = before.filter((head) => (now.get(head.chain)?.seq ?? -1n) < head.seq);
+  if (lost.length > 0)
+    throw new Error(
+      `the audit log is shorter than at the last checkpoint: ${lost.map(({ chain }) => chain).join(", ")}`,
+    );
+  const known = new Map(before.map((head) => [head.chain, head.seq]));
+  return heads.some((head) => head.seq !== known.get(head.chain));
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

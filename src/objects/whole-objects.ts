@@ -1,0 +1,22 @@
+// A store of objects that are small enough to be read whole.
+import { ObjectMissing, type ObjectStore } from "./store.ts";
+
+export interface WholeObjects {
+  put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
+  /** Null when there is none. */
+  read(key: string): Promise<Buffer | null>;
+}
+
+export function wholeObjects(objects: Pick<ObjectStore, "put" | "open">): WholeObjects {
+  return {
+    put: (key, body, sizeBytes) => objects.put(key, body, sizeBytes),
+    read: async (key) => {
+      try {
+        return Buffer.concat(await Array.fromAsync(await objects.open(key)));
+      } catch (error) {
+        if (error instanceof ObjectMissing) return null;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The audit log's chains as they are stored, for whoever checks them (reliability 6). What a row's hash covers is written here a
+// second time, apart from the trigger that makes it: a database that was tampered with does not judge itself.
+import { hash } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import type { Tables } from "./tables.ts";
+
+type Handle = Kysely<Tables>;
+
+export const PLATFORM_CHAIN = "platform";
+
+export interface ChainHead {
+  readonly chain: string;
+  readonly seq: bigint;
+  /** In hexadecimal, as all hashes here. */
+  readonly hash: string;
+}
+
+export interface ChainLink {
+  readonly chain: string;
+  readonly seq: bigint;
+  readonly id: string;
+  readonly workspaceId: string | null;
+  readonly previousHash: string;
+  readonly hash: string;
+  /** What the hash should be. */
+  readonly computed: string;
+}
+
+/** `chain` absent: all of them. */
+export async function readHeads(db: Handle, chain?: string): Promise<readonly ChainHead[]> {
+  const all = db.selectFrom("audit_heads").selectAll().orderBy("chain");
+  const rows = await (chain === undefined ? all : all.where("chain", "=", chain)).execute();
+  return rows.map(({ chain, seq, hash: head }) => ({ chain, seq, hash: Buffer.from(head).toString("hex") }));
+}
+
+/** Every chain that has a row or a head. */
+export async function readChains(db: Handle): Promise<readonly string[]> {
+  const { rows } = await sql<{ chain: string }>`
+    select chain from audit_heads union select distinct chain from audit_log order by chain`.execute(db);
+  return rows.map(({ chain }) => chain);
+}
+
+/** Rows after a place of a chain, in its order; a forged one may share its number with another. */
+export async function readLinks(
+  db: Handle,
+  chain: string,
+  after: { readonly seq: bigint; readonly id: string } | null,
+  limit: number,
+): Promise<readonly ChainLink[]> {
+  const { rows } = await sql<Row>`
+    select chain, seq::text, id::text, workspace_id, encode(timestamptz_send(at), 'hex') as at, actor_key_id, action, object,
+      before::text as before, after::text as after, encode(previous_hash, 'hex') as previous_hash, encode(hash, 'hex') as hash
+    from audit_log
+    where chain = ${chain} and ${after === null ? sql`true` : sql`(seq, id) > (${after.seq.toString()}::bigint, ${after.id}::bigint)`}
+    order by audit_log.seq, audit_log.id limit ${limit}`.execute(db);
+  return rows.map((row) => ({
+    chain: row.chain,
+    seq: BigInt(row.seq),
+    id: row.id,
+    workspaceId: row.workspace_id,
+    previousHash: row.previous_hash,
+    hash: row.hash,
+    computed: linkHash(row),
+  }));
+}
+
+interface Row {
+  readonly chain: string;
+  readonly seq: string;
+  readonly id: string;
+  readonly workspace_id: string | null;
+  readonly at: string;
+  readonly actor_key_id: string | null;
+  readonly action: string;
+  readonly object: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly previous_hash: string;
+  readonly hash: string;
+}
+
+function linkHash(row: Row): string {
+  const parts = [
+    row.chain,
+    row.seq,
+    row.id,
+    row.workspace_id,
+    row.at,
+    row.actor_key_id,
+    row.action,
+    row.object,
+    row.before,
+    row.after,
+  ];
+  const text = parts.map((part) => (part === null ? "~," : `${Buffer.byteLength(part)}:${part},`)).join("");
+  return hash("sha256", Buffer.concat([Buffer.from(row.previous_hash, "hex"), Buffer.from(text)]), "hex");
+}

@@ -1,0 +1,92 @@
+// The audit log as a hash chain for each workspace and one for the platform (reliability 6); which key another one replaced
+// (contract 2); what an operator grants to a workspace beside its plan (spec 2.5).
+import { type Kysely, sql } from "kysely";
+
+/** Everything a row says, each part with its length before it, so that no two rows are written alike; `audit-chain.ts` is its twin. */
+const LINK = (row: string) =>
+  `sha256(${row}.previous_hash || convert_to(${[
+    `${row}.chain`,
+    `${row}.seq::text`,
+    `${row}.id::text`,
+    `${row}.workspace_id`,
+    // Binary, as its text depends on settings: microseconds since 2000.
+    `encode(timestamptz_send(${row}.at), 'hex')`,
+    `${row}.actor_key_id`,
+    `${row}.action`,
+    `${row}.object`,
+    `${row}.before::text`,
+    `${row}.after::text`,
+  ]
+    .map((part) => `audit_part(${part})`)
+    .join(" || ")}, 'UTF8'))`;
+
+const STATEMENTS = [
+  `create table audit_heads (
+    chain text primary key,
+    seq bigint not null,
+    hash bytea not null
+  )`,
+  `create function audit_part(part text) returns text language sql immutable parallel safe as $$
+    select case when part is null then '~,' else octet_length(convert_to(part, 'UTF8')) || ':' || part || ',' end
+  $$`,
+  // A workspace's id, or `platform`; the first row of a chain follows upon nothing.
+  `alter table audit_log
+    add column chain text,
+    add column seq bigint,
+    add column previous_hash bytea,
+    add column hash bytea`,
+  `create function audit_log_link() returns trigger language plpgsql as $$
+    begin
+      new.chain := coalesce(new.workspace_id, 'platform');
+      insert into audit_heads (chain, seq, hash) values (new.chain, 0, ''::bytea) on conflict do nothing;
+      -- Held to the end of the transaction: the rows of a chain come one after another.
+      select seq + 1, hash into new.seq, new.previous_hash from audit_heads where chain = new.chain for update;
+      new.hash := ${LINK("new")};
+      update audit_heads set seq = new.seq, hash = new.hash where chain = new.chain;
+      return new;
+    end
+  $$`,
+  // What was written before there were chains is linked as it stands.
+  `drop trigger audit_log_append_only on audit_log`,
+  `do $$
+    declare
+      entry audit_log%rowtype;
+    begin
+      for entry in select * from audit_log order by id loop
+        entry.chain := coalesce(entry.workspace_id, 'platform');
+        insert into audit_heads (chain, seq, hash) values (entry.chain, 0, ''::bytea) on conflict do nothing;
+        select seq + 1, hash into entry.seq, entry.previous_hash from audit_heads where chain = entry.chain;
+        entry.hash := ${LINK("entry")};
+        update audit_heads set seq = entry.seq, hash = entry.hash where chain = entry.chain;
+        update audit_log set chain = entry.chain, seq = entry.seq, previous_hash = entry.previous_hash, hash = entry.hash
+          where id = entry.id;
+      end loop;
+    end
+  $$`,
+  `alter table audit_log
+    alter column chain set not null,
+    alter column seq set not null,
+    alter column previous_hash set not null,
+    alter column hash set not null`,
+  `create unique index audit_log_chain on audit_log (chain, seq)`,
+  `create index audit_log_at on audit_log (at)`,
+  `create trigger audit_log_append_only before update or delete or truncate on audit_log
+    for each statement execute function audit_log_is_append_only()`,
+  `create trigger audit_log_link before insert on audit_log for each row execute function audit_log_link()`,
+  // The key that a rotated one takes over from.
+  `alter table api_keys add column replaces text`,
+  // On top of what the plan includes; negative: taken back.
+  `create table credit_grants (
+    id text primary key,
+    workspace_id text not null references workspaces (id) on delete cascade,
+    nano_usd bigint not null check (nano_usd <> 0),
+    note text not null,
+    actor_key_id text not null,
+    created_at timestamptz not null default patchbay_now()
+  )`,
+  `create index credit_grants_workspace on credit_grants (workspace_id, id)`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,49 @@
+// `patchbay audit verify` over an embedded installation (reliability 6): what it says, and how it ends.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { sql } from "kysely";
+import { auditVerification } from "../../src/contract/audit.ts";
+import { openDatabase } from "../../src/storage/database.ts";
+import { adminFile, ADMIN_KEY, call } from "../http/admin/admin.ts";
+import { type Installation, makeInstallation } from "./installation.ts";
+
+let installation: Installation;
+before(async () => {
+  installation = await makeInstallation();
+});
+after(() => installation.close());
+
+test("reliability 6: while the gateway runs it is asked itself; stopped, the command finds nothing, and later what was done", async () => {
+  const gateway = await installation.start({ file: adminFile });
+  const put = await call(gateway, "PUT", "/workspace/acme/audio-url-domains", {
+    key: ADMIN_KEY,
+    body: { domains: ["a.example.com"] },
+  });
+  assert.equal(put.status, 200);
+  const online = auditVerification.parse((await call(gateway, "GET", "/admin/v1/audit/verification")).json);
+  assert.deepEqual([online.ok, online.checkpoint_at], [true, null]);
+  assert(online.entries > 0);
+  const busy = await installation.patchbay("audit", "verify");
+  assert.equal(busy.exitCode, 5);
+  assert.match(busy.stderr, /\/admin\/v1\/audit\/verification/u);
+  await gateway.close();
+
+  const good = await installation.patchbay("audit", "verify");
+  assert.deepEqual([good.exitCode, good.stdout], [0, ""], good.stderr);
+  assert.match(good.stderr, /nothing was changed[\s\S]*no signed checkpoint yet/u);
+
+  const database = await openDatabase({ dataDir: installation.dataDir });
+  await sql`alter table audit_log disable trigger user`.execute(database.db);
+  await sql`update audit_log set after = '{"domains": []}' where actor_key_id is not null`.execute(database.db);
+  await database.close();
+  const bad = await installation.patchbay("audit", "verify");
+  assert.equal(bad.exitCode, 1);
+  assert.match(bad.stdout, /^ws_[0-9a-z]+: entry 2 does not have the content its hash was made of\n$/u);
+  const json = auditVerification.parse(
+    JSON.parse((await installation.patchbay("audit", "verify", "--workspace", "acme", "--json")).stdout),
+  );
+  assert.deepEqual(
+    json.findings.map(({ kind, seq }) => [kind, seq]),
+    [["edited", 2]],
+  );
+});
