@@ -1,6 +1,7 @@
 // `npm run faults -- [name] [--n N] [--workers W] [--seed S] [--short] [--json]`: crash and race trials, too long for `npm test`, with their figures.
 // On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
 import { parseArgs } from "node:util";
+import { runHangUps } from "./hang-ups/run-hang-ups.ts";
 import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runKillPoints } from "./kill-points.ts";
@@ -57,6 +58,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 10,
     shortN: 2,
     run: runSameKey,
+  },
+  "hang-ups": {
+    about: "callers that vanish at each of 24 points of every way of answering, N times each",
+    defaultN: 50,
+    shortN: 2,
+    run: runHangUps,
   },
   "cancel-races": {
     about: "N cancels against the completion of their jobs",

@@ -1,0 +1,93 @@
+// Callers that vanish, at each point N times (promise R15, trial G-03): the provider's connection is closed under it in no time, nothing
+// more is asked of anybody, and the usage row is written.
+import { setTimeout as wait } from "node:timers/promises";
+import { TEST_ENGINE } from "../../harness/database.ts";
+import type { TestGateway } from "../../harness/gateway.ts";
+import { seeded, shuffled } from "../seeded.ts";
+import { type Point, POINTS, type Way } from "./points.ts";
+import { startSetting } from "./setting.ts";
+
+export interface HangUpOptions {
+  readonly n: number;
+  readonly seed: number;
+  /** Between the caller's end and the provider's sight of it; the promise unless told otherwise. */
+  readonly limitMs?: number;
+}
+
+const LIMIT_MS = 250;
+/** A caller vanishes at no particular moment of a wait. */
+const MOST_JITTER_MS = 5;
+
+export async function runHangUps({ n, seed, limitMs = LIMIT_MS }: HangUpOptions) {
+  const started = performance.now();
+  const random = seeded(seed);
+  const violations: string[] = [];
+  const took = new Map<Way, number[]>();
+  const gateway = await startSetting();
+  try {
+    // The first of each pays for what the process loads once.
+    for (const point of POINTS) await runTrial(gateway, point, 0);
+    for (let round = 1; round <= n; round += 1) {
+      for (const point of shuffled(POINTS, random)) {
+        const { ms, found } = await runTrial(gateway, point, random() * MOST_JITTER_MS);
+        took.set(point.way, [...(took.get(point.way) ?? []), ms]);
+        const late = ms > limitMs ? [`${ms.toFixed(1)} ms until the provider saw it`] : [];
+        violations.push(...[...late, ...found].map((text) => `${point.way}, ${point.name} #${round}: ${text}`));
+      }
+    }
+  } finally {
+    await gateway.close();
+  }
+  const seconds = (performance.now() - started) / 1000;
+  const figures = Object.fromEntries([...took].map(([way, all]) => [`${way}, ms`, summary(all)]));
+  return { engine: TEST_ENGINE, n: n * POINTS.length, violations, seconds, figures };
+}
+
+function summary(all: readonly number[]): string {
+  const sorted = all.toSorted((one, other) => one - other);
+  const at = (share: number): string => (sorted[Math.ceil(sorted.length * share) - 1] ?? 0).toFixed(1);
+  return `median ${at(0.5)}, p95 ${at(0.95)}, longest ${at(1)} (${sorted.length} trials)`;
+}
+
+interface Trial {
+  /** From the caller's end to the provider's sight of it. */
+  readonly ms: number;
+  readonly found: readonly string[];
+}
+
+async function runTrial(gateway: TestGateway, point: Point, jitterMs: number): Promise<Trial> {
+  const { sandbox } = gateway;
+  await gateway.app.settled();
+  await gateway.database.db.deleteFrom("attempts").execute();
+  sandbox.clearCalls();
+  sandbox.clearFaults();
+  for (const fault of point.faults) sandbox.addFault(fault);
+  const caller = await point.begin(gateway);
+  await wait(jitterMs);
+  const asked = sandbox.callCount;
+  const vanished = performance.now();
+  caller.vanish();
+  await sandbox.waitForCall(point.isStopped ?? (({ aborted }) => aborted));
+  const ms = performance.now() - vanished;
+  const rows = await settledAttempts(gateway);
+  const found: string[] = [];
+  const last = rows.at(-1);
+  if (last === undefined) found.push("no usage row");
+  else if (last.outcome !== "aborted") found.push(`the last usage row says ${last.outcome}`);
+  // A polled provider is told to delete its copy.
+  const later = sandbox.calls.slice(asked).filter(({ method }) => method !== "DELETE").length;
+  if (later > 0) found.push(`${later} calls after the caller was gone`);
+  return { ms, found };
+}
+
+const PATIENCE_MS = 10_000;
+
+async function settledAttempts({ app, database }: TestGateway) {
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
+    await app.settled();
+    const rows = await database.db.selectFrom("attempts").select(["state", "outcome"]).orderBy("id").execute();
+    if (rows.length > 0 && rows.every(({ state }) => state === "settled")) return rows;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return [];
+}
