@@ -12,7 +12,7 @@ import {
   simulateChannels,
 } from "./simulate.ts";
 import { verboseSegment } from "./verbose-segment.ts";
-import { type Alteration, jsonAnswer, type WireAnswer } from "./wire.ts";
+import { type Alteration, type EventBody, jsonAnswer, type WireAnswer } from "./wire.ts";
 
 interface ReplyFacts {
   readonly asked: OpenAiAsked;
@@ -142,7 +142,7 @@ const logprobsOf = (channel: SimulatedChannel): Record<string, unknown>[] =>
   });
 
 /** The done event's usage has no `type` in the documentation; nor here. */
-function streamEvents(told: Told): string[] {
+function streamEvents(told: Told): EventBody {
   const { asked, facts, channel } = told;
   const logprobs = asked.hasLogprobs ? logprobsOf(channel) : null;
   const isDiarized = asked.format === "diarized_json";
@@ -160,5 +160,7 @@ function streamEvents(told: Told): string[] {
     ...(logprobs === null ? {} : { logprobs }),
     usage: tokensOf(facts.durationSeconds, channel),
   };
-  return [...pieces, done].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  const text = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
+  const error = { message: "The server had an error.", type: "server_error", param: null, code: null };
+  return { head: [], contents: pieces.map(text), end: [text(done)], failure: text({ error }) };
 }

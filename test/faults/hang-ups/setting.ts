@@ -126,7 +126,10 @@ export async function converse(origin: string, route: RouteName): Promise<Caller
   };
 }
 
-function createCounter(): { add(count: number): void; reached(count: number): Promise<void> } {
+function createCounter(): {
+  readonly add: (count: number) => void;
+  readonly reached: (count: number) => Promise<void>;
+} {
   let seen = 0;
   let waiting: { readonly count: number; readonly wake: () => void }[] = [];
   const look = (): void => {
