@@ -7,10 +7,11 @@ import { benchJobUploads } from "./job-uploads.ts";
 import { benchMemory } from "./memory.ts";
 import { benchRealtime } from "./realtime.ts";
 import { printReport, type Report } from "./report.ts";
+import { benchRequestLog } from "./request-log.ts";
 import { parseBytes } from "./sizes.ts";
 import { benchTranscription } from "./transcription.ts";
 
-const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime] [options]
+const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log] [options]
 
 transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
@@ -36,6 +37,9 @@ job-polls      a poll beside few and beside many finished jobs
 job-uploads    resident memory while many long recordings are submitted at once
   --uploads 10
   --size 500MiB        of each file, header included
+request-log    lists of requests and usage of 30 days over many rows, on a server
+  --rows 1000000
+  --asks 100           of each question
 realtime       live audio through the WebSocket, beside the same straight to the sandbox
   --seconds 60         of each recording, at real time
   --streams 8          at once
@@ -55,6 +59,8 @@ const { values, positionals } = parseArgs({
     few: { type: "string", default: "1000" },
     many: { type: "string", default: "1000000" },
     polls: { type: "string", default: "12000" },
+    rows: { type: "string", default: "1000000" },
+    asks: { type: "string", default: "100" },
     engine: { type: "string", default: "pglite" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -98,6 +104,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       many: positive("many", values.many),
       polls: positive("polls", values.polls),
     }),
+  "request-log": () => benchRequestLog({ rows: positive("rows", values.rows), asks: positive("asks", values.asks) }),
   realtime: () =>
     benchRealtime({
       seconds: positive("seconds", values.seconds ?? "60"),

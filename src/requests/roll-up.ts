@@ -1,5 +1,5 @@
-// The house-keeping of usage (contract 9): attempts into the hours, and both gone after their retention, attempts only once they are
-// in the hours.
+// The house-keeping of usage (contract 9): attempts into the sums, and both gone after their retention, attempts only once they are
+// in the sums.
 import type { Logger } from "pino";
 import { every } from "../lib/every.ts";
 import type { Database } from "../storage/database.ts";
@@ -21,7 +21,8 @@ export interface RollUpOptions {
   readonly usageDays: number;
 }
 
-const ROLL_EVERY_MS = 60_000;
+/** What is not added up yet is read one by one, so it must stay little. */
+const ROLL_EVERY_MS = 20_000;
 const PURGE_EVERY_MS = 300_000;
 const PURGE_BATCH = 5_000;
 

@@ -461,6 +461,34 @@ create table routes (
   constraint routes_pkey PRIMARY KEY (scope, id)
 );
 
+create table usage_days (
+  workspace_id text not null,
+  app_id text not null,
+  day timestamp with time zone not null,
+  key_id text,
+  purpose text,
+  provider text not null,
+  model text not null,
+  billing_class text not null,
+  capability text not null,
+  attempts bigint not null,
+  failed bigint not null,
+  audio_ms bigint not null,
+  billable_audio_ms bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  estimated_input_tokens bigint not null,
+  estimated_output_tokens bigint not null,
+  charge_nano_usd bigint not null,
+  list_nano_usd bigint not null,
+  unpriced bigint not null,
+  unresolved bigint not null,
+  constraint usage_days_billing_class_check CHECK ((billing_class = ANY (ARRAY['metered'::text, 'provider_billed'::text, 'simulated'::text]))),
+  constraint usage_days_capability_check CHECK ((capability = ANY (ARRAY['audio_input'::text, 'chat'::text]))),
+  constraint usage_days_once UNIQUE NULLS NOT DISTINCT (workspace_id, day, app_id, key_id, purpose, provider, model, billing_class, capability)
+);
+
 create table usage_hours (
   workspace_id text not null,
   app_id text not null,
@@ -675,6 +703,10 @@ CASE
     WHEN (code IS NOT NULL) THEN 'failed'::text
     ELSE 'succeeded'::text
 END), at) WHERE ((status >= 400) OR (code IS NOT NULL));
+
+CREATE INDEX usage_days_app ON public.usage_days USING btree (workspace_id, app_id, day);
+
+CREATE INDEX usage_days_day ON public.usage_days USING btree (day);
 
 CREATE INDEX usage_hours_app ON public.usage_hours USING btree (workspace_id, app_id, hour);
 

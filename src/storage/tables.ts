@@ -344,11 +344,9 @@ interface RequestsTable {
   recorded_at: TimeWithDefault;
 }
 
-interface UsageHoursTable {
+interface UsageSums {
   workspace_id: string;
   app_id: string;
-  /** Of the settlement. */
-  hour: Time;
   key_id: TextOrNull;
   purpose: TextOrNull;
   provider: string;
@@ -368,6 +366,15 @@ interface UsageHoursTable {
   list_nano_usd: Bigint;
   unpriced: Bigint;
   unresolved: Bigint;
+}
+
+/** Of the settlement. */
+interface UsageHoursTable extends UsageSums {
+  hour: Time;
+}
+
+interface UsageDaysTable extends UsageSums {
+  day: Time;
 }
 
 interface UsageProgressTable {
@@ -402,6 +409,7 @@ export interface Tables {
   idempotency_slots: IdempotencySlotsTable;
   attempts: AttemptsTable;
   usage_hours: UsageHoursTable;
+  usage_days: UsageDaysTable;
   usage_progress: UsageProgressTable;
   plans: PlansTable;
   budget_leases: BudgetLeasesTable;

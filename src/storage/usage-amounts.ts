@@ -36,11 +36,10 @@ export type AmountName = keyof typeof AMOUNT_OF_ATTEMPT;
 export type Amounts = { readonly [Name in AmountName]: bigint };
 export const AMOUNT_NAMES = Object.keys(AMOUNT_OF_ATTEMPT) as readonly AmountName[];
 
-/** By what attempts are told apart; `hour` is that of the settlement, so that a past hour never changes. */
+/** By what attempts are told apart beside their hour, which is that of the settlement, so that a past hour never changes. */
 export const DIMENSIONS = [
   "workspace_id",
   "app_id",
-  "hour",
   "key_id",
   "purpose",
   "provider",

@@ -1,12 +1,12 @@
-// Attempts on their way into the hours of usage (contract 9): each exactly once, by the moment of its settlement, however late its
+// Attempts on their way into the hours and days of usage (contract 9): each exactly once, by the moment of its settlement, however late its
 // transaction commits, whoever of many processes does it, and wherever one of them dies.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type Database, type Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";
 import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
 /** A transaction has made its first write so long after its beginning, or was ended for idling (`database.ts`). */
-const FIRST_WRITE_SECONDS = 60;
+const FIRST_WRITE_SECONDS = 20;
 /** Attempts in one transaction; on the embedded engine everybody waits for it. */
 const MAX_ATTEMPTS = 10_000;
 
@@ -46,16 +46,25 @@ async function rollToBarrier(tx: Transacting): Promise<boolean> {
       order by settled_at offset ${sql.lit(MAX_ATTEMPTS - 1)} limit 1) as full_chunk on true`.execute(tx);
   const [range] = rows;
   if (range === undefined) throw new Error("the progress of the roll-up is gone");
-  const columns = [...DIMENSIONS, ...AMOUNT_NAMES].join(", ");
-  const added = AMOUNT_NAMES.map((name) => `${name} = usage_hours.${name} + excluded.${name}`).join(", ");
-  await sql`insert into usage_hours (${sql.raw(columns)})
-    select ${sql.raw(DIMENSIONS.join(", "))}, ${SUMS}
-    from (${ATTEMPTS_AS_USAGE} where state = 'settled' and settled_at < ${range.until}::timestamptz
-      and settled_at >= (select rolled_until from usage_progress)) as settled
-    group by ${sql.raw(DIMENSIONS.join(", "))}
-    on conflict on constraint usage_hours_once do update set ${sql.raw(added)}`.execute(tx);
+  await sql`with settled as materialized (
+      select hour, ${DIMENSION_LIST}, ${SUMS} from (${ATTEMPTS_AS_USAGE} where state = 'settled'
+        and settled_at < ${range.until}::timestamptz and settled_at >= (select rolled_until from usage_progress)) as attempt
+      group by hour, ${DIMENSION_LIST}),
+    by_hour as (${addTo("usage_hours", "hour", sql`select hour, ${DIMENSION_LIST}, ${AMOUNT_LIST} from settled`)})
+    ${addTo("usage_days", "day", sql`select date_trunc('day', hour, 'UTC'), ${DIMENSION_LIST}, ${SUMS} from settled group by 1, ${DIMENSION_LIST}`)}`.execute(
+    tx,
+  );
   await sql`update usage_progress set rolled_until = ${range.until}::timestamptz`.execute(tx);
   return range.has_more;
+}
+
+const DIMENSION_LIST = sql.raw(DIMENSIONS.join(", "));
+const AMOUNT_LIST = sql.raw(AMOUNT_NAMES.join(", "));
+
+function addTo(table: "usage_hours" | "usage_days", period: "hour" | "day", rows: RawBuilder<unknown>) {
+  const added = AMOUNT_NAMES.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
+  return sql`insert into ${sql.raw(table)} (${sql.raw(period)}, ${DIMENSION_LIST}, ${AMOUNT_LIST}) ${rows}
+    on conflict on constraint ${sql.raw(`${table}_once`)} do update set ${sql.raw(added)}`;
 }
 
 /** In a transaction that has a number: whoever began before the barrier's moment and still runs has a smaller one. */
@@ -66,16 +75,28 @@ async function setBarrier(tx: Transacting): Promise<void> {
   );
 }
 
-/** Hours that are older than their retention. Answers how many went. */
+/** Hours and days that are older than their retention. Answers how many rows went. */
 export async function purgeUsage(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`delete from usage_hours where ctid = any(array(
-    select ctid from usage_hours where hour <= patchbay_now() - ${keptDays}::int * interval '1 day' limit ${limit}))`.execute(
-    db,
+  return (
+    (await purgeSums(db, "usage_hours", "hour", keptDays, limit)) +
+    (await purgeSums(db, "usage_days", "day", keptDays, limit))
   );
+}
+
+async function purgeSums(
+  db: Kysely<Tables>,
+  table: "usage_hours" | "usage_days",
+  period: "hour" | "day",
+  keptDays: number,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`delete from ${sql.raw(table)} where ctid = any(array(
+    select ctid from ${sql.raw(table)} where ${sql.raw(period)} <= patchbay_now() - ${keptDays}::int * interval '1 day'
+    limit ${limit}))`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Attempts that are older than the request log and stand in the hours. Answers how many went. */
+/** Attempts that are older than the request log and stand in the sums. Answers how many went. */
 export async function purgeAttempts(db: Kysely<Tables>, keptDays: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from attempts where ctid = any(array(
     select ctid from attempts where state = 'settled' and settled_at <= patchbay_now() - ${keptDays}::int * interval '1 day'

@@ -1,14 +1,14 @@
-// What usage is told from (contract 9, 10): the hours, and the attempts that are not in them yet, in one statement, so that no
+// What usage is told from (contract 9, 10): the sums of hours or days, and the attempts that are not in them yet, in one statement, so that no
 // attempt is missing or counted twice; by who pays, which is never added together.
 import { type Kysely, sql } from "kysely";
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { UsageGroup } from "../contract/usage.ts";
 import type { Tables } from "./tables.ts";
-import { AMOUNT_NAMES, type Amounts, ATTEMPTS_AS_USAGE, SUMS } from "./usage-amounts.ts";
+import { AMOUNT_NAMES, type Amounts, ATTEMPTS_AS_USAGE, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
 export interface UsageRange {
   readonly from: Date;
-  /** Not in it. Both at the full hour. */
+  /** Not in it. Both at the beginning of a day, UTC. */
   readonly to: Date;
 }
 
@@ -55,17 +55,15 @@ export async function readUsage(
     ...groups.map((group) => `${GROUPS[group][0]} ${TIMES.has(group) ? "desc" : "asc nulls first"}`),
     "billing_class",
   ];
-  const columns = sql.raw(
-    ["hour", "workspace_id", "app_id", "key_id", "purpose", "provider", "model", "billing_class", "capability"]
-      .concat(AMOUNT_NAMES)
-      .join(", "),
-  );
+  const columns = sql.raw([...DIMENSIONS, ...AMOUNT_NAMES].join(", "));
+  const [table, period] = groups.includes("hour") ? ["usage_hours", "hour"] : ["usage_days", "day"];
   const { rows } = await sql<UsageRow>`
     select ${sql.raw([...shown, "billing_class"].join(", "))}, ${SUMS}
     from (
-      select ${columns} from usage_hours where hour >= ${from} and hour < ${to} ${within(scope)}
+      select ${sql.raw(period)} as hour, ${columns} from ${sql.raw(table)}
+      where ${sql.raw(period)} >= ${from} and ${sql.raw(period)} < ${to} ${within(scope)}
       union all
-      select ${columns} from (${ATTEMPTS_AS_USAGE} where state = 'settled' and settled_at >= ${from} and settled_at < ${to}
+      select hour, ${columns} from (${ATTEMPTS_AS_USAGE} where state = 'settled' and settled_at >= ${from} and settled_at < ${to}
         and settled_at >= (select rolled_until from usage_progress) ${within(scope)}) as behind
     ) as used
     group by ${sql.raw(by.join(", "))} order by ${sql.raw(order.join(", "))} limit ${limit}`.execute(db);

@@ -38,7 +38,7 @@ test("contract 9: the rows of the CSV are those of the data, and add up to its t
       fc.boolean(),
       async (attempts, groups, isRolled) => {
         await sql`delete from attempts`.execute(database.db);
-        await sql`delete from usage_hours`.execute(database.db);
+        await sql`truncate usage_hours, usage_days`.execute(database.db);
         await sql`update usage_progress set rolled_until = '-infinity', barrier_at = null, barrier_xid = null`.execute(
           database.db,
         );
@@ -81,7 +81,7 @@ test("contract 9: the rows of the CSV are those of the data, and add up to its t
 
 test("RFC 4180: what holds a comma, a quote or a line break is quoted", async () => {
   await sql`delete from attempts`.execute(database.db);
-  await sql`delete from usage_hours`.execute(database.db);
+  await sql`truncate usage_hours, usage_days`.execute(database.db);
   const [attempt] = fc.sample(someAttempt(somePlaces(1), fc.constant(new Date("2026-11-20T11:00:00Z"))), 1);
   assert(attempt !== undefined);
   await insertAttempts(database, [{ ...attempt, model: 'a "b", c\nd' }]);

@@ -22,7 +22,7 @@ before(async () => {
 after(() => database.close());
 beforeEach(async () => {
   await sql`delete from attempts`.execute(database.db);
-  await sql`delete from usage_hours`.execute(database.db);
+  await sql`truncate usage_hours, usage_days`.execute(database.db);
   await sql`update usage_progress set rolled_until = '-infinity', barrier_at = null, barrier_xid = null`.execute(
     database.db,
   );
@@ -34,8 +34,10 @@ const beforeNoon = fc
   .integer({ min: 60_001, max: 5 * 3_600_000 })
   .map((milliseconds) => new Date(NOON_MS - milliseconds));
 
-async function reported(): Promise<ReadonlyMap<string, readonly bigint[]>> {
-  const groups = ["hour", "workspace", "app", "key", "purpose", "model", "capability"] as const;
+type Period = "hour" | "day";
+
+async function reported(period: Period = "hour"): Promise<ReadonlyMap<string, readonly bigint[]>> {
+  const groups = [period, "workspace", "app", "key", "purpose", "model", "capability"] as const;
   const rows = await readUsage(database.db, ALL, RANGE, groups, 100_000);
   return new Map(
     rows.map((row) => [
@@ -45,10 +47,10 @@ async function reported(): Promise<ReadonlyMap<string, readonly bigint[]>> {
   );
 }
 
-function expected(attempts: readonly Attempt[]): ReadonlyMap<string, readonly bigint[]> {
+function expected(attempts: readonly Attempt[], period: Period = "hour"): ReadonlyMap<string, readonly bigint[]> {
   const counted = countOneByOne(attempts, (each) =>
     [
-      `${each.settledAt.slice(0, 13)}:00:00.000Z`,
+      period === "day" ? each.settledAt.slice(0, 10) : `${each.settledAt.slice(0, 13)}:00:00.000Z`,
       each.workspaceId,
       each.appId,
       each.keyId ?? "",
@@ -89,7 +91,7 @@ test("contract 9: whatever is settled and rolled up when, the sums are those of 
       fc.array(fc.array(someAttempt(places, beforeNoon), { maxLength: 12 }), { minLength: 1, maxLength: 6 }),
       async (batches) => {
         await sql`delete from attempts`.execute(database.db);
-        await sql`delete from usage_hours`.execute(database.db);
+        await sql`truncate usage_hours, usage_days`.execute(database.db);
         await sql`update usage_progress set rolled_until = '-infinity', barrier_at = null, barrier_xid = null`.execute(
           database.db,
         );
@@ -105,7 +107,12 @@ test("contract 9: whatever is settled and rolled up when, the sums are those of 
           settled.push(...moved);
           assert.deepEqual(sorted(await reported()), sorted(expected(settled)), "before it is rolled up");
           await rollAll();
-          assert.deepEqual(sorted(await reported()), sorted(expected(settled)), "after it");
+          for (const period of ["hour", "day"] as const)
+            assert.deepEqual(
+              sorted(await reported(period)),
+              sorted(expected(settled, period)),
+              `after it, by the ${period}`,
+            );
         }
         const end = new Date(NOON_MS + batches.length * 6 * 3_600_000 + 120_000).toISOString();
         await setClock(database, end);

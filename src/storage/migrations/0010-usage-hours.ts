@@ -1,12 +1,13 @@
-// Usage by the hour (contract 9; retention.usage_days): what settled attempts add up to, and how far they are added up. The index
-// of attempts by app served the reports alone, which now read the hours and the few attempts behind them.
+// Usage by the hour and by the day (contract 9; retention.usage_days): what settled attempts add up to, and how far they are added
+// up. The index of attempts by app served the reports alone, which now read the sums and the few attempts behind them.
 import { type Kysely, sql } from "kysely";
 
-const STATEMENTS = [
-  `create table usage_hours (
+/** Of 1,000,000 attempts of 200 keys in 30 days the hours are some 400,000 rows, the days a tenth of that. */
+const sums = (table: string, period: string) => [
+  `create table ${table} (
     workspace_id text not null,
     app_id text not null,
-    hour timestamptz not null,
+    ${period} timestamptz not null,
     key_id text,
     purpose text,
     provider text not null,
@@ -26,12 +27,17 @@ const STATEMENTS = [
     list_nano_usd bigint not null,
     unpriced bigint not null,
     unresolved bigint not null,
-    constraint usage_hours_once unique nulls not distinct
-      (workspace_id, hour, app_id, key_id, purpose, provider, model, billing_class, capability)
+    constraint ${table}_once unique nulls not distinct
+      (workspace_id, ${period}, app_id, key_id, purpose, provider, model, billing_class, capability)
   )`,
-  `create index usage_hours_app on usage_hours (workspace_id, app_id, hour)`,
-  `create index usage_hours_hour on usage_hours (hour)`,
-  // One row: everything settled before `rolled_until` is in the hours. Up to `barrier_at` is next, once every transaction has
+  `create index ${table}_app on ${table} (workspace_id, app_id, ${period})`,
+  `create index ${table}_${period} on ${table} (${period})`,
+];
+
+const STATEMENTS = [
+  ...sums("usage_hours", "hour"),
+  ...sums("usage_days", "day"),
+  // One row: everything settled before `rolled_until` is in the sums. Up to `barrier_at` is next, once every transaction has
   // ended that could still settle there: those with a number up to `barrier_xid`.
   `create table usage_progress (
     id int primary key check (id = 1),
