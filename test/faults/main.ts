@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
 import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
+import { runZombies } from "./jobs/zombies.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSubmitKills } from "./submit-kills.ts";
@@ -83,6 +84,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
           if (isTalking) process.stderr.write(`\r${text.padEnd(40)}`);
         },
       }),
+  },
+  zombies: {
+    about:
+      "N jobs that were taken from a frozen worker and ended before it went on; always on a PostgreSQL server of its own",
+    defaultN: 1_000,
+    shortN: 40,
+    run: runZombies,
   },
   webhooks: {
     about:

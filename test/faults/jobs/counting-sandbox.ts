@@ -7,8 +7,8 @@ import type { FaultRule, SandboxCall } from "../../../sandbox/server.ts";
 export interface CountingSandbox {
   readonly deepgramUrl: string;
   readonly assemblyaiUrl: string;
-  /** How long every answer takes from now on. */
-  setDelay(ms: number): Promise<void>;
+  /** How long every answer takes from now on, and at how many polls a run is still under way: one, unless said. */
+  setDelay(ms: number, polls?: number): Promise<void>;
   /** Submissions by the one key term of their request, which the head of a call already shows. */
   countSubmissions(): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
@@ -28,13 +28,12 @@ export async function startCountingSandbox(): Promise<CountingSandbox> {
   return {
     deepgramUrl,
     assemblyaiUrl,
-    setDelay: async (ms) => {
+    setDelay: async (ms, polls = 1) => {
       await fetch(`${origin}/_sandbox/faults`, {
         method: "PUT",
         body: JSON.stringify([
           { fault: { kind: "delay", ms: Math.round(ms) } },
-          // A run is still under way at its first poll.
-          { wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } },
+          ...(polls === 0 ? [] : [{ wire: "assemblyai", fault: { kind: "unfinished", polls } } as const]),
         ] satisfies readonly FaultRule[]),
       });
     },

@@ -12,6 +12,7 @@ import { type JobClientOptions, readJob, type SubmittedJob, submitJob } from "./
 import { createJobHistory, type Facts, type JobHistory } from "./job-history.ts";
 import { judgeDeliveries, judgeJobs } from "./judge-jobs.ts";
 import { createPatchbayProcess } from "./patchbay-process.ts";
+import { ADMIN_KEY, KEYS, trialConfiguration } from "./trial-configuration.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
 
 export interface JobTrialOptions {
@@ -31,9 +32,6 @@ export interface JobTrials {
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
-/** One app's jobs are answered in one call, the other's are submitted and polled. */
-const KEYS = ["faults-key-of-the-calls-app-01", "faults-key-of-the-runs-app-01"] as const;
-const ADMIN_KEY = "faults-key-of-the-administrator";
 const SUBMITTERS = 16;
 const POLL_MS = 1_000;
 /** Share of the jobs that end before the troubles do. */
@@ -57,7 +55,7 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-job-faults-"));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
   const configFile = join(folder, "patchbay.yaml");
-  await writeFile(configFile, JSON.stringify(configuration(postgres.url, sandbox, folder)));
+  await writeFile(configFile, JSON.stringify(trialConfiguration(postgres.url, sandbox, folder)));
 
   const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
   const workers = Array.from({ length: options.workers }, (_, index) =>
@@ -225,40 +223,6 @@ function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds
     "posts repeated": accepted.reduce((sum, job) => sum + job.posts - 1, 0),
     "events delivered": receiver.received(),
     "submitted in s": submitSeconds.toFixed(0),
-  };
-}
-
-function configuration(databaseUrl: string, sandbox: CountingSandbox, dataDir: string): object {
-  const secret = (byte: number) => Buffer.alloc(32, byte).toString("base64");
-  return {
-    server: { host: "127.0.0.1", port: 0, admin: null },
-    storage: { database_url: databaseUrl, data_dir: dataDir },
-    secrets: { key_pepper: "faults-pepper-0123456789-abcdefghij", encryption_keys: [secret(9)] },
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "test", as_of: "2026-11-01" },
-      { provider: "assemblyai", model: "universal-2", usd_per_audio_hour: "0.15", source: "test", as_of: "2026-11-01" },
-    ],
-    webhooks: { allow_http: true, allowed_private_cidrs: ["127.0.0.0/8", "::1/128"] },
-    connections: [
-      { id: "dg", kind: "deepgram", api_key: "secret", base_url: sandbox.deepgramUrl },
-      { id: "aai", kind: "assemblyai", api_key: "secret", base_url: sandbox.assemblyaiUrl },
-    ],
-    routes: [
-      { id: "calls", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "runs", targets: [{ connection: "aai", model: "universal-2" }] },
-    ],
-    workspaces: [
-      {
-        id: "acme",
-        admin_keys: [{ id: "admin", secret: ADMIN_KEY }],
-        apps: ["calls", "runs"].map((id, index) => ({
-          id,
-          route: id,
-          budgets: [{ period: "total", limit_usd: "100000.00" }],
-          keys: [{ id: `${id}-key`, secret: KEYS[index], scopes: ["transcribe", "jobs"] }],
-        })),
-      },
-    ],
   };
 }
 

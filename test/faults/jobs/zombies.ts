@@ -1,0 +1,227 @@
+// R5, J-03: a worker is frozen with jobs in its hands, their leases lapse by the database's clock, others take the jobs over and end
+// them, and the worker is continued (contract 5). Each such job is a trial: nothing of what the zombie still does may change it.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { sql } from "kysely";
+import { JOB_QUEUES, JOBS_QUEUE, RESUMED_FIRST } from "../../../src/jobs/services.ts";
+import { createQueue, type Queue } from "../../../src/queue/queue.ts";
+import { type Database, openDatabase } from "../../../src/storage/database.ts";
+import { lapsedJobs } from "../../../src/storage/job-sweep.ts";
+import { JOB_LEASE_SECONDS } from "../../../src/storage/job-work.ts";
+import { shiftClock } from "../../harness/database.ts";
+import { startPostgresServer } from "../../harness/postgres-server.ts";
+import { seeded } from "../seeded.ts";
+import { type CountingSandbox, startCountingSandbox } from "./counting-sandbox.ts";
+import { type JobClientOptions, type SubmittedJob, submitJob } from "./job-client.ts";
+import { createJobHistory } from "./job-history.ts";
+import { judgeJobs } from "./judge-jobs.ts";
+import { createPatchbayProcess, type PatchbayProcess } from "./patchbay-process.ts";
+import { KEYS, trialConfiguration } from "./trial-configuration.ts";
+
+const AT_ONCE = 16;
+const PROVIDER_MS = 250;
+const POLL_MS = 50;
+/** A frozen transaction keeps its rows locked until the server ends it: such a job is no trial. */
+const TAKE_OVER_MS = 4_000;
+const QUIET_MS = 60_000;
+
+interface Field {
+  readonly database: Database;
+  readonly queue: Queue;
+  readonly sandbox: CountingSandbox;
+  readonly client: JobClientOptions;
+  readonly workers: readonly PatchbayProcess[];
+  readonly folder: string;
+}
+
+/** A job that was taken from a frozen worker and ended before that worker went on. */
+interface Trial {
+  readonly worker: string;
+  readonly jobId: string;
+  readonly attempt: number;
+}
+
+export async function runZombies(options: { readonly n: number; readonly seed: number; readonly workers: number }) {
+  const { n, seed } = options;
+  const started = performance.now();
+  await using resources = new AsyncDisposableStack();
+  const field = await openField(resources, options.workers);
+  const history = createJobHistory(
+    field.database.direct.engine === "postgres" ? field.database.direct.databaseUrl : "",
+  );
+  await history.install();
+  const random = seeded(seed);
+  const accepted: SubmittedJob[] = [];
+  const trials: Trial[] = [];
+  let freezes = 0;
+  for (; trials.length < n; freezes += 1) {
+    const key = KEYS[freezes % KEYS.length] ?? KEYS[0];
+    const worker = field.workers[Math.floor(random() * field.workers.length)];
+    if (worker === undefined) throw new Error("no worker");
+    const submitted = submitRound(field, { key, first: accepted.length, seed });
+    await wait(random() * 3 * PROVIDER_MS);
+    trials.push(...(await freeze(field, worker, freezes + 1, submitted)));
+    accepted.push(...(await submitted));
+  }
+  // Everybody has worked on, the zombies too.
+  accepted.push(...(await submitRound(field, { key: KEYS[0], first: accepted.length, seed })));
+  const unfinished = await untilFinished(field.database);
+  const facts = await history.facts();
+  const gaveUp = await countGivenUp(field, trials);
+  return {
+    engine: "postgres",
+    n: trials.length,
+    violations: [
+      ...(unfinished > 0 ? [`${unfinished} jobs never ended`] : []),
+      ...judgeJobs(accepted, facts, await field.sandbox.countSubmissions()),
+    ],
+    seconds: (performance.now() - started) / 1000,
+    figures: {
+      workers: options.workers,
+      freezes,
+      jobs: accepted.length,
+      "zombies that noticed and gave up": gaveUp,
+      outcomes: Object.entries(Object.groupBy(facts.jobs, ({ code, status }) => code ?? status))
+        .map(([outcome, jobs]) => `${outcome} ${jobs?.length ?? 0}`)
+        .join(", "),
+      "most attempts at a job": Math.max(...facts.jobs.map(({ attempt }) => attempt)),
+    },
+  };
+}
+
+async function openField(resources: AsyncDisposableStack, workerCount: number): Promise<Field> {
+  const postgres = await startPostgresServer();
+  resources.defer(() => postgres.stop());
+  const sandbox = await startCountingSandbox();
+  resources.defer(() => sandbox.close());
+  const folder = await mkdtemp(join(tmpdir(), "patchbay-zombies-"));
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  const configFile = join(folder, "patchbay.yaml");
+  await writeFile(
+    configFile,
+    JSON.stringify(trialConfiguration(postgres.url, sandbox, folder, { job_concurrency: AT_ONCE })),
+  );
+  const gateway = createPatchbayProcess({ name: "gateway", command: "up", configFile, folder });
+  const workers = Array.from({ length: workerCount }, (_, index) =>
+    createPatchbayProcess({ name: `worker-${index + 1}`, command: "worker", configFile, folder }),
+  );
+  for (const each of [gateway, ...workers]) {
+    resources.defer(() => each.kill());
+    await each.start();
+  }
+  const database = await openDatabase({ databaseUrl: postgres.url, poolSize: 4 });
+  resources.defer(() => database.close());
+  const queue = createQueue({ database, queues: JOB_QUEUES, onError: () => undefined });
+  await queue.start();
+  resources.defer(() => queue.stop());
+  // Runs are done at their first poll: a round is short.
+  await sandbox.setDelay(PROVIDER_MS, 0);
+  const over = new AbortController();
+  resources.defer(() => over.abort());
+  return { database, queue, sandbox, folder, workers, client: { origin: () => gateway.origin, signal: over.signal } };
+}
+
+interface Round {
+  readonly key: string;
+  readonly first: number;
+  readonly seed: number;
+}
+
+/** As many as keep every worker busy. */
+function submitRound({ client, workers }: Field, { key, first, seed }: Round): Promise<readonly SubmittedJob[]> {
+  return Promise.all(
+    Array.from({ length: AT_ONCE * (workers.length + 1) }, (_, index) =>
+      submitJob(client, { key, index: first + index, seed }),
+    ),
+  );
+}
+
+async function freeze(
+  { database, queue, folder }: Field,
+  worker: PatchbayProcess,
+  number: number,
+  submitted: Promise<unknown>,
+): Promise<readonly Trial[]> {
+  worker.stop();
+  try {
+    await submitted;
+    const held = await heldBy(folder, worker);
+    const isHeld = ({ id }: Unfinished) => held.some(({ jobId }) => jobId === id);
+    // Nobody else's lease is to lapse.
+    await until(TAKE_OVER_MS, async () => (await unfinishedJobs(database)).every(isHeld));
+    await shiftClock(database, number * (JOB_LEASE_SECONDS + 1));
+    await database.transaction(async (tx) => {
+      for (const { id, appId } of await lapsedJobs(tx))
+        await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, priority: RESUMED_FIRST }, tx);
+    });
+    await until(TAKE_OVER_MS, async () => !(await unfinishedJobs(database)).some(isHeld));
+    return await trialsAmong(database, worker, held);
+  } finally {
+    worker.resume();
+  }
+}
+
+interface Unfinished {
+  readonly id: string;
+}
+
+async function unfinishedJobs({ db }: Database): Promise<readonly Unfinished[]> {
+  return db.selectFrom("jobs").select(["id"]).where("status", "in", ["queued", "processing"]).execute();
+}
+
+async function trialsAmong(
+  { db }: Database,
+  worker: PatchbayProcess,
+  held: readonly Omit<Trial, "worker">[],
+): Promise<readonly Trial[]> {
+  const { rows } = await sql<Omit<Trial, "worker">>`
+    select held."jobId", held.attempt
+    from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as held ("jobId" text, attempt int)
+    join jobs on jobs.id = held."jobId" and jobs.attempt > held.attempt and jobs.finished_at is not null`.execute(db);
+  return rows.map((row) => ({ ...row, worker: worker.name }));
+}
+
+interface LogLine {
+  readonly event?: string;
+  readonly job_id?: string;
+  readonly attempt?: number;
+  readonly reason?: string;
+}
+
+async function logOf(folder: string, name: string): Promise<readonly LogLine[]> {
+  const text = await readFile(join(folder, `${name}.log`), "utf8");
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+async function heldBy(folder: string, { name }: PatchbayProcess): Promise<readonly Omit<Trial, "worker">[]> {
+  const held = new Map<string, number>();
+  for (const { event, job_id: jobId, attempt } of await logOf(folder, name)) {
+    if (jobId === undefined || attempt === undefined) continue;
+    if (event === "job.claimed") held.set(jobId, attempt);
+    else if (event === "job.ended" || event === "job.left") held.delete(jobId);
+  }
+  return [...held].map(([jobId, attempt]) => ({ jobId, attempt }));
+}
+
+async function countGivenUp({ folder, workers }: Field, trials: readonly Trial[]): Promise<number> {
+  const left = new Set<string>();
+  for (const { name } of workers)
+    for (const { event, reason, job_id: jobId, attempt } of await logOf(folder, name))
+      if (event === "job.left" && reason === "lost") left.add(`${name} ${jobId} ${attempt}`);
+  return trials.filter(({ worker, jobId, attempt }) => left.has(`${worker} ${jobId} ${attempt}`)).length;
+}
+
+async function untilFinished(database: Database): Promise<number> {
+  await until(QUIET_MS, async () => (await unfinishedJobs(database)).length === 0);
+  return (await unfinishedJobs(database)).length;
+}
+
+async function until(timeMs: number, holds: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + timeMs;
+  while (performance.now() < endMs && !(await holds())) await wait(POLL_MS);
+}
