@@ -6,6 +6,7 @@ import type { Spool } from "./audio/spool.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
 import { removeOrphans, sweepJobs } from "./jobs/sweep.ts";
+import { createAppTurns } from "./jobs/transact-for.ts";
 import { startWorker } from "./jobs/worker.ts";
 import { every } from "./lib/every.ts";
 import { createResultTokens } from "./objects/result-token.ts";
@@ -71,6 +72,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     queue,
     spool,
     tokens: createResultTokens({ secret: pepper }),
+    appTurns: createAppTurns(),
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
     limits,
   };

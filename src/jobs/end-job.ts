@@ -8,12 +8,12 @@ import type { Transacting } from "../storage/database.ts";
 import { moveSlotExpiry } from "../storage/idempotency-slots.ts";
 import { endRow, type Fence, lockFenced } from "../storage/job-work.ts";
 import type { JobRow } from "../storage/tables.ts";
-import { transact } from "../storage/transact.ts";
 import { insertWebhookEvent, type TerminalEvent } from "../storage/webhook-events.ts";
 import type { StoredResult } from "./result.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { removeAudio } from "./spent-audio.ts";
 import type { TerminalStatus } from "./states.ts";
+import { transactFor } from "./transact-for.ts";
 
 export interface JobEnd {
   readonly status: TerminalStatus;
@@ -25,15 +25,22 @@ export interface JobEnd {
 }
 
 /** False: the job is another worker's by now, and nothing was changed. */
-export async function endJob(services: JobServices, fence: Fence, endOf: (locked: JobRow) => JobEnd): Promise<boolean> {
-  const ended = await transact(services.database, async (tx) => {
+export async function endJob(
+  services: JobServices,
+  fence: Fence & { readonly appId: string },
+  endOf: (locked: JobRow) => JobEnd,
+): Promise<boolean> {
+  const ended = await transactFor(services, fence.appId, async (tx) => {
     const locked = await lockFenced(tx, fence);
     if (locked === null) return null;
     const end = endOf(locked);
     await endLocked(services, tx, locked, end);
     return { key: locked.audio_key, end };
   });
-  if (ended === null) return false;
+  if (ended === null) {
+    services.gateway.logger.info({ job_id: fence.id, attempt: fence.attempt, reason: "lost", event: "job.left" });
+    return false;
+  }
   services.gateway.logger.info({
     job_id: fence.id,
     attempt: fence.attempt,

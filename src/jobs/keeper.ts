@@ -7,11 +7,11 @@ import { brand } from "../contract/ids.ts";
 import type { Reservation } from "../metering/ledger.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";
 import type { Transacting } from "../storage/database.ts";
-import { transact } from "../storage/transact.ts";
 import { insist } from "./insist.ts";
 import type { OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
+import { transactFor } from "./transact-for.ts";
 
 /** `maxChargeNanoUsd`: the most that any target of the job can cost. */
 export function jobKeeper(
@@ -23,12 +23,13 @@ export function jobKeeper(
   const { database, gateway } = services;
   const insistence = { signal, deadlineAt: job.deadlineAt };
   /** After a call: what it came to is known here alone. */
-  const keep = (work: (tx: Transacting) => Promise<void>) => insist(insistence, () => transact(database, work));
+  const keep = (work: (tx: Transacting) => Promise<void>) =>
+    insist(insistence, () => transactFor(services, job.appId, work));
   let call: JobCall | null = job.call;
 
   /** The reservation made at submission, or by the attempt before, gives way to this one. */
   const exchange = (next: JobCall, reservation: Reservation): Promise<void> =>
-    transact(database, async (tx) => {
+    transactFor(services, job.appId, async (tx) => {
       if (!(await writeCall(tx, job, next))) throw await whyNot(tx, job);
       if (call !== null) {
         const unused = uncharged(brand("attempt", call.attemptId), "failed:not_called");

@@ -8,7 +8,6 @@ import { type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts"
 import { type Served, uncharged } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { claimJob, handBack, writeFailure, writeProgress } from "../storage/job-work.ts";
-import { transact } from "../storage/transact.ts";
 import { callTargets, unknownOf } from "./call-targets.ts";
 import { endJob } from "./end-job.ts";
 import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
@@ -20,6 +19,7 @@ import { type JobResult, storeResult } from "./result.ts";
 import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
 import { JobStop, type StopReason } from "./stop.ts";
+import { transactFor } from "./transact-for.ts";
 
 /** `graceOver` aborts when the process can wait no longer for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
@@ -71,7 +71,7 @@ async function judgeCallOfTheDead(services: WorkerServices, job: OpenJob): Promi
   let { failures } = job;
   if (call?.state === "submitting") {
     const failure: FailedAttempt = { position: call.position, kind: "unknown", retryAfterSeconds: null };
-    await transact(services.database, async (tx) => {
+    await transactFor(services, job.appId, async (tx) => {
       if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
       await services.gateway.ledger.settleIn(tx, uncharged(brand("attempt", call.attemptId), "unknown"));
     });

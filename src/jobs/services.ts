@@ -8,6 +8,7 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { OnTerminal } from "../storage/webhook-events.ts";
 import type { Leases } from "./leases.ts";
+import type { AppTurns } from "./transact-for.ts";
 
 export interface JobServices {
   readonly gateway: GatewayServices;
@@ -17,6 +18,7 @@ export interface JobServices {
   readonly queue: Queue;
   readonly spool: Spool;
   readonly tokens: ResultTokens;
+  readonly appTurns: AppTurns;
   /** Whoever tells the outside world; called in the transaction that ends a job. */
   readonly onTerminal: OnTerminal;
   readonly limits: {

@@ -39,7 +39,7 @@ export interface DatabaseOptions {
   readonly asItIs?: boolean | undefined;
 }
 
-const LONGEST_IDLE_IN_TRANSACTION_MS = 15_000;
+const LONGEST_IDLE_IN_TRANSACTION_MS = 5_000;
 
 export type Transacting = Transaction<Tables>;
 

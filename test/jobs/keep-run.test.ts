@@ -72,6 +72,6 @@ async function jobInACall(): Promise<{ job: OpenJob; services: JobServices }> {
   const payer = { workspaceId: WORKSPACE, appId: APP, testMode: false };
   return {
     job: { id, attempt: 1, workspaceId: WORKSPACE, appId: APP, payer, call, deadlineAt } as unknown as OpenJob,
-    services: { database: gateway.database, gateway: gateway.app.gateway } as unknown as JobServices,
+    services: gateway.app.jobs,
   };
 }

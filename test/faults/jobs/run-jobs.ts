@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { startPostgresServer } from "../../harness/postgres-server.ts";
 import { type Chaos, startChaos } from "./chaos.ts";
-import { type CountingSandbox, startCountingSandbox } from "./counting-sandbox.ts";
+import { startCountingSandbox } from "./counting-sandbox.ts";
 import { type JobClientOptions, readJob, type SubmittedJob, submitJob } from "./job-client.ts";
 import { createJobHistory, type Facts, type JobHistory } from "./job-history.ts";
 import { judgeDeliveries, judgeJobs } from "./judge-jobs.ts";

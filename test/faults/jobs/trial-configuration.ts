@@ -39,7 +39,7 @@ export function trialConfiguration(
           id,
           route: id,
           budgets: [{ period: "total", limit_usd: "100000.00" }],
-          keys: [{ id: `${id}-key`, secret: KEYS[index], scopes: ["transcribe", "jobs"] }],
+          keys: [{ id: `${id}-key`, secret: KEYS[index] ?? KEYS[0], scopes: ["transcribe", "jobs"] }],
         })),
       },
     ],

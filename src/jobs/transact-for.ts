@@ -1,0 +1,19 @@
+// A worker's transactions that move money, of one app one at a time in this process (contract 5, 9). They wait for each other at the
+// app's budgets all the same; but were several waiting there when the process is frozen, each would hold the app up in its turn.
+import { createPlaces, type Places } from "../lib/places.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import { transact } from "../storage/transact.ts";
+
+export type AppTurns = Pick<Places, "within">;
+
+export function createAppTurns(): AppTurns {
+  return createPlaces({ total: Number.POSITIVE_INFINITY, perKind: 1 });
+}
+
+export function transactFor<T>(
+  { database, appTurns }: { readonly database: Database; readonly appTurns: AppTurns },
+  appId: string,
+  work: (tx: Transacting) => Promise<T>,
+): Promise<T> {
+  return appTurns.within(appId, new AbortController().signal, () => transact(database, work));
+}
