@@ -142,7 +142,7 @@ export const ERRORS = {
     413,
     "invalid_request_error",
     false,
-    "The audio is larger than the size cap (`max_audio_bytes` in `/v1/melimits`). It was refused before any provider was called. JSON with base64 counts the whole body, about a third more than the file: use multipart for files near the cap.",
+    "The audio is larger than the size cap (in `/v1/melimits`: `max_audio_bytes`; for jobs `max_job_audio_bytes`, which the operator may raise to 524288000; for URLs `max_audio_url_bytes` and `max_job_audio_url_bytes`). It was refused before any provider was called. JSON with base64 counts the whole body, about a third more than the file: use multipart for files near the cap.",
   ),
   BODY_TOO_LARGE: entry(413, "invalid_request_error", false, "The request body is larger than this endpoint takes."),
   UNSUPPORTED_MEDIA_TYPE: entry(

@@ -27,7 +27,9 @@ export const LANGUAGE_TAG = z
 export const transcriptionFields = z.strictObject({
   mode: z
     .enum(["batch", "async", "realtime"])
-    .describe("How the answer comes: at once, as a job, or as a live stream.")
+    .describe(
+      "How the answer comes: at once, as a job, or as a live stream. An upload is capped by `max_audio_bytes` here whatever the mode; larger ones go to `/v1/transcription/jobs`.",
+    )
     .optional(),
   stream: z.boolean().describe("Server-sent events while the transcript is made.").optional(),
   dry_run: z

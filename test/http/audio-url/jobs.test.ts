@@ -96,6 +96,16 @@ test("spec 8: exactly max_job_audio_url_bytes are fetched", async () => {
   assert.equal(job.status, "succeeded", JSON.stringify(job.error));
 });
 
+test("contract 5: with `mode: async` what a URL names is fetched by the limits of jobs", async () => {
+  const bytes = new Uint8Array(LIMIT);
+  bytes.set(speech().subarray(0, LIMIT));
+  remote.answer((_request, response) => serve(response, bytes));
+  const { origin } = remote.gateway;
+  const { job_id: id } = submittedOf(await postJson(origin, { audio: { url: URL_OF_SPEECH }, mode: "async" }));
+  const job = await ended(origin, id);
+  assert.equal(job.status, "succeeded", JSON.stringify(job.error));
+});
+
 test("contract 3: a job's key replays its 202 though the host is listed no more, and another URL is another payload", async () => {
   const headers = { "idempotency-key": "job-by-url" };
   const first = await submit(URL_OF_SPEECH, headers);

@@ -10,12 +10,13 @@ import { jobsFile } from "../../jobs/setting.ts";
 import { JOBS, submittedOf } from "./jobs.ts";
 
 const CAP = 300_000;
+const SYNC_CAP = 290_000;
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
     works: false,
     file: (sandbox) => {
-      const file = jobsFile(sandbox, { max_job_audio_bytes: CAP, max_audio_bytes: CAP });
+      const file = jobsFile(sandbox, { max_job_audio_bytes: CAP, max_audio_bytes: SYNC_CAP });
       const [notes] = file.workspaces?.[0]?.apps ?? [];
       return notes === undefined ? file : { ...file, workspaces: [withBudget(file)] };
     },
@@ -73,6 +74,16 @@ test("spec 8: N bytes of max_job_audio_bytes are taken, N + 1 are not, in a form
   const more = await postForm(gateway.origin, { path: JOBS, file: padded(CAP + 1) });
   assert.equal(more.code, "AUDIO_TOO_LARGE");
   assert.equal(detailsOf(more)["max_audio_bytes"], CAP);
+});
+
+test("contract 3: with `mode: async` the synchronous endpoint keeps its own cap, which judges the head before the body says the mode", async () => {
+  const fields = { mode: "async" };
+  const taken = await postForm(gateway.origin, { fields, file: padded(SYNC_CAP) });
+  submittedOf(taken);
+  rowsBefore += 1;
+  const more = await postForm(gateway.origin, { fields, file: padded(SYNC_CAP + 1) });
+  assert.equal(more.code, "AUDIO_TOO_LARGE");
+  assert.equal(detailsOf(more)["max_audio_bytes"], SYNC_CAP);
 });
 
 test("contract 5: what the app's budget does not hold is refused before the 202", async () => {
