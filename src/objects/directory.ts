@@ -2,7 +2,7 @@
 // process's file mode, so writing is our own: aside, synced, then renamed to its name (contract 5: durable before 202).
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FSDriver } from "flydrive/drivers/fs";
 import type { ObjectBackend } from "./store.ts";
@@ -25,8 +25,7 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
       let made: string | undefined;
       try {
         await writeDurably(aside, body);
-        made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        await rename(aside, target);
+        made = await moveInto(aside, target);
       } catch (error) {
         await rm(aside, { force: true });
         throw error;
@@ -46,7 +45,10 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
       }
       return stream;
     },
-    remove: (key) => driver.delete(key),
+    async remove(key) {
+      await driver.delete(key);
+      await removeEmptyFolders(directory, dirname(join(directory, key)));
+    },
     async *list(prefix) {
       const { objects } = await driver.listAll(prefix, { recursive: true });
       for (const object of objects) {
@@ -63,6 +65,34 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
   };
 }
 
+const MOVE_TRIES = 20;
+
+/** Answers the topmost folder that had to be made. One that falls empty meanwhile is removed, and made again. */
+async function moveInto(aside: string, target: string): Promise<string | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    try {
+      await rename(aside, target);
+      return made;
+    } catch (error) {
+      if (!isMissing(error) || tries === MOVE_TRIES) throw error;
+    }
+  }
+}
+
+/** All but the one below the store's own: `audio` and `results` stay. */
+async function removeEmptyFolders(directory: string, from: string): Promise<void> {
+  for (let folder = from; folder !== directory && dirname(folder) !== directory; folder = dirname(folder)) {
+    try {
+      await rmdir(folder);
+    } catch (error) {
+      // Something else is in it, or somebody else was here first.
+      if (isOneOf(error, ["ENOTEMPTY", "EEXIST", "ENOENT"])) return;
+      throw error;
+    }
+  }
+}
+
 async function writeDurably(path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
   const handle = await open(path, "wx", 0o600);
   try {
@@ -76,7 +106,12 @@ async function writeDurably(path: string, body: AsyncIterable<Uint8Array>): Prom
 async function syncFolder(path: string): Promise<void> {
   // Windows opens no folders, and keeps names durable by itself.
   if (process.platform === "win32") return;
-  const handle = await open(path, "r");
+  const handle = await open(path, "r").catch((error: unknown) => {
+    // With the object itself, by somebody else.
+    if (isMissing(error)) return null;
+    throw error;
+  });
+  if (handle === null) return;
   try {
     await handle.sync();
   } finally {
@@ -93,5 +128,9 @@ async function removeLeftovers(incoming: string): Promise<void> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return isOneOf(error, ["ENOENT"]);
+}
+
+function isOneOf(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

@@ -92,6 +92,7 @@ test("contract 5: transcript, prompt and source URL are never on the disk in pla
   await vacuumPurged(database);
   await assertNothingSaid();
   assert.deepEqual(filesIn(join(gateway.dataDir, "objects")), []);
+  assert.deepEqual(readdirSync(join(gateway.dataDir, "objects", "results")), [], "nor the folder of a job's results");
   const dump = await dumpTables(database);
   for (const bytes of sealed) {
     assert.ok(!dump.includes(bytes.toString("hex")));

@@ -161,6 +161,24 @@ test("contract 5: in a directory nothing shows under a key before all of it is w
   assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
 });
 
+test("contract 5: a folder goes with its last object, whoever puts another there at that moment", async () => {
+  const stores = await Promise.all([openObjectStore(settings.directory), openObjectStore(settings.directory)]);
+  await Promise.all(
+    stores.map(async (store, index) => {
+      for (let round = 0; round < 200; round += 1) {
+        await put(store, `results/shared/${index}`, Buffer.from(`${round}`));
+        assert.equal((await read(store, `results/shared/${index}`)).toString(), `${round}`);
+        await store.remove(`results/shared/${index}`);
+      }
+    }),
+  );
+  assert.deepEqual(
+    [existsSync(join(directory, "results")), existsSync(join(directory, "results", "shared"))],
+    [true, false],
+  );
+  for (const store of stores) store.close();
+});
+
 test("contract 5: what a killed process left behind goes a day later, at the next start; a running upload stays", async () => {
   const old = join(directory, ".incoming", "0123");
   const running = join(directory, ".incoming", "4567");
