@@ -10,10 +10,12 @@ import { type Database, openDatabase } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { setClock } from "../harness/database.ts";
 import { configurationOf, ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
+import { terminateSessions } from "./terminate-sessions.ts";
 import type { Ask, ChildSetup, Facts, FromChild, InnerPoint, SubmitPoint, ToChild } from "./kill-protocol.ts";
 
 const setup = JSON.parse(process.argv[2] ?? "null") as ChildSetup;
 let armed: InnerPoint | SubmitPoint | null = null;
+let cutting: InnerPoint | null = null;
 let committing: InnerPoint | SubmitPoint | null = null;
 
 const stored = await openDatabase(
@@ -25,7 +27,10 @@ const database: Database = {
   transaction: async (work) => {
     const result = await stored.transaction(async (tx) => {
       const done = await work(tx);
-      if (committing !== null) reach(committing);
+      if (committing !== null) {
+        reach(committing);
+        await cut(committing);
+      }
       return done;
     });
     if (committing === "before-submit-commit") {
@@ -105,6 +110,7 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
         committing = "before-settle-commit";
         const settled = await ledger.settle(settlement).finally(() => (committing = null));
         reach("after-settle-commit");
+        await cut("after-settle-commit");
         return settled;
       },
     },
@@ -113,6 +119,12 @@ function wrapGateway(gateway: GatewayServices): GatewayServices {
 
 function reach(point: InnerPoint | SubmitPoint): void {
   if (armed === point) process.kill(process.pid, "SIGKILL");
+}
+
+async function cut(point: InnerPoint | SubmitPoint): Promise<void> {
+  if (cutting !== point || setup.databaseUrl === null) return;
+  cutting = null;
+  await terminateSessions(setup.databaseUrl);
 }
 
 async function obey({ id, ask }: ToChild): Promise<void> {
@@ -129,6 +141,9 @@ async function answer(ask: Ask): Promise<Facts | null> {
   switch (ask.kind) {
     case "arm":
       armed = ask.point;
+      return null;
+    case "cut":
+      cutting = ask.point;
       return null;
     case "clock":
       await setClock(stored, ask.at);

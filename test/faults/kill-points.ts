@@ -160,7 +160,7 @@ async function runTrial(trial: Trial): Promise<{ readonly fate: string; readonly
 }
 
 /** Charges are completed answers; nothing stays open or reserved; the budget says what the attempts say. */
-function judgeBooks(facts: Facts, fate: string, hold: (isSo: boolean, otherwise: string) => void): void {
+export function judgeBooks(facts: Facts, fate: string, hold: (isSo: boolean, otherwise: string) => void): void {
   const isPaid = fate !== "unavailable";
   hold(facts.slot === (isPaid ? "completed" : "burned"), `final slot: ${facts.slot}`);
   const charged = facts.attempts.filter((attempt) => attempt.chargeNanoUsd > 0);
@@ -188,7 +188,7 @@ function isInner(point: KillPoint): point is InnerPoint {
   return INNER_POINTS.some((each) => each === point);
 }
 
-function fateOf(answer: Answer): string {
+export function fateOf(answer: Answer): string {
   if (answer.status === 200) return answer.headers.get("x-svc-idempotent-replay") === "true" ? "replay" : "runs";
   return answer.code === "IDEMPOTENT_RESULT_UNAVAILABLE" ? "unavailable" : `${answer.status} ${answer.code}`;
 }
@@ -197,14 +197,14 @@ function slotAfterSweep(fate: Fate): string | null {
   return { runs: null, unavailable: "burned", replay: "completed" }[fate];
 }
 
-async function factsOf(gateway: GatewayProcess, key: string, since: string): Promise<Facts> {
+export async function factsOf(gateway: GatewayProcess, key: string, since: string): Promise<Facts> {
   const facts = await gateway.ask({ kind: "facts", key, since });
   assert(facts !== null);
   return facts;
 }
 
 /** A wrong answer is no lost connection. */
-function connectionLost(error: unknown): null {
+export function connectionLost(error: unknown): null {
   if (error instanceof TypeError) return null;
   throw error;
 }

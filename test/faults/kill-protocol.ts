@@ -31,6 +31,8 @@ export interface ChildSetup {
 
 export type Ask =
   | { readonly kind: "arm"; readonly point: InnerPoint | SubmitPoint }
+  /** There every session of its database ends, and the process lives on. */
+  | { readonly kind: "cut"; readonly point: InnerPoint }
   /** Stops the database's clock at this moment. */
   | { readonly kind: "clock"; readonly at: string }
   | { readonly kind: "sweep" }

@@ -8,6 +8,7 @@ import { runZombies } from "./jobs/zombies.ts";
 import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSubmitKills } from "./submit-kills.ts";
+import { runTerminatedSessions } from "./terminated-sessions.ts";
 import { runWebhooks } from "./webhooks/run-webhooks.ts";
 
 interface Trials {
@@ -53,6 +54,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 20,
     shortN: 2,
     run: runSubmitKills,
+  },
+  "terminated-sessions": {
+    about:
+      "every session of the database ended between a provider's answer and its commit, N times at each of four moments; always on a PostgreSQL server of its own",
+    defaultN: 25,
+    shortN: 2,
+    run: runTerminatedSessions,
   },
   "same-key": {
     about: "N rounds of 200 identical keyed requests at once over three gateways",

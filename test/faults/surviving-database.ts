@@ -14,9 +14,13 @@ export interface SurvivingDatabase {
   remove(): Promise<void>;
 }
 
+export async function makeFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), "patchbay-faults-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
 export async function makeSurvivingDatabase(): Promise<SurvivingDatabase> {
-  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-faults-"));
-  const removeFolder = () => rm(dataDir, { recursive: true, force: true });
+  const { path: dataDir, remove: removeFolder } = await makeFolder();
   if (TEST_ENGINE === "pglite") return { engine: TEST_ENGINE, dataDir, databaseUrl: null, remove: removeFolder };
   const name = `patchbay_faults_${randomBytes(8).toString("hex")}`;
   await onServer(`create database ${name}`);

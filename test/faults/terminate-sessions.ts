@@ -1,0 +1,14 @@
+// Ends every other session of a database at once, as a failover or an operator does.
+import { Client } from "pg";
+
+export async function terminateSessions(databaseUrl: string): Promise<void> {
+  const admin = new Client({ connectionString: databaseUrl });
+  await admin.connect();
+  try {
+    await admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    );
+  } finally {
+    await admin.end();
+  }
+}
