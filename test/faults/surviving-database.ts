@@ -14,7 +14,7 @@ export interface SurvivingDatabase {
   remove(): Promise<void>;
 }
 
-export async function makeFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+export async function makeFolder(): Promise<{ readonly path: string; readonly remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), "patchbay-faults-"));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
