@@ -1,7 +1,7 @@
 // pg-boss on our database, either engine: it wakes, defers and retries; what is true stands in our own tables (contract 5, 6).
 // A message may come twice or late, so whoever works on it asks its table first.
 import { sql } from "kysely";
-import { PgBoss } from "pg-boss";
+import { type Db, PgBoss } from "pg-boss";
 import type { Database, Transacting } from "../storage/database.ts";
 import { fromEmbedded, fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
@@ -56,6 +56,7 @@ const SCHEMA = "pgboss";
 const CHANNEL = "patchbay_queue";
 const TOPIC_MARK = "@";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
+const GRANT_LOCK = 7_270_703;
 /** Messages done with are of no further use. */
 const DELETE_AFTER_SECONDS = 3_600;
 
@@ -84,6 +85,7 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
         // Read once: pg-boss would look a queue up on its own connection, which a sender in our transaction must not wait for.
         await boss.findJobs(name, { id: NO_MESSAGE });
       }
+      if (!hasOwner(database)) await letTenantsSend(boss.getDb(), database.tenantRole);
       const heard = (payload: string): void => {
         if (payload.startsWith(TOPIC_MARK)) listeners.forEach((listener) => listener(payload.slice(1)));
         else dispatchers.get(payload)?.wake();
@@ -156,8 +158,12 @@ function openBoss({ direct, db }: Database): PgBoss {
       });
 }
 
+function hasOwner({ direct }: Database): boolean {
+  return direct.engine === "postgres" && direct.migrateUrl !== null;
+}
+
 /** Where the schema has an owner of its own, it makes pg-boss's tables and lets the process use them. */
-async function prepareAsOwner({ direct, db }: Database, onError: (error: unknown) => void): Promise<void> {
+async function prepareAsOwner({ direct, db, tenantRole }: Database, onError: (error: unknown) => void): Promise<void> {
   if (direct.engine !== "postgres" || direct.migrateUrl === null) return;
   const owner = new PgBoss({
     connectionString: direct.migrateUrl,
@@ -169,17 +175,30 @@ async function prepareAsOwner({ direct, db }: Database, onError: (error: unknown
   owner.on("error", onError);
   await owner.start();
   try {
-    const { rows } = await sql<{ role: string }>`select quote_ident(current_user) as role`.execute(db);
+    const { rows } = await sql<{ role: string }>`select current_user as role`.execute(db);
     const role = rows[0]?.role;
-    if (role === undefined) return;
-    for (const grant of [
-      `grant usage on schema ${SCHEMA} to ${role}`,
-      `grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${role}`,
-      `grant usage on all sequences in schema ${SCHEMA} to ${role}`,
-      `grant execute on all functions in schema ${SCHEMA} to ${role}`,
-    ])
-      await owner.getDb().executeSql(grant);
+    if (role !== undefined) await grant(owner.getDb(), role, "select, insert, update, delete");
+    await letTenantsSend(owner.getDb(), tenantRole);
   } finally {
     await owner.stop({ graceful: false });
   }
+}
+
+/** A transaction bound to a workspace sends messages as well: names of queues and ids, nothing of another's. */
+async function letTenantsSend(db: Db, tenantRole: string | null): Promise<void> {
+  if (tenantRole !== null) await grant(db, tenantRole, "select, insert");
+}
+
+async function grant(db: Db, role: string, privileges: string): Promise<void> {
+  const to = `"${role.replaceAll('"', '""')}"`;
+  // One text is one transaction. Processes that start at once would write the same rows of the catalogue.
+  await db.executeSql(
+    [
+      `select pg_advisory_xact_lock(${GRANT_LOCK})`,
+      `grant usage on schema ${SCHEMA} to ${to}`,
+      `grant ${privileges} on all tables in schema ${SCHEMA} to ${to}`,
+      `grant usage on all sequences in schema ${SCHEMA} to ${to}`,
+      `grant execute on all functions in schema ${SCHEMA} to ${to}`,
+    ].join("; "),
+  );
 }

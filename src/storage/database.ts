@@ -2,18 +2,30 @@
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
 import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
 import { type ClientBase, Pool, types } from "pg";
+import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
-import { grantTo, migrate } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
+import { protect, type TenantRole } from "./protect.ts";
 import type { Tables } from "./tables.ts";
+import { transact } from "./transact.ts";
 
 export interface Database {
   readonly engine: "pglite" | "postgres";
+  /** The system's handle: every workspace's rows. For batches, claims, sweeps, purges and the look-up of keys. */
   readonly db: Kysely<Tables>;
+  /**
+   * A transaction that sees and writes the rows of one workspace and no others, whatever its statements ask for; made again
+   * when it was the victim of a deadlock.
+   */
+  inWorkspace<T>(workspaceId: WorkspaceId, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** The system's, as `db` is. */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
+  /** What transactions bound to a workspace run as; null where the database's owner may make no roles. */
+  readonly tenantRole: TenantRole;
   /** For the queue, which brings SQL and connections of its own. */
   readonly direct: DirectAccess;
   readonly close: () => Promise<void>;
@@ -56,7 +68,9 @@ async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions)
   return migrated(
     { db, engine: "pglite", direct: { engine: "pglite", pglite: engine.pglite } },
     async () => {
-      if (asItIs !== true) await migrate(db);
+      if (asItIs === true) return undefined;
+      await migrate(db);
+      return protect(db);
     },
     () => engine.close(),
   );
@@ -66,14 +80,16 @@ async function openServer(databaseUrl: string, { migrateUrl, poolSize, asItIs }:
   const db = connect(databaseUrl, poolSize ?? 10);
   const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
   const prepare = async () => {
-    if (asItIs === true) return;
-    if (ownerUrl === null) return migrate(db);
+    if (asItIs === true) return undefined;
+    if (ownerUrl === null) {
+      await migrate(db);
+      return protect(db);
+    }
     const owner = connect(ownerUrl, 1);
     try {
       await migrate(owner);
-      const runtime = await sql<{ role: string }>`select current_user as role`.execute(db);
-      const role = runtime.rows[0]?.role;
-      if (role !== undefined) await grantTo(owner, role);
+      const login = await sql<{ name: string }>`select current_user as name`.execute(db);
+      return await protect(owner, login.rows[0]?.name ?? null);
     } finally {
       await owner.destroy();
     }
@@ -84,21 +100,30 @@ async function openServer(databaseUrl: string, { migrateUrl, poolSize, asItIs }:
 
 async function migrated(
   { db, engine, direct }: Pick<Database, "db" | "engine" | "direct">,
-  prepare: () => Promise<void>,
+  prepare: () => Promise<TenantRole | undefined>,
   end: () => Promise<void>,
 ): Promise<Database> {
+  let role: TenantRole | undefined;
   try {
-    await prepare();
+    role = await prepare();
   } catch (error) {
     await end();
     throw error;
   }
   let closing: Promise<void> | null = null;
+  const transaction: Database["transaction"] = (work) => db.transaction().execute(work);
   return {
     engine,
     db,
     direct,
-    transaction: (work) => db.transaction().execute(work),
+    tenantRole: role ?? null,
+    inWorkspace: (workspaceId, work) =>
+      transact({ transaction }, async (tx) => {
+        if (role === undefined) throw new Error("a database opened as it is binds nobody");
+        await bind(tx, workspaceId, role);
+        return work(tx);
+      }),
+    transaction,
     ping: async () => {
       await sql`select 1`.execute(db);
     },
@@ -107,6 +132,14 @@ async function migrated(
       return closing;
     },
   };
+}
+
+/** Until the transaction ends, however it ends. */
+async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole): Promise<void> {
+  const binding = sql`set_config('patchbay.workspace', ${workspaceId}, true)`;
+  await (role === null ? sql`select ${binding}` : sql`select ${binding}, set_config('role', ${role}, true)`).execute(
+    tx,
+  );
 }
 
 function connect(connectionString: string, max: number): Kysely<Tables> {

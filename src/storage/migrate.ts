@@ -35,10 +35,3 @@ export async function migrationState<T>(db: Kysely<T>): Promise<MigrationState> 
     unknown: [...applied].filter((name) => !Object.hasOwn(MIGRATIONS, name)).toSorted(),
   };
 }
-
-/** The schema's owner migrates, the process runs as somebody else: who needs the tables, and may not change them. */
-export async function grantTo<T>(owner: Kysely<T>, role: string): Promise<void> {
-  await sql`grant usage on schema public to ${sql.id(role)}`.execute(owner);
-  await sql`grant select, insert, update, delete on all tables in schema public to ${sql.id(role)}`.execute(owner);
-  await sql`grant execute on all functions in schema public to ${sql.id(role)}`.execute(owner);
-}

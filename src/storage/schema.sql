@@ -727,3 +727,91 @@ CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON publ
 CREATE TRIGGER audit_log_link BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_link();
 
 CREATE TRIGGER jobs_guard BEFORE INSERT OR DELETE OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION jobs_guard();
+
+create policy system on api_keys for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on api_keys for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on apps for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on apps for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on attempts for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on attempts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on audio_url_domains for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on audio_url_domains for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy tenant_shared on audio_url_domains for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
+
+create policy system on audit_log for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on audit_log for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on budget_leases for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on budget_leases for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on budget_windows for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on budget_windows for all to patchbay_tenant_of_postgres using (budget_id IN ( SELECT budgets.id
+   FROM budgets)) with check (budget_id IN ( SELECT budgets.id
+   FROM budgets));
+
+create policy system on budgets for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on budgets for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on connections for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on connections for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on idempotency_slots for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on idempotency_slots for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on jobs for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on jobs for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on provider_deletions for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on provider_deletions for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on realtime_tokens for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on realtime_tokens for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on requests for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on requests for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on routes for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on routes for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on usage_hours for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on usage_hours for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on webhook_attempts for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on webhook_attempts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on webhook_deliveries for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on webhook_deliveries for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on webhook_events for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on webhook_events for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on webhooks for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on webhooks for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on workspaces for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on workspaces for all to patchbay_tenant_of_postgres using (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));

@@ -3,7 +3,10 @@ import type { Database, Transacting } from "./database.ts";
 
 const MAX_TRIES = 3;
 
-export async function transact<T>(database: Database, work: (tx: Transacting) => Promise<T>): Promise<T> {
+export async function transact<T>(
+  database: Pick<Database, "transaction">,
+  work: (tx: Transacting) => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await database.transaction(work);

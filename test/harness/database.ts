@@ -139,7 +139,9 @@ function withName(server: string, name: string): string {
 function schemaHash(): string {
   const root = new URL("../../", import.meta.url);
   const hash = createHash("sha256").update(readFileSync(new URL("package-lock.json", root)));
-  for (const file of globSync("src/storage/{migrations/*,migrate,pglite}.ts", { cwd: root }).toSorted())
+  for (const file of globSync("src/storage/{migrations/*,migrate,pglite,protect,tenant-tables}.ts", {
+    cwd: root,
+  }).toSorted())
     hash.update(readFileSync(new URL(file, root)));
   return hash.digest("hex").slice(0, 16);
 }

@@ -1,0 +1,47 @@
+// Which tables hold rows of workspaces, and how a row tells whose it is (contract 2). The policies of `storage/protect.ts` are made
+// from this list; a test fails for a table of a workspace's that is not in it.
+
+export interface TenantTable {
+  readonly table: string;
+  /** True of the rows of the workspace that the transaction is bound to. */
+  readonly own: string;
+  /** True of further rows that every workspace may read, and none may write. */
+  readonly shared?: string;
+}
+
+/** Asked once a statement, and not once a row. Unset or empty it is nobody's id: no row matches. */
+const BOUND = "(select current_setting('patchbay.workspace', true))";
+
+const byColumn = (column: string) => (table: string) => ({ table, own: `${column} = ${BOUND}` });
+const byWorkspaceId = byColumn("workspace_id");
+/** `platform` or a workspace's id. */
+const byScope = byColumn("scope");
+
+export const TENANT_TABLES: readonly TenantTable[] = [
+  { table: "workspaces", own: `id = ${BOUND}` },
+  ...[
+    "api_keys",
+    "apps",
+    "attempts",
+    "audit_log",
+    "budget_leases",
+    "budgets",
+    "idempotency_slots",
+    "jobs",
+    "provider_deletions",
+    "realtime_tokens",
+    "requests",
+    "usage_hours",
+    "webhook_attempts",
+    "webhook_deliveries",
+    "webhook_events",
+    "webhooks",
+  ].map(byWorkspaceId),
+  // The budget's own policy holds inside.
+  { table: "budget_windows", own: "budget_id in (select id from budgets)" },
+  ...["connections", "routes"].map(byScope),
+  { ...byScope("audio_url_domains"), shared: "scope = 'platform'" },
+];
+
+/** The same for everybody; a workspace may read them. */
+export const SHARED_TABLES: readonly string[] = ["plans", "prices", "usage_progress"];

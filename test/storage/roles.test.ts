@@ -1,0 +1,132 @@
+// Who the process is to its database (contract 10 `storage.migrate_url`; reliability 6): a superuser, an ordinary owner that may or may
+// not make roles, or a login that owns nothing. The wall between workspaces stands in front of each of them.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, test, type TestContext } from "node:test";
+import { sql } from "kysely";
+import { newId } from "../../src/contract/ids.ts";
+import { createQueue } from "../../src/queue/queue.ts";
+import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+
+let server: TestDatabase;
+before(async () => {
+  server = await openTestDatabase();
+});
+after(() => server.close());
+
+interface Login {
+  readonly name: string;
+  readonly url: (database: string) => string;
+}
+
+test("reliability 6: an ordinary owner without the right to make roles is bound too", async (context) => {
+  const setting = await anInstallation(context, "");
+  if (setting === null) return;
+  await using opened = await open(setting.owner.url(setting.name));
+  assert.equal(opened.database.tenantRole, null);
+  await assertWall(opened.database);
+});
+
+test("reliability 6: an owner that may make roles binds by a role, and itself sees by membership alone: it is forced", async (context) => {
+  const setting = await anInstallation(context, "createrole");
+  if (setting === null) return;
+  await using opened = await open(setting.owner.url(setting.name));
+  const { database } = opened;
+  assert.equal(database.tenantRole, `patchbay_tenant_of_${setting.owner.name}`);
+  await assertWall(database);
+  const seen = async () => (await database.db.selectFrom("workspaces").select("id").execute()).length;
+  assert.equal(await seen(), 2);
+  const system = sql.id(`patchbay_system_of_${setting.owner.name}`);
+  await sql`alter table workspaces disable row level security`.execute(database.db);
+  await sql`alter table workspaces enable row level security`.execute(database.db);
+  await sql`drop policy system on workspaces`.execute(database.db);
+  assert.equal(await seen(), 0);
+  await sql`create policy system on workspaces to ${system} using (true)`.execute(database.db);
+  assert.equal(await seen(), 2);
+});
+
+test("contract 10: with storage.migrate_url the process's login owns nothing, and a bound transaction may send messages", async (context) => {
+  const setting = await anInstallation(context, "createrole");
+  if (setting === null) return;
+  const login = await makeLogin("");
+  await using opened = await open(login.url(setting.name), setting.owner.url(setting.name));
+  const { database } = opened;
+  await assertWall(database);
+  await assert.rejects(sql`alter table jobs add column x int`.execute(database.db), /must be owner/u);
+  await assert.rejects(sql`alter table jobs disable row level security`.execute(database.db), /must be owner/u);
+  const queue = createQueue({
+    database,
+    queues: { mail: { retryLimit: 0, expireSeconds: 60 } },
+    onError: assert.ifError,
+  });
+  await queue.start();
+  await database.inWorkspace(newId("workspace"), (tx) => queue.send("mail", { id: 1 }, {}, tx));
+  await queue.stop();
+  const { rows } = await sql`select from pgboss.job where name = 'mail'`.execute(database.db);
+  assert.equal(rows.length, 1);
+});
+
+test("contract 10: a login that owns nothing and names no owner does not start", async (context) => {
+  const setting = await anInstallation(context, "createrole");
+  if (setting === null) return;
+  await (await openDatabase({ databaseUrl: setting.owner.url(setting.name) })).close();
+  const login = await makeLogin("");
+  await assert.rejects(openDatabase({ databaseUrl: login.url(setting.name), poolSize: 1 }));
+});
+
+test("reliability 6: two installations on one server share no role", async (context) => {
+  const [one, other] = [await anInstallation(context, "createrole"), await anInstallation(context, "createrole")];
+  if (one === null || other === null) return;
+  await using first = await open(one.owner.url(one.name));
+  await using second = await open(other.owner.url(other.name));
+  assert.notEqual(first.database.tenantRole, second.database.tenantRole);
+  await assert.rejects(openDatabase({ databaseUrl: one.owner.url(other.name), poolSize: 1 }));
+});
+
+async function assertWall(database: Database): Promise<void> {
+  const [first, second] = [newId("workspace"), newId("workspace")];
+  for (const id of [first, second])
+    await database.inWorkspace(id, (tx) =>
+      tx.insertInto("workspaces").values({ id, slug: id, managed_by: "test" }).execute(),
+    );
+  const own = await database.inWorkspace(first, (tx) => tx.selectFrom("workspaces").select("id").execute());
+  assert.deepEqual(own, [{ id: first }]);
+  const removed = await database.inWorkspace(first, (tx) =>
+    tx.deleteFrom("workspaces").where("id", "=", second).execute(),
+  );
+  assert.equal(removed[0]?.numDeletedRows, 0n);
+  const all = await database.db.selectFrom("workspaces").select("id").where("id", "in", [first, second]).execute();
+  assert.equal(all.length, 2);
+}
+
+async function open(databaseUrl: string, migrateUrl?: string) {
+  const database = await openDatabase({ databaseUrl, migrateUrl, poolSize: 3 });
+  return { database, [Symbol.asyncDispose]: () => database.close() };
+}
+
+/** A database and its owner, on the server of the tests; null on the embedded engine, which has one user. */
+async function anInstallation(context: TestContext, rights: string) {
+  if (server.engine === "pglite") {
+    context.skip("the embedded engine has one user");
+    return null;
+  }
+  const owner = await makeLogin(rights);
+  const name = `patchbay_roles_${randomBytes(6).toString("hex")}`;
+  await sql`create database ${sql.id(name)} owner ${sql.id(owner.name)}`.execute(server.db);
+  context.after(() => sql`drop database ${sql.id(name)} with (force)`.execute(server.db));
+  return { owner, name };
+}
+
+async function makeLogin(rights: string): Promise<Login> {
+  const name = `login_${randomBytes(6).toString("hex")}`;
+  const password = randomBytes(8).toString("hex");
+  await sql.raw(`create role ${name} login ${rights} password '${password}'`).execute(server.db);
+  return {
+    name,
+    url: (database) => {
+      const url = new URL(process.env["DATABASE_URL"] ?? "");
+      return Object.assign(url, { username: name, password, pathname: `/${database}` }).href;
+    },
+  };
+}
