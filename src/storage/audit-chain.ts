@@ -28,15 +28,15 @@ export interface ChainLink {
 
 /** `chain` absent: all of them. */
 export async function readHeads(db: Handle, chain?: string): Promise<readonly ChainHead[]> {
-  const all = db.selectFrom("audit_heads").selectAll().orderBy("chain");
-  const rows = await (chain === undefined ? all : all.where("chain", "=", chain)).execute();
-  return rows.map(({ chain, seq, hash: head }) => ({ chain, seq, hash: Buffer.from(head).toString("hex") }));
+  const all = db.selectFrom("audit_heads").selectAll().orderBy("scope");
+  const rows = await (chain === undefined ? all : all.where("scope", "=", chain)).execute();
+  return rows.map(({ scope, seq, hash: head }) => ({ chain: scope, seq, hash: Buffer.from(head).toString("hex") }));
 }
 
 /** Every chain that has a row or a head. */
 export async function readChains(db: Handle): Promise<readonly string[]> {
   const { rows } = await sql<{ chain: string }>`
-    select chain from audit_heads union select distinct chain from audit_log order by chain`.execute(db);
+    select scope as chain from audit_heads union select distinct chain from audit_log order by chain`.execute(db);
   return rows.map(({ chain }) => chain);
 }
 

@@ -16,11 +16,11 @@ CREATE OR REPLACE FUNCTION public.audit_log_link()
 AS $function$
     begin
       new.chain := coalesce(new.workspace_id, 'platform');
-      insert into audit_heads (chain, seq, hash) values (new.chain, 0, ''::bytea) on conflict do nothing;
+      insert into audit_heads (scope, seq, hash) values (new.chain, 0, ''::bytea) on conflict do nothing;
       -- Held to the end of the transaction: the rows of a chain come one after another.
-      select seq + 1, hash into new.seq, new.previous_hash from audit_heads where chain = new.chain for update;
+      select seq + 1, hash into new.seq, new.previous_hash from audit_heads where scope = new.chain for update;
       new.hash := sha256(new.previous_hash || convert_to(audit_part(new.chain) || audit_part(new.seq::text) || audit_part(new.id::text) || audit_part(new.workspace_id) || audit_part(encode(timestamptz_send(new.at), 'hex')) || audit_part(new.actor_key_id) || audit_part(new.action) || audit_part(new.object) || audit_part(new.before::text) || audit_part(new.after::text), 'UTF8'));
-      update audit_heads set seq = new.seq, hash = new.hash where chain = new.chain;
+      update audit_heads set seq = new.seq, hash = new.hash where scope = new.chain;
       return new;
     end
   $function$
@@ -188,10 +188,10 @@ create table audio_url_domains (
 );
 
 create table audit_heads (
-  chain text not null,
+  scope text not null,
   seq bigint not null,
   hash bytea not null,
-  constraint audit_heads_pkey PRIMARY KEY (chain)
+  constraint audit_heads_pkey PRIMARY KEY (scope)
 );
 
 create table audit_log (
@@ -746,6 +746,10 @@ create policy tenant on audio_url_domains for all to patchbay_tenant_of_postgres
 
 create policy tenant_shared on audio_url_domains for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
 
+create policy system on audit_heads for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on audit_heads for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
 create policy system on audit_log for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on audit_log for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
@@ -767,6 +771,10 @@ create policy tenant on budgets for all to patchbay_tenant_of_postgres using (wo
 create policy system on connections for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on connections for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on credit_grants for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on credit_grants for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on idempotency_slots for all to patchbay_system_of_postgres using true with check true;
 

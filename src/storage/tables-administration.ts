@@ -29,7 +29,8 @@ export interface AuditLogTable {
 
 /** Where each chain of the audit log ends. */
 export interface AuditHeadsTable {
-  chain: string;
+  /** `platform` or a workspace id. */
+  scope: string;
   seq: Bigint;
   hash: Bytes;
 }

@@ -26,6 +26,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
     "audit_log",
     "budget_leases",
     "budgets",
+    "credit_grants",
     "idempotency_slots",
     "jobs",
     "provider_deletions",
@@ -39,7 +40,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
   ].map(byWorkspaceId),
   // The budget's own policy holds inside.
   { table: "budget_windows", own: "budget_id in (select id from budgets)" },
-  ...["connections", "routes"].map(byScope),
+  ...["audit_heads", "connections", "routes"].map(byScope),
   { ...byScope("audio_url_domains"), shared: "scope = 'platform'" },
 ];
 

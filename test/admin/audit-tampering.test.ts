@@ -214,26 +214,26 @@ const TAMPERINGS: readonly Tampering[] = [
     run: async (tx, random) => {
       const chain = someChain(random);
       await sql`delete from audit_log where chain = ${chain}`.execute(tx);
-      await sql`delete from audit_heads where chain = ${chain}`.execute(tx);
+      await sql`delete from audit_heads where scope = ${chain}`.execute(tx);
     },
   },
   {
     name: "a head moved",
     run: async (tx, random) => {
       const by = random.pick([-2, -1, 1, 5]);
-      await sql`update audit_heads set seq = seq + ${by} where chain = ${someChain(random)}`.execute(tx);
+      await sql`update audit_heads set seq = seq + ${by} where scope = ${someChain(random)}`.execute(tx);
     },
   },
   {
     name: "a head's hash changed",
     run: async (tx, random) => {
-      await sql`update audit_heads set hash = sha256(hash) where chain = ${someChain(random)}`.execute(tx);
+      await sql`update audit_heads set hash = sha256(hash) where scope = ${someChain(random)}`.execute(tx);
     },
   },
   {
     name: "a head removed",
     run: async (tx, random) => {
-      await sql`delete from audit_heads where chain = ${someChain(random)}`.execute(tx);
+      await sql`delete from audit_heads where scope = ${someChain(random)}`.execute(tx);
     },
   },
 ];
@@ -266,7 +266,7 @@ async function rehash(tx: Transacting, chain: string, from: number, to: number):
 async function fitHead(tx: Transacting, chain: string): Promise<void> {
   await sql`update audit_heads h set seq = coalesce(l.seq, 0), hash = coalesce(l.hash, ''::bytea)
     from (select max(seq) as seq, (array_agg(hash order by seq desc))[1] as hash from audit_log where chain = ${chain}) l
-    where h.chain = ${chain}`.execute(tx);
+    where h.scope = ${chain}`.execute(tx);
 }
 
 const UNDONE = Symbol("undone");

@@ -21,8 +21,9 @@ const LINK = (row: string) =>
     .join(" || ")}, 'UTF8'))`;
 
 const STATEMENTS = [
+  // `platform` or a workspace's id, as in `connections`.
   `create table audit_heads (
-    chain text primary key,
+    scope text primary key,
     seq bigint not null,
     hash bytea not null
   )`,
@@ -38,11 +39,11 @@ const STATEMENTS = [
   `create function audit_log_link() returns trigger language plpgsql as $$
     begin
       new.chain := coalesce(new.workspace_id, 'platform');
-      insert into audit_heads (chain, seq, hash) values (new.chain, 0, ''::bytea) on conflict do nothing;
+      insert into audit_heads (scope, seq, hash) values (new.chain, 0, ''::bytea) on conflict do nothing;
       -- Held to the end of the transaction: the rows of a chain come one after another.
-      select seq + 1, hash into new.seq, new.previous_hash from audit_heads where chain = new.chain for update;
+      select seq + 1, hash into new.seq, new.previous_hash from audit_heads where scope = new.chain for update;
       new.hash := ${LINK("new")};
-      update audit_heads set seq = new.seq, hash = new.hash where chain = new.chain;
+      update audit_heads set seq = new.seq, hash = new.hash where scope = new.chain;
       return new;
     end
   $$`,
@@ -54,10 +55,10 @@ const STATEMENTS = [
     begin
       for entry in select * from audit_log order by id loop
         entry.chain := coalesce(entry.workspace_id, 'platform');
-        insert into audit_heads (chain, seq, hash) values (entry.chain, 0, ''::bytea) on conflict do nothing;
-        select seq + 1, hash into entry.seq, entry.previous_hash from audit_heads where chain = entry.chain;
+        insert into audit_heads (scope, seq, hash) values (entry.chain, 0, ''::bytea) on conflict do nothing;
+        select seq + 1, hash into entry.seq, entry.previous_hash from audit_heads where scope = entry.chain;
         entry.hash := ${LINK("entry")};
-        update audit_heads set seq = entry.seq, hash = entry.hash where chain = entry.chain;
+        update audit_heads set seq = entry.seq, hash = entry.hash where scope = entry.chain;
         update audit_log set chain = entry.chain, seq = entry.seq, previous_hash = entry.previous_hash, hash = entry.hash
           where id = entry.id;
       end loop;
