@@ -800,6 +800,10 @@ create policy system on routes for all to patchbay_system_of_postgres using true
 
 create policy tenant on routes for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
+create policy system on usage_days for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on usage_days for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
 create policy system on usage_hours for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on usage_hours for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));

@@ -32,6 +32,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
     "provider_deletions",
     "realtime_tokens",
     "requests",
+    "usage_days",
     "usage_hours",
     "webhook_attempts",
     "webhook_deliveries",
