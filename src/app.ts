@@ -280,7 +280,7 @@ function openRemoteAudio(
     outbound,
     spool,
     domainsOf: async (workspaceId) => {
-      const { own, platform } = await readAudioUrlDomains(database.db, workspaceId);
+      const { own, platform } = await database.inWorkspace(workspaceId, (tx) => readAudioUrlDomains(tx, workspaceId));
       return [...own, ...platform];
     },
     allowedPorts: configuration.audioUrl.allowedPorts,

@@ -7,7 +7,7 @@ import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-ur
 import type { Database } from "../storage/database.ts";
 
 export interface AudioUrlDomainsServices {
-  readonly database: Pick<Database, "db" | "transaction">;
+  readonly database: Pick<Database, "inWorkspace">;
   readonly maxDomains: number;
 }
 
@@ -21,7 +21,7 @@ export async function describeDomains(
   { database, maxDomains }: AudioUrlDomainsServices,
   workspaceId: WorkspaceId,
 ): Promise<AudioUrlDomainsView> {
-  return view(await readAudioUrlDomains(database.db, workspaceId), maxDomains);
+  return view(await database.inWorkspace(workspaceId, (tx) => readAudioUrlDomains(tx, workspaceId)), maxDomains);
 }
 
 export async function replaceDomains(
@@ -29,7 +29,7 @@ export async function replaceDomains(
   { workspaceId, actor, domains }: DomainsChange,
 ): Promise<AudioUrlDomainsView> {
   const wanted = judged(domains, maxDomains);
-  return database.transaction(async (tx) => {
+  return database.inWorkspace(workspaceId, async (tx) => {
     await replaceAudioUrlDomains(tx, workspaceId, wanted, actor);
     return view(await readAudioUrlDomains(tx, workspaceId), maxDomains);
   });

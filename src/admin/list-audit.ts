@@ -2,6 +2,7 @@
 import type { AuditEntryView } from "../contract/audit.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/page.ts";
+import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";
 
 export interface AuditFilter extends PageRequest {
@@ -16,21 +17,23 @@ export interface AuditFilter extends PageRequest {
 
 export async function listAudit({ database }: AdminServices, filter: AuditFilter): Promise<Page<AuditEntryView>> {
   const { limit, after, owner, from, to, action, actor, target } = filter;
-  let query = database.db
-    .selectFrom("audit_log")
-    .select(["id", "workspace_id", "at", "actor_key_id", "action", "object", "before", "after"]);
-  if (owner === "platform") query = query.where("workspace_id", "is", null);
-  else if (owner !== undefined) query = query.where("workspace_id", "=", owner);
-  if (from !== null) query = query.where("at", ">=", from);
-  if (to !== null) query = query.where("at", "<", to);
-  if (action !== null) query = query.where("action", "=", action);
-  if (actor !== null) query = query.where("actor_key_id", "=", actor);
-  if (target !== null) query = query.where("object", "=", target);
-  if (after !== null) query = query.where("id", "<", BigInt(after));
-  const rows = await query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
+  const rows = await asWorkspaceOrSystem(database, owner === undefined || owner === "platform" ? null : owner, (db) => {
+    let query = db
+      .selectFrom("audit_log")
+      .select(["id", "workspace_id", "at", "actor_key_id", "action", "object", "before", "after"]);
+    if (owner === "platform") query = query.where("workspace_id", "is", null);
+    else if (owner !== undefined) query = query.where("workspace_id", "=", owner);
+    if (from !== null) query = query.where("at", ">=", from);
+    if (to !== null) query = query.where("at", "<", to);
+    if (action !== null) query = query.where("action", "=", action);
+    if (actor !== null) query = query.where("actor_key_id", "=", actor);
+    if (target !== null) query = query.where("object", "=", target);
+    if (after !== null) query = query.where("id", "<", BigInt(after));
+    return query
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
+  });
   const { page, nextCursor } = pageOf(
     rows.map((row) => ({ ...row, id: String(row.id) })),
     limit,

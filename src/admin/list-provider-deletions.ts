@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";
 import { pageOf } from "../lib/page.ts";
+import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { AdminServices, Page, PageRequest } from "./services.ts";
 
@@ -16,17 +17,16 @@ export async function listProviderDeletions(
   { database }: AdminServices,
   { limit, after, owner, status }: DeletionFilter,
 ): Promise<Page<ProviderDeletionView>> {
-  let query = database.db
-    .selectFrom("provider_deletions")
-    .selectAll()
-    .select(sql<string>`run ->> 'id'`.as("provider_id"));
-  if (owner !== undefined) query = query.where("workspace_id", "=", owner);
-  if (status !== null) query = query.where("state", "=", status);
-  if (after !== null) query = query.where("id", "<", after);
-  const rows = await query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
+  const rows = await asWorkspaceOrSystem(database, owner ?? null, (db) => {
+    let query = db.selectFrom("provider_deletions").selectAll().select(sql<string>`run ->> 'id'`.as("provider_id"));
+    if (owner !== undefined) query = query.where("workspace_id", "=", owner);
+    if (status !== null) query = query.where("state", "=", status);
+    if (after !== null) query = query.where("id", "<", after);
+    return query
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
+  });
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(view), end: nextCursor };
 }

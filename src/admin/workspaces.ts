@@ -55,7 +55,9 @@ export async function listWorkspaces(
 }
 
 export async function describeWorkspace({ database }: AdminServices, workspaceId: WorkspaceId): Promise<WorkspaceView> {
-  const row = await database.db.selectFrom("workspaces").selectAll().where("id", "=", workspaceId).executeTakeFirst();
+  const row = await database.inWorkspace(workspaceId, (tx) =>
+    tx.selectFrom("workspaces").selectAll().where("id", "=", workspaceId).executeTakeFirst(),
+  );
   if (row === undefined) throw noSuch("workspace");
   return view(row);
 }

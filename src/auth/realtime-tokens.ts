@@ -21,7 +21,10 @@ export function createRealtimeTokens(database: Database, findKey: VerifyKeyServi
     issue: async ({ workspace, app, key, testMode }) => {
       const token = randomBytes(24).toString("base64url");
       const owner = { workspaceId: workspace.id, appId: app?.id ?? null, keyId: key.id, testMode };
-      return { token, expiresAt: await insertRealtimeToken(database.db, hashOf(token), owner, LIFE_SECONDS) };
+      const expiresAt = await database.inWorkspace(workspace.id, (tx) =>
+        insertRealtimeToken(tx, hashOf(token), owner, LIFE_SECONDS),
+      );
+      return { token, expiresAt };
     },
     redeem: async (token) => {
       const taken = TOKEN.test(token) ? await takeRealtimeToken(database.db, hashOf(token)) : null;

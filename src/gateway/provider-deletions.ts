@@ -70,7 +70,8 @@ export function createProviderDeletions(database: Database, services: Services):
         if (tx === undefined) inBackground(sweep());
       }
     },
-    state: (workspaceId, subject) => readDeletionState(database.db, workspaceId, subject),
+    state: (workspaceId, subject) =>
+      database.inWorkspace(workspaceId, (tx) => readDeletionState(tx, workspaceId, subject)),
     report: async () => {
       const failed = await readFailedDeletions(database.db, REPORTED);
       for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {

@@ -1,7 +1,6 @@
 // DELETE of a job (spec 3): at once while it is queued; a flag for its worker while it is worked on; nothing once it has ended.
 import type { Job } from "../contract/jobs.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
-import { transact } from "../storage/transact.ts";
 import { describeJob } from "./describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read-job.ts";
@@ -10,7 +9,7 @@ import { openSettlement } from "./settle-open.ts";
 
 /** The job as it is afterwards: a cancellation that came too late says how it ended. */
 export async function cancelJob(services: JobServices, owner: JobOwner, id: string): Promise<Job> {
-  await transact(services.database, async (tx) => {
+  await services.database.inWorkspace(owner.workspaceId, async (tx) => {
     const row = await lockJob(tx, owner, id);
     if (row === null) throw noSuchJob();
     if (row.status === "queued") {

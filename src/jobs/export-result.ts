@@ -4,6 +4,7 @@ import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
 import { DELIVERY_TYPES } from "../gateway/envelope.ts";
 import { type GatewayReply, jsonReply, textReply } from "../gateway/reply.ts";
@@ -26,10 +27,14 @@ export async function exportJob(
 /** By a signed address (`GET /v1/transcription/results/{token}`). */
 export async function fetchSignedResult(services: JobServices, token: string): Promise<GatewayReply> {
   const claim = services.tokens.verify(token, { method: "GET", now: services.gateway.now() });
-  const row = claim === null ? null : await readJobOfWorkspace(services.database.db, claim.workspaceId, claim.jobId);
+  const row = claim === null ? null : await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
   const result = row === null ? null : await loadResult(services, row);
   if (result === null) throw noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
   return jsonReply(200, result.envelope);
+}
+
+function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: string) {
+  return database.inWorkspace(workspaceId, (tx) => readJobOfWorkspace(tx, workspaceId, jobId));
 }
 
 function exported({ envelope, kept }: JobResult, format: ExportFormat): GatewayReply {

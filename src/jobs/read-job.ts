@@ -22,7 +22,7 @@ export async function findJob(
   owner: JobOwner,
   id: string,
 ): Promise<VisibleJob> {
-  const row = await readJob(database.db, owner, id);
+  const row = await database.inWorkspace(owner.workspaceId, (tx) => readJob(tx, owner, id));
   if (row === null) throw noSuchJob();
   return row;
 }
@@ -84,7 +84,8 @@ export async function listOwnJobs(
   owner: JobOwner,
   { status, limit, cursor }: ListRequest,
 ): Promise<JobList> {
-  const rows = await listJobs(database.db, owner, { status, limit: limit + 1, before: cursor });
+  const asked = { status, limit: limit + 1, before: cursor };
+  const rows = await database.inWorkspace(owner.workspaceId, (tx) => listJobs(tx, owner, asked));
   const { page, nextCursor } = pageOf(rows, limit);
   return { object: "list", data: page.map(summarise), has_more: nextCursor !== null, next_cursor: nextCursor };
 }

@@ -25,7 +25,6 @@ import type { Candidate } from "../routing/pick-candidates.ts";
 import type { Transacting } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob } from "../storage/jobs.ts";
-import { transact } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { type JobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { JOBS_QUEUE, type JobServices } from "./services.ts";
@@ -92,7 +91,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservation = audio === null ? null : reservationFor(services, call, decision, audio);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
-  const answer = await transact(database, async (tx) => {
+  const answer = await database.inWorkspace(owner.workspaceId, async (tx) => {
     if (reservation !== null) await reserve(services, tx, reservation);
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,

@@ -133,7 +133,8 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
     reserveIn: async (tx, reservation) => only(await reserveBatch(tx, [reservation], nowMs())),
     settleIn: async (tx, settlement) => only(await settleBatch(tx, seal, [settlement])),
     sweepReservations: () => database.transaction((tx) => sweepAttempts(tx)),
-    budgetsOf: (workspaceId, appId) => readBudgetStates(database.db, workspaceId, appId),
+    budgetsOf: (workspaceId, appId) =>
+      database.inWorkspace(workspaceId, (tx) => readBudgetStates(tx, workspaceId, appId)),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type RecordedJob,
   type RequestScope,
 } from "../storage/requests.ts";
+import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { AttemptRow, RequestRow } from "../storage/tables.ts";
 import { summarise } from "./summarise.ts";
 
@@ -50,18 +51,22 @@ async function readRecorded(
   scope: RequestScope,
   id: string,
 ): Promise<Recorded> {
-  const { db } = database;
-  const row = await readRequest(db, scope, id);
-  if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });
-  // Whoever has no key has no app either: nothing was called.
-  if (row.workspace_id === null || row.app_id === null) return { row, attempts: [], job: null, deletion: "none" };
-  const owner = { workspaceId: brand("workspace", row.workspace_id), appId: brand("app", row.app_id) };
-  return {
-    row,
-    attempts: await readAttempts(db, owner, id),
-    job: row.job_id === null ? null : await readRecordedJob(db, owner, row.job_id),
-    deletion: await deletions.state(owner.workspaceId, row.job_id ?? brand("request", row.id)),
-  };
+  const recorded = await asWorkspaceOrSystem(database, scope.workspaceId, async (db) => {
+    const row = await readRequest(db, scope, id);
+    if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });
+    // Whoever has no key has no app either: nothing was called.
+    if (row.workspace_id === null || row.app_id === null) return { row, attempts: [], job: null, owner: null };
+    const owner = { workspaceId: brand("workspace", row.workspace_id), appId: brand("app", row.app_id) };
+    return {
+      row,
+      attempts: await readAttempts(db, owner, id),
+      job: row.job_id === null ? null : await readRecordedJob(db, owner, row.job_id),
+      owner,
+    };
+  });
+  const { owner, ...found } = recorded;
+  const subject = found.row.job_id ?? brand("request", found.row.id);
+  return { ...found, deletion: owner === null ? "none" : await deletions.state(owner.workspaceId, subject) };
 }
 
 export interface Recorded {

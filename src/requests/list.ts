@@ -5,6 +5,7 @@ import type { RecordedPurpose } from "../gateway/request-record.ts";
 import { pageOf } from "../lib/page.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
+import { asWorkspaceOrSystem } from "../storage/system.ts";
 import {
   listAttempts,
   type ListedAttempt,
@@ -37,7 +38,7 @@ export interface RequestPage {
 
 /** Of a workspace or, for the operator, of all (`workspaceId` null): then those without a valid key too. */
 export async function listRequests(
-  { db }: Pick<Database, "db">,
+  database: Database,
   workspaceId: WorkspaceId | null,
   question: RequestQuestion,
   { limit, after }: PageRequest,
@@ -53,16 +54,14 @@ export async function listRequests(
     outcome: outcome ?? null,
     code: code ?? null,
   };
-  const rows = await readPage(db, filter, after === null ? null : readPosition(after), limit + 1);
-  const { page, nextCursor } = pageOf(rows, limit);
+  const position = after === null ? null : readPosition(after);
+  const { page, nextCursor, calls } = await asWorkspaceOrSystem(database, workspaceId, async (db) => {
+    const found = pageOf(await readPage(db, filter, position, limit + 1), limit);
+    const ids = found.page.map(({ id }) => id);
+    return { ...found, calls: await listAttempts(db, ids) };
+  });
   const last = page.at(-1);
-  const attempts = Map.groupBy(
-    await listAttempts(
-      db,
-      page.map(({ id }) => id),
-    ),
-    ({ request_id: id }) => id,
-  );
+  const attempts = Map.groupBy(calls, ({ request_id: id }) => id);
   return {
     data: page.map((row) => describe(row, attempts.get(row.id) ?? [])),
     end: nextCursor === null || last === undefined ? null : `${last.at_us}.${last.id}`,

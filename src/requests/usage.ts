@@ -9,6 +9,7 @@ import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import { formatUsd } from "../metering/money.ts";
 import type { Database } from "../storage/database.ts";
+import { asWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import { AMOUNT_NAMES, type Amounts } from "../storage/usage-amounts.ts";
 import { readNow, readUnresolvedLeases, readUsage, type UsageRange, type UsageScope } from "../storage/usage.ts";
 
@@ -72,7 +73,16 @@ function groupsOf({ group_by: groups }: UsageQuestion, seesNames: boolean): read
 }
 
 async function tableOf(
-  { db }: Database,
+  database: Database,
+  scope: UsageScope,
+  groups: readonly UsageGroup[],
+  question: UsageQuestion,
+): Promise<UsageTable> {
+  return asWorkspaceOrSystem(database, scope.workspaceId, (db) => readTable(db, scope, groups, question));
+}
+
+async function readTable(
+  db: Handle,
   scope: UsageScope,
   groups: readonly UsageGroup[],
   question: UsageQuestion,

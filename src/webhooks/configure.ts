@@ -34,7 +34,7 @@ export async function configureWebhook(
   // A resolver is asked: never inside the transaction.
   const refusal = await services.receivers.refusal(change.wanted.url);
   if (refusal !== null) throw refusedUrl(refusal);
-  return services.database.transaction(async (tx) => {
+  return services.database.inWorkspace(change.workspaceId, async (tx) => {
     const before = await lockOrMake(services, tx, change);
     const { row, secret } = before.isNew ? before : await update(services, tx, before.row, change.wanted);
     await writeAudit(tx, {

@@ -20,7 +20,7 @@ export async function deleteWebhook(
   workspaceId: WorkspaceId,
   actor: KeyId,
 ): Promise<void> {
-  await database.transaction(async (tx) => {
+  await database.inWorkspace(workspaceId, async (tx) => {
     const row = await lockWebhook(tx, workspaceId);
     if (row === undefined) throw noWebhook();
     await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "../contract/webhook.ts";
 import { pageOf } from "../lib/page.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Transacting } from "../storage/database.ts";
 import type { Tables } from "../storage/tables.ts";
 import { eventBody } from "./event-body.ts";
 
@@ -17,11 +17,19 @@ export interface DeliveryQuery {
 }
 
 export async function listDeliveries(
-  { db }: Pick<Database, "db">,
+  database: Pick<Database, "inWorkspace">,
+  workspaceId: WorkspaceId,
+  asked: DeliveryQuery,
+): Promise<z.infer<typeof deliveryList>> {
+  return database.inWorkspace(workspaceId, (tx) => readPage(tx, workspaceId, asked));
+}
+
+async function readPage(
+  tx: Transacting,
   workspaceId: WorkspaceId,
   { status, limit, cursor }: DeliveryQuery,
 ): Promise<z.infer<typeof deliveryList>> {
-  let query = db.selectFrom("webhook_deliveries").selectAll().where("workspace_id", "=", workspaceId);
+  let query = tx.selectFrom("webhook_deliveries").selectAll().where("workspace_id", "=", workspaceId);
   if (status !== null) query = query.where("state", "=", status);
   if (cursor !== null) query = query.where("id", "<", cursor);
   const rows = await query
@@ -29,29 +37,31 @@ export async function listDeliveries(
     .limit(limit + 1)
     .execute();
   const { page, nextCursor } = pageOf(rows, limit);
-  return { object: "list", data: await describe(db, page), next_cursor: nextCursor };
+  return { object: "list", data: await describe(tx, page), next_cursor: nextCursor };
 }
 
 export async function describeDelivery(
-  { db }: Pick<Database, "db">,
+  database: Pick<Database, "inWorkspace">,
   workspaceId: WorkspaceId,
   id: DeliveryId,
 ): Promise<DeliveryView | null> {
-  const rows = await db
-    .selectFrom("webhook_deliveries")
-    .selectAll()
-    .where("workspace_id", "=", workspaceId)
-    .where("id", "=", id)
-    .execute();
-  return (await describe(db, rows))[0] ?? null;
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const rows = await tx
+      .selectFrom("webhook_deliveries")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", id)
+      .execute();
+    return (await describe(tx, rows))[0] ?? null;
+  });
 }
 
 type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;
 type AttemptRow = Selectable<Tables["webhook_attempts"]>;
 
-async function describe(db: Database["db"], rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
+async function describe(tx: Transacting, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
   if (rows.length === 0) return [];
-  const attempts = await db
+  const attempts = await tx
     .selectFrom("webhook_attempts as attempt")
     .innerJoin("webhook_deliveries as delivery", "delivery.id", "attempt.delivery_id")
     .selectAll("attempt")

@@ -78,21 +78,22 @@ async function startingPoint(
   workspaceId: WorkspaceId,
   after: string | null,
 ): Promise<Date> {
-  const { rows } = await sql<{ at: Date }>`
-    select coalesce((select occurred_at from webhook_events where id = ${after} and workspace_id = ${workspaceId}), patchbay_now()) as at`.execute(
-    database.db,
-  );
+  const moment = sql<{ at: Date }>`
+    select coalesce((select occurred_at from webhook_events where id = ${after} and workspace_id = ${workspaceId}), patchbay_now()) as at`;
+  const { rows } = await database.inWorkspace(workspaceId, (tx) => moment.execute(tx));
   return rows[0]?.at ?? new Date(0);
 }
 
 async function eventsSince({ database }: Pick<WebhookServices, "database">, workspaceId: WorkspaceId, since: Date) {
-  const rows = await database.db
-    .selectFrom("webhook_events")
-    .select(["id", "job_id", "status", "occurred_at"])
-    .where("workspace_id", "=", workspaceId)
-    .where("occurred_at", ">", sql<Date>`${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`)
-    .orderBy("occurred_at")
-    .orderBy("id")
-    .execute();
+  const rows = await database.inWorkspace(workspaceId, (tx) =>
+    tx
+      .selectFrom("webhook_events")
+      .select(["id", "job_id", "status", "occurred_at"])
+      .where("workspace_id", "=", workspaceId)
+      .where("occurred_at", ">", sql<Date>`${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`)
+      .orderBy("occurred_at")
+      .orderBy("id")
+      .execute(),
+  );
   return rows.map((row) => ({ ...row, id: brand("event", row.id) }));
 }

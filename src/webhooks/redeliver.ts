@@ -14,7 +14,7 @@ export async function redeliver(
   wanted: { readonly workspaceId: WorkspaceId; readonly deliveryId: DeliveryId; readonly actor: KeyId },
 ): Promise<DeliveryView> {
   const { workspaceId, deliveryId, actor } = wanted;
-  await services.database.transaction(async (tx) => {
+  await services.database.inWorkspace(workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, workspaceId);
     if (webhook === undefined) throw noWebhook();
     if (!webhook.enabled) throw disabled();

@@ -4,7 +4,7 @@ import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 
 export interface WebhookServices {
-  readonly database: Pick<Database, "db" | "transaction">;
+  readonly database: Pick<Database, "db" | "transaction" | "inWorkspace">;
   readonly seal: Seal;
   readonly queue: Pick<Queue, "send">;
   readonly receivers: Receivers;

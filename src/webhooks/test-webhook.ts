@@ -20,7 +20,7 @@ export async function testWebhook(services: WebhookServices, workspaceId: Worksp
 
 async function makeTest({ database }: WebhookServices, workspaceId: WorkspaceId): Promise<DeliveryMessage> {
   const deliveryId = newId("delivery");
-  await database.transaction(async (tx) => {
+  await database.inWorkspace(workspaceId, async (tx) => {
     if ((await lockWebhook(tx, workspaceId)) === undefined) throw noWebhook();
     const running = await tx
       .selectFrom("webhook_deliveries")

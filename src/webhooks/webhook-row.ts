@@ -22,14 +22,14 @@ export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Pr
 }
 
 export async function readWebhook(
-  { db }: Pick<Database, "db">,
+  database: Pick<Database, "inWorkspace">,
   workspaceId: WorkspaceId,
 ): Promise<CurrentWebhook | undefined> {
-  return webhookOf(db, workspaceId).executeTakeFirst();
+  return database.inWorkspace(workspaceId, (tx) => webhookOf(tx, workspaceId).executeTakeFirst());
 }
 
-function webhookOf(handle: Database["db"], workspaceId: WorkspaceId) {
-  return handle
+function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
+  return tx
     .selectFrom("webhooks")
     .selectAll()
     .select(sql<boolean>`coalesce(previous_secret_until > patchbay_now(), false)`.as("previous_counts"))
