@@ -1,10 +1,11 @@
 // What AssemblyAI's models can do, as data (assemblyai.com/docs, checked 2026-11-20; providers/matrix.json).
 import type { FeatureSupport, SpeechModel } from "./provider.ts";
 
-/** docs/pre-recorded-audio/supported-languages. The newest model takes more, which is not needed to be right. */
+/** docs/faq/what-languages-do-you-support-, read 2026-11-21. The newest model takes more, which is not needed to be right. */
 const UNIVERSAL_3_LANGUAGES = ["de", "en", "es", "fr", "it", "pt"];
+/** docs/pre-recorded-audio/set-language-manually, all 99, read 2026-11-21; Javanese, its `jw`, under its code in BCP 47. */
 const UNIVERSAL_2_LANGUAGES =
-  "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jw ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh".split(
+  "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh".split(
     " ",
   );
 /**
@@ -12,6 +13,7 @@ const UNIVERSAL_2_LANGUAGES =
  * costs one hop; with detection it is left out in silence, which is why an unknown language meets no condition here.
  */
 const REDACTION = "de en es fi fr hi it ja ko nl pl pt ru tr uk vi zh".split(" ");
+/** docs/guardrails/filter-profanity-from-transcripts, read 2026-11-21. */
 const PROFANITY = ["de", "en", "es", "fr", "hi", "it", "ja", "nl", "pt"];
 
 function features(languages: readonly string[]): SpeechModel["features"] {

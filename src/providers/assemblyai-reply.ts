@@ -86,9 +86,9 @@ function channelIndex(channel: string | number | null | undefined): number | nul
   return Number.isInteger(number) && number >= 1 ? number - 1 : null;
 }
 
-/** `en_uk` is its spelling of British English. */
-const REGIONAL: Readonly<Record<string, string>> = { en_us: "en-US", en_uk: "en-GB", en_au: "en-AU" };
+/** Its own spellings: of British English, and of Javanese. */
+const SPELLED: Readonly<Record<string, string>> = { en_us: "en-US", en_uk: "en-GB", en_au: "en-AU", jw: "jv" };
 
 function bcp47(code: string | null): string | null {
-  return code === null ? null : (REGIONAL[code.toLowerCase()] ?? languageTag(code));
+  return code === null ? null : (SPELLED[code.toLowerCase()] ?? languageTag(code));
 }

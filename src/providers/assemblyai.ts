@@ -77,10 +77,12 @@ function languageOption(language: LanguageInForce, target: SpeechTarget, dropped
   }
 }
 
-const REGIONAL: Readonly<Record<string, string>> = { "en-us": "en_us", "en-gb": "en_uk", "en-au": "en_au" };
+/** Where it spells a language in its own way. */
+const SPELLED: Readonly<Record<string, string>> = { "en-us": "en_us", "en-gb": "en_uk", "en-au": "en_au", jv: "jw" };
 
 function languageCode(tag: string): string {
-  return REGIONAL[tag.toLowerCase()] ?? primarySubtag(tag);
+  const primary = primarySubtag(tag);
+  return SPELLED[tag.toLowerCase()] ?? SPELLED[primary] ?? primary;
 }
 
 /** A hint is a bound from above: an exact count that is wrong spoils the labels. */

@@ -1,9 +1,12 @@
 // What ElevenLabs' transcription models can do, as data (elevenlabs.io/docs, checked 2026-11-20; providers/matrix.json).
 import type { FeatureSupport, SpeechModel } from "./provider.ts";
 
-/** docs/overview/capabilities/speech-to-text, its list of 99 in the shortest code of each. */
+/**
+ * docs/capabilities/speech-to-text in its edition for scribe_v1, its list of 99 in the shortest code of each (compared name by
+ * name 2026-11-21). The edition for scribe_v2 says "90+".
+ */
 const LANGUAGES =
-  "af am ar as ast az be bg bn bs ca ceb cs cy da de el en es et fa ff fi fil fr ga gl gu ha he hi hr hu hy id ig is it ja jv ka kea kk km kn ko ku ky lb lg ln lo lt luo lv mi mk ml mn mr ms mt my nb ne nl no nso ny oc or pa pl ps pt ro ru sd sk sl sn so sr sv sw ta te tg th tr uk umb ur uz vi wo xh yue zh zu".split(
+  "af am ar as ast az be bg bn bs ca ceb cs cy da de el en es et fa ff fi fil fr ga gl gu ha he hi hr hu hy id ig is it ja jv ka kea kk km kn ko ku ky lb lg ln lo lt luo lv mi mk ml mn mr ms mt my ne nl no nso ny oc or pa pl ps pt ro ru sd sk sl sn so sr sv sw ta te tg th tr uk umb ur uz vi wo xh yue zh zu".split(
     " ",
   );
 

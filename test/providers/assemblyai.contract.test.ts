@@ -231,6 +231,7 @@ for (const [tag, code] of [
   ["en-US", "en_us"],
   ["en-IN", "en"],
   ["pt-BR", "pt"],
+  ["jv-ID", "jw"],
 ] as const) {
   test(`assemblyai: ${tag} is its language ${code}`, () => {
     assert.equal(planned({ language: { kind: "asked", tag } }).body["language_code"], code);
