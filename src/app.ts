@@ -20,7 +20,9 @@ import { createAdmission } from "./gateway/admission.ts";
 import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
-import { createQuotas } from "./gateway/quotas.ts";
+import { createLocalCounters } from "./quotas/local-counters.ts";
+import { createQuotas } from "./quotas/quotas.ts";
+import { createSharedCounters } from "./quotas/shared-counters.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { workspaceAdminEndpoints } from "./http/admin/endpoints.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
@@ -166,7 +168,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     leases,
     streamIdleMs: STREAM_IDLE_MS,
     idempotency,
-    quotas: createQuotas(nowMs),
+    quotas: accounts.quotas,
     deletions,
     now,
   };
@@ -231,6 +233,14 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
   const { requestDays, usageDays } = configuration.retention;
   const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs });
   const rollUp = startRollUp({ database, logger, requestDays, usageDays });
+  const quotas = createQuotas(
+    database.engine === "pglite"
+      ? createLocalCounters(nowMs)
+      : createSharedCounters({
+          database,
+          onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
+        }),
+  );
   const sweep = every(SWEEP_MS, logger, "sweep", async () => {
     await idempotency.sweep();
     await ledger.sweepReservations();
@@ -240,6 +250,7 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
     ledger,
     leases,
     idempotency,
+    quotas,
     requestLog,
     rollUp,
     stopSweep: async (): Promise<void> => {
@@ -248,6 +259,7 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
     close: async (): Promise<void> => {
       // What cannot be written now is counted as spent when the leases lapse.
       await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
+      await quotas.close();
       await requestLog.close();
       idempotency.close();
     },

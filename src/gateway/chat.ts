@@ -56,7 +56,7 @@ export interface ChatStream {
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);
   return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
-    const decision = decideOrRefuse(services, call, false);
+    const decision = await decideOrRefuse(services, call, false);
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
@@ -68,15 +68,18 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
 
 /** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
 export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
-  const decision = decideOrRefuse(services, call, true);
+  const decision = await decideOrRefuse(services, call, true);
   return openChatStream(services, call, decision);
 }
 
-function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): DecidedChat {
+async function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): Promise<DecidedChat> {
   const decision = decide(services, call, stream);
   if (!decision.ok)
     throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
-  services.quotas.takeTokens(call.principal, estimateInputTokens(decision.wanted) + (decision.wanted.maxTokens ?? 0));
+  await services.quotas.takeTokens(
+    call.principal,
+    estimateInputTokens(decision.wanted) + (decision.wanted.maxTokens ?? 0),
+  );
   return decision;
 }
 

@@ -47,7 +47,7 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
   let coming: Promise<void> | null = null;
 
   async function reserveNext(): Promise<void> {
-    services.quotas.takeAudio(principal, SLICE_MS / 1000);
+    await services.quotas.takeAudio(principal, SLICE_MS / 1000);
     const billing = quoteFor(services, payer, candidate.target, { audioMs: SLICE_MS, channels: 1 });
     const reservation = reservationOf(options, candidate, billing);
     const reserved = await services.ledger.reserve(reservation);

@@ -13,7 +13,7 @@ import type { RemoteRun, StreamingIo } from "../providers/io.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { ProviderDeletions } from "./provider-deletions.ts";
-import type { Quotas } from "./quotas.ts";
+import type { Quotas } from "../quotas/quotas.ts";
 
 export interface IoRequest {
   readonly baseUrl: string;

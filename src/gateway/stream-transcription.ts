@@ -58,7 +58,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
   try {
     const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
-    services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+    await services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
     return decision;
   } catch (error) {
     await audio.release();

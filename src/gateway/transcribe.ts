@@ -52,7 +52,7 @@ async function serve(
   slot: HeldSlot | null,
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
-  services.quotas.takeAudio(call.principal, audioSeconds);
+  await services.quotas.takeAudio(call.principal, audioSeconds);
   const keeper = slotKeeper(services, payerOf(call, decision), slot);
   const transcribed = await callTargets(services, call, audio, decision, slot, keeper);
   const made =

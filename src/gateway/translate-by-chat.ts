@@ -128,7 +128,7 @@ async function translate(
   request: ChatRequest,
 ): Promise<ServedChat> {
   try {
-    services.quotas.takeTokens(call.principal, estimateInputTokens(request));
+    await services.quotas.takeTokens(call.principal, estimateInputTokens(request));
     return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
       ledger: settlingBoth(services, transcribed.settlement, keeper),
       judge: (content) => void translationIn(content),

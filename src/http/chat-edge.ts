@@ -43,7 +43,7 @@ export async function serveChat(
   const { headers } = context.request;
   const routed = routedHeaders(headers);
   await using held = new AsyncDisposableStack();
-  held.defer(edge.gateway.quotas.enter(principal));
+  held.defer(await edge.gateway.quotas.enter(principal));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxBodyBytes)));
   const { fields, present, events } = await readChat(context.request, read);
   const call = {

@@ -33,7 +33,7 @@ export async function takeSubmission<S extends FieldSchema>(
 ) {
   const principal = principalOf(context);
   const { headers, raw, query } = context.request;
-  held.defer(quotas.enter(principal));
+  held.defer(await quotas.enter(principal));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
   const { fields, audio } = await readSubmissionAs(
     schema,

@@ -33,7 +33,8 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
       audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint: mediaType, fileNameHint: null },
     }),
   );
-  services.gateway.quotas.takeAudio(job.request.holders, audio.facts.durationSeconds);
+  const holders = { ...job.request.holders, workspace: { id: workspaceId } };
+  await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
   await services.objects.put(audioKey, spooled.open(), spooled.sizeBytes);
   if (!(await writeAudio(services.database.db, job, audio, audioKey))) throw new JobStop("lost");

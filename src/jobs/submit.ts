@@ -58,7 +58,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   const audio = await measureAudio(gateway, call);
   // Who rests now may be well when the job runs.
   const decision = decided(call, decideFor(gateway, call, audio.speech, EVERY_TARGET));
-  gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+  await gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, call.audio.spooled.open(), call.audio.spooled.sizeBytes);
   try {

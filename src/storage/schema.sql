@@ -411,6 +411,17 @@ create table provider_deletions (
   constraint provider_deletions_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
 );
 
+create table quota_counts (
+  workspace_id text not null,
+  holder_id text not null,
+  unit text not null,
+  state jsonb not null,
+  updated_at timestamp with time zone not null default patchbay_now(),
+  constraint quota_counts_pkey PRIMARY KEY (holder_id, unit),
+  constraint quota_counts_unit_check CHECK ((unit = ANY (ARRAY['requests'::text, 'audio'::text, 'tokens'::text, 'concurrent'::text]))),
+  constraint quota_counts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 create table realtime_tokens (
   token_hash bytea not null,
   workspace_id text not null,
@@ -787,6 +798,10 @@ create policy tenant on jobs for all to patchbay_tenant_of_postgres using (works
 create policy system on provider_deletions for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on provider_deletions for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on quota_counts for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on quota_counts for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on realtime_tokens for all to patchbay_system_of_postgres using true with check true;
 

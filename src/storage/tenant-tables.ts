@@ -30,6 +30,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
     "idempotency_slots",
     "jobs",
     "provider_deletions",
+    "quota_counts",
     "realtime_tokens",
     "requests",
     "usage_days",

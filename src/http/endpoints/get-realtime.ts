@@ -34,7 +34,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       const { requestId } = context;
       const recorder = recorderOf(context);
       await using held = new AsyncDisposableStack();
-      held.defer(gateway.quotas.enter(principal));
+      held.defer(await gateway.quotas.enter(principal));
       held.defer(admission.enter(0));
       const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
         requestId,

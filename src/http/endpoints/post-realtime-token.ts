@@ -12,7 +12,7 @@ export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<P
       const principal = principalOf(context);
       // A key that could not use it learns so now.
       appOf(principal);
-      const leave = gateway.quotas.enter(principal);
+      const leave = await gateway.quotas.enter(principal);
       try {
         const { token, expiresAt } = await tokens.issue(principal);
         return {

@@ -9,6 +9,7 @@ import { limitsReport } from "../../../src/contract/account.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm } from "../../harness/client.ts";
+import { shiftClock } from "../../harness/database.ts";
 import { sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 /** One second, two channels. nova-3 costs 0.001 USD a second, nova-2 as much for each channel. */
@@ -98,12 +99,19 @@ test("contract 2: requests_per_minute: the fourth is 429 with its headers, and o
   for (let count = 0; count < 3; count += 1) envelopeOf(await ask("per-minute"));
   const answer = await ask("per-minute");
   assert.equal(answer.code, "RATE_LIMITED");
-  assert.equal(answer.headers.get("ratelimit-policy"), '"quota";q=3;w=60');
-  assert.equal(answer.headers.get("ratelimit"), '"quota";r=0;t=20');
-  assert.equal(answer.headers.get("retry-after"), "20");
+  assert.equal(answer.headers.get("ratelimit-policy"), '"requests";q=3;w=60');
+  // By the clock of whoever counts: this process, or the server.
+  const seconds = /^"requests";r=0;t=(5\d|60)$/.exec(answer.headers.get("ratelimit") ?? "")?.[1];
+  assert(seconds !== undefined);
+  assert.equal(answer.headers.get("retry-after"), seconds);
   assert.equal(gateway.sandbox.callCount, 3);
-  nowMs += 20_000;
-  envelopeOf(await ask("per-minute"));
+  nowMs += 60_000;
+  await shiftClock(gateway.database, 60);
+  let next = await ask("per-minute");
+  // Whoever shares a quota remembers a refusal for a tenth of a second.
+  while (next.code === "RATE_LIMITED") next = await ask("per-minute");
+  envelopeOf(next);
+  for (let count = 1; count < 3; count += 1) envelopeOf(await ask("per-minute"));
   assert.equal((await ask("per-minute")).code, "RATE_LIMITED");
 });
 
@@ -113,7 +121,7 @@ test("contract 2: audio_seconds_per_hour: the third second is 429 and calls noth
   const answer = await ask("hourly");
   assert.equal(answer.code, "RATE_LIMITED");
   assert.equal(detailsOf(answer)["unit"], "audio seconds");
-  assert.equal(answer.headers.get("ratelimit-policy"), '"quota";q=2;w=3600');
+  assert.equal(answer.headers.get("ratelimit-policy"), '"audio-seconds";q=2;qu="audio-seconds";w=3600');
   assert.equal(gateway.sandbox.callCount, 2);
 });
 
@@ -129,7 +137,7 @@ test("contract 2: concurrent: a third at once is 429 with its headers; when one 
   const answer = await ask("concurrent");
   assert.equal(answer.code, "CONCURRENCY_LIMITED");
   assert.deepEqual(detailsOf(answer), { limit: 2 });
-  assert.equal(answer.headers.get("ratelimit-policy"), '"concurrent";q=2');
+  assert.equal(answer.headers.get("ratelimit-policy"), '"concurrent";q=2;qu="concurrent-requests"');
   assert.match(answer.headers.get("ratelimit") ?? "", /^"concurrent";r=0;t=\d+$/);
   held.resolve();
   for (const each of running) envelopeOf(await each);

@@ -1,0 +1,31 @@
+// What counts quotas (contract 2), in this process alone or over all of them: a sum over the last minute or hour, or places that are
+// held. Several limits, the key's and the app's, are taken together or not at all.
+import type { CountKey } from "../storage/quota-counts.ts";
+
+export interface Limit extends CountKey {
+  /** In the unit that is counted: requests, milliseconds of audio, tokens, places. */
+  readonly limit: number;
+  /** How long what was taken counts; 0 for places. */
+  readonly periodMs: number;
+}
+
+export interface Refused {
+  readonly ok: false;
+  readonly limit: Limit;
+  /** Until it would fit; 0: nobody knows. */
+  readonly waitMs: number;
+}
+
+export type Verdict = { readonly ok: true } | Refused;
+export type Entered = { readonly ok: true; readonly leave: () => void } | Refused;
+
+/** What can be said at once is, so that nobody waits for a turn. */
+export type Soon<T> = T | Promise<T>;
+
+export interface Counters {
+  take(limits: readonly Limit[], amount: number): Soon<Verdict>;
+  /** Holds a place of each. */
+  enter(limits: readonly Limit[]): Soon<Entered>;
+  /** Gives back what is not used. */
+  close(): Promise<void>;
+}

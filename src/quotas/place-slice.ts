@@ -1,0 +1,121 @@
+// The places this process holds of a limit on requests at once (contract 2): one that falls free serves the next request here, and goes
+// back when none has come for a second.
+import type { Limit, Soon, Verdict } from "./counters.ts";
+import type { PlaceAsk } from "./draw.ts";
+
+interface Waiter {
+  readonly resolve: (verdict: Verdict) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A refusal is good for so long, unless a place falls free here. */
+const REFUSED_FOR_MS = 100;
+const OK = { ok: true } as const;
+
+export class PlaceSlice {
+  readonly #nowMs: () => number;
+  readonly #draw: () => void;
+  #limit: Limit;
+  #held = 0;
+  #running = 0;
+  #leastFree = 0;
+  #waiting: Waiter[] = [];
+  #isDrawing = false;
+  /** Places are to go back, and the row does not know yet. */
+  #isOwing = false;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** `draw` comes to `ask` and then to `drawn` or `failed`. */
+  constructor(limit: Limit, nowMs: () => number, draw: () => void) {
+    this.#limit = limit;
+    this.#nowMs = nowMs;
+    this.#draw = draw;
+  }
+
+  enter(limit: Limit): Soon<Verdict> {
+    this.#limit = limit;
+    if (this.#held > this.#running) {
+      this.#use();
+      return OK;
+    }
+    const sinceMs = this.#nowMs() - this.#refusedAtMs;
+    if (sinceMs >= 0 && sinceMs < REFUSED_FOR_MS) return this.#refused();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#ask();
+    });
+  }
+
+  leave(): void {
+    this.#running -= 1;
+  }
+
+  ask(): PlaceAsk {
+    this.#isOwing = false;
+    return { limit: this.#limit, held: this.#held, wanted: this.#waiting.length };
+  }
+
+  drawn({ wanted }: PlaceAsk, granted: number): void {
+    this.#isDrawing = false;
+    this.#held += granted;
+    for (const { resolve } of this.#waiting.splice(0, wanted)) {
+      if (this.#held > this.#running) {
+        this.#use();
+        resolve(OK);
+      } else {
+        this.#refusedAtMs = this.#nowMs();
+        resolve(this.#refused());
+      }
+    }
+    this.#askAgain();
+  }
+
+  failed({ wanted }: PlaceAsk, error: unknown): void {
+    this.#isDrawing = false;
+    for (const { reject } of this.#waiting.splice(0, wanted)) reject(error);
+    this.#askAgain();
+  }
+
+  /** Called once a second: places that nobody used since go back. False: there are none to look after. */
+  look(): boolean {
+    const isUsed = this.#held > 0 || this.#waiting.length > 0 || this.#isDrawing;
+    if (this.#leastFree > 0) this.#giveBack(this.#leastFree);
+    this.#leastFree = this.#held - this.#running;
+    return isUsed;
+  }
+
+  /** Tells that the process lives, before its places count as nobody's. */
+  renew(): void {
+    if (this.#held > 0) this.#ask();
+  }
+
+  giveBackAll(): void {
+    if (this.#held > this.#running) this.#giveBack(this.#held - this.#running);
+  }
+
+  #giveBack(places: number): void {
+    this.#held -= places;
+    this.#isOwing = true;
+    this.#ask();
+  }
+
+  /** For what came while the last draw was under way. */
+  #askAgain(): void {
+    if (this.#waiting.length > 0 || this.#isOwing) this.#ask();
+  }
+
+  #ask(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    this.#draw();
+  }
+
+  #use(): void {
+    this.#running += 1;
+    this.#leastFree = Math.min(this.#leastFree, this.#held - this.#running);
+  }
+
+  #refused(): Verdict {
+    return { ok: false, limit: this.#limit, waitMs: 0 };
+  }
+}

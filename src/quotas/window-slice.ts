@@ -1,0 +1,151 @@
+// What this process holds of a quota of the last minute or hour (contract 2): spent in memory, drawn ahead of need while there is
+// plenty, given back when it is not used.
+import type { Limit, Refused, Soon, Verdict } from "./counters.ts";
+import type { WindowAsk, WindowDrawn } from "./draw.ts";
+
+interface Waiter {
+  readonly amount: number;
+  readonly resolve: (verdict: Verdict) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A refusal is good for so long, so that a flood of refused requests draws no more than ten times a second. */
+const REFUSED_FOR_MS = 100;
+const OK = { ok: true } as const;
+
+export class WindowSlice {
+  readonly #nowMs: () => number;
+  readonly #draw: () => void;
+  #limit: Limit;
+  #left = 0;
+  #leastLeft = 0;
+  #returned = 0;
+  #waiting: Waiter[] = [];
+  #isDrawing = false;
+  /** What the last draw gave in advance; nothing: the quota is too small or too far used up for it. */
+  #advance = 0;
+  #refused: { readonly amount: number; readonly atMs: number; readonly waitMs: number } | null = null;
+  /** What was taken since the last look, and between the two looks before. */
+  #taken = 0;
+  #takenBefore = 0;
+  #takes = 0;
+
+  /** `draw` comes to `ask` and then to `drawn` or `failed`. */
+  constructor(limit: Limit, nowMs: () => number, draw: () => void) {
+    this.#limit = limit;
+    this.#nowMs = nowMs;
+    this.#draw = draw;
+  }
+
+  take(limit: Limit, amount: number): Soon<Verdict> {
+    this.#limit = limit;
+    if (this.#left >= amount) {
+      this.#spend(amount);
+      if (this.#advance > 0 && this.#left < this.#advance / 2) this.#ask();
+      return OK;
+    }
+    const refused = this.#lately(amount);
+    if (refused !== null) return refused;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ amount, resolve, reject });
+      this.#ask();
+    });
+  }
+
+  /** Was taken, and another limit had no room for it. */
+  put(amount: number): void {
+    this.#left += amount;
+    this.#taken -= amount;
+    this.#takes -= 1;
+  }
+
+  ask(): WindowAsk {
+    const amounts = this.#waiting.map((waiter) => waiter.amount);
+    // Set aside for those who wait; when nobody does, it can be spent meanwhile.
+    const own = amounts.length > 0 ? this.#left : 0;
+    this.#left -= own;
+    const returned = this.#returned;
+    this.#returned = 0;
+    return { limit: this.#limit, own, amounts, inAdvance: this.#demand(), returned };
+  }
+
+  drawn(ask: WindowAsk, { granted, inAdvance, waitsMs }: WindowDrawn): void {
+    this.#isDrawing = false;
+    this.#left += ask.own + granted;
+    this.#advance = inAdvance;
+    for (const [index, { amount, resolve }] of this.#waiting.splice(0, ask.amounts.length).entries()) {
+      const waitMs = waitsMs[index] ?? null;
+      if (waitMs === null) {
+        this.#spend(amount);
+        resolve(OK);
+      } else {
+        if (this.#refused === null || this.#lately(this.#refused.amount) === null || amount < this.#refused.amount)
+          this.#refused = { amount, atMs: this.#nowMs(), waitMs };
+        resolve({ ok: false, limit: this.#limit, waitMs });
+      }
+    }
+    this.#askAgain();
+  }
+
+  failed(ask: WindowAsk, error: unknown): void {
+    this.#isDrawing = false;
+    this.#left += ask.own;
+    this.#advance = 0;
+    for (const { reject } of this.#waiting.splice(0, ask.amounts.length)) reject(error);
+    this.#askAgain();
+  }
+
+  /** Called once a second: what was not needed since goes back. False: there is nothing left to look after. */
+  look(): boolean {
+    const surplus = Math.min(this.#left, this.#leastLeft - this.#demand());
+    this.#takenBefore = this.#taken;
+    const isIdle = this.#takes === 0 && this.#left === 0 && this.#waiting.length === 0 && !this.#isDrawing;
+    this.#taken = 0;
+    this.#takes = 0;
+    if (surplus > 0) this.#giveBack(surplus);
+    this.#leastLeft = this.#left;
+    return !isIdle;
+  }
+
+  giveBackAll(): void {
+    if (this.#left > 0) this.#giveBack(this.#left);
+  }
+
+  #giveBack(amount: number): void {
+    this.#left -= amount;
+    this.#returned += amount;
+    this.#advance = 0;
+    this.#ask();
+  }
+
+  /** For what came while the last draw was under way. */
+  #askAgain(): void {
+    if (this.#waiting.length > 0 || this.#returned > 0) this.#ask();
+  }
+
+  #ask(): void {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    this.#draw();
+  }
+
+  #spend(amount: number): void {
+    this.#left -= amount;
+    this.#leastLeft = Math.min(this.#leastLeft, this.#left);
+    this.#taken += amount;
+    this.#takes += 1;
+  }
+
+  /** Of about a second. A single request says nothing of the next. */
+  #demand(): number {
+    return this.#takes > 1 ? Math.max(this.#taken, this.#takenBefore) : this.#takenBefore;
+  }
+
+  #lately(amount: number): Refused | null {
+    if (this.#refused === null || amount < this.#refused.amount) return null;
+    const sinceMs = this.#nowMs() - this.#refused.atMs;
+    const { waitMs } = this.#refused;
+    if (sinceMs < 0 || sinceMs >= Math.min(REFUSED_FOR_MS, waitMs)) return null;
+    return { ok: false, limit: this.#limit, waitMs: waitMs - sinceMs };
+  }
+}

@@ -1,0 +1,75 @@
+// What the processes have drawn of quotas (contract 2): a row for each holder and unit, locked in their order by whoever draws.
+// What a row's state means is known to `quotas/` alone.
+import { type Kysely, sql } from "kysely";
+import type { WorkspaceId } from "../contract/ids.ts";
+import type { Tables } from "./tables.ts";
+
+type Handle = Kysely<Tables>;
+
+export type CountUnit = "requests" | "audio" | "tokens" | "concurrent";
+
+export interface CountKey {
+  readonly workspaceId: WorkspaceId;
+  /** A key or an app. */
+  readonly holderId: string;
+  readonly unit: CountUnit;
+}
+
+export interface LockedCounts {
+  /** The database's clock. */
+  readonly nowMs: number;
+  /** By `countName`; null: nothing was ever drawn. */
+  readonly states: ReadonlyMap<string, unknown>;
+}
+
+/** Nothing that lives longer is counted. */
+const KEPT_HOURS = 2;
+
+export function countName({ holderId, unit }: Pick<CountKey, "holderId" | "unit">): string {
+  return `${holderId} ${unit}`;
+}
+
+export async function lockCounts(tx: Handle, keys: readonly CountKey[]): Promise<LockedCounts> {
+  const locked = await selectLocked(tx, keys);
+  const missing = keys.filter((key) => !locked.states.has(countName(key)));
+  if (missing.length === 0) return locked;
+  await sql`insert into quota_counts (workspace_id, holder_id, unit, state)
+    select workspace_id, holder_id, unit, 'null' from ${recordset(missing)} order by holder_id, unit
+    on conflict do nothing`.execute(tx);
+  return selectLocked(tx, keys);
+}
+
+async function selectLocked(tx: Handle, keys: readonly CountKey[]): Promise<LockedCounts> {
+  const { rows } = await sql<{ name: string; state: unknown; now_ms: number }>`
+    select c.holder_id || ' ' || c.unit as name, c.state, (extract(epoch from patchbay_now()) * 1000)::float8 as now_ms
+    from quota_counts c join ${recordset(keys)} on c.holder_id = given.holder_id and c.unit = given.unit
+    order by c.holder_id, c.unit for update of c`.execute(tx);
+  return { nowMs: rows[0]?.now_ms ?? 0, states: new Map(rows.map((row) => [row.name, row.state])) };
+}
+
+export async function writeCounts(
+  tx: Handle,
+  counts: readonly (CountKey & { readonly state: unknown })[],
+): Promise<void> {
+  // Not worth a wait for the disk: a server that loses power has forgotten half a second of a quota.
+  await sql`update quota_counts c set state = given.state, updated_at = patchbay_now()
+    from ${recordset(counts)}, set_config('synchronous_commit', 'off', true)
+    where c.holder_id = given.holder_id and c.unit = given.unit`.execute(tx);
+}
+
+/** Of keys and apps that nobody uses. */
+export async function sweepCounts(db: Handle): Promise<void> {
+  await sql`delete from quota_counts where updated_at < patchbay_now() - ${sql.lit(KEPT_HOURS)} * interval '1 hour'`.execute(
+    db,
+  );
+}
+
+function recordset(counts: readonly (CountKey & { readonly state?: unknown })[]) {
+  const list = counts.map(({ workspaceId, holderId, unit, state = null }) => ({
+    workspace_id: workspaceId,
+    holder_id: holderId,
+    unit,
+    state,
+  }));
+  return sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (workspace_id text, holder_id text, unit text, state jsonb)`;
+}

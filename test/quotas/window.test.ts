@@ -1,0 +1,112 @@
+// The window and what is drawn from it, as pure functions (contract 2, docs/decisions/0015).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { array, assert as assertProperty, integer, property, tuple } from "fast-check";
+import { brand, newId } from "../../src/contract/ids.ts";
+import type { Limit } from "../../src/quotas/counters.ts";
+import { drawPlaces, drawWindow, PLACE_LEASE_MS } from "../../src/quotas/draw.ts";
+import { createLocalCounters } from "../../src/quotas/local-counters.ts";
+import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "../../src/quotas/window.ts";
+
+const MINUTE_MS = 60_000;
+const limitOf = (limit: number): Limit => ({
+  workspaceId: brand("workspace", newId("workspace")),
+  holderId: "key_1",
+  unit: "requests",
+  limit,
+  periodMs: MINUTE_MS,
+});
+
+test("contract 2: whatever is asked when, no 59.5 seconds see more than the quota of a minute", () => {
+  assertProperty(
+    property(
+      integer({ min: 1, max: 50 }),
+      array(tuple(integer({ min: 0, max: 5_000 }), integer({ min: 1, max: 10 })), { maxLength: 200 }),
+      (quota, asks) => {
+        let nowMs = 1_790_000_000_000;
+        const counters = createLocalCounters(() => nowMs);
+        const limit = limitOf(quota);
+        const taken: { atMs: number; amount: number }[] = [];
+        for (const [laterMs, amount] of asks) {
+          nowMs += laterMs;
+          const verdict = counters.take([limit], amount);
+          assert(!(verdict instanceof Promise));
+          if (verdict.ok) taken.push({ atMs: nowMs, amount });
+          else assert(verdict.waitMs > 0 && verdict.waitMs <= MINUTE_MS);
+        }
+        for (const { atMs } of taken) {
+          const sum = taken
+            .filter((other) => other.atMs <= atMs && other.atMs > atMs - 59_500)
+            .reduce((total, other) => total + other.amount, 0);
+          assert(sum <= quota, `${sum} of ${quota}`);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("contract 2: what is told to come back after so long finds room then, and not a slot sooner", () => {
+  let slots: Slots = addTo([], 5, 1_234, MINUTE_MS);
+  slots = addTo(slots, 3, 20_000, MINUTE_MS);
+  slots = addTo(slots, 2, 20_300, MINUTE_MS);
+  const nowMs = 30_000;
+  for (const [amount, slot] of [
+    [5, 1_000],
+    [6, 20_000],
+    [10, 20_000],
+  ] as const) {
+    const waitMs = msUntilFree(slots, amount, nowMs, MINUTE_MS);
+    assert.equal(waitMs, slot + MINUTE_MS - nowMs);
+    assert(sumOf(slotsAt(slots, nowMs + waitMs, MINUTE_MS)) <= 10 - amount);
+    assert(sumOf(slotsAt(slots, nowMs + waitMs - 1, MINUTE_MS)) > 10 - amount);
+  }
+  assert.equal(msUntilFree(slots, 11, nowMs, MINUTE_MS), MINUTE_MS);
+});
+
+test("contract 2: a clock that is set back by an hour blocks nobody for longer than the period", () => {
+  let slots: Slots = addTo([], 10, 3_600_000 * 10, MINUTE_MS);
+  slots = slotsAt(slots, 3_600_000 * 9, MINUTE_MS);
+  assert.equal(sumOf(slots), 10);
+  assert(msUntilFree(slots, 10, 3_600_000 * 9, MINUTE_MS) <= MINUTE_MS);
+  assert.equal(sumOf(slotsAt(slots, 3_600_000 * 9 + MINUTE_MS, MINUTE_MS)), 0);
+});
+
+test("contract 2: what was drawn and not used is taken from the youngest", () => {
+  let slots: Slots = addTo([], 5, 0, MINUTE_MS);
+  slots = addTo(slots, 3, 10_000, MINUTE_MS);
+  assert.deepEqual(removeFrom(slots, 4), [[0, 4]]);
+  assert.deepEqual(removeFrom(slots, 100), []);
+});
+
+test("contract 2: whoever draws is given what waits as far as there is some, and in advance at most a 64th of what is left", () => {
+  const limit = limitOf(1_000);
+  const ask = { limit, own: 0, amounts: [1, 1], inAdvance: 500, returned: 0 };
+  const first = drawWindow(null, ask, 0);
+  assert.deepEqual(first.drawn, { granted: 2 + 15, inAdvance: 15, waitsMs: [null, null] });
+  const nearlyEmpty = addTo([], 999, 0, MINUTE_MS);
+  const last = drawWindow(nearlyEmpty, ask, 0);
+  assert.deepEqual(last.drawn, { granted: 1, inAdvance: 0, waitsMs: [null, MINUTE_MS] });
+  assert.equal(sumOf(last.state), 1_000);
+  const returned = drawWindow(last.state, { ...ask, amounts: [], inAdvance: 0, returned: 30 }, 0);
+  assert.equal(sumOf(returned.state), 970);
+});
+
+test("contract 2: places of a process that says nothing for 30 s are free, and no sooner", () => {
+  const limit = { ...limitOf(5), unit: "concurrent" as const };
+  const one = drawPlaces(null, { limit, held: 0, wanted: 4 }, { process: "one", nowMs: 0 });
+  assert.equal(one.granted, 4);
+  const two = drawPlaces(one.state, { limit, held: 0, wanted: 4 }, { process: "two", nowMs: PLACE_LEASE_MS - 1 });
+  assert.equal(two.granted, 1);
+  const later = drawPlaces(two.state, { limit, held: 1, wanted: 4 }, { process: "two", nowMs: PLACE_LEASE_MS });
+  assert.equal(later.granted, 4);
+  assert.deepEqual(Object.keys(later.state), ["two"]);
+});
+
+test("contract 2: a process that comes back to places others have taken meanwhile keeps what runs and is given no more", () => {
+  const limit = { ...limitOf(5), unit: "concurrent" as const };
+  const state = { two: [5, 100_000] };
+  const back = drawPlaces(state, { limit, held: 4, wanted: 1 }, { process: "one", nowMs: 50_000 });
+  assert.equal(back.granted, 0);
+  assert.deepEqual(Object.keys(back.state).toSorted(), ["one", "two"]);
+});
