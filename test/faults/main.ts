@@ -9,6 +9,8 @@ import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSubmitKills } from "./submit-kills.ts";
 import { runTerminatedSessions } from "./terminated-sessions.ts";
+import { runRevocation } from "./tenants/revocation.ts";
+import { runSharedQuotas } from "./tenants/shared-quotas.ts";
 import { runWebhooks } from "./webhooks/run-webhooks.ts";
 
 interface Trials {
@@ -99,6 +101,19 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 1_000,
     shortN: 40,
     run: runZombies,
+  },
+  revocation: {
+    about:
+      "N keys revoked or expired under load over three gateways, half of them without a notification; always on a PostgreSQL server of its own",
+    defaultN: 200,
+    shortN: 12,
+    run: runRevocation,
+  },
+  "shared-quotas": {
+    about: "N times 300 requests against a quota of 100 over three gateways; always on a PostgreSQL server of its own",
+    defaultN: 48,
+    shortN: 4,
+    run: runSharedQuotas,
   },
   webhooks: {
     about:

@@ -1,0 +1,181 @@
+// A quota of 100, on a key and on an app, over three gateways that share the load in different ways (contract 2): 100 ± 2 % of 300
+// requests are let through, never more than 100. Requests a minute, seconds of audio an hour, and requests at once; of these those of a
+// gateway that is killed are free again within 45 s.
+import { setTimeout as wait } from "node:timers/promises";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { wav } from "../../audio/build-audio.ts";
+import { type Answer, postForm } from "../../harness/client.ts";
+import { seeded, shuffled } from "../seeded.ts";
+import { GATEWAYS, type Gateways, startGateways } from "./three-gateways.ts";
+
+export interface SharedQuotaTrials {
+  readonly engine: string;
+  readonly n: number;
+  readonly violations: readonly string[];
+  readonly seconds: number;
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+export interface SharedQuotaOptions {
+  readonly n: number;
+  readonly seed: number;
+  /** Without the trial that waits for a dead gateway's places. */
+  readonly isShort: boolean;
+}
+
+const QUOTA = 100;
+const ASKED = 300;
+const LEAST = 98;
+const AT_ONCE = 12;
+const PLACES = 20;
+const FREED_WITHIN_MS = 45_000;
+const SPLITS = [
+  [1, 1, 1],
+  [98, 1, 1],
+  [60, 30, 10],
+  [1, 0, 0],
+] as const;
+const HOLDERS = ["key", "app"] as const;
+const UNITS = ["requests_per_minute", "audio_seconds_per_hour"] as const;
+
+interface Trial {
+  readonly name: string;
+  readonly holder: (typeof HOLDERS)[number];
+  readonly unit: (typeof UNITS)[number];
+  readonly split: readonly number[];
+}
+
+export async function runSharedQuotas({ n, seed, isShort }: SharedQuotaOptions): Promise<SharedQuotaTrials> {
+  const started = performance.now();
+  const random = seeded(seed);
+  const kinds = UNITS.flatMap((unit) => HOLDERS.flatMap((holder) => SPLITS.map((split) => ({ unit, holder, split }))));
+  const trials = shuffled(
+    Array.from({ length: n }, (_, index) => kinds[index % kinds.length] ?? kinds[0]),
+    random,
+  ).flatMap((kind, index) => (kind === undefined ? [] : [{ ...kind, name: `trial-${index}` }]));
+  await using gateways = await startGateways((sandbox) => fileOf(sandbox.deepgramUrl, trials));
+  const violations: string[] = [];
+  const passed: number[] = [];
+  for (const trial of trials) {
+    const answers = await askAll(gateways, trial, random);
+    const through = answers.filter(({ status }) => status === 200).length;
+    passed.push(through);
+    const about = `${trial.unit} of the ${trial.holder}, split ${trial.split.join(":")}`;
+    if (through < LEAST || through > QUOTA) violations.push(`${about}: ${through} of ${QUOTA}`);
+    for (const { status, code, headers } of answers)
+      if (status !== 200 && (code !== "RATE_LIMITED" || headers.get("ratelimit") === null))
+        violations.push(`${about}: ${status} ${code}`);
+  }
+  const places = await judgePlaces(gateways, isShort, violations);
+  return {
+    engine: "postgres",
+    n,
+    violations,
+    seconds: (performance.now() - started) / 1000,
+    figures: {
+      "let through": `${Math.min(...passed)} to ${Math.max(...passed)} of ${QUOTA}, ${passed.filter((each) => each === QUOTA).length} of ${n} times exactly ${QUOTA}`,
+      ...places,
+    },
+  };
+}
+
+const secretOf = (name: string, index = 0): string => `faults-key-of-${name}-${index}-abcdefgh`;
+
+function fileOf(deepgramUrl: string, trials: readonly Trial[]): ConfigurationFile {
+  const keysOf = (name: string, quota: object) =>
+    Array.from({ length: GATEWAYS }, (_, index) => ({
+      id: `${name}-${index}`,
+      secret: secretOf(name, index),
+      scopes: ["transcribe" as const],
+      ...quota,
+    }));
+  return {
+    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          ...trials.map(({ name, holder, unit }) => {
+            const quota = { quota: { [unit]: QUOTA } };
+            return holder === "app"
+              ? { id: name, route: "speech", ...quota, keys: keysOf(name, {}) }
+              : { id: name, route: "speech", keys: keysOf(name, quota).slice(0, 1) };
+          }),
+          { id: "places", route: "speech", quota: { concurrent: PLACES }, keys: keysOf("places", {}) },
+        ],
+      },
+    ],
+  };
+}
+
+/** As many at a time as callers have connections; each goes to a gateway as the split has it, in random order. */
+async function askAll(
+  { origins }: Gateways,
+  { name, holder, split }: Trial,
+  random: () => number,
+): Promise<readonly Answer[]> {
+  const sum = split.reduce((total, part) => total + part, 0);
+  const turns = Array.from({ length: ASKED }, () => {
+    let point = random() * sum;
+    return split.findIndex((part) => (point -= part) < 0);
+  });
+  const file = wav(1);
+  const answers: Answer[] = [];
+  const caller = async (): Promise<void> => {
+    for (let turn = turns.pop(); turn !== undefined; turn = turns.pop()) {
+      const key = secretOf(name, holder === "app" ? turns.length % GATEWAYS : 0);
+      answers.push(await postForm(origins[turn] ?? "", { key, file }));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, caller));
+  return answers;
+}
+
+async function judgePlaces(
+  gateways: Gateways,
+  isShort: boolean,
+  violations: string[],
+): Promise<Readonly<Record<string, string>>> {
+  const { origins, processes, sandbox } = gateways;
+  sandbox.addFault({ fault: { kind: "delay", ms: 3_000 } });
+  const asked = await Promise.allSettled(
+    Array.from({ length: 3 * PLACES }, (_, index) => askPlace(origins[index % GATEWAYS], index)),
+  );
+  const statuses = asked.map((each) => (each.status === "fulfilled" ? each.value.status : 0));
+  const through = statuses.filter((status) => status === 200).length;
+  if (through !== PLACES || statuses.some((status) => status !== 200 && status !== 429))
+    violations.push(`at once: ${through} of ${PLACES}`);
+  const figures = { "at once": `${through} of ${PLACES} places` };
+  if (isShort) return figures;
+
+  // All places are the last gateway's when it dies.
+  sandbox.clearFaults();
+  sandbox.clearCalls();
+  sandbox.addFault({ fault: { kind: "delay", ms: 60_000 } });
+  const [survivor, last] = [origins[0], processes.at(-1)];
+  await wait(4_000);
+  const lost = Array.from({ length: PLACES }, (_, index) => askPlace(origins.at(-1), index).catch(() => null));
+  while (placesTaken(gateways) < PLACES) await wait(50);
+  await last?.kill();
+  const killedMs = performance.now();
+  await Promise.all(lost);
+  sandbox.clearFaults();
+  let freed = await askPlace(survivor, 0);
+  while (freed.status === 429 && performance.now() - killedMs < 2 * FREED_WITHIN_MS) {
+    await wait(250);
+    freed = await askPlace(survivor, 0);
+  }
+  const freedMs = performance.now() - killedMs;
+  if (freed.status !== 200 || freedMs > FREED_WITHIN_MS)
+    violations.push(`a dead gateway's places: ${freed.status} after ${freedMs.toFixed(0)} ms`);
+  return { ...figures, "a dead gateway's places": `free after ${(freedMs / 1000).toFixed(1)} s` };
+}
+
+function askPlace(origin: string | undefined, index: number): Promise<Answer> {
+  return postForm(origin ?? "", { key: secretOf("places", index % GATEWAYS), file: wav(1) });
+}
+
+function placesTaken({ sandbox }: Gateways): number {
+  return sandbox.calls.filter(({ outcome }) => outcome === "pending").length;
+}

@@ -1,0 +1,67 @@
+// Three gateways as an operator starts them, on one PostgreSQL server, with a sandbox as their provider.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { type Database, openDatabase } from "../../../src/storage/database.ts";
+import { startPostgresServer } from "../../harness/postgres-server.ts";
+import { createPatchbayProcess, type PatchbayProcess } from "../jobs/patchbay-process.ts";
+
+export interface Gateways extends AsyncDisposable {
+  readonly processes: readonly PatchbayProcess[];
+  /** Where they listen, in the same order. */
+  readonly origins: readonly string[];
+  /** The trial's own handle, as an operator's tool has it. */
+  readonly database: Database;
+  readonly sandbox: Sandbox;
+}
+
+export const GATEWAYS = 3;
+
+export async function startGateways(fileOf: (sandbox: Sandbox) => ConfigurationFile): Promise<Gateways> {
+  await using opened = new AsyncDisposableStack();
+  const postgres = await startPostgresServer();
+  opened.defer(() => postgres.stop());
+  const sandbox = await startSandbox();
+  opened.defer(() => sandbox.close());
+  const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
+  opened.defer(() => rm(folder, { recursive: true, force: true }));
+  const processes: PatchbayProcess[] = [];
+  for (let index = 1; index <= GATEWAYS; index += 1) {
+    const name = `gateway-${index}`;
+    const configFile = join(folder, `${name}.yaml`);
+    await writeFile(
+      configFile,
+      JSON.stringify({
+        ...fileOf(sandbox),
+        server: { host: "127.0.0.1", port: 0, admin: null },
+        storage: { database_url: postgres.url, data_dir: join(folder, name) },
+        secrets: {
+          key_pepper: "faults-pepper-0123456789-abcdefghij",
+          encryption_keys: [Buffer.alloc(32, 9).toString("base64")],
+        },
+      }),
+    );
+    const gateway = createPatchbayProcess({ name, command: "up", configFile, folder });
+    opened.defer(() => gateway.kill());
+    // The first makes the tables.
+    await gateway.start();
+    processes.push(gateway);
+  }
+  const database = await openDatabase({ databaseUrl: postgres.url, poolSize: 2 });
+  opened.defer(() => database.close());
+  const kept = opened.move();
+  return {
+    processes,
+    origins: processes.map(({ origin }) => origin ?? ""),
+    database,
+    sandbox,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
