@@ -62,11 +62,13 @@ export interface GatewayOptions {
   readonly limits?: Readonly<Record<string, number>>;
   /** Where a CPU profile goes when the process ends. */
   readonly profileDir?: string;
+  /** How many gateways beside each other; one if absent. */
+  readonly processes?: number;
 }
 
 /** `patchbay up` as an operator starts it, with its data in a temporary folder. */
 export async function startPatchbay(options: GatewayOptions): Promise<Running> {
-  const { profileDir } = options;
+  const { profileDir, processes = 1 } = options;
   const folder = await mkdtemp(join(tmpdir(), "patchbay-bench-"));
   const file = join(folder, "patchbay.yaml");
   await writeFile(file, JSON.stringify(configuration(options, folder)));
@@ -75,11 +77,15 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
   const main = join(root, "src", "main.ts");
   // The request log is written, as in production, and to a file.
   const log = openSync(join(folder, "log"), "w");
-  const child = spawn(process.execPath, [...startFlags(root), ...profile, main, "up", "--config", file], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "" },
-    stdio: ["ignore", log, "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...startFlags(root), ...profile, main, "up", "--config", file, "--processes", `${processes}`],
+    {
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdio: ["ignore", log, "pipe"],
+    },
+  );
   // Also when this process ends without waiting: nothing may stay behind.
   const cleanUp = (): void => {
     child.kill("SIGKILL");
@@ -202,8 +208,13 @@ function tooLate(what: string): Promise<never> {
   });
 }
 
-/** User and system time of all the threads of a process since it began. */
+/** User and system time of all the threads of a process, and of the processes it runs, since they began. */
 export function cpuMsOf(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
+  return children.reduce((sum, child) => sum + cpuMsOf(Number(child)), ownCpuMsOf(pid));
+}
+
+function ownCpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   // The second field is a name in parentheses, which may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -89,7 +89,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   server.on("upgrade", (request, socket, head) => live.upgrade(request, socket, head));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    // Never shared: of gateways beside each other each has a sandbox of its own.
+    server.listen({ port, host, exclusive: true }, resolve);
   });
   const origin = originOf(server.address());
   return {

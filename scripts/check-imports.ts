@@ -97,6 +97,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "main.ts": "*",
   "up.ts": "*",
   "work.ts": "*",
+  "processes.ts": "*",
   "prepare.ts": "*",
   "first-start.ts": "*",
 };

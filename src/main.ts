@@ -2,6 +2,7 @@
 // Process start: hands the environment to the command line and the exit code back to the shell.
 import { runCli } from "./cli/run-cli.ts";
 import { operations } from "./operations/operations.ts";
+import { PROCESS_NUMBER, upInProcesses } from "./processes.ts";
 import { up } from "./up.ts";
 import { work } from "./work.ts";
 
@@ -11,4 +12,12 @@ if (process.channel !== undefined) {
   process.channel.unref();
 }
 
-process.exitCode = await runCli(process.argv.slice(2), { up, work, operations, env: process.env });
+const number = process.env[PROCESS_NUMBER];
+const processNumber = number === undefined ? null : Number(number);
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  up: (options) => upInProcesses(options, { processNumber, up: (given) => up(given, processNumber ?? 1) }),
+  work,
+  operations,
+  env: process.env,
+});

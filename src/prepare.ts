@@ -16,6 +16,8 @@ export interface PrepareOptions {
   readonly config: string | null;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
+  /** Another process has said all of it: faults are still told. */
+  readonly isQuiet?: boolean;
 }
 
 export interface Prepared {
@@ -57,9 +59,10 @@ export async function prepare(
     say(refusal);
     return EXIT.config;
   }
-  say(`patchbay ${file === null ? "without a configuration file" : `with ${file}`}`);
-  for (const warning of loaded.warnings) say(`warning: ${formatFault(warning)}`);
-  const step = steps(say, started);
+  const inform = options.isQuiet === true ? () => undefined : say;
+  inform(`patchbay ${file === null ? "without a configuration file" : `with ${file}`}`);
+  for (const warning of loaded.warnings) inform(`warning: ${formatFault(warning)}`);
+  const step = steps(inform, started);
 
   const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
   if (!secrets.ok) {

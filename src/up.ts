@@ -11,9 +11,14 @@ import { type Prepared, prepare, stopSignal } from "./prepare.ts";
 const IN_CHECKOUT = import.meta.url.endsWith(".ts");
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
 
-/** Runs until SIGTERM or SIGINT; resolves with the exit code. */
-export async function up(options: UpOptions): Promise<number> {
-  const prepared = await prepare(options);
+const NEEDS_SERVER =
+  "patchbay up --processes needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process.";
+
+/** Runs until SIGTERM or SIGINT; resolves with the exit code. `processNumber`: of `options.processes`, from 1. */
+export async function up(options: UpOptions, processNumber = 1): Promise<number> {
+  const prepared = await prepare({ ...options, isQuiet: processNumber > 1 }, ({ storage }) =>
+    options.processes > 1 && storage.databaseUrl === null ? NEEDS_SERVER : null,
+  );
   if (typeof prepared === "number") return prepared;
   const { configuration, file, database, pepper, say, step } = prepared;
   const first = file === null ? await firstStart({ database, pepper, dataDir: configuration.storage.dataDir }) : null;
@@ -22,10 +27,18 @@ export async function up(options: UpOptions): Promise<number> {
   const address = await app.server.listen({ host: configuration.server.host, port: configuration.server.port });
   step(`listening    ${address}`);
   if (app.admin !== null && configuration.server.admin !== null)
-    step(`admin        ${await app.admin.listen(configuration.server.admin)} (operator's keys only)`);
+    step(
+      `admin        ${await app.admin.listen(ownAdmin(configuration.server.admin, processNumber))} (operator's keys only)`,
+    );
+  if (processNumber > 1) return untilStopped(app, prepared);
   for (const note of configuration.notes) say(`\n${note}`);
   if (first !== null) await announce(say, first, address);
   return untilStopped(app, prepared);
+}
+
+/** What a process says of itself comes from that process, so each has a port of its own. */
+function ownAdmin({ host, port }: { readonly host: string; readonly port: number }, processNumber: number) {
+  return { host, port: port === 0 ? 0 : port + processNumber - 1, exclusive: true };
 }
 
 /** A new installation shows its key once, and that it works: the sample through the sandbox, over its own public API. */

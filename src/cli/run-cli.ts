@@ -18,9 +18,13 @@ export interface UpOptions {
   readonly config: string | null;
   readonly host: string | undefined;
   readonly port: number | undefined;
+  /** How many gateways beside each other; more than one needs a PostgreSQL server. */
+  readonly processes: number;
 }
 
 export type WorkerOptions = Pick<UpOptions, "config">;
+
+const MOST_PROCESSES = 64;
 
 export interface CliDependencies {
   /** Runs the gateway until it is stopped; resolves with the exit code. */
@@ -103,13 +107,24 @@ function addUp(program: Command, run: Run, up: CliDependencies["up"]): void {
     .description("Start the gateway.")
     .addHelpText(
       "before",
-      examples("patchbay up", "patchbay up --config /etc/patchbay/patchbay.yaml", "patchbay up --port 9000"),
+      examples(
+        "patchbay up",
+        "patchbay up --config /etc/patchbay/patchbay.yaml",
+        "patchbay up --port 9000",
+        "patchbay up --processes 4",
+      ),
     )
     .addOption(configOption())
     .addOption(new Option("--host <host>", "Address to listen on; wins over the file."))
     .addOption(new Option("--port <port>", "Port to listen on; wins over the file.").argParser(parsePort))
-    .action(async (options: { config?: string; host?: string; port?: number }) => {
-      run.exitCode = await up({ config: options.config ?? null, host: options.host, port: options.port });
+    .addOption(
+      new Option("--processes <n>", "Gateways beside each other on one PostgreSQL, at most one for each core.")
+        .argParser(parseProcesses)
+        .default(1),
+    )
+    .action(async (options: { config?: string; host?: string; port?: number; processes: number }) => {
+      const { config = null, host, port, processes } = options;
+      run.exitCode = await up({ config, host, port, processes });
     });
 }
 
@@ -266,4 +281,11 @@ function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError("It must be a port from 0 to 65535.");
   return Number(text);
+}
+
+function parseProcesses(text: string): number {
+  const processes = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (processes < 1 || processes > MOST_PROCESSES)
+    throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_PROCESSES}.`);
+  return processes;
 }

@@ -25,8 +25,8 @@ test("up is called with what the options say, and its exit code is the command's
   assert.equal((await run(["up"], { up })).exitCode, 0);
   assert.equal((await run(["up", "--config", "a.yaml", "--host", "0.0.0.0", "--port", "9000"], { up })).exitCode, 9);
   assert.deepEqual(calls, [
-    { config: null, host: undefined, port: undefined },
-    { config: "a.yaml", host: "0.0.0.0", port: 9000 },
+    { config: null, host: undefined, port: undefined, processes: 1 },
+    { config: "a.yaml", host: "0.0.0.0", port: 9000, processes: 1 },
   ]);
 });
 

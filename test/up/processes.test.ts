@@ -1,0 +1,141 @@
+// `patchbay up --processes N` as an operator starts it: real processes on one port and one PostgreSQL.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { whyNotListen } from "../../src/http/can-listen.ts";
+import { EXIT } from "../../src/cli/exit-codes.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+const KEY = "key-of-gateways-beside-each-other-01";
+const SAMPLE = join(import.meta.dirname, "../../sandbox/samples/dialogue.mp3");
+
+let database: TestDatabase;
+let folder: string;
+
+before(async () => {
+  database = await openTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), "patchbay-processes-"));
+});
+after(async () => {
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async (context) => {
+  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+  const adminPort = await twoFreePorts();
+  const gateway = await start(configuration(database.direct.databaseUrl, adminPort), 2);
+  const origin = await gateway.said(/listening\s+(http:\S+)/u);
+  const [first, second] = [adminPort, adminPort + 1].map((port) => `http://127.0.0.1:${port}/readyz`);
+  assert.ok(first !== undefined && second !== undefined);
+  await answering(first);
+  await answering(second);
+  assert.equal(await transcribe(origin), 200);
+
+  const children = await childrenOf(gateway.process);
+  assert.equal(children.length, 2);
+  process.kill(Number(children[1]), "SIGKILL");
+  await gateway.said(/process (2) ended/u);
+  assert.equal(await transcribe(origin), 200);
+  await answering(second);
+
+  gateway.process.kill("SIGINT");
+  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
+  await assert.rejects(fetch(first));
+  await assert.rejects(fetch(second));
+});
+
+test("contract 10: several processes on embedded storage are refused before anything is opened, exit 9", async () => {
+  const gateway = await start(configuration(null, 0), 2);
+  await gateway.said(/needs (a PostgreSQL server)/u);
+  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
+});
+
+function configuration(databaseUrl: string | null, adminPort: number): object {
+  return {
+    server: { port: 0, admin: { port: adminPort } },
+    storage: { data_dir: folder, ...(databaseUrl === null ? {} : { database_url: databaseUrl }) },
+    secrets: {
+      key_pepper: Buffer.alloc(32, "a pepper of tests").toString("base64"),
+      encryption_keys: [Buffer.alloc(32, "an encryption key").toString("base64")],
+    },
+    connections: [{ id: "sim", kind: "sandbox" }],
+    routes: [{ id: "speech", targets: [{ connection: "sim", model: "deepgram/nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "k", secret: KEY, scopes: ["transcribe"] }] }],
+      },
+    ],
+  };
+}
+
+async function start(file: object, processes: number) {
+  const path = join(folder, "patchbay.yaml");
+  await writeFile(path, JSON.stringify(file));
+  const child = spawn(process.execPath, [MAIN, "up", "--config", path, "--processes", `${processes}`], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const killWithTests = (): void => void child.kill("SIGKILL");
+  process.once("exit", killWithTests);
+  child.once("exit", () => process.off("exit", killWithTests));
+  let text = "";
+  const heard = new Set<() => void>();
+  child.stderr.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+    for (const look of heard) look();
+  });
+  /** The first group of the pattern, as soon as it is said; an error if it ends without saying it. */
+  const said = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = pattern.exec(text)?.[1];
+        if (found === undefined) return;
+        heard.delete(look);
+        resolve(found);
+      };
+      heard.add(look);
+      child.stderr.once("close", () => reject(new Error(`it ended, saying: ${text}`)));
+      look();
+    });
+  return { process: child, said };
+}
+
+async function childrenOf({ pid }: ChildProcess): Promise<readonly string[]> {
+  return (await readFile(`/proc/${pid}/task/${pid}/children`, "latin1")).split(" ").filter(Boolean);
+}
+
+async function answering(url: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(url).catch(() => null);
+    await answer?.text();
+    if (answer?.status === 200) return;
+  }
+}
+
+async function transcribe(origin: string): Promise<number> {
+  const form = new FormData();
+  form.append("file", new Blob([await readFile(SAMPLE)]), "dialogue.mp3");
+  const answer = await fetch(`${origin}/v1/transcription`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${KEY}`, connection: "close" },
+    body: form,
+  });
+  await answer.text();
+  return answer.status;
+}
+
+async function twoFreePorts(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const reasons = await Promise.all([port, port + 1].map((each) => whyNotListen("127.0.0.1", each)));
+    if (reasons.every((reason) => reason === null)) return port;
+  }
+}
