@@ -47,7 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "objects",
     "queue",
   ],
-  admin: ["contract", "lib", "storage", "auth"],
+  admin: ["contract", "lib", "storage", "auth", "config", "directory", "metering", "outbound", "providers", "gateway"],
   webhooks: ["contract", "lib", "storage", "queue", "outbound"],
   requests: ["contract", "lib", "storage", "metering", "auth", "gateway"],
   http: [
@@ -93,6 +93,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   ],
   "app.ts": "*",
   "open-admin.ts": "*",
+  "open-io.ts": "*",
   "open-jobs.ts": "*",
   "main.ts": "*",
   "up.ts": "*",

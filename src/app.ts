@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { DIALECTS } from "../sandbox/compatible.ts";
-import { type Sandbox, startSandbox } from "../sandbox/server.ts";
+import { startSandbox } from "../sandbox/server.ts";
 import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
@@ -15,7 +14,7 @@ import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
 import { findKey } from "./directory/find-key.ts";
-import { loadDirectory, loadPrices } from "./directory/load-directory.ts";
+import { followDirectory } from "./directory/follow-directory.ts";
 import { createAdmission } from "./gateway/admission.ts";
 import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
@@ -38,6 +37,7 @@ import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
 import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
+import { getWorkspaceModels } from "./http/endpoints/get-workspace-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getRequest } from "./http/endpoints/get-request.ts";
 import { getUsage } from "./http/endpoints/get-usage.ts";
@@ -61,14 +61,12 @@ import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { createAdminServer, keepCheckpoints } from "./open-admin.ts";
+import { openIoOver, sandboxUrl } from "./open-io.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
 import { createCircuits } from "./providers/health.ts";
-import { createIo } from "./providers/make-io.ts";
-import { createMemory } from "./providers/memory.ts";
-import type { ProviderKind } from "./providers/provider.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
 import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
@@ -100,6 +98,8 @@ export interface App {
   readonly jobs: JobServices;
   /** Where the built-in sandbox listens. */
   readonly sandboxOrigin: string;
+  /** What was committed to connections, routes and prices before is in force when it resolves. */
+  refreshDirectory(): Promise<void>;
   /** Resolves when what chats have used so far is on record. */
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
@@ -125,7 +125,6 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const sandbox = await startSandbox();
   const outbound = openOutbound(options);
-  const memory = createMemory(nowMs);
   const measurer = createMeasurer();
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
@@ -141,15 +140,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     nowMs,
   });
   changes.onChange("keys", () => keys.forget());
-  let directory = await loadDirectory({ database, seal });
-  let prices = await loadPrices(database);
+  const followed = await followDirectory({ database, seal });
 
   const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
     {
       providers,
       chatProviders,
-      directory: () => directory,
-      openIo: ({ timeoutMs, ...request }) => createIo({ outbound, memory, deadlineMs: timeoutMs, ...request }),
+      directory: followed.directory,
+      openIo: openIoOver(configuration, outbound, nowMs),
       sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
       logger,
     };
@@ -158,7 +156,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const plain: GatewayServices = {
     ...reach,
     limits: configuration.limits,
-    prices: () => prices,
+    prices: followed.prices,
     measurer,
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     spool,
@@ -179,10 +177,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const parts = { gateway, durable, spool, isDraining, nowMs, keys, readCheckpoint, openRecord: requestLog.open };
   const { server, admin } = createServers(options, parts);
 
-  const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", async () => {
-    directory = await loadDirectory({ database, seal });
-    prices = await loadPrices(database);
-  });
+  const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("directory", () => refresh.soon());
   const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => {
     await deletions.sweep();
@@ -211,6 +206,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     gateway,
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
+    refreshDirectory: () => followed.refresh(),
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
@@ -264,23 +260,6 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
       idempotency.close();
     },
   };
-}
-
-/** Where the sandbox speaks a kind's wire format; of compatible servers each dialect has its own place. */
-function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknown): string | null {
-  if (kind === "openai-compatible")
-    return sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai");
-  const urls: { readonly [K in ProviderKind]?: string } = {
-    sandbox: sandbox.origin,
-    assemblyai: sandbox.assemblyaiUrl,
-    deepgram: sandbox.deepgramUrl,
-    anthropic: sandbox.anthropicUrl,
-    gemini: sandbox.geminiUrl,
-    elevenlabs: sandbox.elevenlabsUrl,
-    "google-speech": sandbox.googleSpeechUrl,
-    openai: sandbox.openaiUrl,
-  };
-  return urls[kind] ?? null;
 }
 
 function openRemoteAudio(
@@ -419,6 +398,10 @@ function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | En
       webhooks,
       draining,
       requireAdmin,
+    }),
+    getWorkspaceModels({
+      requireAdmin,
+      models: { ...gateway, database, adapters: { speech: gateway.providers, chat: gateway.chatProviders } },
     }),
     getAudioUrlDomains(allowlist),
     putAudioUrlDomains(allowlist),

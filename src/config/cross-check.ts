@@ -24,7 +24,8 @@ export interface CrossCheck {
 /** Kinds that do nothing but speech: without an adapter they are of no use at all. */
 const SPEECH_KINDS = new Set(["assemblyai", "elevenlabs", "google-speech"]);
 
-interface Scope {
+/** What can be referred to, by id. */
+export interface SetUpScope {
   readonly connections: ReadonlyMap<string, Entry>;
   readonly routes: ReadonlyMap<string, Entry>;
 }
@@ -32,7 +33,7 @@ interface Scope {
 export function crossCheck(data: unknown): CrossCheck {
   const faults: SchemaFault[] = [];
   const warnings: SchemaFault[] = [];
-  const platform: Scope = {
+  const platform: SetUpScope = {
     connections: byId(entries(data, ["connections"])),
     routes: byId(entries(data, ["routes"])),
   };
@@ -65,7 +66,7 @@ function checkObjectStore(objects: unknown): readonly SchemaFault[] {
   }));
 }
 
-function checkConnection(connection: Entry): readonly SchemaFault[] {
+export function checkConnection(connection: Entry): readonly SchemaFault[] {
   const kind = text(connection.value, "kind");
   const faults: SchemaFault[] = [];
   if (kind === undefined) return faults;
@@ -82,12 +83,12 @@ function checkConnection(connection: Entry): readonly SchemaFault[] {
   return faults;
 }
 
-function checkRoute(route: Entry, scope: Scope): readonly SchemaFault[] {
+export function checkRoute(route: Entry, scope: SetUpScope): readonly SchemaFault[] {
   const targets = entries(route.value, ["targets"], route.path).flatMap((target) => checkTarget(target, scope));
   return [...targets, ...checkPurposes(route, scope)];
 }
 
-function checkTarget(target: Entry, scope: Scope): readonly SchemaFault[] {
+function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   const id = text(target.value, "connection");
   const model = text(target.value, "model");
   if (id === undefined) return [];
@@ -134,7 +135,7 @@ function capabilitiesOf(connection: Entry, model: string): readonly Capability[]
   return declared.filter((name): name is Capability => name === "audio_input" || name === "chat");
 }
 
-function checkPurposes(owner: Entry, scope: Scope): readonly SchemaFault[] {
+function checkPurposes(owner: Entry, scope: SetUpScope): readonly SchemaFault[] {
   const purposes = entries(owner.value, ["purposes"], owner.path);
   return [
     ...purposes.flatMap((purpose) => checkReference(purpose, "route", scope.routes)),
@@ -145,7 +146,7 @@ function checkPurposes(owner: Entry, scope: Scope): readonly SchemaFault[] {
 function checkWorkspace(
   data: unknown,
   workspace: Entry,
-  platform: Scope,
+  platform: SetUpScope,
   faults: SchemaFault[],
   warnings: SchemaFault[],
 ): void {
@@ -156,7 +157,7 @@ function checkWorkspace(
     ...apps.flatMap((app) => entries(app.value, ["keys"], app.path)),
     ...entries(workspace.value, ["admin_keys"], workspace.path),
   ];
-  const scope: Scope = {
+  const scope: SetUpScope = {
     connections: new Map([...platform.connections, ...byId(connections)]),
     routes: new Map([...platform.routes, ...byId(routes)]),
   };
@@ -177,7 +178,7 @@ function checkWorkspace(
 }
 
 /** Route, override and purposes of an app or a key. */
-function checkRouting(owner: Entry, scope: Scope, faults: SchemaFault[], warnings: SchemaFault[]): void {
+function checkRouting(owner: Entry, scope: SetUpScope, faults: SchemaFault[], warnings: SchemaFault[]): void {
   faults.push(
     ...checkReference(owner, "route", scope.routes),
     ...checkReference(owner, "audio_input_override", scope.routes),
@@ -192,7 +193,7 @@ function checkRouting(owner: Entry, scope: Scope, faults: SchemaFault[], warning
   }
 }
 
-function takesAudio(route: Entry, scope: Scope): boolean {
+function takesAudio(route: Entry, scope: SetUpScope): boolean {
   return entries(route.value, ["targets"]).some((target) => {
     const connection = scope.connections.get(text(target.value, "connection") ?? "");
     const model = text(target.value, "model");
@@ -205,7 +206,7 @@ function takesAudio(route: Entry, scope: Scope): boolean {
 }
 
 /** The default must be a label that some key of the app can reach. */
-function checkDefaultPurpose(app: Entry, scope: Scope, faults: SchemaFault[]): void {
+function checkDefaultPurpose(app: Entry, scope: SetUpScope, faults: SchemaFault[]): void {
   const label = text(app.value, "default_purpose");
   if (label === undefined) return;
   const owners = [app, ...entries(app.value, ["keys"], app.path)];

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Configuration } from "./configuration.ts";
 import { configurationFile } from "./schema/file.ts";
-import { camelCase } from "./schema/kit.ts";
+import { camelCase } from "../contract/set-up/kit.ts";
 
 const LOOKS_SECRET = /(^|[_-])(api_?key|secret|token|password|authorization|credentials?)$/i;
 
@@ -16,7 +16,7 @@ export function maskSecret(secret: string): string {
 }
 
 /** Follows the schema back: each section's keys were camelCased by it and nothing else was. */
-function inFileForm(schema: unknown, value: unknown): unknown {
+export function inFileForm(schema: unknown, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (!(schema instanceof z.ZodType)) return value;
   if (schema.meta()?.["writeOnly"] === true) return masked(value);

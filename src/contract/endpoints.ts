@@ -18,6 +18,7 @@ import { getRealtimeContract, postRealtimeTokenContract } from "./realtime.ts";
 import { getRequestContract } from "./requests.ts";
 import { workspaceRequestContracts, workspaceRequestsContracts } from "./request-list.ts";
 import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
+import { getWorkspaceModelsContract } from "./workspace-models.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
@@ -44,6 +45,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceRequestContracts.workspace,
   workspaceUsageContracts.workspace,
   workspaceDeletionsContracts.workspace,
+  getWorkspaceModelsContract,
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

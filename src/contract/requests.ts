@@ -94,6 +94,7 @@ export const requestRecord = z.strictObject({
     })
     .describe("`none`: the request ended before its routing."),
   route: z.string().nullable().describe(NAMES).optional(),
+  route_version: z.int().min(1).nullable().describe(`The version of the route that was in force. ${NAMES}`).optional(),
   candidates: z.array(recordedCandidate).describe("Every target of the route, in its order."),
   attempts: z.array(recordedAttempt).describe("Every call that was made, of the job it started too."),
   idempotency: z.strictObject({

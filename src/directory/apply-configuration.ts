@@ -1,13 +1,12 @@
 // Writes the configuration file's objects to storage (contract 10: "upserted at start and by `patchbay apply`"). Idempotent;
 // one transaction. Keys that a file once brought and no longer lists stop working: a key taken out of the file is revoked.
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {
   AdminKeyConfiguration,
   AppConfiguration,
   Configuration,
-  ConnectionConfiguration,
-  RouteConfiguration,
   WorkspaceConfiguration,
 } from "../config/configuration.ts";
 import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
@@ -19,8 +18,9 @@ import { seedAudioUrlDomains, setPlatformDomains } from "../storage/audio-url-do
 import type { Database, Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
-import { credentialPlace } from "./load-directory.ts";
-import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
+import { lockDirectory } from "../storage/directory-state.ts";
+import { keptName, putScope, releaseMissing } from "./apply-scope.ts";
+import { PLATFORM } from "./snapshot.ts";
 
 export interface ApplyServices {
   readonly database: Database;
@@ -42,8 +42,9 @@ export async function applyConfiguration(
   options: ApplyOptions,
 ): Promise<void> {
   await services.database.transaction(async (tx) => {
-    const apply = { ...services, tx, keptKeys: [] as Buffer[] };
-    await putScope(apply, PLATFORM, configuration.connections, configuration.routes);
+    await lockDirectory(tx);
+    const apply = { ...services, tx, keptKeys: [] as Buffer[], keptObjects: new Set<string>() };
+    await putOwnScope(apply, PLATFORM, configuration);
     await putPrices(tx, configuration);
     await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
     await putPlans(tx, configuration);
@@ -60,7 +61,10 @@ export async function applyConfiguration(
           settings: {},
         });
     }
-    if (options.revokeMissingKeys) await revokeMissingKeys(tx, apply.keptKeys);
+    if (options.revokeMissingKeys) {
+      await revokeMissingKeys(tx, apply.keptKeys);
+      await releaseMissing(tx, apply.keptObjects);
+    }
     for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
   });
 }
@@ -68,16 +72,28 @@ export async function applyConfiguration(
 interface Apply extends ApplyServices {
   readonly tx: Transacting;
   readonly keptKeys: Buffer[];
+  /** By `keptName`. */
+  readonly keptObjects: Set<string>;
 }
 
 async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Promise<void> {
   const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
   await putPlanBudgets(apply.tx, workspaceId, workspace.plan);
-  await putScope(apply, workspaceId, workspace.connections, workspace.routes);
+  await putOwnScope(apply, workspaceId, workspace);
   await seedAudioUrlDomains(apply.tx, workspaceId, workspace.audioUrlDomains);
   for (const app of workspace.apps) await putApp(apply, workspaceId, app);
   for (const key of workspace.adminKeys)
     await putKey(apply, { workspaceId, appId: null, key, role: "admin", scopes: [], settings: {} });
+}
+
+async function putOwnScope(
+  apply: Apply,
+  scope: string,
+  { connections, routes }: Pick<Configuration, "connections" | "routes">,
+): Promise<void> {
+  await putScope(apply, scope, connections, routes);
+  for (const { id } of connections) apply.keptObjects.add(keptName("connection", scope, id));
+  for (const { id } of routes) apply.keptObjects.add(keptName("route", scope, id));
 }
 
 async function putWorkspaceRow(tx: Transacting, slug: string, plan: string | null): Promise<WorkspaceId> {
@@ -150,46 +166,21 @@ async function revokeMissingKeys(tx: Transacting, kept: readonly Buffer[]): Prom
   await (kept.length === 0 ? stale : stale.where("secret_hash", "not in", [...kept])).execute();
 }
 
-async function putScope(
-  apply: Apply,
-  scope: DirectoryScope,
-  connections: readonly ConnectionConfiguration[],
-  routes: readonly RouteConfiguration[],
-): Promise<void> {
-  for (const { id, kind, apiKey, baseUrl, ...settings } of connections) {
-    const facts = {
-      kind,
-      base_url: baseUrl,
-      credential: apiKey === null ? null : apply.seal.seal(Buffer.from(apiKey), credentialPlace(scope, id)),
-      settings: JSON.stringify(settings),
-      managed_by: "file",
-    };
-    await apply.tx
-      .insertInto("connections")
-      .values({ scope, id, ...facts })
-      .onConflict((conflict) =>
-        conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }),
-      )
-      .execute();
-  }
-  for (const { id, ...definition } of routes) {
-    const facts = { definition: JSON.stringify(definition), managed_by: "file" };
-    await apply.tx
-      .insertInto("routes")
-      .values({ scope, id, ...facts })
-      .onConflict((conflict) =>
-        conflict.columns(["scope", "id"]).doUpdateSet({ ...facts, updated_at: sql`patchbay_now()` }),
-      )
-      .execute();
-  }
-}
-
 async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
-  await tx.deleteFrom("prices").execute();
-  for (const { provider, model, ...definition } of configuration.prices) {
+  const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
+  const before = await tx.selectFrom("prices").selectAll().execute();
+  const wanted = new Set(configuration.prices.map(nameOf));
+  for (const row of before)
+    if (!wanted.has(nameOf(row)))
+      await tx.deleteFrom("prices").where("provider", "=", row.provider).where("model", "=", row.model).execute();
+  const known = new Map(before.map((row) => [nameOf(row), row.definition]));
+  for (const { provider, model, ...rest } of configuration.prices) {
+    const definition = JSON.stringify(rest);
+    if (isDeepStrictEqual(known.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
     await tx
       .insertInto("prices")
-      .values({ provider, model, definition: JSON.stringify(definition) })
+      .values({ provider, model, definition })
+      .onConflict((conflict) => conflict.columns(["provider", "model"]).doUpdateSet({ definition }))
       .execute();
   }
 }

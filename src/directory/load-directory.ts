@@ -9,8 +9,9 @@ import {
 } from "../metering/price.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
-import type { Seal, SealPlace } from "../storage/seal.ts";
-import { createDirectory, type Directory, type DirectoryScope } from "./snapshot.ts";
+import type { Seal } from "../storage/seal.ts";
+import { openCredential } from "./connection-credential.ts";
+import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
 import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored.ts";
 
 export interface DirectoryServices {
@@ -25,8 +26,6 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
     {
       accounts: connections.map((row) => {
         const { timeoutSeconds, models } = storedConnection.parse(row.settings);
-        const credential =
-          row.credential === null ? null : seal.open(row.credential, credentialPlace(row.scope, row.id)).toString();
         return {
           scope: row.scope,
           account: {
@@ -34,13 +33,17 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
             connection: row.id,
             kind: providerKind.parse(row.kind),
             baseUrl: row.base_url,
-            credential,
+            // What the file names is the operator's word; a constant of ours stands where nothing is named.
+            isCallersAddress: row.scope !== PLATFORM && row.managed_by !== "file" && row.base_url !== null,
+            credential: openCredential(seal, row),
             timeoutMs: timeoutSeconds * 1000,
             models,
           },
         };
       }),
-      routes: routes.map((row) => ({ scope: row.scope, id: row.id, definition: storedRoute.parse(row.definition) })),
+      routes: routes.flatMap(({ scope, id, version, definition }) =>
+        version === null ? [] : [{ scope, id, version, definition: storedRoute.parse(definition) }],
+      ),
     },
     { speech: providers, chat: chatProviders },
   );
@@ -61,9 +64,4 @@ export async function loadPrices(database: Database): Promise<PriceBook> {
     if (chatPrice !== null) chat.push(chatPrice);
   }
   return createPriceBook(audio, chat);
-}
-
-/** What a sealed credential is bound to: moved to another connection it does not open. */
-export function credentialPlace(scope: DirectoryScope, id: string): SealPlace {
-  return ["connection", scope, id];
 }

@@ -15,6 +15,8 @@ export interface Account {
   readonly connection: string;
   readonly kind: ProviderKind;
   readonly baseUrl: string | null;
+  /** A workspace named the address: it is dialled as any caller's, behind the guard. */
+  readonly isCallersAddress: boolean;
   readonly credential: string | null;
   readonly timeoutMs: number;
   readonly models: Readonly<Record<string, StoredModel>>;
@@ -26,14 +28,29 @@ export type DirectoryScope = string;
 
 export interface DirectoryRows {
   readonly accounts: readonly { readonly scope: DirectoryScope; readonly account: Account }[];
-  readonly routes: readonly { readonly scope: DirectoryScope; readonly id: string; readonly definition: StoredRoute }[];
+  readonly routes: readonly RouteOfScope[];
+}
+
+export interface RouteOfScope {
+  readonly scope: DirectoryScope;
+  readonly id: string;
+  readonly version: number;
+  readonly definition: StoredRoute;
 }
 
 export interface Directory {
   readonly account: (key: AccountKey) => Account | undefined;
+  /** The accounts a workspace can name: its own, and the platform's that no own one replaces. */
+  readonly accountsOf: (workspace: WorkspaceId) => readonly VisibleAccount[];
   readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
   /** `own` is the key's settings; what it leaves null comes from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
+}
+
+export interface VisibleAccount {
+  readonly account: Account;
+  readonly isOwn: boolean;
+  readonly ownership: Ownership;
 }
 
 /** Whose models the routes are built of. */
@@ -53,8 +70,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
     // The workspace's own route of an id replaces the platform's, as its connections do.
     for (const scope of [PLATFORM, workspace]) {
       for (const row of rows.routes) {
-        if (row.scope === scope)
-          built.set(row.id, buildRoute(row.id, row.definition, accountsOf(accounts, workspace), providers));
+        if (row.scope === scope) built.set(row.id, buildRoute(row, accountsOf(accounts, workspace), providers));
       }
     }
     routesByWorkspace.set(workspace, built);
@@ -63,6 +79,13 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
 
   return {
     account: (key) => accounts.get(key),
+    accountsOf: (workspace) => {
+      const names = rows.accounts.flatMap(({ scope, account }) =>
+        scope === PLATFORM || scope === workspace ? [account.connection] : [],
+      );
+      const accountOf = accountsOf(accounts, workspace);
+      return [...new Set(names)].toSorted().flatMap((name) => accountOf(name) ?? []);
+    },
     routesOf,
     contextOf: (workspace, app, own) => {
       const routes = routesOf(workspace);
@@ -80,7 +103,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
   };
 }
 
-type AccountOf = (connection: string) => { readonly account: Account; readonly ownership: Ownership } | undefined;
+type AccountOf = (connection: string) => VisibleAccount | undefined;
 
 function accountsOf(accounts: ReadonlyMap<AccountKey, Account>, workspace: WorkspaceId): AccountOf {
   return (connection) => {
@@ -88,11 +111,15 @@ function accountsOf(accounts: ReadonlyMap<AccountKey, Account>, workspace: Works
     const account = own ?? accounts.get(`${PLATFORM}/${connection}`);
     if (account === undefined) return undefined;
     const ownership = account.kind === "sandbox" ? "simulated" : own === undefined ? "platform" : "byok";
-    return { account, ownership };
+    return { account, isOwn: own !== undefined, ownership };
   };
 }
 
-function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, providers: Adapters): Route {
+function buildRoute(
+  { id, version, definition: stored }: RouteOfScope,
+  accountOf: AccountOf,
+  providers: Adapters,
+): Route {
   const targets = stored.targets.flatMap((target, index): readonly Target[] => {
     const found = accountOf(target.connection);
     if (found === undefined) return [];
@@ -117,6 +144,7 @@ function buildRoute(id: string, stored: StoredRoute, accountOf: AccountOf, provi
   });
   return {
     id,
+    version,
     targets,
     purposes: stored.purposes.map(toPurpose),
     profileOverrideAllowed: stored.profileOverrideAllowed,
@@ -137,6 +165,7 @@ function toPurpose(binding: PurposeBinding): Purpose {
 function emptyRoute(id: string): Route {
   return {
     id,
+    version: null,
     targets: [],
     purposes: [],
     profileOverrideAllowed: true,

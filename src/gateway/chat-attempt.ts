@@ -117,6 +117,7 @@ export async function openAttempt(
     billing,
     io: services.openIo({
       baseUrl: account.baseUrl,
+      isCallersAddress: account.isCallersAddress,
       credential: account.credential,
       signal,
       timeoutMs,

@@ -115,6 +115,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     const openIo = () =>
       services.openIo({
         baseUrl: account.baseUrl,
+        isCallersAddress: account.isCallersAddress,
         credential: account.credential,
         signal,
         timeoutMs: sessionMs,

@@ -121,6 +121,7 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
   if (provider === undefined || account === null) return "no_account";
   const io = services.openIo({
     baseUrl: account.baseUrl,
+    isCallersAddress: account.isCallersAddress,
     credential: account.credential,
     signal,
     timeoutMs: TIMEOUT_MS,

@@ -43,7 +43,7 @@ export function quoteFor(
 
 export function billingClassOf(
   principal: Pick<Principal, "testMode">,
-  target: Target,
+  target: Pick<Target, "ownership">,
   price: Price | null,
 ): BillingClass {
   if (principal.testMode || target.ownership === "simulated") return "simulated";

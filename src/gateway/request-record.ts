@@ -80,6 +80,8 @@ export interface RequestRecord {
   readonly asked: Asked | null;
   readonly purpose: RecordedPurpose | null;
   readonly route: string | null;
+  /** Which version of it was in force; null also for a route that is not there. */
+  readonly routeVersion: number | null;
   /** Null: it was not refused by its routing, or never came so far. */
   readonly refusal: string | null;
   /** Null: no decision was made. */
@@ -100,7 +102,7 @@ export function openRecord(
   keep: (record: RequestRecord) => void,
 ): OpenRecord {
   const { requestId, endpoint, principal, receivedAtMs, hasKey } = opening;
-  let decision: Pick<RequestRecord, "asked" | "purpose" | "route" | "refusal" | "candidates"> = UNDECIDED;
+  let decision: Pick<RequestRecord, keyof typeof UNDECIDED> = UNDECIDED;
   let keyUse: KeyUse = hasKey ? "unused" : "not_sent";
   let audioMs: number | null = null;
   let jobId: JobId | null = null;
@@ -143,7 +145,14 @@ export function openRecord(
   };
 }
 
-const UNDECIDED = { asked: null, purpose: null, route: null, refusal: null, candidates: null } as const;
+const UNDECIDED = {
+  asked: null,
+  purpose: null,
+  route: null,
+  routeVersion: null,
+  refusal: null,
+  candidates: null,
+} as const;
 
 function recordDecision(decision: RouteDecision<unknown, Missing>, asked: Asked, policy: PurposePolicy | null) {
   const { purpose, considered, route } = decision;
@@ -157,6 +166,7 @@ function recordDecision(decision: RouteDecision<unknown, Missing>, asked: Asked,
       reason: notAppliedBecause(decision),
     },
     route: route?.id ?? null,
+    routeVersion: route?.version ?? null,
     refusal: decision.ok ? null : decision.refusal.kind,
     candidates: route === null ? [] : recordCandidates(route.targets, considered, asked.capability),
   };

@@ -4,6 +4,8 @@ import type { GatewayServices } from "./services.ts";
 
 export interface ResolvedAccount {
   readonly baseUrl: string;
+  /** The workspace named it: to be dialled as a caller's. */
+  readonly isCallersAddress: boolean;
   readonly credential: string | null;
   readonly timeoutMs: number;
 }
@@ -29,8 +31,9 @@ export function resolveAccount(
     const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
     if (baseUrl === null) throw new Error(`the sandbox does not speak ${account.kind}`);
     // Any non-empty credential is accepted there; the real one stays at home.
-    return { baseUrl, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
+    return { baseUrl, isCallersAddress: false, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
   }
   if (ownUrl === null) throw new Error(`connection ${account.connection} has no base URL`);
-  return { baseUrl: ownUrl, credential: account.credential, timeoutMs: account.timeoutMs };
+  const { isCallersAddress, credential, timeoutMs } = account;
+  return { baseUrl: ownUrl, isCallersAddress, credential, timeoutMs };
 }

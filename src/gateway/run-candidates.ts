@@ -196,6 +196,7 @@ async function runOne(
     const openIo = (piece: Piece | null) =>
       services.openIo({
         baseUrl: account.baseUrl,
+        isCallersAddress: account.isCallersAddress,
         credential: account.credential,
         signal: run.signal,
         timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),

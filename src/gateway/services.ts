@@ -17,6 +17,7 @@ import type { Quotas } from "../quotas/quotas.ts";
 
 export interface IoRequest {
   readonly baseUrl: string;
+  readonly isCallersAddress: boolean;
   readonly credential: string | null;
   /** Aborted when the work should stop: nobody is left to answer. */
   readonly signal: AbortSignal;

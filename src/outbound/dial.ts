@@ -27,7 +27,14 @@ export interface CallerRequest extends Omit<WireRequest, "url" | "pathAndQuery">
   /** As it was given: the guard judges the text, not what a parser made of it. */
   readonly url: string;
   readonly policy: TargetPolicy;
+  /** The whole body is the answer, as it is of a provider: one that is cut is none. Absent: the status decides. */
+  readonly wholeReply?: true;
 }
+
+/** The same for a WebSocket. */
+export interface CallerSocketRequest
+  extends Omit<SocketRequest, "trust" | "url" | "connection">,
+    Pick<CallerRequest, "trust" | "url" | "policy"> {}
 
 export interface OutboundReply {
   readonly status: number;
@@ -36,14 +43,14 @@ export interface OutboundReply {
 }
 
 export interface Outbound {
-  /** For `trust: "caller"` the status decides: a body that is longer than `maxReplyBytes`, slow or cut is left where it is. */
+  /** For `trust: "caller"`, unless it wants the whole, a body longer than `maxReplyBytes`, slow or cut is left where it is. */
   exchange(request: OutboundRequest | CallerRequest): Promise<OutboundReply>;
   /** Comes back with the head of the reply; any status is a reply. */
-  open(request: StreamRequest): Promise<OutboundStream>;
+  open(request: StreamRequest | (CallerRequest & StreamTimes)): Promise<OutboundStream>;
   /** Reads a reply as it comes; the connection is gone when `read` returns. */
   receive<T>(request: CallerRequest & StreamTimes, read: (reply: OutboundStream) => Promise<T>): Promise<T>;
   /** A WebSocket, or what its upgrade was answered with. */
-  connect(request: SocketRequest): Promise<Opened>;
+  connect(request: SocketRequest | CallerSocketRequest): Promise<Opened>;
   /** Judges a target as a request to it would, without one. */
   vet(url: string, policy: TargetPolicy): Promise<void>;
   /** Requests whose first byte left, since the start. */
@@ -92,12 +99,14 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       request.trust === "operator"
         ? new Exchange(request, { statusDecides: false }, count).run(agent)
         : callers.send(request, (dispatcher, wire) =>
-            new Exchange(wire, { statusDecides: true }, count).run(dispatcher),
+            new Exchange(wire, { statusDecides: request.wholeReply !== true }, count).run(dispatcher),
           ),
-    open: (request) => new StreamReply(request, count).open(agent),
+    open: (request) =>
+      request.trust === "operator" ? new StreamReply(request, count).open(agent) : callers.open(request, count),
     receive: (request, read) =>
       callers.send(request, async (dispatcher, wire) => read(await new StreamReply(wire, count).open(dispatcher))),
-    connect: (request) => openSocket(request, count),
+    connect: async (request) =>
+      request.trust === "operator" ? openSocket(request, count) : openSocket(await callers.vetted(request), count),
     vet: callers.vet,
     dispatched: () => dispatched,
     judged: callers.judged,
@@ -115,8 +124,16 @@ type Send = <T>(
   work: (dispatcher: Dispatcher, wire: WireRequest & StreamTimes) => Promise<T>,
 ) => Promise<T>;
 
+interface CallerWay extends Pick<Outbound, "vet" | "judged" | "close" | "destroy"> {
+  readonly send: Send;
+  /** The connection lasts as long as somebody reads the reply, and no longer than the request's time. */
+  open(request: CallerRequest & StreamTimes, count: () => void): Promise<OutboundStream>;
+  /** The same request with a connection to what was vetted for it. */
+  vetted(request: CallerSocketRequest): Promise<SocketRequest>;
+}
+
 /** One connection for one request, to the address that was vetted for it: a pooled one would be vetted for another moment. */
-function createCallerWay(guard: Guard | null): Pick<Outbound, "vet" | "judged" | "close" | "destroy"> & { send: Send } {
+function createCallerWay(guard: Guard | null): CallerWay {
   const underWay = new Set<Promise<unknown>>();
   const clients = new Set<Client>();
 
@@ -125,13 +142,17 @@ function createCallerWay(guard: Guard | null): Pick<Outbound, "vet" | "judged" |
     return guard;
   };
 
-  const sendOne: Send = async ({ url: rawUrl, policy, trust: _trust, ...rest }, work) => {
-    const startedMs = performance.now();
-    const { target, socket } = await present()
-      .dial(rawUrl, policy, rest.signal)
+  const dial = async ({ url, policy, signal }: Pick<CallerRequest, "url" | "policy" | "signal">) =>
+    present()
+      .dial(url, policy, signal)
       .catch((error: unknown) => {
-        throw rest.signal?.aborted === true ? new OutboundError("aborted", false, null) : error;
+        throw signal?.aborted === true ? new OutboundError("aborted", false, null) : error;
       });
+
+  const sendOne: Send = async (request, work) => {
+    const { url: _url, policy: _policy, trust: _trust, ...rest } = request;
+    const startedMs = performance.now();
+    const { target, socket } = await dial(request);
     const client = new Client(target.url.origin, { ...HTTP_OPTIONS, connect: once(socket) });
     clients.add(client);
     const leftMs = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
@@ -148,13 +169,34 @@ function createCallerWay(guard: Guard | null): Pick<Outbound, "vet" | "judged" |
     await Promise.allSettled(underWay);
   };
 
+  const send: Send = (request, work) => {
+    const sending = sendOne(request, work);
+    underWay.add(sending);
+    const forget = (): void => void underWay.delete(sending);
+    sending.then(forget, forget);
+    return sending;
+  };
+
   return {
-    send: (request, work) => {
-      const sending = sendOne(request, work);
-      underWay.add(sending);
-      const forget = (): void => void underWay.delete(sending);
-      sending.then(forget, forget);
-      return sending;
+    send,
+    open: (request, count) => {
+      const opened = Promise.withResolvers<OutboundStream>();
+      const sent = send(request, async (dispatcher, wire) => {
+        const stream = await new StreamReply(wire, count).open(dispatcher);
+        const { body, read } = untilRead(stream.body, wire);
+        opened.resolve({ ...stream, body });
+        await read;
+      });
+      sent.catch(opened.reject);
+      return opened.promise;
+    },
+    vetted: async ({ url, policy, trust: _trust, ...rest }) => {
+      const { target, socket } = await dial({
+        url,
+        policy,
+        ...(rest.signal === undefined ? {} : { signal: rest.signal }),
+      });
+      return { ...rest, trust: "operator", url: target.url, connection: socket };
     },
     vet: async (url, policy) => {
       await present().vet(url, policy);
@@ -166,6 +208,27 @@ function createCallerWay(guard: Guard | null): Pick<Outbound, "vet" | "judged" |
       await ended();
     },
   };
+}
+
+/** `read` resolves when the reading of the body is over, or the request's time is, or nobody wants it any more. */
+function untilRead(
+  body: OutboundStream["body"],
+  { timeoutMs, signal }: Pick<WireRequest, "timeoutMs" | "signal">,
+): { readonly body: OutboundStream["body"]; readonly read: Promise<void> } {
+  const { promise: read, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
+  const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
+  signal?.addEventListener("abort", end, { once: true });
+  async function* reading(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* body;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      end();
+    }
+  }
+  return { body: reading(), read };
 }
 
 /** A connector that has one connection to give, and no other when that is gone. */

@@ -100,6 +100,12 @@ export function createGuard(options: GuardOptions): Guard {
       throw new GuardRefusal("address_not_public", "the gateway itself");
     const addresses = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
     refuseAddresses(addresses, self.addresses, policy);
+    if (
+      policy.httpStaysPrivate === true &&
+      url.protocol === "http:" &&
+      addresses.some((each) => judgeAddress(each).isPublic)
+    )
+      throw new GuardRefusal("scheme", "plain http to a public address");
     return { url, pathAndQuery: parsed.pathAndQuery, addresses };
   }
 

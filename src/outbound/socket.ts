@@ -1,13 +1,16 @@
 // A WebSocket to an address that the configuration supplied (contract 3, "Mode"; contract 10): the other way out beside
 // `dial.ts`. Nothing counts as sent but audio: an upgrade and a setting cost nobody anything.
 import type { IncomingMessage } from "node:http";
-import { type RawData, WebSocket } from "ws";
+import type { Socket } from "node:net";
+import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { OutboundError } from "./wire-call.ts";
 
 export interface SocketRequest {
   readonly trust: "operator";
   /** `http:` or `https:`, as every base URL is written. */
   readonly url: URL;
+  /** To go over this one, TLS included, which was opened to an address vetted for it. */
+  readonly connection?: Socket;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** From the call to the end. */
@@ -86,6 +89,7 @@ class ClientSocket implements OutboundSocket {
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
       followRedirects: false,
+      ...connectionOf(request),
     });
     this.#deadline = setTimeout(() => this.#fail("timeout", null), request.timeoutMs);
     request.signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -208,6 +212,11 @@ class ClientSocket implements OutboundSocket {
     clearInterval(this.#keepAlive);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
+}
+
+/** The driver takes a connector where its types name only its agent's settings (ws, lib/websocket.js). */
+function connectionOf({ connection }: SocketRequest): ClientOptions {
+  return connection === undefined ? {} : { createConnection: () => connection };
 }
 
 async function readRefusal(reply: IncomingMessage): Promise<string> {

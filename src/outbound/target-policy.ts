@@ -6,8 +6,10 @@ export interface TargetPolicy {
   readonly ports: readonly number[] | "any";
   /** Lower-case names, exact or with one leading `*.` that stands for one label. `any`: whoever has a public address. */
   readonly hosts: readonly string[] | "any";
-  /** Private ranges the operator opens to receivers of its own; metadata services stay shut. */
+  /** Private ranges the operator opens to servers of its own; metadata services stay shut. */
   readonly privateCidrs: readonly string[];
+  /** Plain http goes to those ranges alone: what is sent holds a credential. */
+  readonly httpStaysPrivate?: true;
 }
 
 export function audioUrlPolicy(rules: {
@@ -26,6 +28,17 @@ export function webhookPolicy(rules: {
     ports: "any",
     hosts: "any",
     privateCidrs: rules.allowedPrivateCidrs,
+  };
+}
+
+/** The `base_url` of a workspace's own connection. */
+export function byokPolicy(rules: { readonly allowedPrivateCidrs: readonly string[] }): TargetPolicy {
+  return {
+    schemes: rules.allowedPrivateCidrs.length > 0 ? ["https:", "http:"] : ["https:"],
+    ports: "any",
+    hosts: "any",
+    privateCidrs: rules.allowedPrivateCidrs,
+    httpStaysPrivate: true,
   };
 }
 

@@ -1,7 +1,14 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
 import { setTimeout as wait } from "node:timers/promises";
 import { createMemory, type Memory } from "./memory.ts";
-import { type Outbound, OutboundError, type OutboundRequest } from "../outbound/dial.ts";
+import {
+  type CallerRequest,
+  GuardRefusal,
+  type Outbound,
+  OutboundError,
+  type OutboundRequest,
+} from "../outbound/dial.ts";
+import type { TargetPolicy } from "../outbound/target-policy.ts";
 import {
   type FailureKind,
   ProviderError,
@@ -19,6 +26,8 @@ export interface IoOptions {
   readonly outbound: Outbound;
   /** What precedes the provider's documented path; with or without a slash at its end. */
   readonly baseUrl: string;
+  /** The address is not the operator's: each request goes by these rules. Absent: it is. */
+  readonly callerPolicy?: TargetPolicy;
   readonly credential: string | null;
   /**
    * Aborts when the caller's work is to stop. Aborted with a `ProviderError` as its reason, the failure is of that kind:
@@ -114,8 +123,7 @@ async function connect(request: SocketRequest, options: IoOptions): Promise<Wire
   };
   const opened = await guarded(
     options.outbound.connect({
-      trust: "operator",
-      url: urlOf(baseUrlOf(options.baseUrl, request), request),
+      ...destination(request, options),
       headers: { "user-agent": "patchbay", ...request.headers },
       signal: options.signal,
       timeoutMs: options.deadlineMs,
@@ -152,11 +160,10 @@ async function* withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions
   }
 }
 
-function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequest {
+function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequest | CallerRequest {
   return {
-    trust: "operator",
+    ...destination(request, options),
     method: request.method,
-    url: urlOf(baseUrlOf(options.baseUrl, request), request),
     headers: { accept: "application/json", "user-agent": "patchbay", ...request.headers },
     signal: options.signal,
     timeoutMs: options.deadlineMs,
@@ -165,8 +172,21 @@ function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequ
   };
 }
 
+type Destination =
+  | Pick<OutboundRequest, "trust" | "url">
+  | Pick<CallerRequest, "trust" | "url" | "policy" | "wholeReply">;
+
+function destination(request: Pick<WireRequest, "path" | "query" | "siblings">, options: IoOptions): Destination {
+  const { callerPolicy } = options;
+  const url = urlOf(baseUrlOf(options.baseUrl, request), request);
+  return callerPolicy === undefined
+    ? { trust: "operator", url: new URL(url) }
+    : { trust: "caller", url, policy: callerPolicy, wholeReply: true };
+}
+
 /** Without a `cause`: the client's errors may hold raw bytes of the reply. */
 function failureOf(error: unknown, { signal }: IoOptions): unknown {
+  if (error instanceof GuardRefusal) return new ProviderError("connect", { reason: "address_refused" });
   if (!(error instanceof OutboundError)) return error;
   if (error.failure === "aborted" && signal.reason instanceof ProviderError) return signal.reason;
   return new ProviderError(kindOf(error), { reason: error.reason ?? undefined });
@@ -191,8 +211,8 @@ function baseUrlOf(baseUrl: string, { siblings = [] }: Pick<WireRequest, "siblin
   return siblings.find(({ domain }) => hostname.endsWith(`.${domain}`))?.origin ?? baseUrl;
 }
 
-function urlOf(baseUrl: string, request: Pick<WireRequest, "path" | "query">): URL {
+function urlOf(baseUrl: string, request: Pick<WireRequest, "path" | "query">): string {
   const query = (request.query ?? []).map((pair) => pair.map(encodeURIComponent).join("="));
   const search = query.length === 0 ? "" : `?${query.join("&")}`;
-  return new URL(`${baseUrl.replace(/\/+$/, "")}${request.path}${search}`);
+  return `${baseUrl.replace(/\/+$/, "")}${request.path}${search}`;
 }

@@ -3,20 +3,10 @@
 import type { z } from "zod";
 import type { AudioFormat } from "../audio/media-types.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
+import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
 
-export const PROVIDER_KINDS = [
-  "openai",
-  "openai-compatible",
-  "deepgram",
-  "assemblyai",
-  "elevenlabs",
-  "google-speech",
-  "anthropic",
-  "gemini",
-  "sandbox",
-] as const;
-export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+export { PROVIDER_KINDS, type ProviderKind } from "../contract/provider-kinds.ts";
 
 /** How well a model does one feature. `weak` counts only where the route lists the feature in `accept_weak`. */
 export interface FeatureSupport {

@@ -95,7 +95,7 @@ export function describeRequest({ row, attempts, job, deletion }: Recorded, show
     asked: row.asked as RequestRecordView["asked"] & Asked,
     purpose: row.purpose as RecordedPurpose | null,
     decision: decisionOf(row, keyUse),
-    ...(showNames ? { route: row.route } : {}),
+    ...(showNames ? { route: row.route, route_version: row.route_version } : {}),
     // A job judges its targets again when it runs: what it says of them counts.
     candidates: (candidates ?? []).map((each) => describeCandidate(each, attempts, showNames)),
     attempts: attempts.map((attempt) => describeAttempt(attempt, showNames)),

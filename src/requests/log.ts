@@ -129,6 +129,7 @@ function toRow(record: RequestRecord, nowMs: number): NewRequest {
     asked: record.asked,
     purpose: record.purpose,
     route: record.route,
+    route_version: record.routeVersion,
     refusal: record.refusal,
     candidates: record.candidates,
     key_use: record.keyUse,

@@ -32,6 +32,8 @@ export interface Target {
 
 export interface Route {
   readonly id: string;
+  /** The published version these targets are from; null: there is none. */
+  readonly version: number | null;
   readonly targets: readonly Target[];
   readonly purposes: readonly Purpose[];
   readonly profileOverrideAllowed: boolean;

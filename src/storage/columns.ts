@@ -13,4 +13,5 @@ export type TimeWithDefault = ColumnType<Date, Date | undefined, Date>;
 export type TimeOrNull = ColumnType<Date | null, Date | null | undefined, Date | null>;
 /** An exact decimal, as text. */
 export type NumericOrNull = ColumnType<string | null, string | number | null | undefined, string | number | null>;
+export type NumberOrNull = ColumnType<number | null, number | null | undefined, number | null>;
 export type TextOrNull = ColumnType<string | null, string | null | undefined, string | null>;

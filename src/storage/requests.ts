@@ -25,12 +25,12 @@ export type NewRequest = Omit<RequestRow, "at" | "duration_ms" | "audio_ms" | "r
 export async function insertRequests(db: Kysely<Tables>, rows: readonly NewRequest[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = sql.raw(
-    "id, workspace_id, app_id, key_id, endpoint, status, code, test_mode, asked, purpose, route, refusal, candidates, key_use, duration_ms, audio_ms, job_id",
+    "id, workspace_id, app_id, key_id, endpoint, status, code, test_mode, asked, purpose, route, route_version, refusal, candidates, key_use, duration_ms, audio_ms, job_id",
   );
   await sql`insert into requests (${columns}, at)
     select ${columns}, patchbay_now() - age_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, workspace_id text, app_id text, key_id text, endpoint text, status int, code text, test_mode boolean, asked jsonb,
-      purpose jsonb, route text, refusal text, candidates jsonb, key_use text, duration_ms bigint, audio_ms bigint, job_id text,
+      purpose jsonb, route text, route_version int, refusal text, candidates jsonb, key_use text, duration_ms bigint, audio_ms bigint, job_id text,
       age_ms float8)
     on conflict (id) do nothing`.execute(db);
 }

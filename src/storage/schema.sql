@@ -35,6 +35,19 @@ AS $function$
   $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.directory_has_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+    begin
+      insert into directory_state (version) values (1) on conflict (id) do update set version = directory_state.version + 1;
+      return null;
+    end
+  $function$
+;
+
 CREATE OR REPLACE FUNCTION public.jobs_guard()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -91,6 +104,21 @@ CREATE OR REPLACE FUNCTION public.patchbay_now()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$ select now() $function$
+;
+
+CREATE OR REPLACE FUNCTION public.route_versions_are_fixed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if tg_op = 'UPDATE' and old.published_at is null
+        and (new.scope, new.route_id, new.version, new.definition, new.created_at)
+          is not distinct from (old.scope, old.route_id, old.version, old.definition, old.created_at) then
+        return new;
+      end if;
+      raise exception 'a version of a route never changes';
+    end
+  $function$
 ;
 
 create table api_keys (
@@ -288,6 +316,8 @@ create table connections (
   settings jsonb not null default '{}'::jsonb,
   managed_by text not null,
   updated_at timestamp with time zone not null default patchbay_now(),
+  credential_last4 text,
+  created_at timestamp with time zone not null default patchbay_now(),
   constraint connections_pkey PRIMARY KEY (scope, id)
 );
 
@@ -301,6 +331,13 @@ create table credit_grants (
   constraint credit_grants_nano_usd_check CHECK ((nano_usd <> 0)),
   constraint credit_grants_pkey PRIMARY KEY (id),
   constraint credit_grants_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+create table directory_state (
+  id boolean not null default true,
+  version bigint not null,
+  constraint directory_state_id_check CHECK (id),
+  constraint directory_state_pkey PRIMARY KEY (id)
 );
 
 create table idempotency_slots (
@@ -454,6 +491,7 @@ create table requests (
   duration_ms bigint not null,
   audio_ms bigint,
   job_id text,
+  route_version integer,
   recorded_at timestamp with time zone not null default patchbay_now(),
   constraint requests_audio_ms_check CHECK ((audio_ms >= 0)),
   constraint requests_duration_ms_check CHECK ((duration_ms >= 0)),
@@ -462,13 +500,29 @@ create table requests (
   constraint requests_pkey PRIMARY KEY (id)
 );
 
+create table route_versions (
+  scope text not null,
+  route_id text not null,
+  version integer not null,
+  definition jsonb not null,
+  actor_key_id text,
+  created_at timestamp with time zone not null default patchbay_now(),
+  published_at timestamp with time zone,
+  constraint route_versions_pkey PRIMARY KEY (scope, route_id, version),
+  constraint route_versions_version_check CHECK ((version > 0))
+);
+
 create table routes (
   scope text not null,
   id text not null,
-  definition jsonb not null,
-  version integer not null default 1,
+  definition jsonb,
+  version integer,
   managed_by text not null,
   updated_at timestamp with time zone not null default patchbay_now(),
+  latest_version integer not null default 1,
+  previous_version integer,
+  created_at timestamp with time zone not null default patchbay_now(),
+  constraint routes_live CHECK (((definition IS NULL) = (version IS NULL))),
   constraint routes_pkey PRIMARY KEY (scope, id)
 );
 
@@ -737,7 +791,15 @@ CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON publ
 
 CREATE TRIGGER audit_log_link BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_link();
 
+CREATE TRIGGER connections_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.connections FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
+
 CREATE TRIGGER jobs_guard BEFORE INSERT OR DELETE OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION jobs_guard();
+
+CREATE TRIGGER prices_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.prices FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
+
+CREATE TRIGGER route_versions_fixed BEFORE DELETE OR UPDATE ON public.route_versions FOR EACH ROW EXECUTE FUNCTION route_versions_are_fixed();
+
+CREATE TRIGGER routes_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.routes FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
 
 create policy system on api_keys for all to patchbay_system_of_postgres using true with check true;
 
@@ -810,6 +872,10 @@ create policy tenant on realtime_tokens for all to patchbay_tenant_of_postgres u
 create policy system on requests for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on requests for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on route_versions for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on route_versions for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on routes for all to patchbay_system_of_postgres using true with check true;
 

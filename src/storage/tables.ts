@@ -12,6 +12,7 @@ import type {
   TimeWithDefault,
   TimeOrNull,
   NumericOrNull,
+  NumberOrNull,
   TextOrNull,
 } from "./columns.ts";
 import type {
@@ -22,6 +23,7 @@ import type {
   PlansTable,
   PricesTable,
 } from "./tables-administration.ts";
+import type { ConnectionsTable, DirectoryStateTable, RoutesTable, RouteVersionsTable } from "./tables-directory.ts";
 
 interface WorkspacesTable {
   id: string;
@@ -59,27 +61,6 @@ interface ApiKeysTable {
   last_used_at: TimeOrNull;
   /** The key it takes over from. */
   replaces: TextOrNull;
-}
-
-interface ConnectionsTable {
-  /** `platform` or a workspace id. */
-  scope: string;
-  id: string;
-  kind: string;
-  base_url: TextOrNull;
-  credential: BytesOrNull;
-  settings: JsonWithDefault;
-  managed_by: string;
-  updated_at: TimeWithDefault;
-}
-
-interface RoutesTable {
-  scope: string;
-  id: string;
-  definition: Json;
-  version: Generated<number>;
-  managed_by: string;
-  updated_at: TimeWithDefault;
 }
 
 interface BudgetsTable {
@@ -335,6 +316,8 @@ interface RequestsTable {
   asked: ColumnType<unknown, string | null, never>;
   purpose: ColumnType<unknown, string | null, never>;
   route: TextOrNull;
+  /** The version of the route that was in force. */
+  route_version: NumberOrNull;
   refusal: TextOrNull;
   candidates: ColumnType<unknown, string | null, never>;
   key_use: string;
@@ -403,6 +386,8 @@ export interface Tables {
   api_keys: ApiKeysTable;
   connections: ConnectionsTable;
   routes: RoutesTable;
+  route_versions: RouteVersionsTable;
+  directory_state: DirectoryStateTable;
   prices: PricesTable;
   budgets: BudgetsTable;
   budget_windows: BudgetWindowsTable;
@@ -428,5 +413,8 @@ export interface Tables {
 }
 
 export type JobRow = Selectable<JobsTable>;
+export type RouteRow = Selectable<RoutesTable>;
+export type RouteVersionRow = Selectable<RouteVersionsTable>;
+export type ConnectionRow = Selectable<ConnectionsTable>;
 export type RequestRow = Selectable<RequestsTable>;
 export type AttemptRow = Selectable<AttemptsTable>;

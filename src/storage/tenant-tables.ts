@@ -42,9 +42,9 @@ export const TENANT_TABLES: readonly TenantTable[] = [
   ].map(byWorkspaceId),
   // The budget's own policy holds inside.
   { table: "budget_windows", own: "budget_id in (select id from budgets)" },
-  ...["audit_heads", "connections", "routes"].map(byScope),
+  ...["audit_heads", "connections", "route_versions", "routes"].map(byScope),
   { ...byScope("audio_url_domains"), shared: "scope = 'platform'" },
 ];
 
 /** The same for everybody; a workspace may read them. */
-export const SHARED_TABLES: readonly string[] = ["plans", "prices", "usage_progress"];
+export const SHARED_TABLES: readonly string[] = ["directory_state", "plans", "prices", "usage_progress"];

@@ -12,6 +12,7 @@ function placeOf(kind: ProviderKind, testMode: boolean): string {
     connection: "c",
     kind,
     baseUrl: null,
+    isCallersAddress: false,
     credential: "k",
     timeoutMs: 1_000,
     models: {},

@@ -46,6 +46,7 @@ export function route(id: string, targets: readonly Target[], rest: Partial<Rout
     acceptWeak: [],
     translateViaChat: false,
     splitLongAudio: false,
+    version: 1,
     ...rest,
   };
 }

@@ -1,10 +1,11 @@
 // The whole of patchbay.yaml: the one source of every setting's name, type, default and sentence (contract 10).
 import { z } from "zod";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";
-import { connectionSection } from "./connection.ts";
-import { CIDR, DOMAIN, HTTP_URL, ID, maybe, MONEY, PORT, SECRET_MARK, section, textOrNull } from "./kit.ts";
+import { connectionSection } from "../../contract/set-up/connection.ts";
+import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
+import { routeSection } from "../../contract/set-up/route.ts";
+import { CIDR, DOMAIN, MONEY, PORT } from "./kit.ts";
 import { limitsSection } from "./limits.ts";
-import { routeSection } from "./route.ts";
 import { operatorKeySection, workspaceSection } from "./workspace.ts";
 
 const HOST = z.string().min(1).max(253);

@@ -1,6 +1,6 @@
 // The figures of GET /v1/melimits that an operator may set (contract 4; spec 8), and two of the job worker (contract 5).
 import { z } from "zod";
-import { section } from "./kit.ts";
+import { section } from "../../contract/set-up/kit.ts";
 
 const MAX_LONG_RECORDING_BYTES = 524_288_000;
 

@@ -1,9 +1,10 @@
 // Workspaces, their apps and keys (contract 2, 10).
 import { z } from "zod";
 import { SCOPES } from "../../contract/scopes.ts";
-import { connectionSection } from "./connection.ts";
-import { DOMAIN, ID, maybe, MONEY, PURPOSE_LABEL, SECRET, section } from "./kit.ts";
-import { purposeSection, routeReference, routeSection } from "./route.ts";
+import { connectionSection } from "../../contract/set-up/connection.ts";
+import { ID, maybe, PURPOSE_LABEL, section } from "../../contract/set-up/kit.ts";
+import { purposeSection, routeReference, routeSection } from "../../contract/set-up/route.ts";
+import { DOMAIN, MONEY, SECRET } from "./kit.ts";
 
 export const ROLES = ["member", "admin"] as const;
 

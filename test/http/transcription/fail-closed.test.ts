@@ -196,6 +196,7 @@ function pureDecision(): (each: Case) => RouteDecision {
       connection,
       kind: connection === "oa" ? "openai" : "deepgram",
       baseUrl: null,
+      isCallersAddress: false,
       credential: null,
       timeoutMs: 1000,
       models: {},
@@ -204,6 +205,7 @@ function pureDecision(): (each: Case) => RouteDecision {
   const rows = ROUTES.map((route) => ({
     scope: PLATFORM,
     id: route,
+    version: 1,
     definition: storedRoute.parse({ targets: targetsOf(route) }),
   }));
   const routes = createDirectory({ accounts, routes: rows }, { speech: providers, chat: chatProviders }).routesOf(

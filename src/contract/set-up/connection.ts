@@ -1,12 +1,11 @@
 // Connections (stored provider accounts) and the models declared under them (contract 10).
 import { z } from "zod";
-import type { AudioFormat } from "../../audio/media-types.ts";
-import { LANGUAGE_TAG } from "../../contract/transcription.ts";
-import { CAPABILITIES, REDACTION_GROUPS } from "../../contract/features.ts";
-import { PROVIDER_KINDS } from "../../providers/provider.ts";
+import { LANGUAGE_TAG } from "../transcription.ts";
+import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
+import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "./kit.ts";
 
-const AUDIO_FORMATS = ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const satisfies readonly AudioFormat[];
+const AUDIO_FORMATS = ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const;
 
 /** null: not declared, so what the catalogue says of the model stands. */
 const flag = maybe(z.boolean());
@@ -74,3 +73,5 @@ export const connectionSection = section({
     .default({})
     .describe("Models the catalogue does not know, or knows otherwise; a declaration wins."),
 });
+
+export type ParsedConnection = z.output<typeof connectionSection>;

@@ -1,7 +1,7 @@
 // Routes: targets in order, purposes they publish, and the route's switches (contract 4, 10).
 import { z } from "zod";
-import { FEATURES, PROFILES } from "../../contract/features.ts";
-import { transcriptionFields } from "../../contract/transcription.ts";
+import { FEATURES, PROFILES } from "../features.ts";
+import { transcriptionFields } from "../transcription.ts";
 import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
 
 const settingsMap = z.record(z.string(), z.unknown());
@@ -95,3 +95,6 @@ export const routeSection = section({
 
 /** The name a reader of the file gives an optional route. */
 export const routeReference = maybe(ID);
+
+export type ParsedRoute = z.output<typeof routeSection>;
+export type ParsedPurpose = z.output<typeof purposeSection>;

@@ -1,0 +1,40 @@
+// A connection as it is shown: to whom may see it in the API, and to the audit log, which keeps even less (contract 10).
+import { inFileForm } from "../config/print-configuration.ts";
+import type { ConnectionView } from "../contract/connections.ts";
+import { connectionSection } from "../contract/set-up/connection.ts";
+import { providerKind, storedConnection } from "../directory/stored.ts";
+import type { ConnectionRow } from "../storage/tables.ts";
+import { shownManager } from "./managed.ts";
+
+export function viewConnection(row: ConnectionRow): ConnectionView {
+  const { timeout_seconds, models } = connectionFacts(row);
+  return {
+    object: "connection",
+    id: row.id,
+    kind: providerKind.parse(row.kind),
+    base_url: row.base_url,
+    has_credential: row.credential !== null,
+    credential_last4: row.credential_last4,
+    timeout_seconds,
+    models,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+interface Facts {
+  readonly id: string;
+  readonly kind: string;
+  readonly base_url: string | null;
+  readonly timeout_seconds: number;
+  readonly models: Record<string, unknown>;
+}
+
+/** In the file's words, without the credential. */
+export function connectionFacts({ id, kind, base_url, settings }: ConnectionRow): Facts {
+  const { timeoutSeconds, models } = storedConnection.parse(settings);
+  const shown = inFileForm(connectionSection, { id, kind, baseUrl: base_url, timeoutSeconds, models });
+  const written = shown as { readonly models: Record<string, unknown> };
+  return { id, kind, base_url, timeout_seconds: timeoutSeconds, models: written.models };
+}

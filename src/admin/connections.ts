@@ -1,0 +1,189 @@
+// Provider accounts as the operator and a workspace's administrators connect and change them (contract 2, 10): judged as the file's
+// are, an own address vetted before it is kept, the credential sealed and never shown again.
+import type { ConnectionView } from "../contract/connections.ts";
+import type { ParsedConnection } from "../contract/set-up/connection.ts";
+import { lastFour, openCredential, sealCredential } from "../directory/connection-credential.ts";
+import { PLATFORM } from "../directory/snapshot.ts";
+import { pageOf } from "../lib/page.ts";
+import { deleteConnection, listConnections, putConnection, readConnection } from "../storage/connections.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { ConnectionRow } from "../storage/tables.ts";
+import { connectionFacts, viewConnection } from "./connection-view.ts";
+import { judgeConnection, storedRouteFaults } from "./judge-set-up.ts";
+import { badReference, noSuch, refuseManagedByFile } from "./managed.ts";
+import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import type { Page, PageRequest } from "./services.ts";
+import {
+  auditSetUp,
+  changeSetUp,
+  inUse,
+  readSetUp,
+  routesOnConnection,
+  type SetUpActor,
+  type SetUpServices,
+} from "./set-up-scope.ts";
+import { taken } from "./workspaces.ts";
+
+export interface ConnectionChange extends SetUpActor {
+  readonly id: string;
+  readonly precondition: Precondition;
+}
+
+export async function listConnectionViews(
+  { database }: SetUpServices,
+  { scope, limit, after }: Pick<SetUpActor, "scope"> & PageRequest,
+): Promise<Page<ConnectionView>> {
+  const rows = await listConnections(database.db, scope, { after, limit: limit + 1 });
+  const { page, nextCursor } = pageOf(rows, limit);
+  return { data: page.map(viewConnection), end: nextCursor };
+}
+
+export async function describeConnection(
+  { database }: SetUpServices,
+  { scope, id }: Pick<ConnectionChange, "scope" | "id">,
+): Promise<ConnectionView> {
+  const row = await readConnection(database.db, { scope, id });
+  if (row === null) throw noSuch("connection");
+  return viewConnection(row);
+}
+
+export async function createConnection(
+  services: SetUpServices,
+  { body, ...change }: SetUpActor & { readonly body: object },
+): Promise<ConnectionView> {
+  const wanted = judgeConnection(body, null);
+  await refuseAddress(services, change, wanted);
+  return changeSetUp(services, change, async (tx) => {
+    const name = { scope: change.scope, id: wanted.id };
+    if ((await readConnection(tx, name)) !== null) throw taken("connection");
+    await refuseStranded(tx, change, wanted);
+    return keep(services, tx, change, { before: null, wanted, action: "connection.created" });
+  });
+}
+
+export async function replaceConnection(
+  services: SetUpServices,
+  { body, ...change }: ConnectionChange & { readonly body: object },
+): Promise<ConnectionView> {
+  const { scope, id } = change;
+  const seen = await readConnection(services.database.db, { scope, id });
+  if (seen === null) throw noSuch("connection");
+  refuseManagedByFile(seen);
+  await refuseAddress(services, change, judgeConnection(body, openCredential(services.seal, seen)));
+  return changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    requireMatch(change.precondition, viewConnection(before));
+    const kept = openCredential(services.seal, before);
+    const wanted = judgeConnection(body, kept);
+    // Whoever may change the address could otherwise have a credential sent there that was shown to nobody.
+    if (wanted.apiKey !== null && !bringsCredential(body) && isElsewhere(before, wanted))
+      throw badReference("api_key", "api_key: send the credential again, for it would go to another address.");
+    await refuseStranded(tx, change, wanted);
+    return keep(services, tx, change, { before, wanted, action: "connection.changed" });
+  });
+}
+
+export async function rotateCredential(
+  services: SetUpServices,
+  { apiKey, ...change }: ConnectionChange & { readonly apiKey: string },
+): Promise<ConnectionView> {
+  return changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    allowMatch(change.precondition, viewConnection(before));
+    const wanted = judgeConnection({ ...connectionFacts(before), api_key: apiKey }, null);
+    return keep(services, tx, change, { before, wanted, action: "connection.credential_rotated" });
+  });
+}
+
+export async function removeConnection(services: SetUpServices, change: ConnectionChange): Promise<void> {
+  const { scope, id } = change;
+  await changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    allowMatch(change.precondition, viewConnection(before));
+    const [route] = await routesOnConnection(tx, scope, id);
+    // Behind a workspace's own account the platform's of its id steps in.
+    const isReplaced = scope !== PLATFORM && (await readConnection(tx, { scope: PLATFORM, id })) !== null;
+    if (route !== undefined && !isReplaced) throw inUse("connection", nameRoute(change, route));
+    await deleteConnection(tx, { scope, id });
+    await auditSetUp(tx, change, {
+      action: "connection.deleted",
+      object: id,
+      before: connectionFacts(before),
+      after: null,
+    });
+  });
+}
+
+/** Throws 404, and 409 for the file's. The directory's lock is held. */
+async function take(tx: Transacting, { scope, id }: ConnectionChange): Promise<ConnectionRow> {
+  const row = await readConnection(tx, { scope, id });
+  if (row === null) throw noSuch("connection");
+  refuseManagedByFile(row);
+  return row;
+}
+
+interface Kept {
+  readonly before: ConnectionRow | null;
+  readonly wanted: ParsedConnection;
+  readonly action: string;
+}
+
+async function keep(
+  { seal }: SetUpServices,
+  tx: Transacting,
+  actor: SetUpActor,
+  { before, wanted: { id, kind, apiKey, baseUrl, ...settings }, action }: Kept,
+): Promise<ConnectionView> {
+  const name = { scope: actor.scope, id };
+  await putConnection(tx, name, {
+    kind,
+    base_url: baseUrl,
+    credential: apiKey === null ? null : sealCredential(seal, actor.scope, id, apiKey),
+    credential_last4: apiKey === null ? null : lastFour(apiKey),
+    settings: JSON.stringify(settings),
+    managed_by: "api",
+  });
+  const after = await readConnection(tx, name);
+  if (after === null) throw new Error("a connection that was just written is not there");
+  await auditSetUp(tx, actor, {
+    action,
+    object: id,
+    before: before === null ? null : connectionFacts(before),
+    after: connectionFacts(after),
+  });
+  return viewConnection(after);
+}
+
+/** A resolver is asked: before the transaction, and again at every call. */
+async function refuseAddress(
+  { refusedAddress }: SetUpServices,
+  { scope }: SetUpActor,
+  { baseUrl }: ParsedConnection,
+): Promise<void> {
+  if (scope === PLATFORM || baseUrl === null) return;
+  const refusal = await refusedAddress(baseUrl);
+  if (refusal !== null) throw badReference("base_url", `base_url: ${refusal}`);
+}
+
+/** Published routes must be able to go on with it. */
+async function refuseStranded(tx: Transacting, actor: SetUpActor, wanted: ParsedConnection): Promise<void> {
+  for (const route of await routesOnConnection(tx, actor.scope, wanted.id)) {
+    const setUp = await readSetUp(tx, route.scope, { onlyPublished: true, connection: wanted });
+    const [fault] = storedRouteFaults(route.definition, setUp);
+    if (fault !== undefined) throw inUse("connection", `${nameRoute(actor, route)}, where ${fault.message}`);
+  }
+}
+
+/** Another workspace's routes have no name here. */
+function nameRoute({ scope }: SetUpActor, route: { readonly scope: string; readonly id: string }): string {
+  return route.scope === scope ? `route \`${route.id}\` names it` : "a workspace's route names it";
+}
+
+function bringsCredential(body: object): boolean {
+  return "api_key" in body && typeof body.api_key === "string" && body.api_key !== "";
+}
+
+function isElsewhere(before: ConnectionRow, wanted: ParsedConnection): boolean {
+  const originOf = (url: string | null) => (url === null ? null : new URL(url).origin);
+  return before.kind !== wanted.kind || originOf(before.base_url) !== originOf(wanted.baseUrl);
+}

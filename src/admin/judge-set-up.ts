@@ -1,0 +1,64 @@
+// Connections and routes sent to the API are judged by the configuration file's own schema and cross-check: the same refusals in
+// the same words, all at once (contract 10).
+import type { z } from "zod";
+import { checkConnection, checkRoute, type SetUpScope } from "../config/cross-check.ts";
+import { type FaultPath, formatPath } from "../config/fault.ts";
+import type { Entry } from "../config/raw-data.ts";
+import { type SchemaFault, schemaFaults } from "../config/schema-faults.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { ParsedConnection } from "../contract/set-up/connection.ts";
+import { connectionSection } from "../contract/set-up/connection.ts";
+import { type ParsedRoute, routeSection } from "../contract/set-up/route.ts";
+
+const MAX_ISSUES = 50;
+const HERE: FaultPath = [];
+
+/** `credential`: the one that is kept where the body brings none. */
+export function judgeConnection(body: object, credential: string | null): ParsedConnection {
+  const parsed = parse(connectionSection, body);
+  const value = { ...body, api_key: parsed.apiKey ?? credential };
+  refuse(checkConnection({ path: HERE, value }));
+  return { ...parsed, apiKey: value.api_key };
+}
+
+export function judgeRoute(body: object, scope: SetUpScope): ParsedRoute {
+  const parsed = parse(routeSection, body);
+  refuse(checkRoute({ path: HERE, value: body }, scope));
+  return parsed;
+}
+
+/** A stored definition by what there is now: an account or a route may have gone since it was written. */
+export function judgeStoredRoute(definition: unknown, scope: SetUpScope): void {
+  refuse(storedRouteFaults(definition, scope));
+}
+
+export function storedRouteFaults(definition: unknown, scope: SetUpScope): readonly SchemaFault[] {
+  return checkRoute({ path: HERE, value: definition }, scope);
+}
+
+export function parse<S extends z.ZodType>(schema: S, body: object): z.output<S> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw refusal(schemaFaults(schema, body, parsed.error.issues, (path) => path.at(-1) !== "api_key"));
+}
+
+export type { Entry, SetUpScope };
+
+function refuse(faults: readonly SchemaFault[]): void {
+  if (faults.length > 0) throw refusal(faults);
+}
+
+function refusal(faults: readonly SchemaFault[]): GatewayError {
+  const issues = faults.slice(0, MAX_ISSUES).map(({ path, message, suggestion }) => {
+    const param = path.length === 0 ? null : formatPath(path);
+    const hint = suggestion === undefined ? "" : ` (did you mean \`${suggestion}\`?)`;
+    return { param, message: `${param === null ? "" : `${param}: `}${message}${hint}` };
+  });
+  const [first] = issues;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details.issues)` : "";
+  return new GatewayError("INVALID_REQUEST", {
+    message: `${first?.message ?? "The object is malformed."}${more}`,
+    param: first?.param ?? undefined,
+    details: { issues },
+  });
+}

@@ -1,0 +1,115 @@
+// The live list of models that routes of a workspace can name (spec 1.10; contract 6): by its connections and its plan.
+import { FEATURES } from "../contract/features.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
+import { type AccountModel, knownKinds, modelsOf } from "../directory/models-of.ts";
+import type { Adapters, Directory, VisibleAccount } from "../directory/snapshot.ts";
+import { type BillingClass, billingClassOf } from "../gateway/quote.ts";
+import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
+import type { PriceBook } from "../metering/price.ts";
+import type { ProviderKind } from "../providers/provider.ts";
+import type { Database } from "../storage/database.ts";
+
+export interface ModelListServices {
+  readonly database: Pick<Database, "db">;
+  readonly directory: () => Directory;
+  readonly prices: () => PriceBook;
+  readonly adapters: Adapters;
+}
+
+export async function listModels(services: ModelListServices, workspaceId: WorkspaceId): Promise<AssignableModels> {
+  const { adapters } = services;
+  const funds = await readPlanFunds(services.database.db, workspaceId);
+  const prices = services.prices();
+  const accounts = services.directory().accountsOf(workspaceId);
+  const connected = accounts.flatMap((visible) =>
+    modelsOf(visible.account, adapters).map((model) => connectedModel(model, visible, prices, funds)),
+  );
+  const missing = knownKinds(adapters)
+    .filter((kind) => !accounts.some(({ account }) => account.kind === kind))
+    .flatMap((kind) => modelsOf({ kind, models: {} }, adapters).map((model) => unconnectedModel(model, kind)));
+  return { object: "list", data: [...connected, ...missing] };
+}
+
+function connectedModel(
+  model: AccountModel,
+  { account, isOwn, ownership }: VisibleAccount,
+  prices: PriceBook,
+  funds: PlanFunds | null,
+): AssignableModel {
+  const { kind: provider } = account;
+  const classOf = (price: ReturnType<PriceBook["audio"] | PriceBook["chat"]>) =>
+    billingClassOf({ testMode: false }, { ownership }, price);
+  const billing = {
+    audio_input: model.speech === null ? null : classOf(prices.audio(provider, model.name)),
+    chat: model.chat === null ? null : classOf(prices.chat(provider, model.name)),
+  };
+  const reason =
+    account.credential === null && needsCredential(provider)
+      ? "no_credential"
+      : isPaidFor(billing, funds)
+        ? null
+        : "credits_required";
+  return {
+    connection: account.connection,
+    connection_owner: isOwn ? "workspace" : "platform",
+    ...described(model, provider),
+    billing_class: billing,
+    assignable: reason === null,
+    reason,
+  };
+}
+
+/** As it would be on an own account. */
+function unconnectedModel(model: AccountModel, provider: ProviderKind): AssignableModel {
+  const own = provider === "sandbox" ? "simulated" : "provider_billed";
+  return {
+    connection: null,
+    connection_owner: null,
+    ...described(model, provider),
+    billing_class: { audio_input: model.speech === null ? null : own, chat: model.chat === null ? null : own },
+    assignable: false,
+    reason: "no_connection",
+  };
+}
+
+function described({ name, speech, chat }: AccountModel, provider: ProviderKind) {
+  const supportOf = (feature: (typeof FEATURES)[number]) => speech?.features[feature]?.support;
+  const audio = FEATURES.filter((feature) => supportOf(feature) !== undefined);
+  const { maxBytes, maxSeconds, maxChannels, formats } = speech?.limits ?? {};
+  return {
+    provider,
+    model: name,
+    capabilities: [
+      ...(speech === null ? [] : (["audio_input"] as const)),
+      ...(chat === null ? [] : (["chat"] as const)),
+    ],
+    features: [...audio.filter((feature) => supportOf(feature) !== "weak"), ...(chat?.features ?? [])],
+    weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
+    limits: {
+      max_bytes: maxBytes ?? null,
+      max_seconds: maxSeconds ?? null,
+      max_channels: maxChannels ?? null,
+      formats: formats === undefined ? null : [...formats],
+      max_output_tokens: chat?.limits.maxOutputTokens ?? null,
+      context_tokens: chat?.limits.contextTokens ?? null,
+    },
+    languages: speech === null ? null : speech.languages === "any" ? ("any" as const) : [...speech.languages],
+  };
+}
+
+/** A server of the operator's own may ask for none. */
+function needsCredential(kind: ProviderKind): boolean {
+  return kind !== "openai-compatible" && kind !== "sandbox";
+}
+
+/** One of the things it does is enough. Plain chat draws on the monthly tokens, the rest on credits (spec 2.5). */
+function isPaidFor(
+  { audio_input: audio, chat }: { readonly audio_input: BillingClass | null; readonly chat: BillingClass | null },
+  funds: PlanFunds | null,
+): boolean {
+  if (funds === null) return true;
+  const isAudioPaid = audio !== null && (audio !== "metered" || funds.hasCredits);
+  const isChatPaid = chat !== null && (chat !== "metered" || funds.hasCredits || funds.hasAllowance);
+  return isAudioPaid || isChatPaid;
+}

@@ -1,0 +1,92 @@
+// Purposes that a route publishes (contract 4): each change is a version of the route, made from the one that serves and published
+// at once, for whoever switches a purpose means what callers see.
+import { GatewayError } from "../contract/errors.ts";
+import type { PurposeList } from "../contract/routes.ts";
+import { purposeSection } from "../contract/set-up/route.ts";
+import { type StoredRoute, storedRoute } from "../directory/stored.ts";
+import type { Transacting } from "../storage/database.ts";
+import { addRouteVersion, publishRouteVersion } from "../storage/routes.ts";
+import { judgeStoredRoute, parse } from "./judge-set-up.ts";
+import { noSuch } from "./managed.ts";
+import { allowMatch } from "./precondition.ts";
+import { viewPurposes } from "./route-view.ts";
+import { find, type RouteChange, take } from "./routes.ts";
+import { auditSetUp, changeSetUp, readSetUp, type SetUpServices } from "./set-up-scope.ts";
+
+export async function listPurposes(
+  { database }: SetUpServices,
+  whose: Pick<RouteChange, "scope" | "id">,
+): Promise<PurposeList> {
+  const { version, definition } = await find(database.db, whose);
+  if (version === null) throw unpublished();
+  return viewPurposes(version, storedRoute.parse(definition));
+}
+
+export interface PurposeChange extends RouteChange {
+  readonly label: string;
+}
+
+export async function putPurpose(
+  services: SetUpServices,
+  { body, ...change }: PurposeChange & { readonly body: object },
+): Promise<PurposeList> {
+  const wanted = parse(purposeSection, body);
+  return changePurposes(services, change, "purpose.put", (purposes) =>
+    purposes.some(({ purpose }) => purpose === change.label)
+      ? purposes.map((each) => (each.purpose === change.label ? wanted : each))
+      : [...purposes, wanted],
+  );
+}
+
+export async function removePurpose(services: SetUpServices, change: PurposeChange): Promise<PurposeList> {
+  return changePurposes(services, change, "purpose.removed", (purposes) => {
+    const left = purposes.filter(({ purpose }) => purpose !== change.label);
+    if (left.length === purposes.length) throw noSuch("purpose");
+    return left;
+  });
+}
+
+type Purposes = StoredRoute["purposes"];
+
+async function changePurposes(
+  services: SetUpServices,
+  change: PurposeChange,
+  action: string,
+  edit: (purposes: Purposes) => Purposes,
+): Promise<PurposeList> {
+  return changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    if (before.version === null) throw unpublished();
+    const stored = storedRoute.parse(before.definition);
+    const shown = viewPurposes(before.version, stored);
+    allowMatch(change.precondition, shown);
+    const definition = { ...stored, purposes: edit(stored.purposes) };
+    judgeStoredRoute(definition, await readSetUp(tx, change.scope, { onlyPublished: true }));
+    const version = await republish(tx, change, definition);
+    const after = viewPurposes(version, definition);
+    await auditSetUp(tx, change, {
+      action,
+      object: `${change.id}/${change.label}`,
+      before: { version: before.version, purpose: found(shown, change.label) },
+      after: { version, purpose: found(after, change.label) },
+    });
+    return after;
+  });
+}
+
+async function republish(tx: Transacting, change: PurposeChange, definition: object): Promise<number> {
+  const version = await addRouteVersion(tx, change, { definition, managedBy: "api", actorKeyId: change.actor });
+  await publishRouteVersion(tx, change, version);
+  return version;
+}
+
+function found({ data }: PurposeList, label: string): PurposeList["data"][number] | null {
+  return data.find(({ purpose }) => purpose === label) ?? null;
+}
+
+function unpublished(): GatewayError {
+  return new GatewayError("CONFLICT", {
+    message: "The route serves nothing yet, so it publishes no purposes. Publish a version of it first.",
+    details: { reason: "not_published" },
+  });
+}

@@ -1,0 +1,51 @@
+// A route and its versions as the API shows them: definitions in the configuration file's own words (contract 4, 10).
+import { inFileForm } from "../config/print-configuration.ts";
+import type { PurposeList, RouteVersionView, RouteView } from "../contract/routes.ts";
+import { purposeSection, routeSection } from "../contract/set-up/route.ts";
+import { type StoredRoute, storedRoute } from "../directory/stored.ts";
+import type { RouteRow, RouteVersionRow } from "../storage/tables.ts";
+import { shownManager } from "./managed.ts";
+
+/** `latest`: the version of the row's `latest_version`. */
+export function viewRoute(row: RouteRow, latest: RouteVersionRow | null): RouteView {
+  const isDraft = latest !== null && latest.published_at === null;
+  return {
+    object: "route",
+    id: row.id,
+    version: row.version,
+    definition: row.definition === null ? null : written(row.id, row.definition),
+    previous_version: row.previous_version,
+    draft: isDraft ? { version: latest.version, definition: written(row.id, latest.definition) } : null,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+export function viewVersion(row: RouteVersionRow, live: number | null): RouteVersionView {
+  return {
+    object: "route_version",
+    id: row.route_id,
+    version: row.version,
+    state: row.published_at === null ? "draft" : row.version === live ? "live" : "retired",
+    definition: written(row.route_id, row.definition),
+    created_at: row.created_at.toISOString(),
+    actor_key_id: row.actor_key_id,
+    published_at: row.published_at?.toISOString() ?? null,
+  };
+}
+
+export function viewPurposes(version: number, { purposes }: StoredRoute): PurposeList {
+  return {
+    object: "list",
+    version,
+    data: purposes.map((purpose) => ({
+      object: "purpose",
+      ...(inFileForm(purposeSection, purpose) as Omit<PurposeList["data"][number], "object">),
+    })),
+  };
+}
+
+function written(id: string, definition: unknown): Record<string, unknown> {
+  return inFileForm(routeSection, { id, ...storedRoute.parse(definition) }) as Record<string, unknown>;
+}

@@ -1,0 +1,243 @@
+// Routes as the operator and a workspace's administrators make them (contract 4, 10): written as drafts, judged as the file's are,
+// published, rolled back; each with its audit row, none of them ever changed in place.
+import type { Kysely } from "kysely";
+import { GatewayError } from "../contract/errors.ts";
+import type { RouteVersionView, RouteView } from "../contract/routes.ts";
+import { PLATFORM } from "../directory/snapshot.ts";
+import { pageOf } from "../lib/page.ts";
+import type { Transacting } from "../storage/database.ts";
+import {
+  addRouteVersion,
+  deleteRoute,
+  listRoutes,
+  listRouteVersions,
+  publishRouteVersion,
+  readRoute,
+  readRouteVersion,
+} from "../storage/routes.ts";
+import type { RouteRow, RouteVersionRow, Tables } from "../storage/tables.ts";
+import { judgeRoute, judgeStoredRoute } from "./judge-set-up.ts";
+import { badReference, noSuch, refuseManagedByFile } from "./managed.ts";
+import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import { viewRoute, viewVersion } from "./route-view.ts";
+import type { Page, PageRequest } from "./services.ts";
+import {
+  auditSetUp,
+  changeSetUp,
+  inUse,
+  isRouteNamed,
+  readSetUp,
+  type SetUpActor,
+  type SetUpServices,
+} from "./set-up-scope.ts";
+import { taken } from "./workspaces.ts";
+
+export interface RouteChange extends SetUpActor {
+  readonly id: string;
+  readonly precondition: Precondition;
+}
+
+type Whose = Pick<RouteChange, "scope" | "id">;
+type Reading = Pick<Kysely<Tables>, "selectFrom">;
+
+export async function listRouteViews(
+  { database: { db } }: SetUpServices,
+  { scope, limit, after }: Pick<SetUpActor, "scope"> & PageRequest,
+): Promise<Page<RouteView>> {
+  const { page, nextCursor } = pageOf(await listRoutes(db, scope, { after, limit: limit + 1 }), limit);
+  const data: RouteView[] = [];
+  for (const row of page) data.push(viewRoute(row, await latestOf(db, row)));
+  return { data, end: nextCursor };
+}
+
+export async function describeRoute({ database: { db } }: SetUpServices, whose: Whose): Promise<RouteView> {
+  return view(db, whose);
+}
+
+export async function createRoute(
+  services: SetUpServices,
+  { body, ...change }: SetUpActor & { readonly body: object },
+): Promise<RouteView> {
+  return changeSetUp(services, change, async (tx) => {
+    const { id, ...definition } = judgeRoute(body, await withItself(tx, change.scope, body));
+    const name = { scope: change.scope, id };
+    if ((await readRoute(tx, name)) !== null) throw taken("route");
+    await refuseOtherScope(tx, name);
+    return draft(tx, { ...change, id }, definition, "route.created");
+  });
+}
+
+export async function reviseRoute(
+  services: SetUpServices,
+  { body, ...change }: RouteChange & { readonly body: object },
+): Promise<RouteView> {
+  return changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    requireMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
+    const { id: _, ...definition } = judgeRoute(body, await readSetUp(tx, change.scope));
+    return draft(tx, change, definition, "route.revised");
+  });
+}
+
+/** `version` null: the latest. */
+export async function publishRoute(
+  services: SetUpServices,
+  { version, ...change }: RouteChange & { readonly version: number | null },
+): Promise<RouteView> {
+  return changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
+    return publish(tx, change, before, {
+      version: version ?? before.latest_version,
+      action: "route.published",
+      isFit: () => true,
+    });
+  });
+}
+
+/** `version` null: the one that served before. */
+export async function rollBackRoute(
+  services: SetUpServices,
+  { version, ...change }: RouteChange & { readonly version: number | null },
+): Promise<RouteView> {
+  return changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
+    const target = version ?? before.previous_version;
+    if (target === null) {
+      throw new GatewayError("CONFLICT", {
+        message: "No other version of this route served before.",
+        details: { reason: "no_previous_version" },
+      });
+    }
+    return publish(tx, change, before, {
+      version: target,
+      action: "route.rolled_back",
+      isFit: ({ published_at }) => published_at !== null,
+    });
+  });
+}
+
+export async function removeRoute(services: SetUpServices, change: RouteChange): Promise<void> {
+  await changeSetUp(services, change, async (tx) => {
+    const before = await take(tx, change);
+    allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
+    if (await isRouteNamed(tx, change.scope, change.id))
+      throw inUse("route", "an app, a key or another route's purpose names it");
+    await deleteRoute(tx, change);
+    await auditSetUp(tx, change, {
+      action: "route.deleted",
+      object: change.id,
+      before: { version: before.version },
+      after: null,
+    });
+  });
+}
+
+export async function listVersionViews(
+  { database: { db } }: SetUpServices,
+  { scope, id, limit, after }: Whose & PageRequest,
+): Promise<Page<RouteVersionView>> {
+  const route = await find(db, { scope, id });
+  const before = after === null ? null : Number(after);
+  const rows = await listRouteVersions(db, { scope, id }, { before, limit: limit + 1 });
+  const { page, nextCursor } = pageOf(
+    rows.map((row) => ({ ...row, id: String(row.version) })),
+    limit,
+  );
+  return { data: page.map((row) => viewVersion(row, route.version)), end: nextCursor };
+}
+
+export async function describeVersion(
+  { database: { db } }: SetUpServices,
+  { version, ...whose }: Whose & { readonly version: number },
+): Promise<RouteVersionView> {
+  const route = await find(db, whose);
+  const row = await readRouteVersion(db, whose, version);
+  if (row === null) throw noSuch("version");
+  return viewVersion(row, route.version);
+}
+
+async function draft(tx: Transacting, change: SetUpActor & Whose, definition: object, action: string) {
+  const { actor, id } = change;
+  const version = await addRouteVersion(tx, change, { definition, managedBy: "api", actorKeyId: actor });
+  await auditSetUp(tx, change, { action, object: id, before: null, after: { draft: version } });
+  return view(tx, change);
+}
+
+interface Publication {
+  readonly version: number;
+  readonly action: string;
+  readonly isFit: (row: RouteVersionRow) => boolean;
+}
+
+async function publish(
+  tx: Transacting,
+  change: SetUpActor & Whose,
+  before: RouteRow,
+  { version, action, isFit }: Publication,
+): Promise<RouteView> {
+  const row = await readRouteVersion(tx, change, version);
+  if (row === null || !isFit(row)) throw badReference("version", `version: the route has no such version to go to.`);
+  const setUp = await readSetUp(tx, change.scope, { onlyPublished: true });
+  judgeStoredRoute(row.definition, including(setUp, change.id));
+  if (before.version !== version) {
+    await publishRouteVersion(tx, change, version);
+    await auditSetUp(tx, change, {
+      action,
+      object: change.id,
+      before: { version: before.version },
+      after: { version },
+    });
+  }
+  return view(tx, change);
+}
+
+/** A purpose may select the very route that publishes it. */
+async function withItself(tx: Transacting, scope: string, body: object) {
+  const setUp = await readSetUp(tx, scope);
+  return "id" in body && typeof body.id === "string" ? including(setUp, body.id) : setUp;
+}
+
+function including(setUp: Awaited<ReturnType<typeof readSetUp>>, id: string): typeof setUp {
+  return { ...setUp, routes: new Map([...setUp.routes, [id, { path: [], value: { id } }]]) };
+}
+
+/** As in the file: one name means one route, for whoever reads it. */
+async function refuseOtherScope(tx: Transacting, { scope, id }: Whose): Promise<void> {
+  const others = tx.selectFrom("routes").select("id").where("id", "=", id);
+  const other = await (scope === PLATFORM
+    ? others.where("scope", "<>", PLATFORM)
+    : others.where("scope", "=", PLATFORM)
+  ).executeTakeFirst();
+  if (other === undefined) return;
+  throw badReference(
+    "id",
+    scope === PLATFORM
+      ? `id: a workspace has a route \`${id}\` already; choose another id.`
+      : `id: \`${id}\` is a platform route already; choose another id.`,
+  );
+}
+
+/** Throws 404, and 409 for the file's. The directory's lock is held. */
+export async function take(tx: Transacting, whose: Whose): Promise<RouteRow> {
+  const row = await find(tx, whose);
+  refuseManagedByFile(row);
+  return row;
+}
+
+export async function find(db: Reading, whose: Whose): Promise<RouteRow> {
+  const row = await readRoute(db, whose);
+  if (row === null) throw noSuch("route");
+  return row;
+}
+
+async function view(db: Reading, whose: Whose): Promise<RouteView> {
+  const row = await find(db, whose);
+  return viewRoute(row, await latestOf(db, row));
+}
+
+/** Null where it serves: there is no draft to be shown. */
+async function latestOf(db: Reading, row: RouteRow): Promise<RouteVersionRow | null> {
+  return row.latest_version === row.version ? null : readRouteVersion(db, row, row.latest_version);
+}

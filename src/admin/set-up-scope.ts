@@ -1,0 +1,141 @@
+// What a connection or a route of one scope can refer to, and who refers to it (contract 2, 10): the platform's objects and, in a
+// workspace, its own. Read under the directory's lock, so that it is still so at the commit.
+import { sql } from "kysely";
+import type { Entry } from "../config/raw-data.ts";
+import type { SetUpScope } from "../config/cross-check.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
+import { type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";
+import { announceChange } from "../storage/announce.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import type { Database, Transacting } from "../storage/database.ts";
+import { lockDirectory } from "../storage/directory-state.ts";
+import type { Seal } from "../storage/seal.ts";
+import { transact } from "../storage/transact.ts";
+import type { ConnectionRow } from "../storage/tables.ts";
+
+export interface SetUpServices {
+  readonly database: Database;
+  readonly seal: Seal;
+  /** Why a workspace's `base_url` is refused; null: it may be dialled now. */
+  readonly refusedAddress: (url: string) => Promise<string | null>;
+  /** What was committed is in force on this process when it resolves; the others hear of it. */
+  readonly refreshDirectory: () => Promise<void>;
+}
+
+/** Whose set-up is changed, and by whom. */
+export interface SetUpActor {
+  readonly scope: DirectoryScope;
+  readonly actor: KeyId;
+}
+
+/** One change at a time, announced, and in force here before it is answered. */
+export async function changeSetUp<T>(
+  { database, refreshDirectory }: SetUpServices,
+  { scope }: SetUpActor,
+  work: (tx: Transacting) => Promise<T>,
+): Promise<T> {
+  const answer = await transact(database, async (tx) => {
+    await lockDirectory(tx);
+    const changed = await work(tx);
+    await announceChange(tx, "directory", scope);
+    return changed;
+  });
+  await refreshDirectory();
+  return answer;
+}
+
+export interface SetUpChange {
+  readonly action: string;
+  readonly object: string;
+  /** Never a credential. */
+  readonly before: object | null;
+  readonly after: object | null;
+}
+
+export async function auditSetUp(tx: Transacting, { scope, actor }: SetUpActor, change: SetUpChange): Promise<void> {
+  await writeAudit(tx, { workspaceId: workspaceOf(scope), actorKeyId: actor, ...change });
+}
+
+/** `routes`: those that a purpose may select; `connection`: as it is about to be. */
+export async function readSetUp(
+  tx: Transacting,
+  scope: DirectoryScope,
+  options: { readonly onlyPublished: boolean; readonly connection?: ConnectionLike } = { onlyPublished: false },
+): Promise<SetUpScope> {
+  const scopes = [...new Set([PLATFORM, scope])];
+  const connections = await tx.selectFrom("connections").selectAll().where("scope", "in", scopes).execute();
+  const heads = tx.selectFrom("routes").select(["scope", "id"]).where("scope", "in", scopes);
+  const routes = await (options.onlyPublished ? heads.where("version", "is not", null) : heads).execute();
+  // A workspace's own replaces the platform's of its id.
+  const inOrder = connections.toSorted((a, b) => Number(a.scope !== PLATFORM) - Number(b.scope !== PLATFORM));
+  const changed = options.connection === undefined ? [] : [options.connection];
+  return {
+    connections: new Map([...inOrder.map(connectionLike), ...changed].map((each) => [each.id, entryOf(each)])),
+    routes: new Map(routes.map(({ id }) => [id, { path: [], value: { id } }])),
+  };
+}
+
+export interface ConnectionLike {
+  readonly id: string;
+  readonly kind: string;
+  readonly models: unknown;
+}
+
+function connectionLike({ id, kind, settings }: ConnectionRow): ConnectionLike {
+  const models = typeof settings === "object" && settings !== null && "models" in settings ? settings.models : {};
+  return { id, kind, models };
+}
+
+function entryOf({ id, kind, models }: ConnectionLike): Entry {
+  return { path: [], value: { id, kind, models } };
+}
+
+export interface LiveRoute {
+  readonly scope: DirectoryScope;
+  readonly id: string;
+  readonly definition: unknown;
+}
+
+/** Published routes that reach this very account: in a workspace with an own one of its id, the platform's is not meant. */
+export async function routesOnConnection(
+  tx: Transacting,
+  scope: DirectoryScope,
+  id: string,
+): Promise<readonly LiveRoute[]> {
+  const named = JSON.stringify({ targets: [{ connection: id }] });
+  const routes = tx
+    .selectFrom("routes")
+    .select(["scope", "id", "definition"])
+    .where(sql<boolean>`definition @> ${named}::jsonb`);
+  if (scope !== PLATFORM) return routes.where("scope", "=", scope).execute();
+  const shadowed = tx.selectFrom("connections").select("scope").where("id", "=", id).where("scope", "<>", PLATFORM);
+  return routes.where("scope", "not in", shadowed).execute();
+}
+
+/** Whether an app, a key in use or another route's purpose names it. */
+export async function isRouteNamed(tx: Transacting, scope: DirectoryScope, id: string): Promise<boolean> {
+  const purposes = JSON.stringify({ purposes: [{ route: id }] });
+  const whose = scope === PLATFORM ? null : scope;
+  const { rows } = await sql<{ is: boolean }>`select
+    exists (select from apps where (${whose}::text is null or workspace_id = ${whose}) and ${namesRoute(id, purposes)})
+    or exists (select from api_keys where (${whose}::text is null or workspace_id = ${whose}) and revoked_at is null and ${namesRoute(id, purposes)})
+    or exists (select from routes where (${whose}::text is null or scope = ${whose}) and not (scope = ${scope} and id = ${id})
+      and definition @> ${purposes}::jsonb) as is`.execute(tx);
+  return rows[0]?.is === true;
+}
+
+function namesRoute(id: string, purposes: string) {
+  return sql`(settings ->> 'route' = ${id} or settings ->> 'audioInputOverride' = ${id} or settings @> ${purposes}::jsonb)`;
+}
+
+export function inUse(what: string, by: string): GatewayError {
+  return new GatewayError("CONFLICT", {
+    message: `The ${what} is in use: ${by}. Change that first.`,
+    details: { reason: "in_use" },
+  });
+}
+
+export function workspaceOf(scope: DirectoryScope): WorkspaceId | null {
+  return scope === PLATFORM ? null : brand("workspace", scope);
+}

@@ -1,0 +1,55 @@
+// What the schemas of set-up objects are made of, in the configuration file and in the administration's API alike: strict objects
+// whose keys are snake_case where people write them and camelCase in the program (contract 10).
+import { z } from "zod";
+import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE } from "../names.ts";
+
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+type CamelKeys<T> = { [K in keyof T as K extends string ? CamelCase<K> : K]: T[K] };
+
+/** A strict object: unknown keys are faults, and its own keys (never those of a map inside it) turn camelCase. */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape).transform(camelKeys);
+}
+
+function camelKeys<T extends object>(value: T): CamelKeys<T> {
+  const entries = Object.entries(value).map(([key, member]) => [camelCase(key), member]);
+  // The mapped type says the same as this line of code.
+  return Object.fromEntries(entries) as CamelKeys<T>;
+}
+
+export function camelCase(key: string): string {
+  return key.replaceAll(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** `null` or absent: not set. */
+export function maybe<T extends z.ZodType>(schema: T) {
+  return schema.nullable().default(null);
+}
+
+/** A text that counts as not set when empty, as `${env:NAME:-}` leaves it. */
+export function textOrNull() {
+  return z
+    .string()
+    .nullable()
+    .default(null)
+    .transform((text) => (text === null || text === "" ? null : text));
+}
+
+/** Marks a setting as secret: `config print` masks it, the documentation says so. `writeOnly` is JSON Schema's word for it. */
+export const SECRET_MARK = { writeOnly: true } as const;
+
+export const ID = z.string().regex(ID_PATTERN, ID_RULE);
+export const PURPOSE_LABEL = z.string().regex(LABEL_PATTERN, LABEL_RULE);
+export const HTTP_URL = z
+  .string()
+  .refine(isHttpUrl, "must be an http:// or https:// URL without credentials, query or fragment")
+  .transform((text) => text.replace(/\/+$/, ""));
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  const isWeb = url.protocol === "http:" || url.protocol === "https:";
+  return isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+}

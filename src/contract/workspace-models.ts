@@ -1,0 +1,62 @@
+// GET /workspace/{tenant_id}/models: what the routes of a workspace can be made of (spec 1.10; contract 6).
+import { z } from "zod";
+import type { EndpointContract } from "./endpoint.ts";
+import { CAPABILITIES } from "./features.ts";
+
+const billingClass = z.enum(["metered", "provider_billed", "simulated"]).nullable();
+
+const assignableModel = z.strictObject({
+  connection: z.string().nullable().describe("Null: no connection of this workspace's or the platform's has it."),
+  connection_owner: z
+    .enum(["platform", "workspace"])
+    .nullable()
+    .describe("A workspace's own connection replaces the platform's of the same id."),
+  provider: z.string(),
+  model: z.string(),
+  capabilities: z.array(z.enum(CAPABILITIES)),
+  features: z.array(z.string()).describe("What can be required of it."),
+  weak_features: z
+    .array(z.string())
+    .describe("Emulated with less than the feature promises: only where a route lists them in `accept_weak`."),
+  limits: z
+    .strictObject({
+      max_bytes: z.number().nullable(),
+      max_seconds: z.number().nullable(),
+      max_channels: z.number().nullable(),
+      formats: z.array(z.string()).nullable().describe("Null: every format that the gateway takes."),
+      max_output_tokens: z.number().nullable(),
+      context_tokens: z.number().nullable(),
+    })
+    .describe("Null: none that is known."),
+  languages: z
+    .union([z.literal("any"), z.array(z.string())])
+    .nullable()
+    .describe("Null: it takes no audio."),
+  billing_class: z
+    .strictObject({ audio_input: billingClass, chat: billingClass })
+    .describe("Who pays; null where it lacks the capability."),
+  assignable: z.boolean().describe("A route of this workspace that names it is served by it."),
+  reason: z
+    .enum(["no_connection", "no_credential", "credits_required"])
+    .nullable()
+    .describe("Why it is not assignable. `credits_required`: the plan of the workspace does not cover it now."),
+});
+
+export const assignableModels = z.strictObject({
+  object: z.literal("list"),
+  data: z.array(assignableModel),
+});
+export type AssignableModels = z.infer<typeof assignableModels>;
+export type AssignableModel = AssignableModels["data"][number];
+
+export const getWorkspaceModelsContract: EndpointContract = {
+  method: "GET",
+  path: "/workspace/:tenant_id/models",
+  operationId: "getWorkspaceModels",
+  summary: "Models that routes of the workspace can name",
+  description:
+    "As of now, by the workspace's connections and its plan: every model the adapters know or a connection declares. Models without a connection are listed too, with `no_connection`: an own provider account makes them assignable.",
+  auth: "key",
+  responses: { 200: { description: "The models.", content: { "application/json": assignableModels } } },
+  errors: ["FORBIDDEN", "NOT_FOUND"],
+};

@@ -1,0 +1,141 @@
+// The connections and routes of one scope as the configuration file has them (contract 10). What is as it was is left alone, so
+// that a start changes nothing, and whatever did change is a version and an audit row.
+import { isDeepStrictEqual } from "node:util";
+import type { ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import { putConnection, readConnection, setConnectionManager } from "../storage/connections.ts";
+import type { Transacting } from "../storage/database.ts";
+import { addRouteVersion, publishRouteVersion, readRoute, setRouteManager } from "../storage/routes.ts";
+import type { Seal } from "../storage/seal.ts";
+import type { ConnectionRow } from "../storage/tables.ts";
+import { lastFour, openCredential, sealCredential } from "./connection-credential.ts";
+import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
+
+export interface ApplyScope {
+  readonly tx: Transacting;
+  readonly seal: Seal;
+}
+
+export async function putScope(
+  apply: ApplyScope,
+  scope: DirectoryScope,
+  connections: readonly ConnectionConfiguration[],
+  routes: readonly RouteConfiguration[],
+): Promise<void> {
+  for (const connection of connections) await applyConnection(apply, scope, connection);
+  for (const route of routes) await applyRoute(apply, scope, route);
+}
+
+/** What the file no longer lists goes on as it is, and from now on the API rules it: no app loses its route by a line less. */
+export async function releaseMissing(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
+  const tables = [
+    { table: "connections", noun: "connection", release: setConnectionManager },
+    { table: "routes", noun: "route", release: setRouteManager },
+  ] as const;
+  for (const { table, noun, release } of tables) {
+    const owned = await tx.selectFrom(table).select(["scope", "id"]).where("managed_by", "=", "file").execute();
+    for (const name of owned) {
+      if (kept.has(keptName(noun, name.scope, name.id))) continue;
+      await release(tx, name, "api");
+      await audit(tx, name.scope, `${noun}.released`, name.id, { managed_by: "file" }, { managed_by: "api" });
+    }
+  }
+}
+
+export function keptName(noun: "connection" | "route", scope: DirectoryScope, id: string): string {
+  return `${noun} ${scope}/${id}`;
+}
+
+async function applyConnection(
+  { tx, seal }: ApplyScope,
+  scope: DirectoryScope,
+  { id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,
+): Promise<void> {
+  const name = { scope, id };
+  const before = await readConnection(tx, name);
+  const asBefore = before !== null && isSame(seal, before, { kind, apiKey, baseUrl, settings });
+  if (asBefore && before.managed_by === "file") return;
+  if (asBefore) await setConnectionManager(tx, name, "file");
+  else
+    await putConnection(tx, name, {
+      kind,
+      base_url: baseUrl,
+      credential: apiKey === null ? null : sealCredential(seal, scope, id, apiKey),
+      credential_last4: apiKey === null ? null : lastFour(apiKey),
+      settings: JSON.stringify(settings),
+      managed_by: "file",
+    });
+  await audit(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
+    kind,
+    base_url: baseUrl,
+    managed_by: "file",
+  });
+}
+
+function isSame(
+  seal: Seal,
+  before: ConnectionRow,
+  wanted: Pick<ConnectionConfiguration, "kind" | "apiKey" | "baseUrl"> & { readonly settings: object },
+): boolean {
+  if (before.kind !== wanted.kind || before.base_url !== wanted.baseUrl) return false;
+  if (!isDeepStrictEqual(before.settings, asStored(wanted.settings))) return false;
+  // Shown since a later version than the one that stored it.
+  if (wanted.apiKey !== null && before.credential_last4 !== lastFour(wanted.apiKey)) return false;
+  return openedOrNull(seal, before) === wanted.apiKey;
+}
+
+/** What no key of the ring opens any more is written anew. */
+function openedOrNull(seal: Seal, before: ConnectionRow): string | null | undefined {
+  try {
+    return openCredential(seal, before);
+  } catch {
+    return undefined;
+  }
+}
+
+async function applyRoute(
+  { tx }: ApplyScope,
+  scope: DirectoryScope,
+  { id, ...definition }: RouteConfiguration,
+): Promise<void> {
+  const name = { scope, id };
+  const before = await readRoute(tx, name);
+  const asBefore = before !== null && isDeepStrictEqual(before.definition, asStored(definition));
+  if (asBefore && before.managed_by === "file") return;
+  let version = before?.version ?? null;
+  if (asBefore) await setRouteManager(tx, name, "file");
+  else {
+    version = await addRouteVersion(tx, name, { definition, managedBy: "file", actorKeyId: null });
+    await publishRouteVersion(tx, name, version);
+  }
+  await audit(
+    tx,
+    scope,
+    "route.applied",
+    id,
+    before === null ? null : { version: before.version, managed_by: before.managed_by },
+    { version, managed_by: "file" },
+  );
+}
+
+function shown({ kind, base_url, managed_by }: ConnectionRow): object {
+  return { kind, base_url, managed_by };
+}
+
+/** As it comes back from storage. */
+function asStored(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+async function audit(
+  tx: Transacting,
+  scope: DirectoryScope,
+  action: string,
+  object: string,
+  before: object | null,
+  after: object | null,
+): Promise<void> {
+  const workspaceId: WorkspaceId | null = scope === PLATFORM ? null : brand("workspace", scope);
+  await writeAudit(tx, { workspaceId, actorKeyId: null, action, object, before, after });
+}

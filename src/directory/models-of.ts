@@ -1,0 +1,39 @@
+// Every model of a provider account, what it can do there, and nothing of the account itself (contract 6, 10). Pure.
+import { CHAT_MODELS } from "../providers/catalog.ts";
+import type { ChatModel } from "../providers/chat-provider.ts";
+import type { ProviderKind, SpeechModel } from "../providers/provider.ts";
+import { chatModel } from "./chat-model.ts";
+import type { Account, Adapters } from "./snapshot.ts";
+import { speechModel } from "./speech-model.ts";
+
+export interface AccountModel {
+  readonly name: string;
+  /** null: it takes no audio. */
+  readonly speech: SpeechModel | null;
+  /** null: it does not chat. */
+  readonly chat: ChatModel | null;
+}
+
+/** Those the adapters know and those the account declares, by name; what nobody can call is left out. */
+export function modelsOf({ kind, models }: Pick<Account, "kind" | "models">, adapters: Adapters): AccountModel[] {
+  const speech = adapters.speech.get(kind);
+  const chat = adapters.chat.get(kind);
+  const names = new Set([
+    ...Object.keys(models),
+    ...Object.keys(speech?.models ?? {}),
+    ...(chat === undefined ? [] : [...Object.keys(chat.models), ...Object.keys(CHAT_MODELS[kind] ?? {})]),
+  ]);
+  return [...names].toSorted().flatMap((name) => {
+    const model = {
+      name,
+      speech: speechModel(speech, name, models[name], {}),
+      chat: chat === undefined ? null : chatModel(kind, chat, name, models[name]),
+    };
+    return model.speech === null && model.chat === null ? [] : [model];
+  });
+}
+
+/** Of the kinds that have an adapter. */
+export function knownKinds({ speech, chat }: Adapters): readonly ProviderKind[] {
+  return [...new Set([...speech.keys(), ...chat.keys()])].toSorted();
+}

@@ -1,0 +1,32 @@
+// What a workspace's plan still pays for (contract 9): monthly tokens of plain chat, credits for everything else.
+import type { Kysely } from "kysely";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import { readBudgets } from "../storage/budget-windows.ts";
+import type { Tables } from "../storage/tables.ts";
+import { headroomOf } from "./budget.ts";
+import { withWindows } from "./read-budgets.ts";
+
+export interface PlanFunds {
+  readonly hasCredits: boolean;
+  readonly hasAllowance: boolean;
+}
+
+/** null: it has no plan, so nothing is checked. */
+export async function readPlanFunds(db: Kysely<Tables>, workspaceId: WorkspaceId): Promise<PlanFunds | null> {
+  const { plan } = await db
+    .selectFrom("workspaces")
+    .select("plan")
+    .where("id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  if (plan === null) return null;
+  const noApp = brand("app", "");
+  const rows = await readBudgets(db, [
+    { workspaceId, appId: noApp, funding: "credits" },
+    { workspaceId, appId: noApp, funding: "allowance" },
+  ]);
+  const funds = await withWindows(db, rows);
+  return {
+    hasCredits: funds.some((each) => each.kind === "credits" && (headroomOf(each).nanoUsd ?? 1n) > 0n),
+    hasAllowance: funds.some((each) => each.kind === "allowance" && (headroomOf(each).tokens ?? 1n) > 0n),
+  };
+}

@@ -1,0 +1,63 @@
+// Versions of routes (draft, published, rolled back), what the API shows of a credential, and one number that tells every process
+// whether the directory it holds is the one in force (contract 4, 10).
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  // A route of which nothing was published yet has no definition and serves nothing.
+  `alter table routes alter column definition drop not null`,
+  `alter table routes alter column version drop not null`,
+  `alter table routes alter column version drop default`,
+  `alter table routes add column latest_version int not null default 1`,
+  `update routes set latest_version = version`,
+  `alter table routes add column previous_version int`,
+  `alter table routes add column created_at timestamptz not null default patchbay_now()`,
+  `alter table routes add constraint routes_live check ((definition is null) = (version is null))`,
+  // No foreign key: a version outlives its route, so that a record's version never comes to mean another one.
+  `create table route_versions (
+    scope text not null,
+    route_id text not null,
+    version int not null check (version > 0),
+    definition jsonb not null,
+    actor_key_id text,
+    created_at timestamptz not null default patchbay_now(),
+    published_at timestamptz,
+    primary key (scope, route_id, version)
+  )`,
+  `insert into route_versions (scope, route_id, version, definition, created_at, published_at)
+    select scope, id, version, definition, updated_at, updated_at from routes`,
+  `create function route_versions_are_fixed() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'UPDATE' and old.published_at is null
+        and (new.scope, new.route_id, new.version, new.definition, new.created_at)
+          is not distinct from (old.scope, old.route_id, old.version, old.definition, old.created_at) then
+        return new;
+      end if;
+      raise exception 'a version of a route never changes';
+    end
+  $$`,
+  `create trigger route_versions_fixed before update or delete on route_versions
+    for each row execute function route_versions_are_fixed()`,
+  `alter table connections add column credential_last4 text`,
+  `alter table connections add column created_at timestamptz not null default patchbay_now()`,
+  `alter table requests add column route_version int`,
+  // At most one row, and none before the first change: a fresh database is an empty one.
+  `create table directory_state (
+    id boolean primary key default true check (id),
+    version bigint not null
+  )`,
+  // Whoever writes, by whatever way: no process goes on with what is no longer so. As the owner, for a workspace may not write it.
+  `create function directory_has_changed() returns trigger language plpgsql security definer set search_path = pg_catalog, public as $$
+    begin
+      insert into directory_state (version) values (1) on conflict (id) do update set version = directory_state.version + 1;
+      return null;
+    end
+  $$`,
+  ...["connections", "routes", "prices"].map(
+    (table) => `create trigger ${table}_change_the_directory after insert or update or delete or truncate on ${table}
+      for each statement execute function directory_has_changed()`,
+  ),
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,117 @@
+// What a start with a configuration file leaves in storage, and when a process reads it again (contract 4, 10).
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import { followDirectory } from "../../src/directory/follow-directory.ts";
+import { brand } from "../../src/contract/ids.ts";
+import { readDirectoryVersion } from "../../src/storage/directory-state.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
+
+const seal = createSeal({ keys: [ENCRYPTION_KEY] });
+const ANYBODY = brand("workspace", "ws_nobody");
+let database: TestDatabase;
+let dataDir: string;
+before(async () => {
+  database = await openTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), "patchbay-test-"));
+});
+after(async () => {
+  await database.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const apply = async (file: ConfigurationFile) =>
+  applyConfiguration({ database, seal, pepper: PEPPER }, await configurationOf(file, dataDir), {
+    revokeMissingKeys: true,
+  });
+const fileWith = (model: string, apiKey = "dg-secret-0001"): ConfigurationFile => ({
+  connections: [{ id: "dg", kind: "deepgram", api_key: apiKey }],
+  routes: [{ id: "speech", targets: [{ connection: "dg", model }] }],
+  prices: [{ provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.36", source: "test", as_of: "2026-11-01" }],
+});
+const version = () => readDirectoryVersion(database.db);
+const route = () => database.db.selectFrom("routes").selectAll().where("id", "=", "speech").executeTakeFirstOrThrow();
+const versions = () => database.db.selectFrom("route_versions").selectAll().orderBy("version").execute();
+
+test("contract 10: the same file again changes nothing, so that no process reads anything anew", async () => {
+  await apply(fileWith("nova-3"));
+  const first = await version();
+  const audited = await database.db.selectFrom("audit_log").select("id").execute();
+  await apply(fileWith("nova-3"));
+  assert.equal(await version(), first);
+  assert.deepEqual(await database.db.selectFrom("audit_log").select("id").execute(), audited);
+  assert.deepEqual(
+    (await versions()).map((each) => each.version),
+    [1],
+  );
+});
+
+test("contract 4, 10: a changed route of the file is a version of its own, in force as soon as the process has looked", async () => {
+  const followed = await followDirectory({ database, seal });
+  const served = () => {
+    const { version: number, targets } = followed.directory().routesOf(ANYBODY).get("speech") ?? {};
+    return [number, targets?.map((target) => target.model)];
+  };
+  const before = served();
+  await apply(fileWith("nova-2"));
+  assert.deepEqual(served(), before);
+  await followed.refresh();
+  assert.deepEqual(served(), [2, ["nova-2"]]);
+  const { previous_version, latest_version } = await route();
+  assert.deepEqual([previous_version, latest_version], [1, 2]);
+});
+
+test("contract 10: a credential that changed in the file is sealed anew, and its audit row has nothing of it", async () => {
+  const before = await version();
+  await apply(fileWith("nova-2", "dg-secret-0002"));
+  assert((await version()) > before);
+  const stored = await database.db.selectFrom("connections").selectAll().executeTakeFirstOrThrow();
+  assert.equal(stored.credential_last4, "0002");
+  const audited = await database.db.selectFrom("audit_log").selectAll().execute();
+  assert(audited.some(({ action, object }) => action === "connection.applied" && object === "dg"));
+  assert(!JSON.stringify(audited.map(({ before: was, after: is }) => [was, is])).includes("dg-secret"));
+});
+
+test("contract 10: what the file no longer lists goes on, and is released to the API", async () => {
+  const kept: ConfigurationFile = { connections: [{ id: "other", kind: "deepgram", api_key: "dg-secret-0003" }] };
+  await apply(kept);
+  const { managed_by, definition } = await route();
+  assert.deepEqual([managed_by, definition !== null], ["api", true]);
+  await apply(fileWith("nova-2", "dg-secret-0002"));
+  assert.equal((await route()).managed_by, "file");
+});
+
+test("contract 10: a version never changes and is never removed, and serves first but once", async () => {
+  const refused = /a version of a route never changes/u;
+  const all = database.db.updateTable("route_versions");
+  await assert.rejects(all.set({ definition: "{}" }).execute(), refused);
+  await assert.rejects(all.set({ published_at: new Date() }).execute(), refused);
+  await assert.rejects(database.db.deleteFrom("route_versions").execute(), refused);
+});
+
+test("contract 10: calls for a refresh that come while one runs share the one behind it", async () => {
+  let reads = 0;
+  const counting = {
+    ...database,
+    db: new Proxy(database.db, {
+      get: (target, name) => {
+        const found: unknown = Reflect.get(target, name, target);
+        if (typeof found !== "function") return found;
+        return (...args: readonly unknown[]) => {
+          if (name === "selectFrom" && args[0] === "directory_state") reads += 1;
+          return Reflect.apply(found, target, args) as unknown;
+        };
+      },
+    }),
+  };
+  const followed = await followDirectory({ database: counting, seal });
+  reads = 0;
+  await Promise.all([followed.refresh(), followed.refresh(), followed.refresh()]);
+  assert.equal(reads, 2);
+});

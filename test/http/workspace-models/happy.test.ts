@@ -1,0 +1,70 @@
+// GET /workspace/{tenant_id}/models, what it lists (spec 1.9, 1.10; contract 6, 9).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assignableModels } from "../../../src/contract/workspace-models.ts";
+import type { TestGateway } from "../../harness/gateway.ts";
+import { ADMIN_KEY, OPERATOR_KEY, OTHER_ADMIN_KEY } from "../audio-url/setup.ts";
+import { modelsOf, readModels, startModelsGateway } from "./models.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startModelsGateway();
+});
+after(() => gateway.close());
+
+const find = async (connection: string | null, model: string, key = ADMIN_KEY, tenant = "acme") => {
+  const found = modelsOf(await readModels(gateway, key, tenant)).filter(
+    (each) => each.connection === connection && each.model === model,
+  );
+  assert.equal(found.length, 1, `${connection ?? "no connection"} ${model}`);
+  return found[0];
+};
+
+test("contract 2, 6: an own connection replaces the platform's of its id, in this workspace alone", async () => {
+  const own = await find("dg", "nova-3");
+  assert.deepEqual(
+    [own?.connection_owner, own?.billing_class.audio_input, own?.assignable, own?.reason],
+    ["workspace", "provider_billed", true, null],
+  );
+  const others = await find("dg", "nova-3", OTHER_ADMIN_KEY, "other");
+  assert.deepEqual([others?.connection_owner, others?.assignable], ["platform", true]);
+});
+
+test("spec 1.9, 2.5: a metered model needs credits where the workspace has a plan, and none where it has not", async () => {
+  const withPlan = await find("el", "scribe_v2");
+  assert.deepEqual(
+    [withPlan?.billing_class.audio_input, withPlan?.assignable, withPlan?.reason],
+    ["metered", false, "credits_required"],
+  );
+  const without = await find("el", "scribe_v2", OPERATOR_KEY, "other");
+  assert.deepEqual([without?.billing_class.audio_input, without?.assignable, without?.reason], ["metered", true, null]);
+});
+
+test("contract 6: a declared model stands beside those of the catalogue, with what was declared of it", async () => {
+  const declared = await find("local", "whisper");
+  assert.deepEqual([declared?.capabilities, declared?.provider], [["audio_input"], "openai-compatible"]);
+  assert(declared?.features.includes("timestamps.segment"));
+  const chat = await find("oa", "gpt-4.1-mini");
+  assert.deepEqual([chat?.capabilities, chat?.limits.max_output_tokens, chat?.languages], [["chat"], 32_768, null]);
+  assert.deepEqual([chat?.billing_class.audio_input, chat?.billing_class.chat], [null, "provider_billed"]);
+});
+
+test("spec 1.10: providers without a connection are listed as what an own account would add", async () => {
+  const missing = await find(null, "claude-opus-5");
+  assert.deepEqual([missing?.assignable, missing?.reason, missing?.connection_owner], [false, "no_connection", null]);
+});
+
+test("contract 6: an account without a credential is not assignable; the sandbox needs none and is simulated", async () => {
+  const models = modelsOf(await readModels(gateway, ADMIN_KEY));
+  const keyless = models.filter((each) => each.connection === "keyless");
+  assert(keyless.length > 0 && keyless.every((each) => !each.assignable && each.reason === "no_credential"));
+  const simulated = models.filter((each) => each.connection === "sim");
+  assert(simulated.length > 0 && simulated.every((each) => each.assignable));
+  assert(simulated.every((each) => (each.billing_class.audio_input ?? each.billing_class.chat) === "simulated"));
+});
+
+test("reliability 6: no credential, nor any part of one, is in the list", async () => {
+  const answer = await readModels(gateway, OPERATOR_KEY);
+  assert.doesNotThrow(() => assignableModels.parse(answer.json));
+  for (const secret of ["dg-secret", "oa-secret", "el-secret", "own-dg"]) assert(!answer.text.includes(secret));
+});
