@@ -147,6 +147,9 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
     connectionString,
     max,
     connectionTimeoutMillis: 5_000,
+    // A connection whose other end is gone without a word is found out while it idles, not by the next statement.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: "patchbay",
     onConnect: prepareConnection,
     types: {

@@ -48,3 +48,53 @@ test("contract 5: beside the backlogs of two apps, a third one's single job is t
   // One in each slot at the most, taken while the submission was on its way.
   assert.ok((rows[0]?.passed ?? 99) <= 4, `${rows[0]?.passed} jobs came first`);
 });
+
+const BACKLOG = 10_000;
+
+for (const slots of [1, 4]) {
+  test(`contract 5: beside ${BACKLOG} queued jobs of one app, another's single job waits for one job at most, on ${slots} places`, async (t) => {
+    const { origin, sandbox } = gateway;
+    const { job_id: template } = await submit(origin);
+    const waiting = await fillUp(template);
+    const worker = await startGateway({ file: (each) => jobsFile(each, { job_concurrency: slots }), beside: gateway });
+    sandbox.addFault({ wire: "deepgram", fault: { kind: "delay", ms: 200 } });
+    sandbox.clearCalls();
+    await sandbox.waitForCall((call) => call.wire === "deepgram");
+    const single = await submit(origin, { key: SECOND_APP_KEY });
+    const done = await ended(origin, single.job_id, SECOND_APP_KEY);
+    sandbox.clearFaults();
+    await worker.close();
+    assert.equal(done.status, "succeeded");
+    assert.ok(waiting >= BACKLOG, `${waiting} waited`);
+    const { rows } = await sql<{ passed: number; waitedMs: number; usualMs: number }>`
+      select count(*) filter (where other.started_at > single.created_at and other.started_at < single.started_at)::int as passed,
+        (extract(epoch from single.started_at - single.created_at) * 1000)::int as "waitedMs",
+        (percentile_cont(0.5) within group (order by extract(epoch from other.finished_at - other.started_at)) * 1000)::int as "usualMs"
+      from jobs as other, jobs as single where single.id = ${single.job_id} and other.started_at is not null
+      group by single.id`.execute(gateway.database.db);
+    t.diagnostic(
+      `waited ${rows[0]?.waitedMs} ms beside ${waiting} queued; others took ${rows[0]?.usualMs} ms (median)`,
+    );
+    // One in each place at the most, taken while the submission was on its way.
+    assert.ok((rows[0]?.passed ?? 99) <= slots, `${rows[0]?.passed} jobs came first`);
+  });
+}
+
+/** Copies of a job, with their messages, behind those that are there; answers how many wait. None is ever reached. */
+async function fillUp(template: string): Promise<number> {
+  const { db } = gateway.database;
+  const { rows } = await sql<{
+    waiting: number;
+  }>`select count(*)::int as waiting from jobs where status = 'queued'`.execute(db);
+  const missing = Math.max(0, BACKLOG - (rows[0]?.waiting ?? 0));
+  await sql`
+    insert into jobs select copy.* from jobs as job, generate_series(1, ${missing}::int) as n,
+      jsonb_populate_record(job, jsonb_build_object('id', job.id || n)) as copy
+    where job.id = ${template}`.execute(db);
+  await sql`
+    insert into pgboss.job select copy.* from pgboss.job as message, generate_series(1, ${missing}::int) as n,
+      jsonb_populate_record(message, jsonb_build_object('id', gen_random_uuid(), 'created_on', clock_timestamp(),
+        'data', jsonb_build_object('job_id', ${template} || n))) as copy
+    where message.data ->> 'job_id' = ${template}`.execute(db);
+  return missing + (rows[0]?.waiting ?? 0);
+}

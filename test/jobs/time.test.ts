@@ -1,6 +1,7 @@
 // What time does to jobs (contract 5): a deadline in the queue and at work, the purge of everything that was said, the row's end.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
@@ -112,6 +113,24 @@ test("contract 5: after its time nothing of what was said is in any table or fil
 
   await pass(gateway, 31 * 86_400);
   assert.equal((await get(gateway.origin, `${JOBS}/${ids[0]}`)).code, "JOB_NOT_FOUND");
+});
+
+test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
+  await start({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
+  const folder = join(gateway.dataDir, "objects", "results");
+  await rm(folder, { recursive: true, force: true });
+  // Nothing can be put below what is no folder.
+  await writeFile(folder, "");
+  const { job_id: id } = await submit(gateway.origin);
+  await waitUntil(async () => (await poll(gateway.origin, id)).progress.stage === "storing");
+  assert.equal((await poll(gateway.origin, id)).status, "processing");
+  await rm(folder);
+  const done = await ended(gateway.origin, id);
+  assert.deepEqual([done.status, done.attempts], ["succeeded", 1]);
+  assert.equal(paidCalls(gateway.sandbox), 1);
+  const kept = await fetch(new URL(done.result_url ?? "", gateway.origin));
+  assert.equal(kept.status, 200);
+  await kept.body?.cancel();
 });
 
 test("contract 5: what a failed submission or a lost attempt left in the object store is removed, what is named stays", async () => {
