@@ -73,6 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "providers/catalog.ts",
   ],
   cli: ["contract", "lib", "config", "audio/media-types.ts"],
+  telemetry: ["contract", "lib", "gateway/call-watch.ts", "gateway/request-record.ts", "http/edge.ts"],
   operations: [
     "contract",
     "lib",
@@ -95,6 +96,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "open-admin.ts": "*",
   "open-io.ts": "*",
   "open-jobs.ts": "*",
+  "open-telemetry.ts": "*",
   "main.ts": "*",
   "up.ts": "*",
   "work.ts": "*",

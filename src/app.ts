@@ -63,6 +63,7 @@ import { createLedger } from "./metering/ledger.ts";
 import { createAdminServer, keepCheckpoints } from "./open-admin.ts";
 import { openIoOver, sandboxUrl } from "./open-io.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
+import { openMetrics } from "./open-telemetry.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
@@ -72,6 +73,7 @@ import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
 import { readAudioUrlDomains } from "./storage/audio-url-domains.ts";
 import type { Seal } from "./storage/seal.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -128,17 +130,15 @@ export async function createApp(options: AppOptions): Promise<App> {
   const measurer = createMeasurer();
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
-  const accounts = openAccounts(options, nowMs);
+  const circuits = createCircuits(nowMs);
+  const metrics = openMetrics({ database, circuits, directory: () => followed.directory() });
+  const accounts = openAccounts(options, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
   const changes = await listenForChanges(database, {
     onError: (err) =>
       logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
   });
-  const keys = createKeyVerifier({
-    pepper: options.pepper,
-    findKey: (hash, testMode) => findKey(database, hash, testMode),
-    nowMs,
-  });
+  const keys = openKeys(options, nowMs);
   changes.onChange("keys", () => keys.forget());
   const followed = await followDirectory({ database, seal });
 
@@ -161,7 +161,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     spool,
     remoteAudio: openRemoteAudio(options, outbound, spool),
-    circuits: createCircuits(nowMs),
+    circuits,
+    observer: metrics,
     ledger,
     leases,
     streamIdleMs: STREAM_IDLE_MS,
@@ -171,17 +172,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
-  const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, works: options.works ?? true });
+  const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, metrics });
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const { read: readCheckpoint } = checkpoints;
-  const parts = { gateway, durable, spool, isDraining, nowMs, keys, readCheckpoint, openRecord: requestLog.open };
+  const { open: openRecord } = requestLog;
+  const parts = { gateway, durable, spool, isDraining, nowMs, keys, readCheckpoint, openRecord, metrics };
   const { server, admin } = createServers(options, parts);
 
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("directory", () => refresh.soon());
-  const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => {
-    await deletions.sweep();
-  });
+  const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => void (await deletions.sweep()));
   const drain = (): void => {
     draining = true;
     durable.drain();
@@ -219,7 +219,11 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 /** What requests leave in the database: reservations, leases, slots, records. */
-function openAccounts({ configuration, database, seal, logger }: AppOptions, nowMs: () => number) {
+function openAccounts(
+  { configuration, database, seal, logger }: AppOptions,
+  nowMs: () => number,
+  metrics: Pick<Metrics, "recorded">,
+) {
   const ledger = createLedger({ database, seal });
   const leases = createLeases({
     database,
@@ -227,7 +231,7 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
   });
   const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
   const { requestDays, usageDays } = configuration.retention;
-  const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs });
+  const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs, onRecord: metrics.recorded });
   const rollUp = startRollUp({ database, logger, requestDays, usageDays });
   const quotas = createQuotas(
     database.engine === "pglite"
@@ -260,6 +264,10 @@ function openAccounts({ configuration, database, seal, logger }: AppOptions, now
       idempotency.close();
     },
   };
+}
+
+function openKeys({ pepper, database }: AppOptions, nowMs: () => number): KeyVerifier {
+  return createKeyVerifier({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs });
 }
 
 function openRemoteAudio(
@@ -308,11 +316,12 @@ interface ServerParts {
   readonly keys: KeyVerifier;
   readonly openRecord: RequestLog["open"];
   readonly readCheckpoint: AdminEdge["readCheckpoint"];
+  readonly metrics: Metrics;
 }
 
 function createServers(options: AppOptions, parts: ServerParts): Pick<App, "server" | "admin"> {
   const { configuration, database, logger } = options;
-  const { isDraining, nowMs, keys, openRecord } = parts;
+  const { isDraining, nowMs, keys, openRecord, metrics } = parts;
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
     admin: { database },
@@ -329,15 +338,19 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     logger,
     draining: isDraining,
     now: nowMs,
+    onExchange: metrics.exchanged,
   };
   const endpoints = publicEndpoints({ ...parts, configuration, database, edge, readiness });
   return {
     server: createServer({ ...frame, endpoints, openRecord }),
-    admin: configuration.server.admin === null ? null : createAdminServer({ ...frame, edge, readiness }),
+    admin:
+      configuration.server.admin === null
+        ? null
+        : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
   };
 }
 
-interface PublicParts extends Omit<ServerParts, "nowMs" | "keys" | "openRecord" | "readCheckpoint"> {
+interface PublicParts extends Omit<ServerParts, "nowMs" | "keys" | "openRecord" | "readCheckpoint" | "metrics"> {
   readonly configuration: Configuration;
   readonly database: Database;
   readonly edge: AdminEdge;

@@ -7,8 +7,10 @@ import type { Principal } from "./auth/principal.ts";
 import { ADMIN_ENDPOINTS } from "./contract/admin-endpoints.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
 import { operatorEndpoints } from "./http/admin/endpoints.ts";
+import type { Edge } from "./http/edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
+import { getMetrics } from "./http/endpoints/get-metrics.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { ADMIN_API } from "./http/openapi.ts";
 import { createServer } from "./http/server.ts";
@@ -65,16 +67,25 @@ export function keepCheckpoints({ database, seal, objects, logger, now }: Keeper
 export interface AdminListenerParts {
   readonly edge: AdminEdge;
   readonly readiness: Endpoint;
+  /** The whole text of a scrape. */
+  readonly metrics: () => Promise<string>;
   readonly authenticate: Authenticate<Principal>;
   readonly publicUrl: () => string;
   readonly logger: Logger;
   readonly draining: () => boolean;
   readonly now: () => number;
+  readonly onExchange: Edge["onExchange"];
 }
 
-export function createAdminServer({ edge, readiness, ...frame }: AdminListenerParts): FastifyInstance {
+export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminListenerParts): FastifyInstance {
   return createServer<Principal>({
     ...frame,
-    endpoints: [getHealth, readiness, getOpenapi(ADMIN_ENDPOINTS, ADMIN_API), ...operatorEndpoints(edge)],
+    endpoints: [
+      getHealth,
+      readiness,
+      getMetrics(metrics),
+      getOpenapi(ADMIN_ENDPOINTS, ADMIN_API),
+      ...operatorEndpoints(edge),
+    ],
   });
 }

@@ -16,6 +16,7 @@ import { webhookPolicy } from "./outbound/target-policy.ts";
 import { createQueue, type Queue } from "./queue/queue.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 import { vacuumPurged } from "./storage/vacuum.ts";
 import { startDeliveries } from "./webhooks/deliver.ts";
 import { deliverOnTerminal } from "./webhooks/on-terminal.ts";
@@ -34,8 +35,9 @@ export interface OpenJobsOptions {
   readonly spool: Spool;
   readonly outbound: Outbound;
   readonly nowMs: () => number;
-  /** Whether this process works on jobs and delivers their events, or only takes them. */
-  readonly works: boolean;
+  readonly metrics: Pick<Metrics, "webhookAttempted">;
+  /** Whether this process works on jobs and delivers their events, or only takes them; it works unless told otherwise. */
+  readonly works?: boolean;
 }
 
 export interface OpenedJobs {
@@ -57,6 +59,7 @@ const VACUUM_MS = 300_000;
 export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const { configuration, database, seal, pepper, logger, gateway, spool } = options;
   const { limits } = configuration;
+  const works = options.works ?? true;
   const queue = createQueue({
     database,
     queues: { ...JOB_QUEUES, ...webhookQueues(limits.webhookTimeoutSeconds * 1000) },
@@ -76,14 +79,14 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
     limits,
   };
-  const worker = options.works
+  const worker = works
     ? startWorker(jobs, {
         concurrency: limits.jobConcurrency,
         onError: (error) => logger.error({ task: "renew leases", err: error }, "could not renew the leases of jobs"),
       })
     : null;
   const webhooks = webhookServices(options, queue);
-  if (options.works) startDeliveries(webhooks, queue);
+  if (works) startDeliveries(webhooks, queue);
   // Whether the process before purged something, nobody knows.
   let isPurged = true;
   const sweeps = [
@@ -117,7 +120,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
 }
 
 function webhookServices(
-  { configuration, database, seal, outbound, nowMs }: OpenJobsOptions,
+  { configuration, database, seal, outbound, nowMs, metrics }: OpenJobsOptions,
   queue: Queue,
 ): WebhookServices {
   const { limits, webhooks } = configuration;
@@ -129,6 +132,7 @@ function webhookServices(
     maxAttempts: limits.webhookMaxAttempts,
     timeoutMs: limits.webhookTimeoutSeconds * 1000,
     nowMs,
+    onAttempt: metrics.webhookAttempted,
     random: Math.random,
   };
 }

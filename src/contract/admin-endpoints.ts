@@ -1,7 +1,7 @@
 // Every endpoint of the admin listener (contract 10); its own OpenAPI document is generated from this list.
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "./audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
-import { getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
+import { getHealthContract, getMetricsContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 import {
   getAnyRequestContract,
   listRequestsContract,
@@ -27,5 +27,6 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceDeletionsContracts.operator,
   getHealthContract,
   getReadinessContract,
+  getMetricsContract,
   getOpenapiContract,
 ];

@@ -39,6 +39,18 @@ export const getReadinessContract: EndpointContract = {
   errors: [],
 };
 
+export const getMetricsContract: EndpointContract = {
+  method: "GET",
+  path: "/metrics",
+  operationId: "getMetrics",
+  summary: "What this process counts, for Prometheus",
+  description:
+    "Needs no key: it names routes, providers, models, kinds and outcomes, and holds no id, no address and no word of a caller's. `svc_jobs` is read from the database, and is the same on every process.",
+  auth: "none",
+  responses: { 200: { description: "Text format 0.0.4.", content: { "text/plain": z.string() } } },
+  errors: [],
+};
+
 export const getOpenapiContract: EndpointContract = {
   method: "GET",
   path: "/openapi.json",

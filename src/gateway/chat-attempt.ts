@@ -9,9 +9,10 @@ import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { ChatPreference } from "../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
+import { type Spent, watchCall } from "./call-watch.ts";
 import type { ChatCall } from "./chat.ts";
 import { type ChatBilling, chargeNanoUsd, chatQuote, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
-import { circuitOf, resolveAccount } from "./resolve-account.ts";
+import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
 import { unlessAway } from "./unless-away.ts";
@@ -84,13 +85,12 @@ export async function openAttempt(
     ledger,
   });
 
-  const circuit = circuitOf(target);
-  services.circuits.begin(circuit);
+  const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target });
   let dispatched = false;
   const { signal, stop, release } = linkedSignal(options.clientGone);
-  const end = (failure: FailureKind | null) => {
+  const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {
     release();
-    services.circuits.end(circuit, failure);
+    watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
   const settle = async (
     outcome: AttemptOutcome,
@@ -127,22 +127,24 @@ export async function openAttempt(
     }),
     stop,
     succeed: async (used, providerRequestId, slot) => {
-      end(null);
+      const usage = usageOf(billing, used);
+      end(null, usage, true);
       const facts = { charged: true, providerRequestId, ...(slot === undefined ? {} : { slot }) };
-      await settle("succeeded", usageOf(billing, used), facts);
+      await settle("succeeded", usage, facts);
     },
     endBadly: async (error, used) => {
       if (!(error instanceof ProviderError)) {
         stop(new ProviderError("aborted"));
-        end("aborted");
+        end("aborted", null, false);
         return;
       }
       stop(error);
-      end(error.kind);
-      logFailedAttempt(services, call, { attemptId, target, error });
       const asRun = error.kind === "aborted" && dispatched;
       const known = asRun || used.reported !== null || used.outputTokens > 0;
-      await settle(attemptOutcome(error.kind), known ? usageOf(billing, used) : null, {
+      const usage = known ? usageOf(billing, used) : null;
+      end(error.kind, usage, asRun);
+      logFailedAttempt(services, call, { attemptId, target, error });
+      await settle(attemptOutcome(error.kind), usage, {
         charged: asRun,
         providerRequestId: null,
       });
@@ -158,6 +160,16 @@ export function usageOf(billing: ChatBilling, { reported, inputTokens, outputTok
     outputTokens,
     cachedInputTokens: 0,
     source: "estimated",
+  };
+}
+
+function spentOn(billing: ChatBilling, usage: TokenUsage, charged: boolean): Spent {
+  return {
+    billingClass: billing.billingClass,
+    audioMs: 0,
+    chargeNanoUsd: charged ? chargeNanoUsd(billing, usage) : 0n,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
   };
 }
 

@@ -11,10 +11,11 @@ import { answerOf } from "./answer.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget, type Execute } from "./attempt.ts";
 import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
+import { spentOf, watchCall } from "./call-watch.ts";
 import { certaintyOf, exhausted, type FailedAttempt, streamBroke } from "./judge-failure.ts";
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
 import { quoteFor } from "./quote.ts";
-import { circuitOf, resolveAccount } from "./resolve-account.ts";
+import { resolveAccount } from "./resolve-account.ts";
 import type { Served } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
@@ -108,8 +109,12 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const meter = createLiveMeter(services, { payer, principal: call.principal, candidate, deadlineAtMs });
   await meter.begin();
   const audio = liveAudio(services, run, meter);
-  const circuit = circuitOf(target);
-  services.circuits.begin(circuit);
+  const watched = watchCall(services, {
+    requestId: payer.requestId,
+    attemptId: meter.attemptId(),
+    operation: "transcription",
+    target,
+  });
   let failure: FailureKind | null = "aborted";
   try {
     const openIo = () =>
@@ -143,7 +148,8 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     throw error;
   } finally {
     call.recorder.measured(meter.passedMs() / 1000);
-    services.circuits.end(circuit, failure);
+    const heard = quoteFor(services, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+    watched.end(failure, failure === null || failure === "aborted" ? spentOf(heard) : null);
   }
 }
 

@@ -14,11 +14,12 @@ import type { Requirements } from "../routing/required-features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget, type Execute } from "./attempt.ts";
 import { callPieces } from "./call-pieces.ts";
+import { type Spent, spentOf, watchCall } from "./call-watch.ts";
 import { type Cutter, createCutter, type Piece } from "./cutter.ts";
 import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "./empty-guard.ts";
 import { certaintyOf, type FailedAttempt } from "./judge-failure.ts";
 import { type Billing, quoteFor } from "./quote.ts";
-import { circuitOf, resolveAccount } from "./resolve-account.ts";
+import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
 
@@ -188,9 +189,9 @@ async function runOne(
   const billing = quoteFor(services, payer, target, audioAmount(audio));
   const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
-  const circuit = circuitOf(target);
-  services.circuits.begin(circuit);
+  const watched = watchCall(services, { requestId: payer.requestId, attemptId, operation: "transcription", target });
   let failure: FailureKind | null = "aborted";
+  let spent: Spent | null = null;
   let sentMs = 0;
   try {
     const openIo = (piece: Piece | null) =>
@@ -214,6 +215,7 @@ async function runOne(
         : await callPieces(call, pieces, openIo);
     if (result.ok) {
       failure = null;
+      spent = spentOf(billing);
       const { transcript, dropped } = result;
       const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
       const settlement = {
@@ -235,15 +237,15 @@ async function runOne(
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
     const asRun = failure === "aborted" && sentMs > 0;
     const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
+    const heard = asRun ? quoteFor(services, payer, target, sentAmount(audio, sentMs)) : null;
+    spent = heard === null ? null : spentOf(heard);
     await run.keeper.settle(
-      asRun
-        ? chargedAsRun(attemptId, quoteFor(services, payer, target, sentAmount(audio, sentMs)))
-        : uncharged(attemptId, attemptOutcome(failure)),
+      heard === null ? uncharged(attemptId, attemptOutcome(failure)) : chargedAsRun(attemptId, heard),
       failed,
     );
     return { ok: false, failure: failed };
   } finally {
-    services.circuits.end(circuit, failure);
+    watched.end(failure, spent);
   }
 }
 

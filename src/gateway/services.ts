@@ -11,6 +11,7 @@ import type { ChatProvider } from "../providers/chat-provider.ts";
 import type { Circuits } from "../providers/health.ts";
 import type { RemoteRun, StreamingIo } from "../providers/io.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
+import type { Observer } from "./call-watch.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { ProviderDeletions } from "./provider-deletions.ts";
 import type { Quotas } from "../quotas/quotas.ts";
@@ -49,6 +50,7 @@ export interface GatewayServices {
   readonly spool: Pick<Spool, "begin">;
   readonly remoteAudio: RemoteAudio;
   readonly circuits: Circuits;
+  readonly observer: Observer;
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
   readonly leases: Pick<Ledger, "reserve" | "settle">;

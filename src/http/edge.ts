@@ -6,6 +6,17 @@ import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
 import type { Upgrades } from "./upgrade.ts";
 
+export interface ExchangeSeen {
+  readonly requestId: string;
+  readonly method: string;
+  /** The endpoint's path as its contract has it; null: none. */
+  readonly route: string | null;
+  readonly status: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly traceparent: string | undefined;
+}
+
 export interface Edge {
   readonly limits: EdgeLimits;
   readonly schedule: Schedule;
@@ -13,6 +24,8 @@ export interface Edge {
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly logger: Logger;
+  /** Sees each exchange as it is over; only counts, never throws. */
+  readonly onExchange: ((seen: ExchangeSeen) => void) | null;
   readonly exchanges: WeakMap<IncomingMessage, Exchange>;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;

@@ -30,6 +30,7 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
   readonly now?: () => number;
+  readonly onExchange?: Edge["onExchange"];
 }
 
 export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): FastifyInstance {
@@ -40,6 +41,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     publicUrl: options.publicUrl,
     draining: options.draining,
     logger: options.logger,
+    onExchange: options.onExchange ?? null,
     exchanges: new WeakMap(),
     upgrades: () => upgrades,
   };
@@ -141,13 +143,20 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
   const exchange = openExchange(request.raw, reply.raw, receivedAt);
   edge.exchanges.set(request.raw, exchange);
   reply.raw.once("close", () => {
-    edge.logger.info({
-      request_id: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      status: exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode,
-      code: exchange.code,
-      ms: edge.now() - receivedAt,
+    const { method, id } = request;
+    const route = request.routeOptions.url ?? null;
+    const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;
+    const endedAt = edge.now();
+    edge.logger.info({ request_id: id, method, route, status, code: exchange.code, ms: endedAt - receivedAt });
+    const traceparent = request.raw.headers["traceparent"];
+    edge.onExchange?.({
+      requestId: id,
+      method,
+      route,
+      status,
+      startedAtMs: receivedAt,
+      endedAtMs: endedAt,
+      traceparent: typeof traceparent === "string" ? traceparent : undefined,
     });
   });
 }

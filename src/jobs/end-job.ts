@@ -35,12 +35,18 @@ export async function endJob(
     if (locked === null) return null;
     const end = endOf(locked);
     await endLocked(services, tx, locked, end);
-    return { key: locked.audio_key, end };
+    return { locked, end };
   });
   if (ended === null) {
     services.gateway.logger.info({ job_id: fence.id, attempt: fence.attempt, reason: "lost", event: "job.left" });
     return false;
   }
+  const { created_at: createdAt, started_at: startedAt, audio_key: audioKey } = ended.locked;
+  const startedMs = (startedAt ?? createdAt).getTime();
+  services.gateway.observer.jobEnded({
+    waitMs: startedMs - createdAt.getTime(),
+    runMs: services.gateway.now().getTime() - startedMs,
+  });
   services.gateway.logger.info({
     job_id: fence.id,
     attempt: fence.attempt,
@@ -48,7 +54,7 @@ export async function endJob(
     code: ended.end.error?.code ?? null,
     event: "job.ended",
   });
-  if (ended.key !== null) await removeAudio(services, fence.id, ended.key);
+  if (audioKey !== null) await removeAudio(services, fence.id, audioKey);
   return true;
 }
 

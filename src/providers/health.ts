@@ -34,7 +34,12 @@ export interface Circuits {
   end(key: string, failure: FailureKind | null): void;
 }
 
-export function createCircuits(nowMs: () => number): Circuits {
+export interface CircuitStates {
+  /** Of every key that was ever called: whether it rests. */
+  states(): readonly { readonly key: string; readonly isHealthy: boolean }[];
+}
+
+export function createCircuits(nowMs: () => number): Circuits & CircuitStates {
   const circuits = new Map<string, Circuit>();
   const of = (key: string): Circuit => {
     const existing = circuits.get(key);
@@ -47,6 +52,7 @@ export function createCircuits(nowMs: () => number): Circuits {
     isHealthy: (key) => circuits.get(key)?.isHealthy(nowMs()) ?? true,
     begin: (key) => of(key).begin(nowMs()),
     end: (key, failure) => of(key).end(nowMs(), failure),
+    states: () => [...circuits].map(([key, circuit]) => ({ key, isHealthy: circuit.isHealthy(nowMs()) })),
   };
 }
 

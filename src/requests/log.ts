@@ -23,6 +23,8 @@ export interface RequestLogOptions {
   readonly logger: Logger;
   readonly keptDays: number;
   readonly nowMs: () => number;
+  /** Sees each record as it is complete; only counts, never throws. */
+  readonly onRecord?: (record: RequestRecord) => void;
 }
 
 /** A record is readable within 5 s (contract 10); a batch costs about the same whether it holds 1 or 100. */
@@ -35,7 +37,8 @@ const MAX_UNOWNED = 50;
 const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
 
-export function createRequestLog({ database, logger, keptDays, nowMs }: RequestLogOptions): RequestLog {
+export function createRequestLog(options: RequestLogOptions): RequestLog {
+  const { database, logger, keptDays, nowMs, onRecord } = options;
   let fresh: RequestRecord[] = [];
   /** Being written, or to be written again. */
   let batch: readonly RequestRecord[] = [];
@@ -81,6 +84,7 @@ export function createRequestLog({ database, logger, keptDays, nowMs }: RequestL
   };
 
   const keep = (record: RequestRecord): void => {
+    onRecord?.(record);
     if (record.workspaceId === null) {
       unowned += 1;
       if (unowned > MAX_UNOWNED) return;

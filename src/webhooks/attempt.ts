@@ -20,7 +20,7 @@ const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
 export async function attemptDelivery(
-  services: Pick<WebhookServices, "receivers" | "timeoutMs" | "nowMs">,
+  services: Pick<WebhookServices, "receivers" | "timeoutMs" | "nowMs" | "onAttempt">,
   delivery: ClaimedDelivery,
   signal?: AbortSignal,
 ): Promise<Attempted> {
@@ -29,11 +29,9 @@ export async function attemptDelivery(
   const request = signedRequest(delivery, startedMs);
   const started = performance.now();
   const answer = await receivers.post({ url: delivery.url, ...request, timeoutMs, signal });
-  return {
-    startedAt: new Date(startedMs),
-    latencyMs: Math.round(performance.now() - started),
-    ...judge(answer, nowMs()),
-  };
+  const verdict = judge(answer, nowMs());
+  services.onAttempt?.(verdict.outcome);
+  return { startedAt: new Date(startedMs), latencyMs: Math.round(performance.now() - started), ...verdict };
 }
 
 export interface SignedRequest {

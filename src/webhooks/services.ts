@@ -13,6 +13,8 @@ export interface WebhookServices {
   /** From the first packet to the last byte of the answer that is read. */
   readonly timeoutMs: number;
   readonly nowMs: () => number;
+  /** Hears how each attempt went. */
+  readonly onAttempt?: (outcome: string) => void;
   /** From 0 to 1. */
   readonly random: () => number;
 }

@@ -1,0 +1,64 @@
+// A call to a provider, watched from its first moment to its last: the circuit learns how it went, and so does whoever counts
+// (contract 10, metrics and traces). Names, kinds and figures; no word of anybody's.
+import type { AttemptId, RequestId } from "../contract/ids.ts";
+import type { FailureKind } from "../providers/io.ts";
+import type { Target } from "../routing/types.ts";
+import type { Billing, BillingClass } from "./quote.ts";
+import { circuitOf } from "./resolve-account.ts";
+import type { GatewayServices } from "./services.ts";
+
+export interface CallSeen {
+  readonly requestId: RequestId;
+  readonly attemptId: AttemptId;
+  readonly operation: "transcription" | "chat";
+  readonly provider: string;
+  readonly model: string;
+  readonly outcome: "succeeded" | FailureKind;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly spent: Spent | null;
+}
+
+/** What the call is charged with; as the caller sees it, not as the provider may bill it. */
+export interface Spent {
+  readonly billingClass: BillingClass;
+  readonly audioMs: number;
+  readonly chargeNanoUsd: bigint;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Called on every request's way: it only counts, never waits and never throws. */
+export interface Observer {
+  called(seen: CallSeen): void;
+  /** By a worker. Milliseconds from its submission to its first start, and from there to its end. */
+  jobEnded(seen: { readonly waitMs: number; readonly runMs: number }): void;
+}
+
+/** Of audio; tokens are a chat's. */
+export function spentOf({ billingClass, audioMs, chargeNanoUsd }: Billing): Spent {
+  return { billingClass, audioMs, chargeNanoUsd, inputTokens: 0, outputTokens: 0 };
+}
+
+export interface WatchedCall {
+  /** null: it succeeded. */
+  end(failure: FailureKind | null, spent: Spent | null): void;
+}
+
+export function watchCall(
+  { circuits, observer, now }: Pick<GatewayServices, "circuits" | "observer" | "now">,
+  call: Pick<CallSeen, "requestId" | "attemptId" | "operation"> & { readonly target: Target },
+): WatchedCall {
+  const { requestId, attemptId, operation, target } = call;
+  const { provider, model } = target;
+  const circuit = circuitOf(target);
+  const startedAtMs = now().getTime();
+  circuits.begin(circuit);
+  return {
+    end: (failure, spent) => {
+      circuits.end(circuit, failure);
+      const seen = { requestId, attemptId, operation, provider, model, startedAtMs, endedAtMs: now().getTime() };
+      observer.called({ ...seen, outcome: failure ?? "succeeded", spent });
+    },
+  };
+}

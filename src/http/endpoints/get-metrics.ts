@@ -1,0 +1,11 @@
+// GET /metrics on the admin listener (contract 10): what this process counts, for Prometheus.
+import { getMetricsContract } from "../../contract/operations.ts";
+import { METRICS_TYPE } from "../../lib/metric-registry.ts";
+import type { Endpoint } from "../endpoint.ts";
+
+export function getMetrics(text: () => Promise<string>): Endpoint {
+  return {
+    contract: getMetricsContract,
+    handle: async () => ({ status: 200, body: { text: await text(), contentType: METRICS_TYPE } }),
+  };
+}

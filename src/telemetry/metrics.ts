@@ -1,0 +1,132 @@
+// What `/metrics` shows (contract 10): the names, their labels, and who counts them. No label holds an id, an address or anything a
+// caller wrote: routes of our own, methods, names of providers and models that an operator configured, kinds and outcomes.
+import type { CallSeen, Observer } from "../gateway/call-watch.ts";
+import type { RequestRecord } from "../gateway/request-record.ts";
+import type { ExchangeSeen } from "../http/edge.ts";
+import { createMetricRegistry, type MetricRegistry, type Sample } from "../lib/metric-registry.ts";
+
+export interface Metrics extends Observer {
+  readonly exchanged: (seen: ExchangeSeen) => void;
+  readonly recorded: (record: RequestRecord) => void;
+  readonly webhookAttempted: (outcome: string) => void;
+  text: MetricRegistry["text"];
+}
+
+/** What is not counted but looked up, at each scrape. */
+export interface MetricSources {
+  readonly version: string;
+  readonly jobsByState: () => Promise<readonly Sample[]>;
+  /** By provider and model: 1 rests, 0 does not. */
+  readonly circuits: () => readonly Sample[];
+}
+
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const JOB_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600, 10_800, 21_600];
+const NANO_PER_USD = 1e9;
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]);
+/** A failed call leads to the next one at once: more requests than this are never between the two. */
+const MAX_FAILED = 10_000;
+
+export function createMetrics(sources: MetricSources): Metrics {
+  const registry = createMetricRegistry();
+  const calls = countCalls(registry);
+  const routes = countRoutes(registry);
+  const requests = registry.counter("svc_http_requests_total", "Requests answered.", ["route", "method", "status"]);
+  const requestSeconds = registry.histogram(
+    "svc_http_request_duration_seconds",
+    "From the head of a request to the end of its answer.",
+    ["route", "method"],
+    REQUEST_SECONDS,
+  );
+  const waits = registry.histogram("svc_job_wait_seconds", "From a job's submission to its start.", [], JOB_SECONDS);
+  const runs = registry.histogram("svc_job_run_seconds", "From a job's start to its end.", [], JOB_SECONDS);
+  const webhooks = registry.counter("svc_webhook_attempts_total", "Attempts to deliver an event.", ["outcome"]);
+  registry.gauge("svc_jobs", "Jobs that have not ended, of all processes.", ["state"], sources.jobsByState);
+  registry.gauge(
+    "svc_provider_circuit_state",
+    "Whether a model rests after failures: 1 rests on an account at least, 0 does not.",
+    ["provider", "model"],
+    async () => sources.circuits(),
+  );
+  registry.gauge("svc_build_info", "This process.", ["version", "node"], async () => [
+    { labels: [sources.version, process.versions.node], value: 1 },
+  ]);
+  return {
+    ...calls,
+    ...routes,
+    exchanged: ({ route, method, status, startedAtMs, endedAtMs }) => {
+      const path = route ?? "none";
+      const known = METHODS.has(method) ? method : "OTHER";
+      requests.add([path, known, String(status)]);
+      requestSeconds.observe([path, known], (endedAtMs - startedAtMs) / 1000);
+    },
+    jobEnded: ({ waitMs, runMs }) => {
+      waits.observe([], waitMs / 1000);
+      runs.observe([], runMs / 1000);
+    },
+    webhookAttempted: (outcome) => webhooks.add([outcome]),
+    text: () => registry.text(),
+  };
+}
+
+function countCalls(registry: MetricRegistry): Pick<Metrics, "called"> {
+  const attempts = registry.counter("svc_upstream_attempts_total", "Calls to providers.", [
+    "provider",
+    "model",
+    "operation",
+    "outcome",
+  ]);
+  const seconds = registry.histogram(
+    "svc_upstream_attempt_duration_seconds",
+    "Calls to providers, from their reservation to their end.",
+    ["provider", "model", "operation"],
+    CALL_SECONDS,
+  );
+  const fallbacks = registry.counter("svc_fallbacks_total", "Calls made because the one before failed.", [
+    "operation",
+    "reason",
+  ]);
+  const billed = ["provider", "model", "billing"];
+  const audio = registry.counter("svc_audio_seconds_total", "Audio that providers answered for.", billed);
+  const cost = registry.counter("svc_cost_usd_total", "What apps were charged.", billed);
+  const failed = new Map<string, string>();
+
+  const noteFallback = ({ requestId, operation, outcome }: CallSeen): void => {
+    const before = failed.get(requestId);
+    if (before !== undefined) {
+      fallbacks.add([operation, before]);
+      failed.delete(requestId);
+    }
+    if (outcome === "succeeded") return;
+    failed.set(requestId, outcome);
+    if (failed.size <= MAX_FAILED) return;
+    for (const oldest of failed.keys()) {
+      failed.delete(oldest);
+      break;
+    }
+  };
+  return {
+    called: (seen) => {
+      const { provider, model, operation, outcome, spent } = seen;
+      attempts.add([provider, model, operation, outcome]);
+      seconds.observe([provider, model, operation], (seen.endedAtMs - seen.startedAtMs) / 1000);
+      if (outcome !== "succeeded" || failed.size > 0) noteFallback(seen);
+      if (spent === null) return;
+      const labels = [provider, model, spent.billingClass];
+      if (spent.audioMs > 0) audio.add(labels, spent.audioMs / 1000);
+      cost.add(labels, Number(spent.chargeNanoUsd) / NANO_PER_USD);
+    },
+  };
+}
+
+function countRoutes(registry: MetricRegistry): Pick<Metrics, "recorded"> {
+  const rejections = registry.counter("svc_route_rejections_total", "Requests that no target could take.", ["reason"]);
+  const keys = registry.counter("svc_idempotency_total", "Requests with an idempotency key.", ["outcome"]);
+  return {
+    recorded: ({ refusal, keyUse }) => {
+      if (refusal !== null) rejections.add([refusal]);
+      if (keyUse !== "not_sent") keys.add([keyUse]);
+    },
+  };
+}
