@@ -2,6 +2,7 @@
 // to ask (contract 10, Operations).
 import { type Command, Option } from "commander";
 import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
+import { addRoute, type ExplainRoute } from "./route-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
 interface Common {
@@ -33,9 +34,11 @@ export interface Operations {
   readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
   readonly migrateStorage: (options: MigrateStorageOptions, terminal: Terminal) => Promise<number>;
   readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
+  readonly explainRoute: ExplainRoute;
 }
 
 export function addOperations(program: Command, run: Run, operations: Operations): void {
+  addRoute(program, run, operations.explainRoute);
   program
     .command("doctor")
     .description("Check this installation: each finding is ok, warn or fail, with how to fix it.")

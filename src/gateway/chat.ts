@@ -73,7 +73,7 @@ export async function streamChat(services: GatewayServices, call: ChatCall): Pro
 }
 
 async function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): Promise<DecidedChat> {
-  const decision = decide(services, call, stream);
+  const decision = decideChat(services, call, stream);
   if (!decision.ok)
     throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
   await services.quotas.takeTokens(
@@ -83,7 +83,12 @@ async function decideOrRefuse(services: GatewayServices, call: ChatCall, stream:
   return decision;
 }
 
-function decide(services: GatewayServices, call: ChatCall, stream: boolean): ChatDecision {
+/** Every request, stream and dry run is judged here, and what was decided recorded. */
+export function decideChat(
+  services: Pick<GatewayServices, "directory" | "circuits" | "chatProviders">,
+  call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
+  stream: boolean,
+): ChatDecision {
   const { key, app, workspace } = call.principal;
   if (app === null)
     throw new GatewayError("FORBIDDEN", {
@@ -106,7 +111,7 @@ function decide(services: GatewayServices, call: ChatCall, stream: boolean): Cha
   return decision;
 }
 
-function askedOf({ fields }: ChatCall, request: ChatRequest): Asked {
+function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): Asked {
   return {
     capability: "chat",
     features: askedChatFeatures(request),
@@ -119,7 +124,7 @@ function askedOf({ fields }: ChatCall, request: ChatRequest): Asked {
 
 /** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
 function explain(services: GatewayServices, call: ChatCall): GatewayReply {
-  return jsonReply(200, describeChatDecision(services, call, decide(services, call, call.fields.stream === true)));
+  return jsonReply(200, describeChatDecision(services, call, decideChat(services, call, call.fields.stream === true)));
 }
 
 function slotRequest(call: ChatCall) {

@@ -10,7 +10,15 @@ import { type ChatPlanner, chatJudge } from "../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { type AudioDecision, type ByChat, decideAudio } from "../routing/decide-translation.ts";
 import type { Requirements } from "../routing/required-features.ts";
-import { type AudioCall, contextOf, healthOf, type MeasuredFacts, questionOf, recordDecision } from "./audio-call.ts";
+import {
+  type AudioCall,
+  contextOf,
+  healthOf,
+  type MeasuredFacts,
+  questionOf,
+  recordDecision,
+  type RoutedCall,
+} from "./audio-call.ts";
 import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
 import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
@@ -41,7 +49,11 @@ export const TRANSLATED_BY_CHAT: Warning = {
   details: null,
 };
 
-export function decideWithChat(services: GatewayServices, call: AudioCall, facts: MeasuredFacts): AudioDecision {
+export function decideWithChat(
+  services: Pick<GatewayServices, "directory" | "decoder" | "circuits" | "chatProviders">,
+  call: RoutedCall,
+  facts: MeasuredFacts,
+): AudioDecision {
   const context = contextOf(services, call);
   const question = questionOf(services, call, facts);
   // A transcription, or a translation that a target makes itself, plans no chat.

@@ -3,7 +3,8 @@ import type { Operations } from "../cli/operations-commands.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
+import { explainRoute } from "./explain-route.ts";
 import { migrateStorage } from "./migrate-storage.ts";
 import { restore } from "./restore.ts";
 
-export const operations: Operations = { doctor, backup, restore, migrateStorage, auditVerify };
+export const operations: Operations = { doctor, backup, restore, migrateStorage, auditVerify, explainRoute };

@@ -1,0 +1,74 @@
+// `patchbay route explain`: where a request would go, and why, from the stored set-up alone (contract 3, 10).
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
+import type { Terminal } from "./terminal.ts";
+import { addFieldOptions, fieldsOf } from "./transcription-options.ts";
+
+export interface ExplainOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  /** A stored key's id. */
+  readonly key?: string;
+  readonly app?: string;
+  readonly apiKey?: string;
+  readonly request?: string;
+  /** A file with the body of a chat. */
+  readonly chat?: string;
+  readonly translate?: boolean;
+  readonly toLanguage?: string;
+  readonly seconds?: number;
+  readonly bytes?: number;
+  readonly channels?: number;
+  readonly audioFormat?: string;
+  /** Of a transcription or translation, as the API names them. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Answers its exit code, or throws a `CliError`. `file`: the recording; undefined: what the options say of it. */
+export type ExplainRoute = (file: string | undefined, options: ExplainOptions, terminal: Terminal) => Promise<number>;
+
+export const AUDIO_FORMATS = ["wav", "mp3", "mp4", "m4a", "mpeg", "webm"] as const;
+
+export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute): void {
+  const command = program
+    .command("route")
+    .description("See where requests go.")
+    .command("explain")
+    .description(
+      "Decide a request as the gateway would, from what is stored, with every provider taken for healthy; nothing is called, changed or billed.",
+    )
+    .argument("[file]", "The recording; not given: what the options say of it, or nothing is known of it.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay route explain call.mp3 --app acme/notes --diarization",
+        "patchbay route explain --key key_01m7xvdv3gfy48mypwbq45tkm4 --seconds 5400 --language pt-BR",
+        "patchbay route explain --chat request.json --app acme/notes",
+        "patchbay route explain --request req_01m7xvdv3gfy48mypwbq45tkm4",
+      ),
+    )
+    .addOption(new Option("--app <app>", "Whose request it would be: an app's id, or workspace/app."))
+    .addOption(new Option("--key <id>", "The same by a stored key's id."))
+    .addOption(new Option("--api-key <key>", "The same by the key itself (PATCHBAY_API_KEY)."))
+    .addOption(new Option("--request <id>", "What was decided of a request that is on record."))
+    .addOption(new Option("--chat <file>", "The JSON body of a chat, instead of a recording."))
+    .addOption(new Option("--translate", "A translation instead of a transcription."))
+    .addOption(new Option("--to-language <text>", "Language to translate into."))
+    .addOption(new Option("--seconds <n>", "Length of a recording that is not at hand.").argParser(parseAmount))
+    .addOption(new Option("--bytes <n>", "Its size; as of 16-bit WAV unless given.").argParser(parseAmount))
+    .addOption(new Option("--channels <n>", "Its channels; 1 unless given.").argParser(parseAmount))
+    .addOption(new Option("--audio-format <format>", "Its format; wav unless given.").choices(AUDIO_FORMATS))
+    .addOption(configOption())
+    .addOption(jsonOption());
+  addFieldOptions(command).action(async (file: string | undefined, options: Omit<ExplainOptions, "fields">) => {
+    const fields = fieldsOf({ ...options });
+    run.exitCode = await explainRoute(file, { ...options, fields }, run.terminal);
+  });
+}
+
+function parseAmount(text: string): number {
+  const amount = Number(text);
+  if (!/^\d{1,12}(\.\d{1,3})?$/u.test(text) || amount === 0)
+    throw new InvalidArgumentError("It must be a number above 0.");
+  return amount;
+}

@@ -1,0 +1,49 @@
+// Who would be asking, for explanations (contract 10): by a stored key's id, or by an app's as a key without settings of its own.
+import type { Principal } from "../auth/principal.ts";
+import { brand } from "../contract/ids.ts";
+import type { Database } from "../storage/database.ts";
+import { findKey } from "./find-key.ts";
+import { storedSettings } from "./stored.ts";
+
+/** null: unknown, revoked or expired. */
+export async function findKeyById(database: Database, id: string): Promise<Principal | null> {
+  const row = await database.db.selectFrom("api_keys").select("secret_hash").where("id", "=", id).executeTakeFirst();
+  return row === undefined ? null : findKey(database, row.secret_hash, false);
+}
+
+/** By its id, or as `workspace/app` by both slugs. */
+export async function findAppPrincipal(database: Database, name: string): Promise<Principal | null> {
+  const [workspace = "", slug = ""] = name.split("/");
+  const row = await database.db
+    .selectFrom("apps as app")
+    .innerJoin("workspaces as workspace", "workspace.id", "app.workspace_id")
+    .select(["app.id", "app.name", "app.settings", "workspace.id as workspace_id", "workspace.slug", "workspace.plan"])
+    .where((where) =>
+      where.or([
+        where("app.id", "=", name),
+        where.and([where("workspace.slug", "=", workspace), where("app.slug", "=", slug)]),
+      ]),
+    )
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { quota, ...routing } = storedSettings.parse(row.settings);
+  const inherited = storedSettings.parse({});
+  return {
+    key: {
+      id: brand("key", ""),
+      prefix: "",
+      last4: "",
+      name: "",
+      role: "member",
+      scopes: [],
+      createdAt: new Date(0),
+      expiresAt: null,
+      quota: inherited.quota,
+      routing: inherited,
+    },
+    workspace: { id: brand("workspace", row.workspace_id), slug: row.slug, plan: row.plan },
+    app: { id: brand("app", row.id), name: row.name, quota, routing },
+    scopes: [],
+    testMode: false,
+  };
+}
