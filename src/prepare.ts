@@ -1,12 +1,13 @@
 // What every long-running command of ours begins with (contract 10): configuration, secrets, storage, and the set-up in the file
 // brought to the database; and how it ends, by a signal.
-import { destination, type Logger, pino } from "pino";
+import { destination, type Logger } from "pino";
 import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { formatFault } from "./config/fault.ts";
 import { loadConfiguration } from "./config/load-configuration.ts";
 import { applyConfiguration } from "./directory/apply-configuration.ts";
+import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
@@ -85,7 +86,7 @@ export async function prepare(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
-  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination(1));
+  const logger = createLogger(destination(1));
   return { configuration, file, database, seal, pepper, logger, ffmpeg, say, step };
 }
 

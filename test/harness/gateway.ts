@@ -3,7 +3,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { type App, type AppOptions, createApp } from "../../src/app.ts";
 import type { Configuration } from "../../src/config/configuration.ts";
@@ -11,6 +10,7 @@ import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { Database } from "../../src/storage/database.ts";
+import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { openTestDatabase } from "./database.ts";
 
@@ -61,7 +61,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const seal = createSeal({ keys: [ENCRYPTION_KEY] });
   await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
   const logs: string[] = [];
-  const logger = pino({ level: "trace" }, { write: (line: string) => logs.push(line) });
+  const logger = createLogger({ write: (line: string) => logs.push(line) }, { level: "trace", isStrict: true });
   const app = await createApp({
     configuration,
     database,

@@ -83,7 +83,7 @@ test("the log of a request has exactly the allowed fields", async () => {
   await app.inject({ url: "/v1/me" });
   assert.deepEqual(
     logs.map((line) => Object.keys(line).toSorted()),
-    logs.map(() => ["code", "level", "method", "ms", "request_id", "route", "status"]),
+    logs.map(() => ["code", "level", "method", "ms", "request_id", "route", "status", "time"]),
   );
   assert.deepEqual(
     logs.map(({ route, status, code }) => ({ route, status, code })),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
 import type { FastifyInstance } from "fastify";
-import pino from "pino";
+import { createLogger } from "../../../src/lib/logger.ts";
 import type { EndpointContract } from "../../../src/contract/endpoint.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { GatewayError } from "../../../src/contract/errors.ts";
@@ -42,7 +42,7 @@ export interface RunningEdge {
 
 export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; logs: Record<string, unknown>[] } {
   const logs: Record<string, unknown>[] = [];
-  const logger = pino({ base: null, timestamp: false }, { write: (line: string) => logs.push(JSON.parse(line)) });
+  const logger = createLogger({ write: (line: string) => logs.push(JSON.parse(line)) }, { isStrict: true });
   const endpoints: Endpoint[] = [
     { contract: BASE, handle: async () => json({ ok: true }) },
     {

@@ -1,0 +1,90 @@
+// The log's allow-list (reliability 6): what is not listed does not get out, whatever it is called and wherever it hides.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { GatewayError } from "../../src/contract/errors.ts";
+import { createLogger, LOG_FIELDS } from "../../src/lib/logger.ts";
+import { makeTenant, openTestDatabase } from "../harness/database.ts";
+
+const CANARY = "canary-4711-hush";
+
+function logged(write: (logger: ReturnType<typeof createLogger>) => void): {
+  readonly text: string;
+  readonly json: Record<string, unknown>;
+} {
+  const lines: string[] = [];
+  write(createLogger({ write: (line: string) => lines.push(line) }));
+  assert.equal(lines.length, 1);
+  return { text: lines.join(""), json: JSON.parse(lines.join("")) as Record<string, unknown> };
+}
+
+test("reliability 6: listed fields get out, others and everything inside a structure do not", () => {
+  const { text, json } = logged((logger) =>
+    logger.info(
+      {
+        request_id: "req_1",
+        authorization: CANARY,
+        url: CANARY,
+        body: { text: CANARY },
+        reason: { deep: CANARY },
+        __proto__: { x: CANARY },
+      },
+      "said",
+    ),
+  );
+  assert.doesNotMatch(text, /hush/u);
+  assert.deepEqual(Object.keys(json).toSorted(), ["level", "msg", "reason", "request_id", "time"]);
+  assert.equal(json["reason"], null);
+});
+
+test("reliability 6: every listed field is one line's worth", () => {
+  for (const name of LOG_FIELDS) {
+    const { json } = logged((logger) => logger.info({ [name]: "x".repeat(100_000) }));
+    assert.equal(String(json[name]).length, 300);
+  }
+});
+
+test("reliability 6: an error is logged with its kind, code and place; nothing that a library quotes, at any depth", async () => {
+  const database = await openTestDatabase();
+  const { workspaceId } = await makeTenant(database);
+  const fromDatabase = await database.db
+    .insertInto("workspaces")
+    .values({ id: workspaceId, slug: CANARY, managed_by: CANARY })
+    .execute()
+    .catch((error: unknown) => error);
+  const fromCast = await database.db
+    .selectFrom("workspaces")
+    .where("created_at", "=", CANARY as never)
+    .execute()
+    .catch((error: unknown) => error);
+  await database.close();
+  const fromParser = (() => {
+    try {
+      return JSON.parse(`${CANARY}{`) as unknown;
+    } catch (error) {
+      return error;
+    }
+  })();
+  const fromSchema = z.strictObject({ a: z.string() }).safeParse({ [CANARY]: 1 }).error;
+  const extra = Object.assign(new Error("ours"), { body: CANARY, config: { key: CANARY } });
+  const nested = new GatewayError("INTERNAL", { message: "The fault.", cause: fromParser });
+  for (const err of [fromDatabase, fromCast, fromParser, fromSchema, extra, nested, CANARY, { message: CANARY }]) {
+    const { text, json } = logged((logger) => logger.error({ err }, "failed"));
+    assert.doesNotMatch(text, /hush/u, String(err));
+    assert.equal(typeof (json["err"] as { type: unknown }).type, "string");
+  }
+  const { json } = logged((logger) => logger.error({ err: nested }, "failed"));
+  const err = json["err"] as {
+    readonly message: string;
+    readonly stack: readonly string[];
+    readonly cause: { type: string };
+  };
+  assert.equal(err.message, "The fault.");
+  assert.match(err.stack[0] ?? "", /logger\.test\.ts:\d+:\d+/u);
+  assert.equal(err.cause.type, "SyntaxError");
+});
+
+test("reliability 6: in tests a field that nobody listed is a fault", () => {
+  const logger = createLogger({ write: () => undefined }, { isStrict: true });
+  assert.throws(() => logger.info({ unlisted: 1 }), /no field unlisted/u);
+});
