@@ -1,6 +1,7 @@
 // Live audio to a transcript (contract 10): the same route, purpose, features and events as a file's stream, from targets that
 // take live audio. Audio that a target has had cannot be said again: it falls back no further than the refusal of a socket.
 import { createSampleClock, createWebmClock, type LiveClock } from "../audio/live-clock.ts";
+import { MINIMUM_SECONDS } from "../audio/measure-source.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
 import { type FailureKind, ProviderError } from "../providers/io.ts";
@@ -185,13 +186,20 @@ function liveAudio(
     hasBegun: () => begun,
     open: async function* () {
       begun = true;
+      // Held back until it is enough to be a recording: what is none costs nothing.
+      const held: Uint8Array[] = [];
+      let isEnough = false;
       for await (const chunk of frames) {
         const seconds = clock.hear(chunk);
-        if (seconds === null) throw invalidAudio();
+        if (seconds === null) throw invalidAudio("is not a WebM recording of one Opus track");
         if (seconds > maxSeconds) throw tooLong(maxSeconds);
+        isEnough ||= seconds >= MINIMUM_SECONDS;
+        held.push(chunk);
+        if (!isEnough) continue;
         await meter.pass(Math.round(seconds * 1000));
-        yield chunk;
+        yield* held.splice(0);
       }
+      if (!isEnough) throw invalidAudio(`holds less than ${MINIMUM_SECONDS} s of audio`);
     },
   };
 }
@@ -205,8 +213,8 @@ function factsOf(live: LiveEncoding) {
   return { format, sizeBytes: 0, durationSeconds: 0, channels: 1, live };
 }
 
-function invalidAudio(): GatewayError {
-  return new GatewayError("INVALID_AUDIO", { message: "What was sent is not a WebM recording of one Opus track." });
+function invalidAudio(what: string): GatewayError {
+  return new GatewayError("INVALID_AUDIO", { message: `What was sent ${what}.` });
 }
 
 function tooLong(maxSeconds: number): GatewayError {

@@ -78,14 +78,15 @@ interface CallOptions {
   readonly key?: string | null;
   readonly protocols?: readonly string[];
   readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const urlOf = (origin: string, query = ""): string =>
   `${origin.replace("http", "ws")}/v1/transcription/realtime${query}`;
 
-function open(origin: string, { key = KEY, protocols = [], query }: CallOptions): WebSocket {
+function open(origin: string, { key = KEY, protocols = [], query, headers = {} }: CallOptions): WebSocket {
   return new WebSocket(urlOf(origin, query), [...protocols], {
-    headers: key === null ? {} : { authorization: `Bearer ${key}` },
+    headers: { ...headers, ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
   });
 }
 

@@ -1,0 +1,166 @@
+// A conversation is routed like any request (contract 2, 4, 10): test keys, purposes in the start frame and in the upgrade's head, both
+// policies; and a route of which nobody can answer.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { generateKey } from "../../../src/auth/key-format.ts";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { call, envelopeIn, errorIn, FINISH, samples, speak, START } from "./setup.ts";
+
+const TEST_KEY = generateKey("test");
+const STRICT_KEY = "key-of-the-app-that-is-strict-01";
+const SHORT = (): Buffer => samples().subarray(0, 32_000);
+
+function file(sandbox: Sandbox): ConfigurationFile {
+  const key = (id: string, secret: string) => ({ id, secret, scopes: ["transcribe" as const] });
+  return {
+    prices: [{ provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" }],
+    connections: [
+      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
+      // Nothing listens there: what is answered has not come from it.
+      { id: "nowhere", kind: "deepgram", api_key: "dg-secret", base_url: "http://127.0.0.1:9" },
+      { id: "samples", kind: "assemblyai", api_key: "aa-secret", base_url: "http://127.0.0.1:9" },
+    ],
+    routes: [
+      {
+        id: "usual",
+        targets: [{ connection: "dg", model: "nova-3" }],
+        purposes: [
+          { purpose: "calls", route: "calls", is_enabled: true, is_published: true, defaults: { diarization: true } },
+          { purpose: "off", route: "calls", is_enabled: false, is_published: true },
+        ],
+      },
+      { id: "calls", targets: [{ connection: "dg", model: "nova-2" }] },
+      { id: "tested", targets: [{ connection: "nowhere", model: "nova-3" }] },
+      { id: "tested-samples", targets: [{ connection: "samples", model: "universal-streaming-english" }] },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          { id: "notes", route: "usual", keys: [key("notes", KEY)] },
+          { id: "strict", route: "usual", audio_purpose_policy: "strict", keys: [key("strict", STRICT_KEY)] },
+          {
+            id: "tested",
+            route: "tested",
+            purposes: [{ purpose: "samples", route: "tested-samples", is_enabled: true, is_published: true }],
+            keys: [key("tested", TEST_KEY)],
+          },
+        ],
+      },
+    ],
+  };
+}
+
+let gateway: TestGateway;
+let aheadMs = 0;
+before(async () => {
+  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.clearFaults();
+  aheadMs += 3_600_000;
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
+for (const [what, fields] of [
+  ["the target's wire", {}],
+  ["the wire of a target that takes samples alone", { purpose: "samples" }],
+] as const) {
+  test(`contract 2, 10: a test key is answered by the sandbox over ${what}, for nothing, and says so`, async () => {
+    const caller = await call(gateway.origin, { key: TEST_KEY });
+    await speak(caller, { ...START, ...fields }, SHORT());
+    assert.deepEqual(await caller.closed, [1000, ""]);
+    const envelope = envelopeIn(caller);
+    assert.match(envelope.content, /^\[simulated, 0\.0 s to 1\.0 s\]$/u);
+    assert.ok(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
+    assert.deepEqual([envelope.usage.audio_seconds, envelope.usage.billable_audio_seconds], [1, 0]);
+    const rows = await gateway.database.db.selectFrom("attempts").selectAll().execute();
+    assert.ok(rows.length > 0);
+    for (const row of rows)
+      assert.deepEqual([row.state, row.billing_class, Number(row.charge_nano_usd)], ["settled", "simulated", 0]);
+  });
+}
+
+for (const [what, fields, headers, model, applied] of [
+  ["in the start frame", { purpose: "calls" }, {}, "nova-2", ["calls", "calls", "body"]],
+  ["in the upgrade's head", {}, { "x-svc-purpose": "calls" }, "nova-2", ["calls", "calls", "header"]],
+  [
+    "in both, where the frame rules",
+    { purpose: "off" },
+    { "x-svc-purpose": "calls" },
+    "nova-3",
+    ["off", null, "fallback"],
+  ],
+  ["that is unknown, which falls back", { purpose: "unheard-of" }, {}, "nova-3", ["unheard-of", null, "fallback"]],
+  ["not at all", {}, {}, "nova-3", [null, null, "none"]],
+] as const) {
+  test(`contract 4, 10: a purpose ${what} decides the route, and the envelope says so`, async () => {
+    const caller = await call(gateway.origin, { headers });
+    await speak(caller, { ...START, ...fields }, SHORT());
+    assert.deepEqual(await caller.closed, [1000, ""]);
+    const envelope = envelopeIn(caller);
+    assert.deepEqual(
+      [envelope.svc_requested_purpose, envelope.svc_applied_purpose, envelope.svc_purpose_source],
+      applied,
+    );
+    assert.deepEqual(
+      gateway.sandbox.calls.map((each) => each.model),
+      [model],
+    );
+    // The purpose's default.
+    assert.equal(envelope.segments[0]?.speaker ?? null, applied[1] === "calls" ? "S1" : null);
+    const isNotApplied = applied[2] === "fallback";
+    assert.equal(
+      envelope.warnings.some(({ code }) => code === "PURPOSE_NOT_APPLIED"),
+      isNotApplied,
+    );
+  });
+}
+
+for (const [what, key, fields, headers] of [
+  ["of the app", STRICT_KEY, { purpose: "off" }, {}],
+  ["of the start frame", KEY, { purpose: "off", purpose_policy: "strict" }, {}],
+  ["of the upgrade's head", KEY, {}, { "x-svc-purpose": "off", "x-svc-purpose-policy": "strict" }],
+] as const) {
+  test(`contract 4, 10: under the strict policy ${what} an unusable purpose is one error and 1011; nobody is called`, async () => {
+    const caller = await call(gateway.origin, { key, headers });
+    caller.send({ ...START, ...fields });
+    assert.deepEqual(await caller.closed, [1011, "audio_purpose_unavailable"]);
+    assert.equal(errorIn(caller).code, "audio_purpose_unavailable");
+    assert.equal(gateway.sandbox.callCount, 0);
+    assert.deepEqual(await gateway.database.db.selectFrom("attempts").selectAll().execute(), []);
+  });
+}
+
+test("contract 1, 10: where every target refuses the socket, one error and 1011; each attempt is on record, at no charge", async () => {
+  gateway.sandbox.addFault({ fault: { kind: "status", status: 503 } });
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  assert.deepEqual(await caller.closed, [1011, "NO_HEALTHY_PROVIDER"]);
+  assert.equal(errorIn(caller).details?.["reason"], "exhausted");
+  const rows = await gateway.database.db.selectFrom("attempts").selectAll().execute();
+  assert.deepEqual(
+    rows.map(({ state, outcome, charge_nano_usd: nano }) => [state, outcome, Number(nano)]),
+    [["settled", "failed:server_error", 0]],
+  );
+});
+
+for (const [what, audio] of [
+  ["no audio at all", Buffer.alloc(0)],
+  ["less than a tenth of a second", samples().subarray(0, 3_000)],
+] as const) {
+  test(`contract 1, 10: a finish after ${what} is INVALID_AUDIO, as of a file, and costs nothing`, async () => {
+    const caller = await call(gateway.origin);
+    caller.send(START);
+    if (audio.byteLength > 0) caller.send(audio);
+    caller.send(FINISH);
+    assert.deepEqual(await caller.closed, [1008, "INVALID_AUDIO"]);
+    assert.equal(errorIn(caller).code, "INVALID_AUDIO");
+    const rows = await gateway.database.db.selectFrom("attempts").selectAll().execute();
+    for (const { state, charge_nano_usd: nano } of rows) assert.deepEqual([state, Number(nano)], ["settled", 0]);
+  });
+}
