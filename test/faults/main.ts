@@ -9,6 +9,7 @@ import { runKillPoints } from "./kill-points.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSubmitKills } from "./submit-kills.ts";
 import { runTerminatedSessions } from "./terminated-sessions.ts";
+import { runBudgets } from "./tenants/budgets.ts";
 import { runRevocation } from "./tenants/revocation.ts";
 import { runSharedQuotas } from "./tenants/shared-quotas.ts";
 import { runWebhooks } from "./webhooks/run-webhooks.ts";
@@ -101,6 +102,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 1_000,
     shortN: 40,
     run: runZombies,
+  },
+  budgets: {
+    about: "N rushes of 500 transcriptions or chats against a budget for 100, half of them with kill -9 in the middle",
+    defaultN: 20,
+    shortN: 2,
+    run: runBudgets,
   },
   revocation: {
     about:
