@@ -49,6 +49,8 @@ interface Rush {
   readonly refused: number;
   /** Nobody knows: the gateway died. */
   readonly lost: number;
+  /** By a gateway that says it has too much to do. */
+  readonly overloaded: number;
   readonly others: readonly string[];
 }
 
@@ -97,6 +99,8 @@ export async function runBudgets({ n, seed, isShort }: BudgetTrialOptions): Prom
       if (trial.isKilled && passed === killAfter && gateway === victim) await victim.kill();
     });
     if (trial.isKilled) {
+      // Where it let fewer through than that.
+      await victim?.kill();
       gateways[killed] = await start(killed);
       const second = await rush(gateways, trial, sizes.second, () => undefined);
       rushes.push(added(first, second));
@@ -196,11 +200,13 @@ async function rush(
   );
   const answers = ended.filter((answer) => answer !== null);
   const refused = answers.filter(({ status, code }) => status === 402 && code === "BUDGET_EXCEEDED");
-  const others = answers.filter(({ status }) => status !== 200 && status !== 402);
+  const overloaded = answers.filter(({ code }) => code === "OVERLOADED");
+  const others = answers.filter(({ status, code }) => status !== 200 && status !== 402 && code !== "OVERLOADED");
   return {
     passed: answers.filter(({ status }) => status === 200).length,
     refused: refused.length,
     lost: ended.length - answers.length,
+    overloaded: overloaded.length,
     others: others.map(({ status, code }) => `${status} ${code}`),
   };
 }
@@ -217,6 +223,7 @@ function added(one: Rush, other: Rush): Rush {
     passed: one.passed + other.passed,
     refused: one.refused + other.refused,
     lost: one.lost + other.lost,
+    overloaded: one.overloaded + other.overloaded,
     others: [...one.others, ...other.others],
   };
 }
@@ -226,7 +233,7 @@ function judge({ app, kind, isKilled }: Trial, seen: Rush | undefined, sums: App
   const kept = sums.chargedNanoUsd + sums.unresolvedNanoUsd;
   const rules: readonly (readonly [boolean, string])[] = [
     [seen.passed <= PAID, `${seen.passed} passed`],
-    [isKilled || seen.passed === PAID, `${seen.passed} passed, and nothing was killed`],
+    [isKilled || seen.overloaded > 0 || seen.passed === PAID, `${seen.passed} passed, and nothing was killed`],
     [isKilled || seen.lost === 0, `${seen.lost} got no answer, and nothing was killed`],
     [seen.others.length === 0, `answers ${[...new Set(seen.others)].join(", ")}`],
     [sums.open === 0 && sums.openLeases === 0, `${sums.open} attempts and ${sums.openLeases} leases are open`],
@@ -256,6 +263,7 @@ function figuresOf(
     passed: total((rush) => rush.passed),
     "refused with 402": total((rush) => rush.refused),
     "without an answer": total((rush) => rush.lost),
+    "too much to do": total((rush) => rush.overloaded),
     "transcriptions unresolved, uncharged": totalOf((each) => each.unresolved),
     "chats' leases unresolved, in calls": totalOf((each) => each.unresolvedNanoUsd) / COST_NANO_USD,
   };
