@@ -8,7 +8,7 @@ import { DEFAULT_URL } from "./gateway-url.ts";
 import { listen, type ListenOptions } from "./listen.ts";
 import { packageVersion } from "./package-root.ts";
 import { addOperations, type Operations } from "./operations-commands.ts";
-import { type RequestOptions, showRequest } from "./requests.ts";
+import { addRequests } from "./requests-commands.ts";
 import { CliError, red, say, type Terminal, visible, write } from "./terminal.ts";
 import { transcribe, type TranscribeOptions } from "./transcribe.ts";
 import { addFieldOptions } from "./transcription-options.ts";
@@ -95,7 +95,7 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies, inter
   addWorker(program, run, work);
   addTranscribe(program, run, interrupt);
   addListen(program, run, interrupt);
-  addRequests(program, run, interrupt);
+  addRequests(program, run, (work) => interruptibly(run.terminal, interrupt, work));
   addConfig(program, run);
   addOperations(program, run, operations);
   return program;
@@ -192,23 +192,6 @@ function addListen(program: Command, run: Run, interrupt: AbortController): void
     )
     .action(async (options: ListenOptions) => {
       await interruptibly(run.terminal, interrupt, () => listen(options, run.terminal, run.signal));
-    });
-}
-
-function addRequests(program: Command, run: Run, interrupt: AbortController): void {
-  const requests = program
-    .command("requests")
-    .description("See why requests went where they went.")
-    .addHelpText("before", examples("patchbay requests show req_01m7xvdv3gfy48mypwbq45tkm4"));
-  requests
-    .command("show")
-    .description("Print the record of one request: what was asked, each target, each call, its cost.")
-    .argument("<id>", "The X-Request-Id of the answer.")
-    .addOption(new Option("--json", "Print the whole record: exactly one JSON document on stdout."))
-    .addOption(new Option("--url <url>", `Address of the gateway (PATCHBAY_URL; default ${DEFAULT_URL}).`))
-    .addOption(new Option("--api-key <key>", "Key of the request's app (PATCHBAY_API_KEY; default as for transcribe)."))
-    .action(async (id: string, options: RequestOptions) => {
-      await interruptibly(run.terminal, interrupt, () => showRequest(id, options, run.terminal, run.signal));
     });
 }
 

@@ -1,14 +1,16 @@
-// `patchbay requests show` against a whole gateway (contract 10).
+// `patchbay requests show|list|tail` against a whole gateway (contract 10).
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { after, before, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { operations } from "../../src/operations/operations.ts";
+import { listedRequest } from "../../src/contract/request-list.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { postForm } from "../harness/client.ts";
 import { KEY } from "../harness/gateway.ts";
 import type { ChatGateway } from "../http/chat/chat-gateway.ts";
-import { idOf, recordOf, SEEING_KEY, startRecordGateway } from "../http/requests/records.ts";
+import { idOf, OPERATOR_KEY, recordOf, SEEING_KEY, startRecordGateway } from "../http/requests/records.ts";
 
 let gateway: ChatGateway;
 before(async () => {
@@ -16,9 +18,14 @@ before(async () => {
 });
 after(() => gateway.close());
 
-async function run(...argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  const text = { out: "", err: "" };
-  const into = (name: "out" | "err") =>
+/** `into`: where what is printed can be read while it runs. */
+async function run(
+  into: { out: string } | string,
+  ...more: readonly string[]
+): Promise<{ code: number; out: string; err: string }> {
+  const argv = typeof into === "string" ? [into, ...more] : more;
+  const text = Object.assign(typeof into === "string" ? { out: "" } : into, { err: "" });
+  const writer = (name: "out" | "err") =>
     new Writable({
       write: (chunk: Buffer, _encoding, done) => {
         text[name] += chunk.toString();
@@ -31,8 +38,8 @@ async function run(...argv: readonly string[]): Promise<{ code: number; out: str
     work: nothing,
     operations,
     env: {},
-    stdout: into("out"),
-    stderr: into("err"),
+    stdout: writer("out"),
+    stderr: writer("err"),
   });
   return { code, ...text };
 }
@@ -56,3 +63,71 @@ test("contract 10: a request that is not there is exit code 4", async () => {
   assert.equal(shown.code, 4);
   assert.match(shown.err, /NOT_FOUND/u);
 });
+
+test("contract 10: the log in lines, filtered, of a workspace and of all of them; each line of JSON is one request", async () => {
+  const good = idOf(await postForm(gateway.origin));
+  const bad = idOf(await postForm(gateway.origin, { fields: { nonsense: "1" } }));
+  await until(async () => (await list("--json")).out.includes(bad));
+  const lines = (await list()).out.split("\n");
+  assert.match(lines[0] ?? "", new RegExp(`^20\\S+  ${bad}  400 INVALID_REQUEST  POST /v1/transcription  `, "u"));
+  assert.match(
+    lines[1] ?? "",
+    new RegExp(`  ${good}  200  POST /v1/transcription  deepgram  \\d+(\\.\\d+)? s audio  `, "u"),
+  );
+  const refused = await list("--outcome", "refused", "--limit", "1", "--json");
+  assert.deepEqual(
+    refused.out
+      .trim()
+      .split("\n")
+      .map((line) => listedRequest.parse(JSON.parse(line)).id),
+    [bad],
+  );
+  const all = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  assert.match((await run("requests", "list", ...all, "--code", "INVALID_REQUEST")).out, new RegExp(bad, "u"));
+  assert.match(
+    (await run("requests", "list", ...all, "--workspace", "acme", "--limit", "500")).out,
+    new RegExp(good, "u"),
+  );
+  assert.equal((await run("requests", "list", ...all, "--from", "yesterday")).code, 2);
+  assert.equal((await run("requests", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
+});
+
+test("contract 10: tail shows what is there and each new request once, and Ctrl-C ends it with 130", async () => {
+  const before = idOf(await postForm(gateway.origin));
+  await until(async () => (await list("--json")).out.includes(before));
+  const output = { out: "" };
+  const tailing = run(
+    output,
+    "requests",
+    "tail",
+    "--url",
+    gateway.origin,
+    "--api-key",
+    OPERATOR_KEY,
+    "--workspace",
+    "acme",
+    "--json",
+  );
+  await until(() => output.out.includes(before));
+  const news = [idOf(await postForm(gateway.origin)), idOf(await postForm(gateway.origin))];
+  await until(() => news.every((id) => output.out.includes(id)));
+  const third = idOf(await postForm(gateway.origin, { fields: { nonsense: "1" } }));
+  await until(() => output.out.includes(third));
+  process.emit("SIGINT");
+  assert.equal((await tailing).code, 130);
+  const ids = output.out
+    .trim()
+    .split("\n")
+    // The last one tells that it was interrupted.
+    .slice(0, -1)
+    .map((line) => listedRequest.parse(JSON.parse(line)).id);
+  assert.deepEqual(ids.slice(ids.indexOf(before)), [before, ...news, third]);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+const list = (...more: readonly string[]) =>
+  run("requests", "list", "--url", gateway.origin, "--api-key", OPERATOR_KEY, "--workspace", "acme", ...more);
+
+async function until(is: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await is())) await turn();
+}

@@ -10,6 +10,7 @@ import { type ChatGateway, startChatGateway } from "../chat/chat-gateway.ts";
 
 /** Of the app of `KEY`, which cannot see names. */
 export const SEEING_KEY = "test-key-that-reads-routing-1";
+export const OPERATOR_KEY = "test-key-of-the-operator-0000001";
 export const NARROW_KEY = "test-key-that-chats-only-0001";
 /** An app whose budget and quota are spent at once. */
 export const POOR_KEY = "test-key-of-the-poor-app-001";
@@ -34,6 +35,7 @@ function fileOf(base: ConfigurationFile, sandbox: Sandbox): ConfigurationFile {
   const audio = { route: "chat", audio_input_override: "speech" };
   return {
     ...base,
+    operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
     prices: [
       ...(base.prices ?? []),
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "3.6", source: "test", as_of: "2026-11-01" },

@@ -1,0 +1,74 @@
+// `patchbay requests show|list|tail`: what exists of it, and its help.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { REQUEST_OUTCOMES } from "../contract/request-list.ts";
+import { examples, type Run } from "./command-kit.ts";
+import { DEFAULT_URL } from "./gateway-url.ts";
+import { listRequests, type RequestLogOptions, tailRequests } from "./request-log.ts";
+import { type RequestOptions, showRequest } from "./requests.ts";
+
+/** `interruptibly`: ends the work when Ctrl-C is pressed. */
+export function addRequests(
+  program: Command,
+  run: Run,
+  interruptibly: (work: () => Promise<void>) => Promise<void>,
+): void {
+  const requests = program
+    .command("requests")
+    .description("See what was asked, and why it went where it went.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay requests show req_01m7xvdv3gfy48mypwbq45tkm4",
+        "patchbay requests list --outcome failed --limit 50",
+        "patchbay requests tail --workspace acme",
+        "patchbay requests tail --admin-url http://127.0.0.1:8081 --json",
+      ),
+    );
+  const url = () => new Option("--url <url>", `Address of the gateway (PATCHBAY_URL; default ${DEFAULT_URL}).`);
+  requests
+    .command("show")
+    .description("Print the record of one request: what was asked, each target, each call, its cost.")
+    .argument("<id>", "The X-Request-Id of the answer.")
+    .addOption(new Option("--json", "Print the whole record: exactly one JSON document on stdout."))
+    .addOption(url())
+    .addOption(new Option("--api-key <key>", "Key of the request's app (PATCHBAY_API_KEY; default as for transcribe)."))
+    .action(async (id: string, options: RequestOptions) => {
+      await interruptibly(() => showRequest(id, options, run.terminal, run.signal));
+    });
+  const log = (command: Command): Command =>
+    command
+      .addOption(new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own."))
+      .addOption(new Option("--admin-url <url>", "Address of the admin listener: the requests of all workspaces."))
+      .addOption(new Option("--app <id>", "Only this app's."))
+      .addOption(new Option("--key <id>", "Only this key's."))
+      .addOption(new Option("--outcome <outcome>", "Only these.").choices(REQUEST_OUTCOMES))
+      .addOption(new Option("--code <code>", "Only those that ended with this code."))
+      .addOption(
+        new Option("--limit <n>", "How many at most, or to begin with; 20 unless given.").argParser(parseLimit),
+      )
+      .addOption(new Option("--json", "Print each request as a line of JSON."))
+      .addOption(url())
+      .addOption(
+        new Option(
+          "--api-key <key>",
+          "Key of an administrator (PATCHBAY_API_KEY; default: the operator's that a gateway started here saved).",
+        ),
+      );
+  log(requests.command("list").description("List requests, newest first."))
+    .addOption(new Option("--from <time>", "Not before this time, such as 2027-01-31T00:00:00Z."))
+    .addOption(new Option("--to <time>", "Before this time."))
+    .action(async (options: RequestLogOptions) => {
+      await interruptibly(() => listRequests(options, run.terminal, run.signal));
+    });
+  log(requests.command("tail").description("Show the latest requests, and each new one as it ends.")).action(
+    async (options: RequestLogOptions) => {
+      await interruptibly(() => tailRequests(options, run.terminal, run.signal));
+    },
+  );
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!/^\d{1,6}$/u.test(text) || limit === 0) throw new InvalidArgumentError("It must be a whole number above 0.");
+  return limit;
+}
