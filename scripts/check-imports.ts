@@ -103,6 +103,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "open-admin.ts": "*",
   "open-io.ts": "*",
   "open-jobs.ts": "*",
+  "open-remembered.ts": "*",
   "open-telemetry.ts": "*",
   "main.ts": "*",
   "up.ts": "*",

@@ -5,16 +5,15 @@ import type { Logger } from "pino";
 import { startSandbox } from "../sandbox/server.ts";
 import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
-import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
+import type { SetUpServices } from "./admin/set-up-scope.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
-import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
+import type { KeyVerifier } from "./auth/verify-key.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
 import { findKey } from "./directory/find-key.ts";
-import { followDirectory } from "./directory/follow-directory.ts";
 import { createAdmission } from "./gateway/admission.ts";
 import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
@@ -61,17 +60,16 @@ import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
 import { createAdminServer, keepCheckpoints } from "./open-admin.ts";
-import { openIoOver, sandboxUrl } from "./open-io.ts";
+import { openIoOver, openRemoteAudio, sandboxUrl, setUpServices } from "./open-io.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
+import { openRemembered } from "./open-remembered.ts";
 import { openMetrics } from "./open-telemetry.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
 import { createCircuits } from "./providers/health.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
-import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
-import { readAudioUrlDomains } from "./storage/audio-url-domains.ts";
 import type { Seal } from "./storage/seal.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
 
@@ -112,8 +110,6 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** How stale the directory may be on this process when a change's announcement was lost (contract 2). */
-const DIRECTORY_REFRESH_MS = 4_000;
 const SWEEP_MS = 10_000;
 /** Reliability figures: a stream that says nothing for so long is broken. */
 const STREAM_IDLE_MS = 60_000;
@@ -131,22 +127,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openMetrics({ database, circuits, directory: () => followed.directory() });
+  const metrics = openMetrics({ database, circuits, directory: () => remembered.directory() });
   const accounts = openAccounts(options, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
-  const changes = await listenForChanges(database, {
-    onError: (err) =>
-      logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
-  });
-  const keys = openKeys(options, nowMs);
-  changes.onChange("keys", () => keys.forget());
-  const followed = await followDirectory({ database, seal });
+  const remembered = await openRemembered(options, nowMs);
 
   const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
     {
       providers,
       chatProviders,
-      directory: followed.directory,
+      directory: remembered.directory,
       openIo: openIoOver(configuration, outbound, nowMs),
       sandboxUrl: (kind, dialect) => sandboxUrl(sandbox, kind, dialect),
       logger,
@@ -156,7 +146,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const plain: GatewayServices = {
     ...reach,
     limits: configuration.limits,
-    prices: followed.prices,
+    prices: remembered.prices,
     measurer,
     decoder: createDecoder({ ffmpeg: options.ffmpeg ?? null, directory: spoolDirectory }),
     spool,
@@ -175,12 +165,21 @@ export async function createApp(options: AppOptions): Promise<App> {
   const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, metrics });
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const { read: readCheckpoint } = checkpoints;
-  const { open: openRecord } = requestLog;
-  const parts = { gateway, durable, spool, isDraining, nowMs, keys, readCheckpoint, openRecord, metrics };
+  const parts = {
+    gateway,
+    durable,
+    spool,
+    isDraining,
+    nowMs,
+    readCheckpoint,
+    metrics,
+    openRecord: requestLog.open,
+    keys: remembered.keys,
+    setUp: setUpServices(options, outbound, remembered),
+    health: { circuits, now },
+  };
   const { server, admin } = createServers(options, parts);
 
-  const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
-  changes.onChange("directory", () => refresh.soon());
   const deletionSweep = every(SWEEP_MS, logger, "delete at providers", async () => void (await deletions.sweep()));
   const drain = (): void => {
     draining = true;
@@ -189,9 +188,9 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([refresh.stop(), accounts.stopSweep(), checkpoints.stop()]);
+    await Promise.all([remembered.stopRefreshing(), accounts.stopSweep(), checkpoints.stop()]);
     await Promise.all([server.close(), admin?.close()]);
-    await changes.close();
+    await remembered.close();
     await durable.close(graceMs);
     await Promise.all([deletionSweep.stop(), deletions.close()]);
     await outbound.close();
@@ -206,7 +205,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     gateway,
     jobs: durable.jobs,
     sandboxOrigin: sandbox.origin,
-    refreshDirectory: () => followed.refresh(),
+    refreshDirectory: () => remembered.refresh(),
     settled: () => leases.flush(),
     requestLog,
     usage: accounts.rollUp,
@@ -266,28 +265,6 @@ function openAccounts(
   };
 }
 
-function openKeys({ pepper, database }: AppOptions, nowMs: () => number): KeyVerifier {
-  return createKeyVerifier({ pepper, findKey: (hash, testMode) => findKey(database, hash, testMode), nowMs });
-}
-
-function openRemoteAudio(
-  { configuration, database, logger }: AppOptions,
-  outbound: Outbound,
-  spool: Spool,
-): RemoteAudio {
-  return createRemoteAudio({
-    outbound,
-    spool,
-    domainsOf: async (workspaceId) => {
-      const { own, platform } = await database.inWorkspace(workspaceId, (tx) => readAudioUrlDomains(tx, workspaceId));
-      return [...own, ...platform];
-    },
-    allowedPorts: configuration.audioUrl.allowedPorts,
-    maxRedirects: configuration.limits.maxAudioUrlRedirects,
-    logger,
-  });
-}
-
 function openOutbound({ configuration, network }: AppOptions): Outbound {
   return createOutbound({
     guard: {
@@ -317,6 +294,8 @@ interface ServerParts {
   readonly openRecord: RequestLog["open"];
   readonly readCheckpoint: AdminEdge["readCheckpoint"];
   readonly metrics: Metrics;
+  readonly setUp: SetUpServices;
+  readonly health: AdminEdge["health"];
 }
 
 function createServers(options: AppOptions, parts: ServerParts): Pick<App, "server" | "admin"> {
@@ -327,6 +306,8 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     admin: { database },
     records: { database, deletions: parts.gateway.deletions },
     readCheckpoint: parts.readCheckpoint,
+    setUp: parts.setUp,
+    health: parts.health,
   };
   const readiness = getReadiness({
     draining: isDraining,

@@ -14,6 +14,9 @@ import type { Seal } from "../storage/seal.ts";
 import { transact } from "../storage/transact.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 
+/** Whose the platform's objects are. */
+export const PLATFORM_SCOPE = PLATFORM;
+
 export interface SetUpServices {
   readonly database: Database;
   readonly seal: Seal;

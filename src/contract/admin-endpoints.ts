@@ -10,6 +10,9 @@ import {
 } from "./request-list.ts";
 import { getAllUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { listDeletionsContract, workspaceDeletionsContracts } from "./provider-deletions.ts";
+import { CONNECTION_ENDPOINTS } from "./connections.ts";
+import { getProviderHealthContract } from "./provider-health.ts";
+import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
@@ -25,6 +28,8 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceUsageContracts.operator,
   listDeletionsContract,
   workspaceDeletionsContracts.operator,
+  getProviderHealthContract,
+  ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [platform, operator]),
   getHealthContract,
   getReadinessContract,
   getMetricsContract,

@@ -18,6 +18,8 @@ import { getRealtimeContract, postRealtimeTokenContract } from "./realtime.ts";
 import { getRequestContract } from "./requests.ts";
 import { workspaceRequestContracts, workspaceRequestsContracts } from "./request-list.ts";
 import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
+import { CONNECTION_ENDPOINTS } from "./connections.ts";
+import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { getWorkspaceModelsContract } from "./workspace-models.ts";
 import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 
@@ -46,6 +48,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceUsageContracts.workspace,
   workspaceDeletionsContracts.workspace,
   getWorkspaceModelsContract,
+  ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].map(({ workspace }) => workspace),
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

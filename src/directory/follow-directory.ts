@@ -9,7 +9,7 @@ export interface FollowedDirectory {
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   /** Whatever was committed before the call is in force here when it resolves. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
 }
 
 interface Loaded {

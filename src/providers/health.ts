@@ -39,7 +39,23 @@ export interface CircuitStates {
   states(): readonly { readonly key: string; readonly isHealthy: boolean }[];
 }
 
-export function createCircuits(nowMs: () => number): Circuits & CircuitStates {
+export interface ReportingCircuits extends Circuits {
+  /** Of every key that was called since the start, by key. */
+  report(): readonly CircuitReport[];
+}
+
+export interface CircuitReport {
+  readonly key: string;
+  readonly state: "closed" | "open" | "half_open";
+  readonly consecutive: number;
+  readonly openings: number;
+  /** Of the window. */
+  readonly calls: number;
+  readonly failures: number;
+  readonly restUntilMs: number | null;
+}
+
+export function createCircuits(nowMs: () => number): ReportingCircuits & CircuitStates {
   const circuits = new Map<string, Circuit>();
   const of = (key: string): Circuit => {
     const existing = circuits.get(key);
@@ -53,6 +69,10 @@ export function createCircuits(nowMs: () => number): Circuits & CircuitStates {
     begin: (key) => of(key).begin(nowMs()),
     end: (key, failure) => of(key).end(nowMs(), failure),
     states: () => [...circuits].map(([key, circuit]) => ({ key, isHealthy: circuit.isHealthy(nowMs()) })),
+    report: () =>
+      [...circuits]
+        .toSorted(([left], [right]) => (left < right ? -1 : 1))
+        .map(([key, circuit]) => ({ key, ...circuit.report(nowMs()) })),
   };
 }
 
@@ -85,6 +105,19 @@ class Circuit {
     this.#consecutive += 1;
     this.#record(nowMs, true);
     if (probed || this.#tripped()) this.#open(nowMs);
+  }
+
+  report(nowMs: number): Omit<CircuitReport, "key"> {
+    const recent = this.#recent.filter((call) => call.atMs >= nowMs - WINDOW_MS);
+    const isResting = this.#restUntilMs !== 0;
+    return {
+      state: !isResting ? "closed" : nowMs < this.#restUntilMs ? "open" : "half_open",
+      consecutive: this.#consecutive,
+      openings: this.#openings,
+      calls: recent.length,
+      failures: recent.filter((call) => call.failed).length,
+      restUntilMs: isResting ? this.#restUntilMs : null,
+    };
   }
 
   #close(probed: boolean): void {

@@ -3,7 +3,11 @@
 import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
+import { connectionEndpoints } from "./connections.ts";
+import type { EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
+import { getProviderHealth } from "./provider-health.ts";
+import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
 import { getProviderDeletions, getWorkspaceDeletions } from "./provider-deletions.ts";
@@ -18,6 +22,8 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getAllUsage(edge),
     getProviderDeletions(edge),
     getAuditVerification(edge),
+    getProviderHealth(edge),
+    ...everywhereEndpoints(edge).map(({ platform }) => platform),
     ...mirroredEndpoints(edge).map(({ operator }) => operator),
   ];
 }
@@ -26,8 +32,13 @@ export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Prin
   return mirroredEndpoints(edge).map(({ workspace }) => workspace);
 }
 
+function everywhereEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
+  return [...connectionEndpoints(edge), ...routeEndpoints(edge)];
+}
+
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
   return [
+    ...everywhereEndpoints(edge),
     getWorkspaceAudit(edge),
     listWorkspaceRequests(edge),
     getWorkspaceRequest(edge),

@@ -1,6 +1,8 @@
 // What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
 // their ETag.
 import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
+import type { ProviderHealthServices } from "../../admin/provider-health.ts";
+import type { SetUpServices } from "../../admin/set-up-scope.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
 import type { AdminServices, Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -16,6 +18,8 @@ export interface AdminEdge {
   readonly requireAdmin: RequireAdmin;
   readonly admin: AdminServices;
   readonly records: RecordServices;
+  readonly setUp: SetUpServices;
+  readonly health: ProviderHealthServices;
   readonly readCheckpoint: () => Promise<ReadCheckpoint>;
 }
 

@@ -1,0 +1,35 @@
+// The address of a workspace's own connection, judged before it is kept by the rules of every later call (contract 10; reliability 4).
+import { GuardRefusal, type Outbound, type RefusalReason } from "../outbound/dial.ts";
+import type { TargetPolicy } from "../outbound/target-policy.ts";
+
+/** Why it is refused, without what a name resolves to from in here; null: it may be dialled now. */
+export function judgeOwnAddress(
+  outbound: Pick<Outbound, "vet">,
+  policy: TargetPolicy,
+): (url: string) => Promise<string | null> {
+  return async (url) => {
+    try {
+      await outbound.vet(url, policy);
+      return null;
+    } catch (error) {
+      if (error instanceof GuardRefusal) return explain(error.reason, policy);
+      throw error;
+    }
+  };
+}
+
+function explain(reason: RefusalReason, { schemes }: TargetPolicy): string {
+  switch (reason) {
+    case "malformed":
+      return "must be a plain https://host[:port]/path: no user name, no blanks, no escapes in the host";
+    case "scheme":
+      return schemes.includes("http:")
+        ? "must begin with https://, or lie in a private range that the operator opened"
+        : "must begin with https://";
+    case "port":
+      return "names a port that cannot be called";
+    case "host_not_allowed":
+    case "address_not_public":
+      return "must lead to public addresses, and only such, or to a private range that the operator opened";
+  }
+}

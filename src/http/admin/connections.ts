@@ -1,0 +1,58 @@
+// Connections of the platform and of workspaces (contract 2, 10).
+import {
+  createConnection,
+  describeConnection,
+  listConnectionViews,
+  removeConnection,
+  replaceConnection,
+  rotateCredential,
+} from "../../admin/connections.ts";
+import {
+  connectionQuery,
+  credentialRequest,
+  deleteConnectionContracts,
+  getConnectionContracts,
+  listConnectionsContracts,
+  postConnectionContracts,
+  putConnectionContracts,
+  rotateCredentialContracts,
+} from "../../contract/connections.ts";
+import { readFields, readQuery } from "../read-fields.ts";
+import { pathParameter } from "../workspace-admin.ts";
+import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";
+import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
+
+const LIST = "connections";
+
+export function connectionEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
+  const { setUp } = edge;
+  return [
+    everywhereEndpoint(edge, listConnectionsContracts, async ({ request }, { scope }) => {
+      const page = pageRequest(LIST, readQuery(request, connectionQuery));
+      return listReply(LIST, await listConnectionViews(setUp, { scope, ...page }));
+    }),
+    everywhereEndpoint(edge, postConnectionContracts, async (context, whose) =>
+      objectReply(await createConnection(setUp, { ...whose, body: await readObject(context) }), 201),
+    ),
+    everywhereEndpoint(edge, getConnectionContracts, async (context, { scope }) =>
+      objectReply(await describeConnection(setUp, { scope, id: pathParameter(context, "connection_id") })),
+    ),
+    everywhereEndpoint(edge, putConnectionContracts, async (context, whose) => {
+      const id = pathParameter(context, "connection_id");
+      const precondition = preconditionOf(context);
+      const body = await readObject(context, { id });
+      return objectReply(await replaceConnection(setUp, { ...whose, id, precondition, body }));
+    }),
+    everywhereEndpoint(edge, rotateCredentialContracts, async (context, whose) => {
+      const id = pathParameter(context, "connection_id");
+      const precondition = preconditionOf(context);
+      const { api_key: apiKey } = await readFields(context.request, credentialRequest);
+      return objectReply(await rotateCredential(setUp, { ...whose, id, precondition, apiKey }));
+    }),
+    everywhereEndpoint(edge, deleteConnectionContracts, async (context, whose) => {
+      const id = pathParameter(context, "connection_id");
+      await removeConnection(setUp, { ...whose, id, precondition: preconditionOf(context) });
+      return deletedReply("connection", id);
+    }),
+  ];
+}

@@ -1,0 +1,54 @@
+// One handler behind three paths (contract 2): of the platform for the operator, of a workspace for its administrators and for the
+// operator.
+import { PLATFORM_SCOPE, type SetUpActor } from "../../admin/set-up-scope.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { Everywhere } from "../../contract/set-up/everywhere.ts";
+import { createFaults } from "../faults.ts";
+import { type Endpoint, type HandlerContext, principalOf, type Reply } from "../endpoint.ts";
+import { readJson } from "../read-json.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
+
+export interface EverywhereEndpoint extends MirroredEndpoint {
+  readonly platform: Endpoint<Principal>;
+}
+
+export function everywhereEndpoint(
+  { requireAdmin }: Pick<AdminEdge, "requireAdmin">,
+  contracts: Everywhere,
+  handle: (context: HandlerContext<Principal>, whose: SetUpActor) => Promise<Reply>,
+): EverywhereEndpoint {
+  const inWorkspace = async (context: HandlerContext<Principal>): Promise<Reply> => {
+    const { workspaceId, actor } = await workspaceAdmin(requireAdmin, context);
+    return handle(context, { scope: workspaceId, actor });
+  };
+  return {
+    platform: {
+      contract: contracts.platform,
+      handle: (context) => handle(context, { scope: PLATFORM_SCOPE, actor: principalOf(context).key.id }),
+    },
+    workspace: { contract: contracts.workspace, handle: inWorkspace },
+    operator: { contract: contracts.operator, handle: inWorkspace },
+  };
+}
+
+/** Declared models and targets with their settings: larger than what most endpoints take. */
+const MAX_BYTES = 262_144;
+
+/** A set-up object as it was sent: the file's schema judges it. `named` stands in the path and may stand in the body too. */
+export async function readObject(
+  { request }: HandlerContext<Principal>,
+  named: Readonly<Record<string, string>> = {},
+): Promise<object> {
+  const body = await readJson(
+    { headers: request.headers, body: request.raw },
+    { maxBytes: MAX_BYTES, code: "BODY_TOO_LARGE" },
+  );
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw createFaults().fatal(null, "The body must be a JSON object.");
+  for (const [name, value] of Object.entries(named)) {
+    const sent: unknown = (body as Readonly<Record<string, unknown>>)[name] ?? value;
+    if (sent !== value) throw createFaults().fatal(name, `${name} stays as it stands in the path.`);
+  }
+  return { ...body, ...named };
+}

@@ -1,0 +1,13 @@
+// GET /admin/v1/health/providers (contract 10).
+import { describeProviderHealth } from "../../admin/provider-health.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { getProviderHealthContract } from "../../contract/provider-health.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminEdge } from "./frame.ts";
+
+export function getProviderHealth({ health }: AdminEdge): Endpoint<Principal> {
+  return {
+    contract: getProviderHealthContract,
+    handle: async () => ({ status: 200, body: { json: describeProviderHealth(health) } }),
+  };
+}

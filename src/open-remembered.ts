@@ -1,0 +1,47 @@
+// What this process remembers of storage, and how it learns that it changed (contract 2, 10): keys, the directory, prices; joined
+// here for `app.ts`.
+import type { Logger } from "pino";
+import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
+import { findKey } from "./directory/find-key.ts";
+import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
+import { every } from "./lib/every.ts";
+import { listenForChanges } from "./storage/changes.ts";
+import type { Database } from "./storage/database.ts";
+import type { Seal } from "./storage/seal.ts";
+
+/** How stale the directory may be on this process when a change's announcement was lost (contract 2). */
+const DIRECTORY_REFRESH_MS = 4_000;
+
+export interface Remembered extends FollowedDirectory {
+  readonly keys: KeyVerifier;
+  /** Nothing is read again on a timer; changes are still heard. */
+  stopRefreshing(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RememberedOptions {
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly pepper: Buffer;
+  readonly logger: Logger;
+}
+
+export async function openRemembered(
+  { database, seal, pepper, logger }: RememberedOptions,
+  nowMs: () => number,
+): Promise<Remembered> {
+  const changes = await listenForChanges(database, {
+    onError: (err) =>
+      logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
+  });
+  const keys = createKeyVerifier({
+    pepper,
+    findKey: (hash, testMode) => findKey(database, hash, testMode),
+    nowMs,
+  });
+  changes.onChange("keys", () => keys.forget());
+  const followed = await followDirectory({ database, seal });
+  const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
+  changes.onChange("directory", () => refresh.soon());
+  return { ...followed, keys, stopRefreshing: () => refresh.stop(), close: () => changes.close() };
+}

@@ -1,0 +1,204 @@
+// Connections in the administration's API: judged, sealed, never shown, rotated; own ones behind the guard (contract 2, 10).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { listOf } from "../../../src/contract/admin.ts";
+import { connectionView } from "../../../src/contract/connections.ts";
+import { providerHealth } from "../../../src/contract/provider-health.ts";
+import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
+import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
+import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
+import { adminFile, auditRows, call, etagOf, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
+import { ACME, ACME_BY_OPERATOR, connect, connectionOf, PLATFORM, publish, targets } from "./set-up.ts";
+
+const PUBLIC = "93.184.216.34";
+const SECRETS = ["first-secret-0001", "second-secret-0002", "own-secret-000003"] as const;
+let internet: PretendInternet;
+let gateway: TestGateway;
+before(async () => {
+  internet = pretendInternet();
+  internet.name("own.example", [PUBLIC]);
+  internet.name("inside.example", ["10.0.0.7"]);
+  gateway = await startAdminGateway({
+    network: internet,
+    file: (sandbox) => ({ ...adminFile(sandbox), byok: { allowed_private_cidrs: ["10.20.0.0/16"] } }),
+  });
+  internet.server(PUBLIC, new URL(gateway.sandbox.origin));
+});
+after(() => gateway.close());
+
+const [FIRST, SECOND, OWN] = SECRETS;
+const deepgram = (id: string, apiKey: string, rest: object = {}) => ({
+  id,
+  kind: "deepgram",
+  api_key: apiKey,
+  ...rest,
+});
+
+test("contract 10: a connection is made, read, changed, rotated and removed, each with one audit row, its credential in none", async () => {
+  const before = (await auditRows(gateway)).length;
+  const made = await connect(gateway, PLATFORM, deepgram("dg2", FIRST, { base_url: gateway.sandbox.deepgramUrl }));
+  assert.deepEqual(
+    [made.has_credential, made.credential_last4, made.managed_by, made.timeout_seconds],
+    [true, "0001", "api", 600],
+  );
+  const path = `${PLATFORM}/connections/dg2`;
+  const read = await call(gateway, "GET", path);
+  assert.deepEqual(connectionOf(read), made);
+  const changed = await call(gateway, "PUT", path, {
+    body: { kind: "deepgram", base_url: gateway.sandbox.deepgramUrl, timeout_seconds: 60 },
+    headers: { "if-match": etagOf(read) },
+  });
+  assert.deepEqual([connectionOf(changed).timeout_seconds, connectionOf(changed).credential_last4], [60, "0001"]);
+  const rotated = await call(gateway, "POST", `${path}/credential`, { body: { api_key: SECOND } });
+  assert.equal(connectionOf(rotated).credential_last4, "0002");
+  assert.equal((await call(gateway, "DELETE", path)).status, 200);
+  assert.equal((await call(gateway, "GET", path)).code, "NOT_FOUND");
+  const rows = (await auditRows(gateway)).slice(before);
+  assert.deepEqual(
+    rows.map(({ action, object, workspace_id }) => [action, object, workspace_id]),
+    ["created", "changed", "credential_rotated", "deleted"].map((verb) => [`connection.${verb}`, "dg2", null]),
+  );
+});
+
+test("contract 10: what the file would refuse is refused, and a faulty credential is told without a word of it", async () => {
+  for (const [body, param] of [
+    [{ id: "x", kind: "deepgramm", api_key: FIRST }, "kind"],
+    [{ id: "x", kind: "deepgram" }, "api_key"],
+    [{ id: "x", kind: "openai-compatible" }, "base_url"],
+    [{ id: "x", kind: "google-speech", api_key: `{"broken": "${FIRST}"}` }, "api_key"],
+    [{ id: "x", kind: "deepgram", api_key: FIRST, base_url: "ftp://a" }, "base_url"],
+    [{ id: "no/slash", kind: "deepgram", api_key: FIRST }, "id"],
+    [{ id: "x", kind: "deepgram", api_key: FIRST, modells: {} }, "modells"],
+  ] as const) {
+    const answer = await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+      call(gateway, "POST", `${PLATFORM}/connections`, { body }),
+    );
+    assert.equal((detailsOf(answer)["issues"] as { param: string }[])[0]?.param, param);
+    assert(!answer.text.includes(FIRST));
+  }
+  await refuses(gateway, [409, "CONFLICT"], () =>
+    call(gateway, "POST", `${PLATFORM}/connections`, { body: deepgram("dg", FIRST) }),
+  );
+});
+
+test("contract 10: the file's connections are read-only here, and say so", async () => {
+  const path = `${PLATFORM}/connections/dg`;
+  const read = await call(gateway, "GET", path);
+  assert.equal(connectionOf(read).managed_by, "file");
+  const headers = { "if-match": etagOf(read) };
+  for (const [method, below, body] of [
+    ["PUT", "", { kind: "deepgram" }],
+    ["POST", "/credential", { api_key: SECOND }],
+    ["DELETE", "", undefined],
+  ] as const)
+    await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, method, path + below, { body, headers }));
+});
+
+test("reliability 6: a stored credential goes to no address that it was not given for", async () => {
+  const made = await connect(gateway, ACME, deepgram("mine", OWN, { base_url: "https://own.example/deepgram" }));
+  assert.equal(made.base_url, "https://own.example/deepgram");
+  const path = `${ACME}/connections/mine`;
+  const headers = { "if-match": etagOf(await call(gateway, "GET", path)) };
+  internet.name("thief.example", [PUBLIC]);
+  const moved = { kind: "deepgram", base_url: "https://thief.example/deepgram" };
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "PUT", path, { body: moved, headers }));
+  const again = await call(gateway, "PUT", path, { body: { ...moved, api_key: OWN }, headers });
+  assert.equal(again.status, 200);
+  assert.equal((await call(gateway, "DELETE", path)).status, 200);
+});
+
+test("reliability 4: an own address is judged when it is kept: scheme, names and ranges, with no word of what is inside", async () => {
+  for (const url of [
+    "http://own.example/deepgram",
+    "https://inside.example",
+    "https://169.254.169.254",
+    "https://10.0.0.1",
+    "https://nowhere.example",
+    "https://localhost",
+    "https://user@own.example",
+  ]) {
+    const answer = await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+      call(gateway, "POST", `${ACME}/connections`, { body: deepgram("inside", OWN, { base_url: url }) }),
+    );
+    assert(!answer.text.includes("10.0.0.7"), url);
+  }
+  const opened = deepgram("opened", OWN, { base_url: "http://10.20.1.1:8000" });
+  assert.equal((await call(gateway, "POST", `${ACME_BY_OPERATOR}/connections`, { body: opened })).status, 201);
+  assert.equal(internet.canaryConnections(), 0);
+});
+
+test("contract 2: an own connection of a platform one's id serves this workspace at once, and no other; removed, the platform's does", async () => {
+  const authorizations = () => gateway.sandbox.calls.map(({ headers }) => headers["authorization"]?.slice(-4));
+  const servedFor = async (key: string) => {
+    gateway.sandbox.clearCalls();
+    envelopeOf(await postForm(gateway.origin, { key }));
+    return authorizations();
+  };
+  assert.deepEqual(await servedFor(KEY), ["cret"]);
+  await connect(gateway, ACME, deepgram("dg", OWN, { base_url: "https://own.example/deepgram" }));
+  assert.deepEqual([await servedFor(KEY), await servedFor(OTHER_KEY)], [["0003"], ["cret"]]);
+  await call(gateway, "POST", `${ACME}/connections/dg/credential`, { body: { api_key: SECOND } });
+  assert.deepEqual(await servedFor(KEY), ["0002"]);
+  assert.equal((await call(gateway, "DELETE", `${ACME}/connections/dg`)).status, 200);
+  assert.deepEqual(await servedFor(KEY), ["cret"]);
+});
+
+test("contract 2: another workspace's connection is the 404 of a missing one, byte for byte; members are told 403", async () => {
+  await connect(gateway, ACME, deepgram("secret-name", OWN));
+  const answerOf = async (path: string) => {
+    const answer = await call(gateway, "GET", path, { key: OTHER_ADMIN_KEY });
+    assert.equal(answer.status, 404);
+    return answer.text.replaceAll(answer.headers.get("x-request-id") ?? "-", "req");
+  };
+  const missing = await answerOf("/workspace/other/connections/never-made");
+  assert.equal(await answerOf("/workspace/other/connections/secret-name"), missing);
+  assert.equal(await answerOf(`${ACME}/connections/secret-name`), await answerOf("/workspace/none/connections/x"));
+  const list = viewOf(
+    listOf(connectionView),
+    await call(gateway, "GET", "/workspace/other/connections", { key: OTHER_ADMIN_KEY }),
+  );
+  assert.deepEqual(list.data, []);
+  await refuses(gateway, [403, "FORBIDDEN"], () => call(gateway, "GET", `${ACME}/connections`, { key: KEY }));
+});
+
+test("contract 10: a connection that a published route names is neither removed nor made unfit for it", async () => {
+  await connect(gateway, PLATFORM, deepgram("used", FIRST));
+  await publish(gateway, PLATFORM, { id: "using", targets: targets(["used", "nova-3"]) });
+  const path = `${PLATFORM}/connections/used`;
+  const headers = { "if-match": etagOf(await call(gateway, "GET", path)) };
+  for (const [method, body] of [
+    ["DELETE", undefined],
+    ["PUT", { kind: "openai", api_key: FIRST }],
+  ] as const) {
+    const answer = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, method, path, { body, headers }));
+    assert.equal(detailsOf(answer)["reason"], "in_use");
+  }
+});
+
+test("contract 10: pages of connections, by id", async () => {
+  const page = viewOf(listOf(connectionView), await call(gateway, "GET", `${PLATFORM}/connections?limit=2`));
+  const rest = viewOf(
+    listOf(connectionView),
+    await call(gateway, "GET", `${PLATFORM}/connections?cursor=${page.next_cursor ?? ""}`),
+  );
+  const ids = [...page.data, ...rest.data].map(({ id }) => id);
+  assert.deepEqual([page.data.length, ids], [2, ids.toSorted()]);
+});
+
+test("reliability 7: circuits are told by account and model, once they were called", async () => {
+  envelopeOf(await postForm(gateway.origin));
+  const health = viewOf(providerHealth, await call(gateway, "GET", `${PLATFORM}/health/providers`));
+  const found = health.circuits.find(({ connection, workspace_id }) => connection === "dg" && workspace_id === null);
+  assert.deepEqual([found?.model, found?.state, found?.rests_until], ["nova-3", "closed", null]);
+});
+
+test("reliability 6: no credential is in any answer, audit row or log line", async () => {
+  const audited = JSON.stringify((await auditRows(gateway)).map(({ before: was, after: is }) => [was, is]));
+  const stored = await gateway.database.db.selectFrom("connections").selectAll().execute();
+  const shown = await call(gateway, "GET", `${PLATFORM}/connections?limit=100`);
+  const places = [audited, gateway.logs.join("\n"), shown.text, JSON.stringify(stored.map((row) => [row.settings]))];
+  for (const secret of [...SECRETS, "dg-secret"]) {
+    for (const place of places) assert(!place.includes(secret), secret);
+    for (const { credential } of stored) assert(credential === null || !credential.includes(secret));
+  }
+});

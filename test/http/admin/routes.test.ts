@@ -1,0 +1,236 @@
+// Routes and purposes in the administration's API: drafts, versions, publishing, rolling back (contract 4, 10).
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { listOf } from "../../../src/contract/admin.ts";
+import { purposeList, routeVersionView } from "../../../src/contract/routes.ts";
+import { detailsOf, get, postForm } from "../../harness/client.ts";
+import { KEY, type TestGateway } from "../../harness/gateway.ts";
+import { ADMIN_KEY, auditRows, call, etagOf, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
+import { ACME, ACME_BY_OPERATOR, keyOn, PLATFORM, publish, revise, routeOf, served, targets } from "./set-up.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startAdminGateway();
+});
+after(() => gateway.close());
+
+test("contract 4, 10: a draft serves nobody; published it serves the next request, rolled back the one before does", async () => {
+  const first = routeOf(
+    await call(gateway, "POST", `${PLATFORM}/routes`, { body: { id: "live", targets: targets(["dg", "nova-3"]) } }),
+  );
+  assert.deepEqual([first.version, first.definition, first.draft?.version], [null, null, 1]);
+  const key = await keyOn(gateway, "live");
+  assert.equal((await served(gateway, key)).code, "NO_HEALTHY_PROVIDER");
+
+  await call(gateway, "POST", `${PLATFORM}/routes/live/publish`, { body: {} });
+  assert.deepEqual(await served(gateway, key), { code: null, model: "nova-3", route: "live", version: 1 });
+
+  const drafted = await revise(gateway, PLATFORM, "live", { targets: targets(["dg", "nova-2"]) });
+  assert.deepEqual([drafted.version, drafted.draft?.version], [1, 2]);
+  assert.deepEqual(await served(gateway, key), { code: null, model: "nova-3", route: "live", version: 1 });
+
+  const published = routeOf(await call(gateway, "POST", `${PLATFORM}/routes/live/publish`, { body: {} }));
+  assert.deepEqual([published.version, published.previous_version, published.draft], [2, 1, null]);
+  assert.deepEqual(await served(gateway, key), { code: null, model: "nova-2", route: "live", version: 2 });
+
+  const back = routeOf(await call(gateway, "POST", `${PLATFORM}/routes/live/roll-back`, { body: {} }));
+  assert.deepEqual([back.version, back.previous_version], [1, 2]);
+  assert.deepEqual(await served(gateway, key), { code: null, model: "nova-3", route: "live", version: 1 });
+});
+
+test("contract 10: each version stays readable as it was, newest first, and each change has its audit row", async () => {
+  const before = (await auditRows(gateway)).length;
+  await publish(gateway, PLATFORM, { id: "kept", targets: targets(["dg", "nova-3"]) });
+  await revise(gateway, PLATFORM, "kept", { targets: targets(["oa", "whisper-1"]) });
+  await call(gateway, "POST", `${PLATFORM}/routes/kept/publish`, { body: { version: 2 } });
+  await revise(gateway, PLATFORM, "kept", { targets: targets(["dg", "nova-2"]) });
+  const list = viewOf(listOf(routeVersionView), await call(gateway, "GET", `${PLATFORM}/routes/kept/versions?limit=2`));
+  assert.deepEqual(
+    list.data.map(({ version, state }) => [version, state]),
+    [
+      [3, "draft"],
+      [2, "live"],
+    ],
+  );
+  const next = await call(gateway, "GET", `${PLATFORM}/routes/kept/versions?cursor=${list.next_cursor ?? ""}`);
+  assert.deepEqual(
+    viewOf(listOf(routeVersionView), next).data.map(({ version, state }) => [version, state]),
+    [[1, "retired"]],
+  );
+  const first = viewOf(routeVersionView, await call(gateway, "GET", `${PLATFORM}/routes/kept/versions/1`));
+  assert.deepEqual(
+    (first.definition["targets"] as { model: string }[]).map(({ model }) => model),
+    ["nova-3"],
+  );
+  assert.deepEqual(
+    (await auditRows(gateway)).slice(before).map(({ action, object, workspace_id }) => [action, object, workspace_id]),
+    ["route.created", "route.published", "route.revised", "route.published", "route.revised"].map((action) => [
+      action,
+      "kept",
+      null,
+    ]),
+  );
+  for (const missing of ["4", "0", "x"])
+    assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/kept/versions/${missing}`)).code, "NOT_FOUND");
+});
+
+test("contract 10: what the file would refuse is refused, all faults at once, with what was meant", async () => {
+  const wrong = {
+    id: "bad",
+    targets: [
+      { connection: "dgg", model: "nova-3" },
+      { connection: "dg", model: "nova-33" },
+      { connection: "dg", model: "nova-3", settings: { nonsense: 1 } },
+    ],
+    purposes: [{ purpose: "x", route: "spech" }],
+  };
+  const answer = await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+    call(gateway, "POST", `${PLATFORM}/routes`, { body: wrong }),
+  );
+  const issues = detailsOf(answer)["issues"] as { param: string; message: string }[];
+  assert.deepEqual(
+    issues.map(({ param }) => param),
+    ["targets[0].connection", "targets[1].model", "targets[2].settings.nonsense", "purposes[0].route"],
+  );
+  for (const [at, meant] of [
+    [0, "`dg`"],
+    [1, "`nova-3`"],
+    [3, "`speech`"],
+  ] as const)
+    assert(issues[at]?.message.includes(`did you mean ${meant}`), issues[at]?.message);
+  const schema = await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+    call(gateway, "POST", `${PLATFORM}/routes`, { body: { id: "bad", targetts: [] } }),
+  );
+  assert(JSON.stringify(detailsOf(schema)).includes("did you mean `targets`"));
+  assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/bad`)).code, "NOT_FOUND");
+});
+
+test("contract 10: the file's routes are read-only here, and say so", async () => {
+  const path = `${PLATFORM}/routes/speech`;
+  const read = await call(gateway, "GET", path);
+  assert.equal(routeOf(read).managed_by, "file");
+  const headers = { "if-match": etagOf(read) };
+  const purpose = { route: "speech" };
+  for (const [method, below, body] of [
+    ["PUT", "", { targets: targets(["dg", "nova-3"]) }],
+    ["DELETE", "", undefined],
+    ["POST", "/publish", {}],
+    ["POST", "/roll-back", {}],
+    ["PUT", "/purposes/meetings", purpose],
+  ] as const)
+    await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, method, path + below, { body, headers }));
+});
+
+test("contract 10: a change must name the state it was made from, and one that was overtaken changes nothing", async () => {
+  await publish(gateway, PLATFORM, { id: "raced", targets: targets(["dg", "nova-3"]) });
+  const path = `${PLATFORM}/routes/raced`;
+  const body = { targets: targets(["dg", "nova-2"]) };
+  const etag = etagOf(await call(gateway, "GET", path));
+  await refuses(gateway, [428, "PRECONDITION_REQUIRED"], () => call(gateway, "PUT", path, { body }));
+  assert.equal((await call(gateway, "PUT", path, { body, headers: { "if-match": etag } })).status, 200);
+  for (const [method, below, sent] of [
+    ["PUT", "", body],
+    ["POST", "/publish", {}],
+    ["DELETE", "", undefined],
+  ] as const)
+    await refuses(gateway, [412, "PRECONDITION_FAILED"], () =>
+      call(gateway, method, path + below, { body: sent, headers: { "if-match": etag } }),
+    );
+});
+
+test("contract 10: a route that an app or a purpose names is not removed; one made anew counts its versions on", async () => {
+  await publish(gateway, PLATFORM, { id: "named", targets: targets(["dg", "nova-3"]) });
+  await keyOn(gateway, "named");
+  const refused = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "DELETE", `${PLATFORM}/routes/named`));
+  assert.equal(detailsOf(refused)["reason"], "in_use");
+  await gateway.database.db
+    .updateTable("api_keys")
+    .set({ revoked_at: new Date() })
+    .where("name", "=", "named")
+    .execute();
+  assert.equal((await call(gateway, "DELETE", `${PLATFORM}/routes/named`)).status, 200);
+  assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/named/versions`)).code, "NOT_FOUND");
+  const again = await publish(gateway, PLATFORM, { id: "named", targets: targets(["dg", "nova-3"]) });
+  assert.equal(again.version, 2);
+});
+
+test("contract 4: a purpose is made, disabled, unpublished and removed, each counting for the next request", async () => {
+  await publish(gateway, PLATFORM, { id: "fast", targets: targets(["dg", "nova-2"]) });
+  await publish(gateway, PLATFORM, { id: "main", targets: targets(["dg", "nova-3"]) });
+  const key = await keyOn(gateway, "main");
+  const path = `${PLATFORM}/routes/main/purposes/calls`;
+  const put = (body: object) => call(gateway, "PUT", path, { body: { route: "fast", ...body } });
+  const made = viewOf(purposeList, await put({ description: "Calls" }));
+  assert.deepEqual(
+    made.data.map(({ purpose, route, is_enabled, is_published }) => [purpose, route, is_enabled, is_published]),
+    [["calls", "fast", true, true]],
+  );
+  const purpose = { purpose: "calls" };
+  assert.deepEqual(await served(gateway, key, purpose), { code: null, model: "nova-2", route: "fast", version: 1 });
+  for (const off of [{ is_enabled: false }, { is_published: false }]) {
+    await put(off);
+    assert.equal((await served(gateway, key, purpose)).model, "nova-3");
+  }
+  await put({});
+  assert.equal((await served(gateway, key, purpose)).model, "nova-2");
+  const strict = { ...purpose, purpose_policy: "strict" };
+  assert.equal((await call(gateway, "DELETE", path)).status, 200);
+  assert.equal((await served(gateway, key, strict)).code, "audio_purpose_unavailable");
+  assert.equal((await call(gateway, "DELETE", path)).code, "NOT_FOUND");
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => put({ route: "nowhere" }));
+});
+
+test("contract 2: a workspace's route is its own: others find nothing, and no route of a platform's name is made", async () => {
+  const body = { id: "own-route", targets: targets(["dg", "nova-3"]) };
+  assert.equal((await call(gateway, "POST", `${ACME}/routes`, { body })).status, 201);
+  assert.equal((await call(gateway, "GET", `${ACME_BY_OPERATOR}/routes/own-route`)).status, 200);
+  assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/own-route`)).code, "NOT_FOUND");
+  const withoutId = async (path: string, key: string) => {
+    const answer = await call(gateway, "GET", path, { key });
+    assert.equal(answer.status, 404);
+    return answer.text.replaceAll(answer.headers.get("x-request-id") ?? "-", "req");
+  };
+  assert.equal(
+    await withoutId("/workspace/other/routes/own-route", OTHER_ADMIN_KEY),
+    await withoutId("/workspace/other/routes/no-such", OTHER_ADMIN_KEY),
+  );
+  assert.equal(
+    await withoutId(`${ACME}/routes/own-route`, OTHER_ADMIN_KEY),
+    await withoutId("/workspace/no-such/routes/own-route", OTHER_ADMIN_KEY),
+  );
+  await refuses(gateway, [403, "FORBIDDEN"], () => call(gateway, "POST", `${ACME}/routes`, { body, key: KEY }));
+  for (const [base, id] of [
+    [ACME, "speech"],
+    [PLATFORM, "own-route"],
+  ] as const)
+    await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+      call(gateway, "POST", `${base}/routes`, { body: { ...body, id } }),
+    );
+  const { key } = (await get(gateway.origin, "/v1/me", ADMIN_KEY)).json as { key: { id: string } };
+  const made = (await auditRows(gateway)).filter(({ object }) => object === "own-route");
+  assert.deepEqual(
+    made.map(({ action, actor_key_id }) => [action, actor_key_id]),
+    [["route.created", key.id]],
+  );
+});
+
+test("contract 5: a job that was accepted runs on the version it was accepted on, whatever was published since", async () => {
+  await using idle = new AsyncDisposableStack();
+  const accepting = await startAdminGateway({ works: false });
+  idle.defer(() => accepting.close());
+  await publish(accepting, PLATFORM, { id: "jobs", targets: targets(["dg", "nova-3"]) });
+  const key = await keyOn(accepting, "jobs");
+  const taken = await postForm(accepting.origin, { path: "/v1/transcription/jobs", key });
+  assert.equal(taken.status, 202, taken.text);
+  await revise(accepting, PLATFORM, "jobs", { targets: targets(["dg", "nova-2"]) });
+  await call(accepting, "POST", `${PLATFORM}/routes/jobs/publish`, { body: {} });
+  const working = await startAdminGateway({ beside: accepting });
+  idle.defer(() => working.close());
+  const { poll_url: path } = taken.json as { poll_url: string };
+  let job: { status?: string } = {};
+  while (job.status !== "succeeded") {
+    job = (await get(working.origin, `${path}?wait=20`, key)).json as typeof job;
+    assert(job.status === "queued" || job.status === "processing" || job.status === "succeeded", JSON.stringify(job));
+  }
+  assert.deepEqual([...new Set(accepting.sandbox.calls.map(({ model }) => model))], ["nova-3"]);
+});
