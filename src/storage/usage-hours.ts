@@ -25,9 +25,10 @@ export async function rollUsage(database: Database): Promise<boolean> {
     const { rows } = await sql<Progress>`
       select barrier_at is not null as has_barrier, pg_snapshot_xmin(pg_current_snapshot()) > barrier_xid as is_passed,
         barrier_xid > pg_current_xact_id() as is_foreign
-      from usage_progress for update skip locked`.execute(tx);
+      from usage_progress where exists (select from attempts where state = 'settled' and settled_at >= rolled_until)
+      for update skip locked`.execute(tx);
     const [progress] = rows;
-    // Another process is at it.
+    // There is nothing to add up, or another process is at it.
     if (progress === undefined) return false;
     if (progress.has_barrier && !progress.is_passed && !progress.is_foreign) return false;
     const hasMore = progress.has_barrier && (await rollToBarrier(tx));

@@ -77,7 +77,8 @@ async function rollUntil(time: string): Promise<void> {
   for (;;) {
     await rollUsage(database);
     const { rows } = await sql<{ done: boolean }>`
-      select rolled_until >= ${time}::timestamptz - interval '60 seconds' as done from usage_progress`.execute(
+      select not exists (select from attempts where settled_at >= rolled_until
+        and settled_at < ${time}::timestamptz - interval '60 seconds') as done from usage_progress`.execute(
       database.db,
     );
     if (rows[0]?.done === true) return;

@@ -95,8 +95,13 @@ export const configurationFile = section({
   secrets: secretsSection.prefault({}).describe("Secrets of the installation."),
   limits: limitsSection.prefault({}).describe("Limits, as `GET /v1/melimits` shows them."),
   retention: section({
-    request_days: z.int().min(1).max(3_650).default(30).describe("Days the request log is kept."),
-    usage_days: z.int().min(1).max(3_650).default(400).describe("Days usage records are kept."),
+    request_days: z
+      .int()
+      .min(1)
+      .max(3_650)
+      .default(30)
+      .describe("Days the request log is kept, with the calls behind it."),
+    usage_days: z.int().min(1).max(3_650).default(400).describe("Days that usage is kept for."),
   })
     .prefault({})
     .describe("How long records are kept."),
