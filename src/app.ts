@@ -303,7 +303,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
   const { isDraining, nowMs, keys, openRecord, metrics } = parts;
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
-    admin: { database },
+    admin: { database, pepper: options.pepper },
     records: { database, deletions: parts.gateway.deletions },
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,

@@ -1,6 +1,7 @@
 // What this process remembers of storage, and how it learns that it changed (contract 2, 10): keys, the directory, prices; joined
 // here for `app.ts`.
 import type { Logger } from "pino";
+import { createKeyUse } from "./auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
 import { findKey } from "./directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
@@ -11,10 +12,13 @@ import type { Seal } from "./storage/seal.ts";
 
 /** How stale the directory may be on this process when a change's announcement was lost (contract 2). */
 const DIRECTORY_REFRESH_MS = 4_000;
+/** A key's last use is told to the minute. */
+const KEY_USE_MS = 30_000;
+const NOTE_USE = "note which keys were used";
 
 export interface Remembered extends FollowedDirectory {
   readonly keys: KeyVerifier;
-  /** Nothing is read again on a timer; changes are still heard. */
+  /** Nothing is read again, or noted, on a timer; changes are still heard. */
   stopRefreshing(): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,14 +38,27 @@ export async function openRemembered(
     onError: (err) =>
       logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
   });
+  const use = createKeyUse(database);
   const keys = createKeyVerifier({
     pepper,
     findKey: (hash, testMode) => findKey(database, hash, testMode),
     nowMs,
+    onUsed: use.note,
   });
+  const noteUse = every(KEY_USE_MS, logger, NOTE_USE, () => use.flush());
   changes.onChange("keys", () => keys.forget());
   const followed = await followDirectory({ database, seal });
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("directory", () => refresh.soon());
-  return { ...followed, keys, stopRefreshing: () => refresh.stop(), close: () => changes.close() };
+  return {
+    ...followed,
+    keys,
+    stopRefreshing: async () => {
+      await Promise.all([refresh.stop(), noteUse.stop()]);
+      await use
+        .flush()
+        .catch((error: unknown) => logger.error({ task: NOTE_USE, err: error }, `could not ${NOTE_USE}`));
+    },
+    close: () => changes.close(),
+  };
 }

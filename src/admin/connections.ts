@@ -10,7 +10,7 @@ import type { Transacting } from "../storage/database.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import { connectionFacts, viewConnection } from "./connection-view.ts";
 import { judgeConnection, storedRouteFaults } from "./judge-set-up.ts";
-import { badReference, noSuch, refuseManagedByFile } from "./managed.ts";
+import { badReference, noSuch, refuseManagedByFile, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { Page, PageRequest } from "./services.ts";
 import {
@@ -22,7 +22,6 @@ import {
   type SetUpActor,
   type SetUpServices,
 } from "./set-up-scope.ts";
-import { taken } from "./workspaces.ts";
 
 export interface ConnectionChange extends SetUpActor {
   readonly id: string;

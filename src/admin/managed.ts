@@ -22,3 +22,10 @@ export function noSuch(what: string): GatewayError {
 export function badReference(param: string, message: string): GatewayError {
   return new GatewayError("INVALID_REQUEST", { message, param, details: { issues: [{ param, message }] } });
 }
+
+export function taken(what: string): GatewayError {
+  return new GatewayError("CONFLICT", {
+    message: `There is a ${what} of this name already. Choose another one.`,
+    details: { reason: "exists" },
+  });
+}

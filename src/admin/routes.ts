@@ -17,7 +17,7 @@ import {
 } from "../storage/routes.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "../storage/tables.ts";
 import { judgeRoute, judgeStoredRoute } from "./judge-set-up.ts";
-import { badReference, noSuch, refuseManagedByFile } from "./managed.ts";
+import { badReference, noSuch, refuseManagedByFile, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { viewRoute, viewVersion } from "./route-view.ts";
 import type { Page, PageRequest } from "./services.ts";
@@ -30,7 +30,6 @@ import {
   type SetUpActor,
   type SetUpServices,
 } from "./set-up-scope.ts";
-import { taken } from "./workspaces.ts";
 
 export interface RouteChange extends SetUpActor {
   readonly id: string;

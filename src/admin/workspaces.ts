@@ -9,7 +9,7 @@ import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import type { Tables } from "../storage/tables.ts";
-import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
+import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
 
@@ -127,13 +127,6 @@ async function lock(tx: Transacting, workspaceId: WorkspaceId): Promise<Workspac
 
 async function putPlan(tx: Transacting, workspaceId: WorkspaceId, plan: string | null): Promise<void> {
   if (!(await putPlanBudgets(tx, workspaceId, plan))) throw badReference("plan", "`plan` names no plan that there is.");
-}
-
-export function taken(what: string): GatewayError {
-  return new GatewayError("CONFLICT", {
-    message: `There is a ${what} of this name already. Choose another one.`,
-    details: { reason: "exists" },
-  });
 }
 
 interface Change extends Acting {

@@ -2,6 +2,7 @@
 // until a change is announced, and at most for a few seconds: so long a revoked key works where the announcement was lost.
 import { hash as digest } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
+import type { KeyId } from "../contract/ids.ts";
 import { checkFormat, hashKey } from "./key-format.ts";
 import type { Principal } from "./principal.ts";
 
@@ -16,6 +17,8 @@ export interface VerifyKeyServices {
   /** The stored key with its workspace and app, null when unknown, revoked or expired by the database's clock. */
   readonly findKey: (secretHash: Buffer, testMode: boolean) => Promise<Principal | null>;
   readonly nowMs: () => number;
+  /** Told of every request that a key was good for. */
+  readonly onUsed?: (key: KeyId) => void;
 }
 
 export interface KeyVerifier {
@@ -43,11 +46,15 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
     const cacheKey = digest("sha256", secret, "base64");
     const known = remembered.get(cacheKey);
     const fromMs = services.nowMs();
-    if (known !== undefined && isFresh(known, fromMs)) return known.principal;
+    if (known !== undefined && isFresh(known, fromMs)) {
+      services.onUsed?.(known.principal.key.id);
+      return known.principal;
+    }
     remembered.delete(cacheKey);
     const before = changes;
     const principal = await services.findKey(hashKey(services.pepper, secret), secret.startsWith("svc_test_"));
     if (principal === null) throw unauthenticated();
+    services.onUsed?.(principal.key.id);
     // What was read before a change that was announced meanwhile is good for this request only.
     if (before !== changes) return principal;
     // Unknown keys are not remembered: a flood of them must not push out those in use.

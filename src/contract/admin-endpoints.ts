@@ -1,4 +1,5 @@
 // Every endpoint of the admin listener (contract 10); its own OpenAPI document is generated from this list.
+import { APP_CONTRACTS } from "./apps.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "./audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { getHealthContract, getMetricsContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
@@ -13,10 +14,17 @@ import { listDeletionsContract, workspaceDeletionsContracts } from "./provider-d
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { getProviderHealthContract } from "./provider-health.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
+import { BUDGET_CONTRACTS } from "./budgets.ts";
+import { PLAN_ENDPOINTS } from "./plans.ts";
+import { KEY_CONTRACTS } from "./keys.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   ...WORKSPACE_ENDPOINTS,
+  ...Object.values(APP_CONTRACTS).map(({ operator }) => operator),
+  ...Object.values(KEY_CONTRACTS).map(({ operator }) => operator),
+  ...Object.values(BUDGET_CONTRACTS).map(({ operator }) => operator),
+  ...PLAN_ENDPOINTS,
   listAuditContract,
   verifyAuditContract,
   workspaceAuditContracts.operator,

@@ -1,4 +1,5 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
+import { APP_CONTRACTS } from "./apps.ts";
 import { workspaceAuditContracts } from "./audit.ts";
 import { getAudioUrlDomainsContract, putAudioUrlDomainsContract } from "./audio-url-domains.ts";
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
@@ -10,6 +11,9 @@ import {
   postChatCompletionsContract,
 } from "./endpoint-compatible.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { BUDGET_CONTRACTS } from "./budgets.ts";
+import { creditsContracts } from "./plans.ts";
+import { KEY_CONTRACTS } from "./keys.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
@@ -42,6 +46,10 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,
+  ...Object.values(APP_CONTRACTS).map(({ workspace }) => workspace),
+  ...Object.values(KEY_CONTRACTS).map(({ workspace }) => workspace),
+  ...Object.values(BUDGET_CONTRACTS).map(({ workspace }) => workspace),
+  creditsContracts.workspace,
   workspaceAuditContracts.workspace,
   workspaceRequestsContracts.workspace,
   workspaceRequestContracts.workspace,

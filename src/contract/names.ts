@@ -4,5 +4,7 @@ export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export const ID_RULE = "must be an id: letters, digits, `.`, `_`, `-`, at most 63 of them";
 export const LABEL_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 export const LABEL_RULE = "must be a purpose label: lower-case letters, digits, `_`, `-`, at most 63 of them";
-export const MONEY_PATTERN = /^\d{1,12}(\.\d{1,12})?$/;
-export const MONEY_RULE = 'must be a decimal in quotes, such as "50.00"';
+/** As much as is counted: money finer than that would be rounded, and more than that not counted at all. */
+export const MONEY_PATTERN = /^\d{1,9}(\.\d{1,9})?$/;
+export const MONEY_RULE =
+  'must be a decimal in quotes with at most nine digits before and after the point, such as "50.00"';

@@ -1,4 +1,5 @@
 // What a workspace's plan grants, as budgets of the whole workspace (spec 2.5; contract 9).
+import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
 
@@ -14,9 +15,10 @@ export async function putPlanBudgets(
   }
   const plan = await tx.selectFrom("plans").selectAll().where("id", "=", planId).executeTakeFirst();
   if (plan === undefined) return false;
+  const included = plan.credits_nano_usd + (await readGranted(tx, workspaceId));
   const grants = [
     { kind: "allowance", period: "month", limit_tokens: plan.monthly_chat_tokens, limit_nano_usd: null },
-    { kind: "credits", period: "total", limit_tokens: null, limit_nano_usd: plan.credits_nano_usd },
+    { kind: "credits", period: "total", limit_tokens: null, limit_nano_usd: included > 0n ? included : 0n },
   ] as const;
   for (const { kind, period, ...limits } of grants) {
     await tx
@@ -26,4 +28,14 @@ export async function putPlanBudgets(
       .execute();
   }
   return true;
+}
+
+/** What the operator granted beside the plan; negative where more was taken back. */
+export async function readGranted(tx: Transacting, workspaceId: WorkspaceId): Promise<bigint> {
+  const { granted } = await tx
+    .selectFrom("credit_grants")
+    .select(sql<string>`coalesce(sum(nano_usd), 0)::text`.as("granted"))
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  return BigInt(granted);
 }

@@ -4,7 +4,8 @@ import { PROVIDER_KINDS } from "../../providers/provider.ts";
 import { connectionSection } from "../../contract/set-up/connection.ts";
 import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
 import { routeSection } from "../../contract/set-up/route.ts";
-import { CIDR, DOMAIN, MONEY, PORT } from "./kit.ts";
+import { MONEY } from "../../contract/set-up/app.ts";
+import { CIDR, DOMAIN, PORT } from "./kit.ts";
 import { limitsSection } from "./limits.ts";
 import { operatorKeySection, workspaceSection } from "./workspace.ts";
 

@@ -1,12 +1,8 @@
 // The value shapes that only the configuration file has; those it shares with the API are in `contract/set-up/kit.ts` (contract 10).
 import { z } from "zod";
-import { MONEY_PATTERN, MONEY_RULE } from "../../contract/names.ts";
 import { SECRET_MARK } from "../../contract/set-up/kit.ts";
 import { hostNameFault } from "../../lib/host-name.ts";
 
-export const MONEY = z
-  .string({ error: 'must be a decimal in quotes, such as "50.00" (a bare number loses digits)' })
-  .regex(MONEY_PATTERN, MONEY_RULE);
 export const SECRET = z
   .string()
   .min(24, "must be 24 to 128 characters long")

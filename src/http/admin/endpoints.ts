@@ -2,6 +2,7 @@
 // workspace's administrators have on the public one. A mirrored endpoint is one line in `mirroredEndpoints`.
 import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { appEndpoints } from "./apps.ts";
 import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
 import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./everywhere.ts";
@@ -11,11 +12,15 @@ import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
 import { getProviderDeletions, getWorkspaceDeletions } from "./provider-deletions.ts";
+import { budgetEndpoints } from "./budgets.ts";
+import { keyEndpoints } from "./keys.ts";
+import { getWorkspaceCredits, planEndpoints } from "./plans.ts";
 import { workspaceEndpoints } from "./workspaces.ts";
 
 export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>[] {
   return [
     ...workspaceEndpoints(edge),
+    ...planEndpoints(edge),
     getAudit(edge),
     listRequests(edge),
     getAnyRequest(edge),
@@ -39,6 +44,10 @@ function everywhereEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
   return [
     ...everywhereEndpoints(edge),
+    ...appEndpoints(edge),
+    ...keyEndpoints(edge),
+    ...budgetEndpoints(edge),
+    getWorkspaceCredits(edge),
     getWorkspaceAudit(edge),
     listWorkspaceRequests(edge),
     getWorkspaceRequest(edge),

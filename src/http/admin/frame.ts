@@ -4,7 +4,8 @@ import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import type { ProviderHealthServices } from "../../admin/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
-import type { AdminServices, Page, PageRequest } from "../../admin/services.ts";
+import type { KeyServices } from "../../admin/keys.ts";
+import type { Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Mirrored } from "../../contract/admin.ts";
 import { GatewayError } from "../../contract/errors.ts";
@@ -16,7 +17,7 @@ import type { RequireAdmin } from "../workspace-admin.ts";
 /** `requireAdmin` finds the workspace of a path, for its administrators and the operator. */
 export interface AdminEdge {
   readonly requireAdmin: RequireAdmin;
-  readonly admin: AdminServices;
+  readonly admin: KeyServices;
   readonly records: RecordServices;
   readonly setUp: SetUpServices;
   readonly health: ProviderHealthServices;

@@ -1,0 +1,90 @@
+// Routing settings and quota of apps and keys between the API and storage (contract 2, 4), and whether the routes they name exist.
+import type { AppView } from "../contract/apps.ts";
+import { GatewayError } from "../contract/errors.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import { storedSettings } from "../directory/stored.ts";
+import type { Database } from "../storage/database.ts";
+
+/** As the API's schemas leave it: the members of a purpose and of a quota are in the program's spelling already. */
+export interface GivenSettings {
+  readonly route: string | null;
+  readonly audio_input_override: string | null;
+  readonly audio_purpose_policy: "fallback" | "strict" | null;
+  readonly default_purpose?: string | null;
+  readonly purposes: readonly { readonly purpose: string; readonly route: string }[];
+  readonly quota: object;
+}
+
+/** The JSON that is kept. */
+export function settingsToStore(given: GivenSettings): string {
+  return JSON.stringify({
+    route: given.route,
+    audioInputOverride: given.audio_input_override,
+    audioPurposePolicy: given.audio_purpose_policy,
+    defaultPurpose: given.default_purpose ?? null,
+    purposes: given.purposes,
+    quota: given.quota,
+  });
+}
+
+type ShownSettings = Pick<
+  AppView,
+  "route" | "audio_input_override" | "audio_purpose_policy" | "default_purpose" | "purposes" | "quota"
+>;
+
+export function shownSettings(stored: unknown): ShownSettings {
+  const settings = storedSettings.parse(stored);
+  return {
+    route: settings.route,
+    audio_input_override: settings.audioInputOverride,
+    audio_purpose_policy: settings.audioPurposePolicy,
+    default_purpose: settings.defaultPurpose,
+    purposes: settings.purposes.map(({ isEnabled, isPublished, ...purpose }) => ({
+      ...purpose,
+      is_enabled: isEnabled,
+      is_published: isPublished,
+    })),
+    quota: {
+      requests_per_minute: settings.quota.requestsPerMinute,
+      concurrent: settings.quota.concurrent,
+      audio_seconds_per_hour: settings.quota.audioSecondsPerHour,
+      tokens_per_minute: settings.quota.tokensPerMinute,
+    },
+  };
+}
+
+/** Throws 400 with every name that leads nowhere. Asked before the change: a route is named, not owned, and may go at any time. */
+export async function refuseUnknownRoutes(
+  { db }: Pick<Database, "db">,
+  workspaceId: WorkspaceId,
+  given: GivenSettings,
+): Promise<void> {
+  const named = [
+    { param: "route", route: given.route },
+    { param: "audio_input_override", route: given.audio_input_override },
+    ...given.purposes.map(({ route }, at) => ({ param: `purposes[${at}].route`, route })),
+  ].flatMap(({ param, route }) => (route === null ? [] : [{ param, route }]));
+  const issues = twice(given.purposes.map(({ purpose }) => purpose));
+  if (named.length > 0) {
+    const rows = await db
+      .selectFrom("routes")
+      .select("id")
+      .where("scope", "in", ["platform", workspaceId])
+      .where("id", "in", [...new Set(named.map(({ route }) => route))])
+      .execute();
+    const known = new Set(rows.map(({ id }) => id));
+    for (const { param, route } of named)
+      if (!known.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
+  }
+  const [first] = issues;
+  if (first === undefined) return;
+  throw new GatewayError("INVALID_REQUEST", { message: first.message, param: first.param, details: { issues } });
+}
+
+function twice(labels: readonly string[]): { param: string; message: string }[] {
+  return labels.flatMap((label, at) =>
+    labels.indexOf(label) === at
+      ? []
+      : [{ param: `purposes[${at}].purpose`, message: `\`purposes[${at}].purpose\`: \`${label}\` is there already.` }],
+  );
+}

@@ -1,0 +1,189 @@
+// Apps of a workspace (contract 2, 10): each change with its audit row in one transaction, heard by every process.
+import { type Selectable, sql } from "kysely";
+import type { AppView } from "../contract/apps.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { newId, type WorkspaceId } from "../contract/ids.ts";
+import { pageOf } from "../lib/page.ts";
+import { announceChange } from "../storage/announce.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { Tables } from "../storage/tables.ts";
+import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
+import { noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
+import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
+
+type AppRow = Selectable<Tables["apps"]>;
+
+export interface OfWorkspace extends Acting {
+  readonly workspaceId: WorkspaceId;
+}
+
+export interface OfApp extends OfWorkspace {
+  /** Slug or id. */
+  readonly app: string;
+}
+
+export interface GivenApp extends GivenSettings {
+  readonly name: string | null;
+}
+
+export async function createApp(
+  { database }: AdminServices,
+  { workspaceId, actor }: OfWorkspace,
+  given: GivenApp & { readonly slug: string },
+): Promise<AppView> {
+  await refuseUnknownRoutes(database, workspaceId, given);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const row = await tx
+      .insertInto("apps")
+      .values({
+        id: newId("app"),
+        workspace_id: workspaceId,
+        slug: given.slug,
+        name: given.name ?? given.slug,
+        settings: settingsToStore(given),
+        managed_by: "api",
+      })
+      .onConflict((conflict) => conflict.columns(["workspace_id", "slug"]).doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) throw taken("app");
+    await record(tx, { workspaceId, actor, action: "app.created", before: null, after: row });
+    return view(row);
+  });
+}
+
+export async function listApps(
+  { database }: AdminServices,
+  workspaceId: WorkspaceId,
+  { limit, after }: PageRequest,
+): Promise<Page<AppView>> {
+  const rows = await database.inWorkspace(workspaceId, (tx) => {
+    const all = tx.selectFrom("apps").selectAll().where("workspace_id", "=", workspaceId);
+    return (after === null ? all : all.where("id", "<", after))
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
+  });
+  const { page, nextCursor } = pageOf(rows, limit);
+  return { data: page.map(view), end: nextCursor };
+}
+
+export async function describeApp({ database }: AdminServices, { workspaceId, app }: OfApp): Promise<AppView> {
+  return view(await database.inWorkspace(workspaceId, (tx) => findApp(tx, workspaceId, app)));
+}
+
+export async function replaceApp(
+  { database }: AdminServices,
+  { workspaceId, actor, app }: OfApp,
+  precondition: Precondition,
+  given: GivenApp,
+): Promise<AppView> {
+  await refuseUnknownRoutes(database, workspaceId, given);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lockApp(tx, workspaceId, app);
+    requireMatch(precondition, view(before));
+    const after = await tx
+      .updateTable("apps")
+      .set({ name: given.name ?? before.slug, settings: settingsToStore(given) })
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", before.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    // The same again is no change.
+    if (JSON.stringify(view(before)) !== JSON.stringify(view(after)))
+      await record(tx, { workspaceId, actor, action: "app.changed", before, after });
+    return view(after);
+  });
+}
+
+export async function deleteApp(
+  { database }: AdminServices,
+  { workspaceId, actor, app }: OfApp,
+  precondition: Precondition,
+): Promise<AppView> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lockApp(tx, workspaceId, app);
+    allowMatch(precondition, view(before));
+    const working = await tx
+      .selectFrom("api_keys")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("app_id", "=", before.id)
+      .where("revoked_at", "is", null)
+      .where((where) =>
+        where.or([where("expires_at", "is", null), where("expires_at", ">", sql<Date>`patchbay_now()`)]),
+      )
+      .executeTakeFirst();
+    if (working !== undefined) {
+      throw new GatewayError("CONFLICT", {
+        message: "The app has keys that still work. Revoke them first.",
+        details: { reason: "not_empty" },
+      });
+    }
+    await tx.deleteFrom("apps").where("workspace_id", "=", workspaceId).where("id", "=", before.id).execute();
+    await record(tx, { workspaceId, actor, action: "app.deleted", before, after: null });
+    return view(before);
+  });
+}
+
+/** By slug or id; an id wins. Foreign and missing are alike: 404. */
+export async function findApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
+  const rows = await ofName(tx, workspaceId, app).execute();
+  return chosen(rows, app);
+}
+
+async function lockApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
+  const row = chosen(await ofName(tx, workspaceId, app).forUpdate().execute(), app);
+  refuseManagedByFile(row);
+  return row;
+}
+
+function ofName(tx: Transacting, workspaceId: WorkspaceId, app: string) {
+  return tx
+    .selectFrom("apps")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where((where) => where.or([where("id", "=", app), where("slug", "=", app)]));
+}
+
+function chosen(rows: readonly AppRow[], app: string): AppRow {
+  const row = rows.find(({ id }) => id === app) ?? rows[0];
+  if (row === undefined) throw noSuch("app");
+  return row;
+}
+
+interface Change extends OfWorkspace {
+  readonly action: string;
+  readonly before: AppRow | null;
+  readonly after: AppRow | null;
+}
+
+async function record(tx: Transacting, { workspaceId, actor, action, before, after }: Change): Promise<void> {
+  const target = (after ?? before)?.id ?? "";
+  const kept = (row: AppRow | null) =>
+    row === null ? null : { slug: row.slug, name: row.name, ...shownSettings(row.settings) };
+  await writeAudit(tx, {
+    workspaceId,
+    actorKeyId: actor,
+    action,
+    object: target,
+    before: kept(before),
+    after: kept(after),
+  });
+  await announceChange(tx, "keys", target);
+}
+
+function view(row: AppRow): AppView {
+  return {
+    object: "app",
+    id: row.id,
+    workspace_id: row.workspace_id,
+    slug: row.slug,
+    name: row.name,
+    ...shownSettings(row.settings),
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,199 @@
+// Budgets of an app (contract 9): one for each period, its limits changed under the row that every reservation locks, so that a new
+// limit holds from the next reservation on.
+import { type Selectable, sql } from "kysely";
+import type { BudgetView } from "../contract/budgets.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import { readBudgetStates } from "../metering/read-budgets.ts";
+import { formatUsd, parseUsd } from "../metering/money.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { Tables } from "../storage/tables.ts";
+import { findApp, type OfApp } from "./apps.ts";
+import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
+import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import type { AdminServices } from "./services.ts";
+
+type BudgetRow = Selectable<Tables["budgets"]>;
+export type Period = BudgetView["period"];
+
+export interface OfBudget extends OfApp {
+  readonly period: Period;
+}
+
+export interface GivenLimits {
+  readonly limit_usd: string | null;
+  readonly limit_audio_seconds: number | null;
+  readonly limit_tokens: number | null;
+  readonly soft_limit: number | null;
+}
+
+export async function listBudgets(
+  { database }: AdminServices,
+  { workspaceId, app }: OfApp,
+): Promise<readonly BudgetView[]> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const { id } = await findApp(tx, workspaceId, app);
+    return views(tx, workspaceId, id, await ofApp(tx, workspaceId, id).orderBy("period").execute());
+  });
+}
+
+export async function describeBudget(
+  { database }: AdminServices,
+  { workspaceId, app, period }: OfBudget,
+): Promise<BudgetView> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const { id } = await findApp(tx, workspaceId, app);
+    const row = await ofApp(tx, workspaceId, id).where("period", "=", period).executeTakeFirst();
+    if (row === undefined) throw noSuch("budget");
+    return one(tx, workspaceId, row);
+  });
+}
+
+export async function putBudget(
+  { database }: AdminServices,
+  { workspaceId, actor, app, period }: OfBudget,
+  precondition: Precondition,
+  given: GivenLimits,
+): Promise<{ readonly view: BudgetView; readonly isNew: boolean }> {
+  const limits = limitsOf(given);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    // The app's row: two first budgets of one period come one after the other.
+    const owner = await findApp(tx, workspaceId, app);
+    await tx.selectFrom("apps").select("id").where("id", "=", owner.id).forUpdate().execute();
+    const before = await ofApp(tx, workspaceId, owner.id).where("period", "=", period).forUpdate().executeTakeFirst();
+    const shown = before === undefined ? null : await one(tx, workspaceId, before);
+    if (before === undefined || shown === null) allowMatch(precondition, null);
+    else {
+      refuseManagedByFile(before);
+      requireMatch(precondition, shown);
+    }
+    const after = await tx
+      .insertInto("budgets")
+      .values({
+        id: `${owner.id}/${period}`,
+        workspace_id: workspaceId,
+        app_id: owner.id,
+        period,
+        ...limits,
+        managed_by: "api",
+      })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(limits))
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    if (before === undefined || JSON.stringify(audited(before)) !== JSON.stringify(audited(after))) {
+      const action = before === undefined ? "budget.created" : "budget.changed";
+      await record(tx, { workspaceId, actor, action, target: after.id, before: before ?? null, after });
+    }
+    return { view: await one(tx, workspaceId, after), isNew: before === undefined };
+  });
+}
+
+export async function deleteBudget(
+  { database }: AdminServices,
+  { workspaceId, actor, app, period }: OfBudget,
+  precondition: Precondition,
+): Promise<string> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const owner = await findApp(tx, workspaceId, app);
+    const before = await ofApp(tx, workspaceId, owner.id).where("period", "=", period).forUpdate().executeTakeFirst();
+    if (before === undefined) throw noSuch("budget");
+    refuseManagedByFile(before);
+    allowMatch(precondition, await one(tx, workspaceId, before));
+    await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("id", "=", before.id).execute();
+    await record(tx, { workspaceId, actor, action: "budget.deleted", target: before.id, before, after: null });
+    return before.id;
+  });
+}
+
+function ofApp(tx: Transacting, workspaceId: WorkspaceId, appId: string) {
+  return tx
+    .selectFrom("budgets")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("app_id", "=", appId)
+    .where("kind", "=", sql<"budget">`'budget'`);
+}
+
+function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limit }: GivenLimits) {
+  if (usd === null && limit_audio_seconds === null && limit_tokens === null)
+    throw badReference(
+      "limit_usd",
+      "A budget needs at least one of `limit_usd`, `limit_audio_seconds` and `limit_tokens`.",
+    );
+  const limit_nano_usd = usd === null ? null : parseUsd(usd);
+  if (usd !== null && limit_nano_usd === null)
+    throw badReference("limit_usd", "`limit_usd` is no amount that can be counted.");
+  return { limit_nano_usd, limit_audio_seconds, limit_tokens, soft_limit };
+}
+
+async function one(tx: Transacting, workspaceId: WorkspaceId, row: BudgetRow): Promise<BudgetView> {
+  const [view] = await views(tx, workspaceId, row.app_id ?? "", [row]);
+  if (view === undefined) throw new Error("a budget that was read is not there");
+  return view;
+}
+
+async function views(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  appId: string,
+  rows: readonly BudgetRow[],
+): Promise<readonly BudgetView[]> {
+  const states = new Map(
+    (await readBudgetStates(tx, workspaceId, brand("app", appId))).map((state) => [state.id, state]),
+  );
+  return rows.flatMap((row) => {
+    const state = states.get(row.id);
+    if (state === undefined) return [];
+    return [
+      {
+        object: "budget" as const,
+        id: row.id,
+        app_id: appId,
+        period: row.period,
+        limit_usd: row.limit_nano_usd === null ? null : formatUsd(row.limit_nano_usd),
+        limit_audio_seconds: row.limit_audio_seconds === null ? null : Number(row.limit_audio_seconds),
+        limit_tokens: row.limit_tokens === null ? null : Number(row.limit_tokens),
+        soft_limit: row.soft_limit === null ? null : Number(row.soft_limit),
+        managed_by: shownManager(row.managed_by),
+        usage: {
+          spent_usd: formatUsd(state.spentNanoUsd),
+          reserved_usd: formatUsd(state.reservedNanoUsd),
+          spent_audio_seconds: Number(state.spentAudioMs) / 1000,
+          reserved_audio_seconds: Number(state.reservedAudioMs) / 1000,
+          spent_tokens: Number(state.spentTokens),
+          reserved_tokens: Number(state.reservedTokens),
+          resets_at: state.resetsAt?.toISOString() ?? null,
+        },
+      },
+    ];
+  });
+}
+
+interface Change extends Pick<OfApp, "workspaceId" | "actor"> {
+  readonly action: string;
+  readonly target: string;
+  readonly before: BudgetRow | null;
+  readonly after: BudgetRow | null;
+}
+
+async function record(tx: Transacting, { workspaceId, actor, action, target, before, after }: Change): Promise<void> {
+  const kept = (row: BudgetRow | null) => (row === null ? null : audited(row));
+  await writeAudit(tx, {
+    workspaceId,
+    actorKeyId: actor,
+    action,
+    object: target,
+    before: kept(before),
+    after: kept(after),
+  });
+}
+
+function audited(row: BudgetRow) {
+  return {
+    period: row.period,
+    limit_usd: row.limit_nano_usd === null ? null : formatUsd(row.limit_nano_usd),
+    limit_audio_seconds: row.limit_audio_seconds,
+    limit_tokens: row.limit_tokens === null ? null : Number(row.limit_tokens),
+    soft_limit: row.soft_limit,
+  };
+}

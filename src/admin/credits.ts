@@ -1,0 +1,97 @@
+// A workspace's credits (spec 2.5; contract 9): what its plan includes, what the operator granted beside it, and what is left.
+import { newId, type WorkspaceId } from "../contract/ids.ts";
+import type { CreditsView } from "../contract/plans.ts";
+import { windowStart, resetsAt } from "../metering/budget.ts";
+import { formatUsd, parseUsd } from "../metering/money.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import { readWindows } from "../storage/budget-windows.ts";
+import type { Transacting } from "../storage/database.ts";
+import { putPlanBudgets, readGranted } from "../storage/plan-budgets.ts";
+import type { OfWorkspace } from "./apps.ts";
+import { DATABASE_NOW } from "./keys.ts";
+import { badReference, noSuch } from "./managed.ts";
+import type { AdminServices } from "./services.ts";
+
+export interface Grant {
+  readonly amount_usd: string;
+  readonly note: string;
+}
+
+/** Also of a workspace of the file: what it is granted is no part of what the file says of it. */
+export async function grantCredits(
+  { database }: AdminServices,
+  { workspaceId, actor }: OfWorkspace,
+  { amount_usd: amount, note }: Grant,
+): Promise<CreditsView> {
+  const isTakenBack = amount.startsWith("-");
+  const size = parseUsd(isTakenBack ? amount.slice(1) : amount);
+  if (size === null || size === 0n) throw badReference("amount_usd", "`amount_usd` must be an amount other than 0.");
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const workspace = await tx
+      .selectFrom("workspaces")
+      .select("plan")
+      .where("id", "=", workspaceId)
+      .forUpdate()
+      .executeTakeFirst();
+    if (workspace === undefined) throw noSuch("workspace");
+    const before = await readGranted(tx, workspaceId);
+    const nanoUsd = isTakenBack ? -size : size;
+    await tx
+      .insertInto("credit_grants")
+      .values({ id: newId("grant"), workspace_id: workspaceId, nano_usd: nanoUsd, note, actor_key_id: actor })
+      .execute();
+    await putPlanBudgets(tx, workspaceId, workspace.plan);
+    await writeAudit(tx, {
+      workspaceId,
+      actorKeyId: actor,
+      action: "credits.granted",
+      object: workspaceId,
+      before: { granted_usd: formatUsd(before) },
+      after: { granted_usd: formatUsd(before + nanoUsd), note },
+    });
+    return view(tx, workspaceId);
+  });
+}
+
+export async function describeCredits({ database }: AdminServices, workspaceId: WorkspaceId): Promise<CreditsView> {
+  return database.inWorkspace(workspaceId, (tx) => view(tx, workspaceId));
+}
+
+async function view(tx: Transacting, workspaceId: WorkspaceId): Promise<CreditsView> {
+  const row = await tx
+    .selectFrom("workspaces as workspace")
+    .leftJoin("plans as plan", "plan.id", "workspace.plan")
+    .select(["workspace.plan as plan_id", "plan.monthly_chat_tokens", "plan.credits_nano_usd", DATABASE_NOW])
+    .where("workspace.id", "=", workspaceId)
+    .executeTakeFirst();
+  if (row === undefined) throw noSuch("workspace");
+  const included = row.credits_nano_usd ?? 0n;
+  const granted = await readGranted(tx, workspaceId);
+  const windows = await readWindows(tx, [
+    { budgetId: `${workspaceId}/credits`, windowStart: windowStart("total", row.now) },
+    { budgetId: `${workspaceId}/allowance`, windowStart: windowStart("month", row.now) },
+  ]);
+  const credits = windows.find(({ budget_id: id }) => id.endsWith("/credits"));
+  const allowance = windows.find(({ budget_id: id }) => id.endsWith("/allowance"));
+  const spent = credits?.spent_nano_usd ?? 0n;
+  const reserved = credits?.reserved_nano_usd ?? 0n;
+  return {
+    object: "credits",
+    workspace_id: workspaceId,
+    plan: row.plan_id,
+    plan_credits_usd: formatUsd(included),
+    granted_usd: formatUsd(granted),
+    spent_usd: formatUsd(spent),
+    reserved_usd: formatUsd(reserved),
+    balance_usd: formatUsd(included + granted - spent - reserved),
+    allowance:
+      row.monthly_chat_tokens === null
+        ? null
+        : {
+            monthly_chat_tokens: Number(row.monthly_chat_tokens),
+            spent_tokens: Number(allowance?.spent_tokens ?? 0n),
+            reserved_tokens: Number(allowance?.reserved_tokens ?? 0n),
+            resets_at: resetsAt("month", row.now)?.toISOString() ?? "",
+          },
+  };
+}

@@ -1,0 +1,334 @@
+// API keys of a workspace (contract 2, 10; reliability 6): made and shown once, set up anew, rotated with overlap, revoked. A change
+// is one transaction with its audit row, heard by every process.
+import { type Selectable, sql } from "kysely";
+import { generateKey, hashKey, type KeyKind, visibleParts } from "../auth/key-format.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { newId, type WorkspaceId } from "../contract/ids.ts";
+import type { KeyView } from "../contract/keys.ts";
+import { SCOPES, type Scope } from "../contract/scopes.ts";
+import { announceChange } from "../storage/announce.ts";
+import { writeAudit } from "../storage/audit-log.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { Tables } from "../storage/tables.ts";
+import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
+import { findApp, type OfWorkspace } from "./apps.ts";
+import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
+import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import type { AdminServices } from "./services.ts";
+
+/** `now`: the database's clock, read with the row. */
+export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };
+
+/**
+ * The operator's keys may hang on a workspace, and are none of its administrators' business: whoever rotated one would be the
+ * operator.
+ */
+export const isOfWorkspace = sql<boolean>`role <> 'operator'`;
+
+export interface KeyServices extends AdminServices {
+  readonly pepper: Buffer;
+}
+
+export interface OfKey extends OfWorkspace {
+  readonly key: string;
+}
+
+export interface GivenKey extends GivenSettings {
+  readonly name: string | null;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: string | null;
+}
+
+export interface NewKey extends GivenKey {
+  readonly app: string | null;
+  readonly role: "member" | "admin";
+  readonly mode: "live" | "test";
+}
+
+export const KEY_COLUMNS = [
+  "id",
+  "workspace_id",
+  "app_id",
+  "name",
+  "role",
+  "scopes",
+  "prefix",
+  "last4",
+  "settings",
+  "managed_by",
+  "created_at",
+  "expires_at",
+  "revoked_at",
+  "last_used_at",
+  "replaces",
+] as const;
+
+export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
+
+export async function createKey(
+  { database, pepper }: KeyServices,
+  { workspaceId, actor }: OfWorkspace,
+  given: NewKey,
+): Promise<KeyView> {
+  refuseMisfit(given);
+  await refuseUnknownRoutes(database, workspaceId, given);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const app = given.app === null ? null : await appOf(tx, workspaceId, given.app);
+    const secret = generateKey(app === null ? "admin" : given.mode);
+    const row = await insert(tx, pepper, secret, {
+      workspace_id: workspaceId,
+      app_id: app,
+      name: given.name ?? (app === null ? "administrator" : "key"),
+      role: given.role,
+      scopes: app === null ? [] : [...given.scopes],
+      settings: settingsToStore(given),
+      expires_at: given.expires_at === null ? null : new Date(given.expires_at),
+      replaces: null,
+    });
+    refusePast(row);
+    await record(tx, { workspaceId, actor, action: "key.created", before: null, after: row });
+    return keyView(row, secret);
+  });
+}
+
+export async function describeKey({ database }: AdminServices, { workspaceId, key }: OfKey): Promise<KeyView> {
+  const row = await database.inWorkspace(workspaceId, (tx) => ofId(tx, workspaceId, key).executeTakeFirst());
+  if (row === undefined) throw noSuch("key");
+  return keyView(row);
+}
+
+export async function replaceKey(
+  { database }: AdminServices,
+  { workspaceId, actor, key }: OfKey,
+  precondition: Precondition,
+  given: GivenKey,
+): Promise<KeyView> {
+  await refuseUnknownRoutes(database, workspaceId, given);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lock(tx, workspaceId, key);
+    requireMatch(precondition, keyView(before));
+    refuseEnded(before);
+    if (before.app_id === null) refuseMisfit({ ...given, app: null, role: "admin", mode: "live" });
+    const after = await tx
+      .updateTable("api_keys")
+      .set({
+        name: given.name ?? before.name,
+        scopes: before.app_id === null ? [] : [...given.scopes],
+        settings: settingsToStore(given),
+        expires_at: given.expires_at === null ? null : new Date(given.expires_at),
+      })
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", before.id)
+      .returning([...KEY_COLUMNS, DATABASE_NOW])
+      .executeTakeFirstOrThrow();
+    refusePast(after);
+    if (JSON.stringify(audited(before)) !== JSON.stringify(audited(after)))
+      await record(tx, { workspaceId, actor, action: "key.changed", before, after });
+    return keyView(after);
+  });
+}
+
+/** The new key has everything of the old one; the old one stops when the overlap is over, and never later than it would have. */
+export async function rotateKey(
+  { database, pepper }: KeyServices,
+  { workspaceId, actor, key }: OfKey,
+  precondition: Precondition,
+  overlapSeconds: number,
+): Promise<KeyView> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lock(tx, workspaceId, key);
+    allowMatch(precondition, keyView(before));
+    refuseEnded(before);
+    const secret = generateKey(kindOf(before));
+    const { id, workspace_id, app_id, name, role, scopes, expires_at } = before;
+    const settings = JSON.stringify(before.settings);
+    const made = await insert(tx, pepper, secret, {
+      workspace_id,
+      app_id,
+      name,
+      role,
+      scopes,
+      settings,
+      expires_at,
+      replaces: id,
+    });
+    const ends =
+      overlapSeconds === 0
+        ? { revoked_at: sql<Date>`patchbay_now()` }
+        : { expires_at: sql<Date>`least(expires_at, patchbay_now() + make_interval(secs => ${overlapSeconds}))` };
+    const after = await end(tx, before, ends);
+    await record(tx, { workspaceId, actor, action: "key.created", before: null, after: made });
+    await record(tx, { workspaceId, actor, action: "key.rotated", before, after });
+    return keyView(made, secret);
+  });
+}
+
+/** Revoked again it is as it was. */
+export async function revokeKey(
+  { database }: AdminServices,
+  { workspaceId, actor, key }: OfKey,
+  precondition: Precondition,
+): Promise<KeyView> {
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const before = await lock(tx, workspaceId, key);
+    allowMatch(precondition, keyView(before));
+    if (before.revoked_at !== null) return keyView(before);
+    const after = await end(tx, before, { revoked_at: sql<Date>`patchbay_now()` });
+    await record(tx, { workspaceId, actor, action: "key.revoked", before, after });
+    return keyView(after);
+  });
+}
+
+async function insert(
+  tx: Transacting,
+  pepper: Buffer,
+  secret: string,
+  facts: Pick<KeyRow, "workspace_id" | "app_id" | "name" | "role" | "scopes" | "expires_at" | "replaces"> & {
+    readonly settings: string;
+  },
+): Promise<KeyRow> {
+  return tx
+    .insertInto("api_keys")
+    .values({
+      id: newId("key"),
+      ...facts,
+      secret_hash: hashKey(pepper, secret),
+      ...visibleParts(secret),
+      managed_by: "api",
+    })
+    .returning([...KEY_COLUMNS, DATABASE_NOW])
+    .executeTakeFirstOrThrow();
+}
+
+async function end(
+  tx: Transacting,
+  { id, workspace_id }: KeyRow,
+  ends: { readonly revoked_at: ReturnType<typeof sql<Date>> } | { readonly expires_at: ReturnType<typeof sql<Date>> },
+): Promise<KeyRow> {
+  return tx
+    .updateTable("api_keys")
+    .set(ends)
+    .where("workspace_id", "=", workspace_id)
+    .where("id", "=", id)
+    .returning([...KEY_COLUMNS, DATABASE_NOW])
+    .executeTakeFirstOrThrow();
+}
+
+async function lock(tx: Transacting, workspaceId: WorkspaceId, key: string): Promise<KeyRow> {
+  const row = await ofId(tx, workspaceId, key).forUpdate().executeTakeFirst();
+  if (row === undefined) throw noSuch("key");
+  refuseManagedByFile(row);
+  return row;
+}
+
+function ofId(tx: Transacting, workspaceId: WorkspaceId, key: string) {
+  return tx
+    .selectFrom("api_keys")
+    .select([...KEY_COLUMNS, DATABASE_NOW])
+    .where("workspace_id", "=", workspaceId)
+    .where("id", "=", key)
+    .where(isOfWorkspace);
+}
+
+/** In the body a name that leads nowhere is a fault of the body. */
+async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<string> {
+  try {
+    return (await findApp(tx, workspaceId, app)).id;
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === "NOT_FOUND")
+      throw badReference("app", "`app` names no app of this workspace.");
+    throw error;
+  }
+}
+
+/** A key without an app administers, and does nothing else. */
+function refuseMisfit({ app, role, mode, route, audio_input_override, purposes }: NewKey): void {
+  if (app !== null) return;
+  if (role !== "admin") throw badReference("role", "A key that belongs to no app must have the role `admin`.");
+  if (mode !== "live") throw badReference("mode", "Only a key of an app can be a test key.");
+  if (route !== null) throw badReference("route", "Only a key of an app has a route.");
+  if (audio_input_override !== null)
+    throw badReference("audio_input_override", "Only a key of an app has a route for audio.");
+  if (purposes.length > 0) throw badReference("purposes", "Only a key of an app has purposes.");
+}
+
+function refusePast({ expires_at, now }: KeyRow): void {
+  if (expires_at !== null && expires_at <= now)
+    throw badReference("expires_at", "`expires_at` has passed already. Revoke a key to end it now.");
+}
+
+function refuseEnded(row: KeyRow): void {
+  if (stateOf(row) === "active") return;
+  throw new GatewayError("CONFLICT", {
+    message: "The key no longer works. Make a new one.",
+    details: { reason: "revoked" },
+  });
+}
+
+function kindOf({ prefix, app_id }: KeyRow): KeyKind {
+  if (app_id === null) return "admin";
+  return prefix === "svc_test_" ? "test" : "live";
+}
+
+function stateOf({ revoked_at, expires_at, now }: KeyRow): KeyView["state"] {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && expires_at <= now ? "expired" : "active";
+}
+
+interface Change extends OfWorkspace {
+  readonly action: string;
+  readonly before: KeyRow | null;
+  readonly after: KeyRow;
+}
+
+async function record(tx: Transacting, { workspaceId, actor, action, before, after }: Change): Promise<void> {
+  await writeAudit(tx, {
+    workspaceId,
+    actorKeyId: actor,
+    action,
+    object: after.id,
+    before: before === null ? null : audited(before),
+    after: audited(after),
+  });
+  await announceChange(tx, "keys", after.id);
+}
+
+/** Nothing that could be used, and nothing that moves by itself. */
+function audited(row: KeyRow) {
+  return {
+    app_id: row.app_id,
+    name: row.name,
+    role: row.role,
+    scopes: row.scopes,
+    last4: row.last4,
+    ...shownSettings(row.settings),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    replaces: row.replaces,
+  };
+}
+
+/** `secret` only for the call that made it. */
+export function keyView(row: KeyRow, secret: string | null = null): KeyView {
+  const { default_purpose: _appsOnly, ...settings } = shownSettings(row.settings);
+  return {
+    object: "key",
+    id: row.id,
+    workspace_id: row.workspace_id,
+    app_id: row.app_id,
+    name: row.name,
+    role: row.role === "admin" ? "admin" : "member",
+    state: stateOf(row),
+    scopes: row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
+    prefix: row.prefix,
+    last4: row.last4,
+    ...settings,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    replaces: row.replaces,
+    ...(secret === null ? {} : { secret }),
+  };
+}

@@ -1,0 +1,28 @@
+// When each key was last used (reliability 6: to the minute). Remembered in memory and written for all keys at once: a request waits
+// for nothing and costs no statement.
+import { sql } from "kysely";
+import type { KeyId } from "../contract/ids.ts";
+import type { Database } from "../storage/database.ts";
+
+export interface KeyUse {
+  readonly note: (key: KeyId) => void;
+  /** Writes what was noted since the last time. */
+  flush(): Promise<void>;
+}
+
+export function createKeyUse({ db }: Pick<Database, "db">): KeyUse {
+  let used = new Set<KeyId>();
+  return {
+    note: (key) => void used.add(key),
+    flush: async () => {
+      if (used.size === 0) return;
+      const keys = [...used];
+      used = new Set();
+      // In order, and none that another process has just written: processes do not wait for each other.
+      await sql`update api_keys set last_used_at = patchbay_now() where id in (
+        select id from api_keys where id = any(${keys}::text[])
+          and (last_used_at is null or last_used_at < patchbay_now() - interval '20 seconds')
+        order by id for update skip locked)`.execute(db);
+    },
+  };
+}

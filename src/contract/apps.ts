@@ -1,0 +1,111 @@
+// Apps of a workspace, for its administrators and the operator (contract 2, 10).
+import { z } from "zod";
+import {
+  CHANGE_ERRORS,
+  json,
+  jsonWithEtag,
+  listOf,
+  managedBy,
+  mirrored,
+  optionalMatch,
+  pageFields,
+  requiredMatch,
+  time,
+} from "./admin.ts";
+import { appFields } from "./set-up/app.ts";
+import { deletedView, slug } from "./workspaces.ts";
+
+export const appRequest = z.strictObject({ slug: slug.describe("Its name in paths; it stays."), ...appFields });
+export const appChange = z.strictObject(appFields);
+
+export const quotaView = z.strictObject({
+  requests_per_minute: z.number().nullable(),
+  concurrent: z.number().nullable(),
+  audio_seconds_per_hour: z.number().nullable(),
+  tokens_per_minute: z.number().nullable(),
+});
+
+export const purposeView = z.strictObject({
+  purpose: z.string(),
+  description: z.string(),
+  route: z.string(),
+  is_enabled: z.boolean(),
+  is_published: z.boolean(),
+  defaults: z.record(z.string(), z.unknown()),
+});
+
+/** Null: none; of a key: the app's. */
+export const routingView = {
+  route: z.string().nullable(),
+  audio_input_override: z.string().nullable(),
+  audio_purpose_policy: z.enum(["fallback", "strict"]).nullable(),
+  purposes: z.array(purposeView),
+  quota: quotaView,
+};
+
+export const appView = z.strictObject({
+  object: z.literal("app"),
+  id: z.string(),
+  workspace_id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  ...routingView,
+  default_purpose: z.string().nullable(),
+  managed_by: managedBy,
+  created_at: time,
+});
+export type AppView = z.infer<typeof appView>;
+
+export const appQuery = z.object(pageFields);
+
+const ONE = "/apps/:app_id";
+
+export const APP_CONTRACTS = {
+  list: mirrored({
+    method: "GET",
+    path: "/apps",
+    operationId: "listApps",
+    summary: "The workspace's apps",
+    query: appQuery,
+    responses: { 200: json("A page of apps.", listOf(appView)) },
+    errors: [],
+  }),
+  create: mirrored({
+    method: "POST",
+    path: "/apps",
+    operationId: "createApp",
+    summary: "Make an app",
+    requestBody: { json: appRequest },
+    responses: { 201: jsonWithEtag("The app.", appView) },
+    errors: ["CONFLICT", "BODY_TOO_LARGE"],
+  }),
+  read: mirrored({
+    method: "GET",
+    path: ONE,
+    operationId: "getApp",
+    summary: "One app, by slug or id",
+    responses: { 200: jsonWithEtag("The app.", appView) },
+    errors: [],
+  }),
+  replace: mirrored({
+    method: "PUT",
+    path: ONE,
+    operationId: "replaceApp",
+    summary: "Set an app up anew",
+    description: "The whole of it: what is not sent gets its default. Every process goes by it within seconds.",
+    requestBody: { json: appChange },
+    headers: requiredMatch,
+    responses: { 200: jsonWithEtag("The app.", appView) },
+    errors: [...CHANGE_ERRORS, "PRECONDITION_REQUIRED"],
+  }),
+  remove: mirrored({
+    method: "DELETE",
+    path: ONE,
+    operationId: "deleteApp",
+    summary: "Remove an app whose keys no longer work",
+    description: "Its revoked keys and its budgets go with it; its jobs, requests and usage stay.",
+    headers: optionalMatch,
+    responses: { 200: json("It is gone.", deletedView) },
+    errors: CHANGE_ERRORS,
+  }),
+};

@@ -1,0 +1,147 @@
+// Plans, and the credits of a workspace (spec 2.5; contract 9).
+import { z } from "zod";
+import {
+  CHANGE_ERRORS,
+  json,
+  jsonWithEtag,
+  listOf,
+  managedBy,
+  mirrored,
+  operatorEndpoint,
+  optionalMatch,
+  pageFields,
+  requiredMatch,
+  time,
+} from "./admin.ts";
+import type { EndpointContract } from "./endpoint.ts";
+import { MONEY } from "./set-up/app.ts";
+import { ID } from "./set-up/kit.ts";
+import { deletedView } from "./workspaces.ts";
+
+const grants = {
+  monthly_chat_tokens: z.int().min(0).default(0).describe("Chat tokens included each month."),
+  credits_usd: MONEY.default("0").describe("Credits for metered models."),
+};
+
+export const planRequest = z.strictObject({ id: ID.describe("Its name; it stays."), ...grants });
+export const planChange = z.strictObject(grants);
+
+export const planView = z.strictObject({
+  object: z.literal("plan"),
+  id: z.string(),
+  monthly_chat_tokens: z.number(),
+  credits_usd: z.string(),
+  managed_by: managedBy,
+});
+export type PlanView = z.infer<typeof planView>;
+
+export const planQuery = z.object(pageFields);
+
+const ONE = "/plans/:plan_id";
+
+export const listPlansContract = operatorEndpoint({
+  method: "GET",
+  path: "/plans",
+  operationId: "listPlans",
+  summary: "All plans",
+  query: planQuery,
+  responses: { 200: json("A page of plans, by name.", listOf(planView)) },
+  errors: [],
+});
+export const postPlanContract = operatorEndpoint({
+  method: "POST",
+  path: "/plans",
+  operationId: "createPlan",
+  summary: "Make a plan",
+  requestBody: { json: planRequest },
+  responses: { 201: jsonWithEtag("The plan.", planView) },
+  errors: ["CONFLICT", "BODY_TOO_LARGE"],
+});
+export const getPlanContract = operatorEndpoint({
+  method: "GET",
+  path: ONE,
+  operationId: "getPlan",
+  summary: "One plan",
+  responses: { 200: jsonWithEtag("The plan.", planView) },
+  errors: ["NOT_FOUND"],
+});
+export const putPlanContract = operatorEndpoint({
+  method: "PUT",
+  path: ONE,
+  operationId: "replacePlan",
+  summary: "Change what a plan includes",
+  description: "For every workspace on it, at once. What was drawn stays drawn.",
+  requestBody: { json: planChange },
+  headers: requiredMatch,
+  responses: { 200: jsonWithEtag("The plan.", planView) },
+  errors: [...CHANGE_ERRORS, "PRECONDITION_REQUIRED"],
+});
+export const deletePlanContract = operatorEndpoint({
+  method: "DELETE",
+  path: ONE,
+  operationId: "deletePlan",
+  summary: "Remove a plan that no workspace is on",
+  headers: optionalMatch,
+  responses: { 200: json("It is gone.", deletedView) },
+  errors: CHANGE_ERRORS,
+});
+
+const signedMoney = z
+  .string({ error: 'must be a decimal in quotes, such as "25.00" or "-5"' })
+  .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'must be a decimal in quotes, such as "25.00" or "-5"');
+
+export const grantRequest = z.strictObject({
+  amount_usd: signedMoney.describe("What is granted; negative: taken back. Not 0."),
+  note: z.string().min(1).max(500).describe("Why, for the audit log."),
+});
+
+export const creditsView = z.strictObject({
+  object: z.literal("credits"),
+  workspace_id: z.string(),
+  plan: z.string().nullable().describe("Null: no plan, hence no credit check, and nothing here counts."),
+  plan_credits_usd: z.string().describe("What the plan includes."),
+  granted_usd: z.string().describe("What was granted beside it."),
+  spent_usd: z.string(),
+  reserved_usd: z.string(),
+  balance_usd: z.string().describe("What is left; negative when more was taken back than was left."),
+  allowance: z
+    .strictObject({
+      monthly_chat_tokens: z.number(),
+      spent_tokens: z.number(),
+      reserved_tokens: z.number(),
+      resets_at: time,
+    })
+    .nullable()
+    .describe("The plan's monthly chat tokens, which plain chat draws on first."),
+});
+export type CreditsView = z.infer<typeof creditsView>;
+
+export const creditsContracts = mirrored({
+  method: "GET",
+  path: "/credits",
+  operationId: "getCredits",
+  summary: "What is left of a workspace's credits and monthly tokens",
+  responses: { 200: json("The credits.", creditsView) },
+  errors: [],
+});
+
+export const postCreditsContract = operatorEndpoint({
+  method: "POST",
+  path: "/workspaces/:tenant_id/credits",
+  operationId: "grantCredits",
+  summary: "Grant a workspace credits, or take them back",
+  description: "On top of what its plan includes; they stay when the plan changes, and count while there is one.",
+  requestBody: { json: grantRequest },
+  responses: { 201: json("The credits as they are now.", creditsView) },
+  errors: ["NOT_FOUND", "BODY_TOO_LARGE"],
+});
+
+export const PLAN_ENDPOINTS: readonly EndpointContract[] = [
+  listPlansContract,
+  postPlanContract,
+  getPlanContract,
+  putPlanContract,
+  deletePlanContract,
+  creditsContracts.operator,
+  postCreditsContract,
+];

@@ -1,0 +1,58 @@
+// What an app and a key are set up with, in the configuration file and in the administration's API alike (contract 2, 9, 10).
+import { z } from "zod";
+import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
+import { SCOPES } from "../scopes.ts";
+import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
+import { purposeSection, routeReference } from "./route.ts";
+
+export const ROLES = ["member", "admin"] as const;
+
+export const MONEY = z
+  .string({ error: 'must be a decimal in quotes, such as "50.00" (a bare number loses digits)' })
+  .regex(MONEY_PATTERN, MONEY_RULE);
+
+const figure = maybe(z.int().min(1));
+const time = z.iso.datetime({ offset: true, error: 'must be a time such as "2027-01-31T00:00:00Z"' });
+const policy = z.enum(["fallback", "strict"]);
+
+const quotaSection = section({
+  requests_per_minute: figure.describe("Requests started per minute."),
+  concurrent: figure.describe("Requests running at the same time."),
+  audio_seconds_per_hour: figure.describe("Seconds of audio submitted per hour."),
+  tokens_per_minute: figure.describe("Chat tokens per minute."),
+});
+
+export const PERIODS = ["day", "month", "total"] as const;
+
+export const budgetLimits = {
+  limit_usd: maybe(MONEY).describe("Most money, as a decimal in quotes."),
+  limit_audio_seconds: figure.describe("Most seconds of audio."),
+  limit_tokens: figure.describe("Most chat tokens."),
+  soft_limit: maybe(z.number().gt(0).lt(1)).describe("Fraction of the limit at which a warning is given."),
+};
+
+export const nameField = maybe(z.string().min(1).max(100)).describe("What people call it.");
+export const expiryField = maybe(time).describe("When the key stops working.");
+
+export const appFields = {
+  name: nameField,
+  route: ID.describe("Route of the app's requests."),
+  audio_input_override: routeReference.describe("Route of audio requests, instead of `route`."),
+  audio_purpose_policy: policy.default("fallback").describe("What happens when an audio purpose cannot be used."),
+  default_purpose: maybe(PURPOSE_LABEL).describe("Purpose of requests that name none."),
+  purposes: z.array(purposeSection).default([]).describe("Purposes bound to this app, added to each of its routes."),
+  quota: quotaSection.prefault({}).describe("Quota of the whole app."),
+};
+
+export const keyFields = {
+  scopes: z.array(z.enum(SCOPES)).default(["transcribe", "chat", "jobs"]).describe("What the key may do."),
+  expires_at: expiryField,
+  route: routeReference.describe("Route instead of the app's."),
+  audio_input_override: routeReference.describe("Route of audio requests instead of the app's."),
+  purposes: z.array(purposeSection).default([]).describe("Purposes bound to this key alone."),
+  audio_purpose_policy: maybe(policy).describe(
+    "Policy instead of the app's; the stricter of this and the request's wins.",
+  ),
+  quota: quotaSection.prefault({}).describe("Quota of this key; the smaller of this and the app's applies."),
+};
+export const roleField = z.enum(ROLES).default("member").describe("`admin` also administers the workspace.");

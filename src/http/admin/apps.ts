@@ -1,0 +1,51 @@
+// …/apps and …/apps/{app_id}, of a workspace's administrators and the operator (contract 2, 10).
+import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } from "../../admin/apps.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/apps.ts";
+import type { HandlerContext } from "../endpoint.ts";
+import { readFields, readQuery } from "../read-fields.ts";
+import { pathParameter, type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
+import {
+  type AdminEdge,
+  deletedReply,
+  listReply,
+  type MirroredEndpoint,
+  mirroredEndpoint,
+  objectReply,
+  pageRequest,
+  preconditionOf,
+} from "./frame.ts";
+
+const LIST = "apps";
+
+export function appEndpoints({ requireAdmin, admin }: AdminEdge): readonly MirroredEndpoint[] {
+  return [
+    mirroredEndpoint(APP_CONTRACTS.list, async (context) => {
+      const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+      return listReply(
+        LIST,
+        await listApps(admin, workspaceId, pageRequest(LIST, readQuery(context.request, appQuery))),
+      );
+    }),
+    mirroredEndpoint(APP_CONTRACTS.create, async (context) => {
+      const whose = await workspaceAdmin(requireAdmin, context);
+      return objectReply(await createApp(admin, whose, await readFields(context.request, appRequest)), 201);
+    }),
+    mirroredEndpoint(APP_CONTRACTS.read, async (context) =>
+      objectReply(await describeApp(admin, await appOf(requireAdmin, context))),
+    ),
+    mirroredEndpoint(APP_CONTRACTS.replace, async (context) => {
+      const which = await appOf(requireAdmin, context);
+      const given = await readFields(context.request, appChange);
+      return objectReply(await replaceApp(admin, which, preconditionOf(context), given));
+    }),
+    mirroredEndpoint(APP_CONTRACTS.remove, async (context) => {
+      const which = await appOf(requireAdmin, context);
+      return deletedReply("app", (await deleteApp(admin, which, preconditionOf(context))).id);
+    }),
+  ];
+}
+
+export async function appOf(requireAdmin: RequireAdmin, context: HandlerContext<Principal>): Promise<OfApp> {
+  return { ...(await workspaceAdmin(requireAdmin, context)), app: pathParameter(context, "app_id") };
+}

@@ -1,0 +1,45 @@
+// …/apps/{app_id}/budgets and …/budgets/{period}, of a workspace's administrators and the operator (contract 9, 10).
+import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/budgets.ts";
+import { noSuch } from "../../admin/managed.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { BUDGET_CONTRACTS, budgetChange } from "../../contract/budgets.ts";
+import { PERIODS } from "../../contract/set-up/app.ts";
+import type { HandlerContext } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+import { pathParameter } from "../workspace-admin.ts";
+import { appOf } from "./apps.ts";
+import {
+  type AdminEdge,
+  deletedReply,
+  type MirroredEndpoint,
+  mirroredEndpoint,
+  objectReply,
+  preconditionOf,
+} from "./frame.ts";
+
+export function budgetEndpoints({ requireAdmin, admin }: AdminEdge): readonly MirroredEndpoint[] {
+  const budgetOf = async (context: HandlerContext<Principal>): Promise<OfBudget> => {
+    const app = await appOf(requireAdmin, context);
+    const period = PERIODS.find((known) => known === pathParameter(context, "period"));
+    if (period === undefined) throw noSuch("budget");
+    return { ...app, period };
+  };
+  return [
+    mirroredEndpoint(BUDGET_CONTRACTS.list, async (context) => {
+      const data = await listBudgets(admin, await appOf(requireAdmin, context));
+      return { status: 200, body: { json: { object: "list", data } } };
+    }),
+    mirroredEndpoint(BUDGET_CONTRACTS.read, async (context) =>
+      objectReply(await describeBudget(admin, await budgetOf(context))),
+    ),
+    mirroredEndpoint(BUDGET_CONTRACTS.put, async (context) => {
+      const which = await budgetOf(context);
+      const given = await readFields(context.request, budgetChange);
+      const { view, isNew } = await putBudget(admin, which, preconditionOf(context), given);
+      return objectReply(view, isNew ? 201 : 200);
+    }),
+    mirroredEndpoint(BUDGET_CONTRACTS.remove, async (context) =>
+      deletedReply("budget", await deleteBudget(admin, await budgetOf(context), preconditionOf(context))),
+    ),
+  ];
+}

@@ -1,0 +1,54 @@
+// …/keys and …/keys/{key_id}, of a workspace's administrators and the operator (contract 2, 10).
+import { createKey, describeKey, type OfKey, replaceKey, revokeKey, rotateKey } from "../../admin/keys.ts";
+import { listKeys } from "../../admin/list-keys.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/keys.ts";
+import type { HandlerContext } from "../endpoint.ts";
+import { readFields, readQuery } from "../read-fields.ts";
+import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import {
+  type AdminEdge,
+  listReply,
+  type MirroredEndpoint,
+  mirroredEndpoint,
+  objectReply,
+  pageRequest,
+  preconditionOf,
+} from "./frame.ts";
+
+const LIST = "keys";
+
+export function keyEndpoints({ requireAdmin, admin }: AdminEdge): readonly MirroredEndpoint[] {
+  const keyOf = async (context: HandlerContext<Principal>): Promise<OfKey> => ({
+    ...(await workspaceAdmin(requireAdmin, context)),
+    key: pathParameter(context, "key_id"),
+  });
+  return [
+    mirroredEndpoint(KEY_CONTRACTS.list, async (context) => {
+      const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+      const { app = null, role = null, state = null, ...page } = readQuery(context.request, keyQuery);
+      const keys = await listKeys(admin, workspaceId, { ...pageRequest(LIST, page), app, role, state });
+      return listReply(LIST, keys);
+    }),
+    mirroredEndpoint(KEY_CONTRACTS.create, async (context) => {
+      const whose = await workspaceAdmin(requireAdmin, context);
+      return objectReply(await createKey(admin, whose, await readFields(context.request, keyRequest)), 201);
+    }),
+    mirroredEndpoint(KEY_CONTRACTS.read, async (context) =>
+      objectReply(await describeKey(admin, await keyOf(context))),
+    ),
+    mirroredEndpoint(KEY_CONTRACTS.replace, async (context) => {
+      const which = await keyOf(context);
+      const given = await readFields(context.request, keyChange);
+      return objectReply(await replaceKey(admin, which, preconditionOf(context), given));
+    }),
+    mirroredEndpoint(KEY_CONTRACTS.rotate, async (context) => {
+      const which = await keyOf(context);
+      const { overlap_seconds: seconds } = await readFields(context.request, keyRotation);
+      return objectReply(await rotateKey(admin, which, preconditionOf(context), seconds), 201);
+    }),
+    mirroredEndpoint(KEY_CONTRACTS.revoke, async (context) =>
+      objectReply(await revokeKey(admin, await keyOf(context), preconditionOf(context))),
+    ),
+  ];
+}

@@ -1,0 +1,87 @@
+// /admin/v1/plans, and a workspace's credits (spec 2.5; contract 9, 10).
+import { describeCredits, grantCredits } from "../../admin/credits.ts";
+import { createPlan, deletePlan, describePlan, listPlans, type OfPlan, replacePlan } from "../../admin/plans.ts";
+import type { Principal } from "../../auth/principal.ts";
+import {
+  creditsContracts,
+  deletePlanContract,
+  getPlanContract,
+  grantRequest,
+  listPlansContract,
+  planChange,
+  planQuery,
+  planRequest,
+  postCreditsContract,
+  postPlanContract,
+  putPlanContract,
+} from "../../contract/plans.ts";
+import { type Endpoint, type HandlerContext, principalOf } from "../endpoint.ts";
+import { readFields, readQuery } from "../read-fields.ts";
+import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import {
+  type AdminEdge,
+  deletedReply,
+  listReply,
+  type MirroredEndpoint,
+  mirroredEndpoint,
+  objectReply,
+  pageRequest,
+  preconditionOf,
+} from "./frame.ts";
+
+const LIST = "plans";
+
+export function planEndpoints({ requireAdmin, admin }: AdminEdge): readonly Endpoint<Principal>[] {
+  const planOf = (context: HandlerContext<Principal>): OfPlan => ({
+    actor: principalOf(context).key.id,
+    plan: pathParameter(context, "plan_id"),
+  });
+  return [
+    {
+      contract: listPlansContract,
+      handle: async ({ request }) =>
+        listReply(LIST, await listPlans(admin, pageRequest(LIST, readQuery(request, planQuery)))),
+    },
+    {
+      contract: postPlanContract,
+      handle: async (context) => {
+        const { id: plan, ...given } = await readFields(context.request, planRequest);
+        return objectReply(await createPlan(admin, { actor: principalOf(context).key.id, plan }, given), 201);
+      },
+    },
+    {
+      contract: getPlanContract,
+      handle: async (context) => objectReply(await describePlan(admin, planOf(context).plan)),
+    },
+    {
+      contract: putPlanContract,
+      handle: async (context) => {
+        const given = await readFields(context.request, planChange);
+        return objectReply(await replacePlan(admin, planOf(context), preconditionOf(context), given));
+      },
+    },
+    {
+      contract: deletePlanContract,
+      handle: async (context) => {
+        const which = planOf(context);
+        await deletePlan(admin, which, preconditionOf(context));
+        return deletedReply("plan", which.plan);
+      },
+    },
+    {
+      contract: postCreditsContract,
+      handle: async (context) => {
+        const whose = await workspaceAdmin(requireAdmin, context);
+        const given = await readFields(context.request, grantRequest);
+        return { status: 201, body: { json: await grantCredits(admin, whose, given) } };
+      },
+    },
+  ];
+}
+
+export function getWorkspaceCredits({ requireAdmin, admin }: AdminEdge): MirroredEndpoint {
+  return mirroredEndpoint(creditsContracts, async (context) => {
+    const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+    return { status: 200, body: { json: await describeCredits(admin, workspaceId) } };
+  });
+}

@@ -1,0 +1,145 @@
+// …/apps/{app_id}/budgets, /admin/v1/plans and credits (spec 2.5; contract 9, 10): set, read, and obeyed by the running process.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { budgetView } from "../../../src/contract/budgets.ts";
+import { creditsView, planView } from "../../../src/contract/plans.ts";
+import { appView } from "../../../src/contract/apps.ts";
+import { workspaceView } from "../../../src/contract/workspaces.ts";
+import { detailsOf, postForm } from "../../harness/client.ts";
+import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
+import { createSeal } from "../../../src/storage/seal.ts";
+import { ENCRYPTION_KEY, KEY, PEPPER, type TestGateway } from "../../harness/gateway.ts";
+import { auditRows, call, etagOf, refuses, startAdminGateway, viewOf } from "./admin.ts";
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startAdminGateway();
+});
+after(() => gateway.close());
+
+const BUDGETS = "/workspace/acme/apps/notes/budgets";
+
+test("contract 9: a budget is made, holds from the next request on, is raised from the state that was read, and removed", async () => {
+  const before = (await auditRows(gateway)).length;
+  const put = await call(gateway, "PUT", `${BUDGETS}/day`, { body: { limit_audio_seconds: 10 } });
+  assert.equal(put.status, 201);
+  const ask = async () => (await postForm(gateway.origin, { key: KEY })).status;
+  assert.deepEqual([await ask(), await ask()], [200, 402]);
+  const used = viewOf(budgetView, await call(gateway, "GET", `${BUDGETS}/day`));
+  assert(used.usage.spent_audio_seconds > 5 && used.usage.reserved_audio_seconds === 0);
+  // What is spent is no change of the budget.
+  const raise = { body: { limit_audio_seconds: 1_000, limit_usd: "2.5" }, headers: { "if-match": etagOf(put) } };
+  const raised = await call(gateway, "PUT", `${BUDGETS}/day`, raise);
+  assert.deepEqual([raised.status, viewOf(budgetView, raised).limit_usd], [200, "2.50"]);
+  assert.deepEqual(viewOf(budgetView, raised).usage, used.usage);
+  assert.equal(await ask(), 200);
+  await refuses(gateway, [412, "PRECONDITION_FAILED"], () => call(gateway, "PUT", `${BUDGETS}/day`, raise));
+  await refuses(gateway, [428, "PRECONDITION_REQUIRED"], () =>
+    call(gateway, "PUT", `${BUDGETS}/day`, { body: { limit_tokens: 1 } }),
+  );
+  await refuses(gateway, [412, "PRECONDITION_FAILED"], () =>
+    call(gateway, "PUT", `${BUDGETS}/month`, { body: { limit_tokens: 1 }, headers: { "if-match": "*" } }),
+  );
+  const list = (await call(gateway, "GET", BUDGETS)).json as { data: readonly object[] };
+  assert.equal(list.data.length, 1);
+  assert.equal((await call(gateway, "DELETE", `${BUDGETS}/day`)).status, 200);
+  assert.equal((await call(gateway, "GET", `${BUDGETS}/day`)).code, "NOT_FOUND");
+  assert.deepEqual(
+    (await auditRows(gateway)).slice(before).map(({ action }) => action),
+    ["budget.created", "budget.changed", "budget.deleted"],
+  );
+});
+
+test("contract 9: two first budgets of one period at once: one is made, the other is told so", async () => {
+  const put = () => call(gateway, "PUT", `${BUDGETS}/total`, { body: { limit_tokens: 5 } });
+  const answers = await Promise.all([put(), put()]);
+  const [made, other] = answers.toSorted((one, two) => one.status - two.status);
+  assert.deepEqual([made?.status, other?.code], [201, "PRECONDITION_REQUIRED"]);
+  assert.equal((await call(gateway, "DELETE", `${BUDGETS}/total`)).status, 200);
+});
+
+test("contract 1, 9: a budget without a limit, of another period, or that cannot be counted is refused", async () => {
+  for (const body of [
+    {},
+    { limit_usd: null, soft_limit: 0.5 },
+    { limit_usd: 5 },
+    { limit_usd: "-1" },
+    { limit_usd: "0.0000000001" },
+    { limit_tokens: 0 },
+    { limit_tokens: 1.5 },
+    { limit_tokens: 1, soft_limit: 1 },
+    { limit_tokens: 1, period: "day" },
+  ])
+    await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "PUT", `${BUDGETS}/day`, { body }));
+  await refuses(gateway, [404, "NOT_FOUND"], () =>
+    call(gateway, "PUT", `${BUDGETS}/week`, { body: { limit_tokens: 1 } }),
+  );
+  await refuses(gateway, [404, "NOT_FOUND"], () =>
+    call(gateway, "PUT", "/workspace/acme/apps/nowhere/budgets/day", { body: { limit_tokens: 1 } }),
+  );
+});
+
+test("spec 2.5: a plan is made, changed for every workspace on it, and not removed while one is", async () => {
+  const made = await call(gateway, "POST", "/admin/v1/plans", { body: { id: "team", credits_usd: "10" } });
+  assert.deepEqual(viewOf(planView, made).credits_usd, "10.00");
+  await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "planned", plan: "team" } });
+  const credits = async () => viewOf(creditsView, await call(gateway, "GET", "/admin/v1/workspaces/planned/credits"));
+  assert.deepEqual([(await credits()).balance_usd, (await credits()).allowance?.monthly_chat_tokens], ["10.00", 0]);
+  const change = { body: { credits_usd: "12", monthly_chat_tokens: 500 }, headers: { "if-match": etagOf(made) } };
+  assert.equal((await call(gateway, "PUT", "/admin/v1/plans/team", change)).status, 200);
+  assert.deepEqual([(await credits()).balance_usd, (await credits()).allowance?.monthly_chat_tokens], ["12.00", 500]);
+  const removal = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "DELETE", "/admin/v1/plans/team"));
+  assert.deepEqual(detailsOf(removal), { reason: "in_use" });
+  await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, "DELETE", "/admin/v1/plans/free"));
+  await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "POST", "/admin/v1/plans", { body: { id: "team" } }));
+});
+
+test("spec 2.5: credits are granted beside the plan, taken back, kept when the plan or the file comes anew, and what a reservation is judged by", async () => {
+  const { id } = viewOf(
+    workspaceView,
+    await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "granted", plan: "free" } }),
+  );
+  const path = "/admin/v1/workspaces/granted/credits";
+  const grant = async (amount_usd: string) =>
+    viewOf(creditsView, await call(gateway, "POST", path, { body: { amount_usd, note: "goodwill" } }));
+  const limit = async () =>
+    (
+      await gateway.database.db
+        .selectFrom("budgets")
+        .select("limit_nano_usd")
+        .where("id", "=", `${id}/credits`)
+        .executeTakeFirst()
+    )?.limit_nano_usd;
+  const granted = await grant("2.5");
+  assert.deepEqual([granted.plan_credits_usd, granted.granted_usd, granted.balance_usd], ["5.00", "2.50", "7.50"]);
+  assert.equal(await limit(), 7_500_000_000n);
+  const services = { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
+  await applyConfiguration(services, gateway.configuration, { revokeMissingKeys: true });
+  assert.equal(await limit(), 7_500_000_000n);
+  assert.equal((await grant("-10")).balance_usd, "-2.50");
+  assert.equal(await limit(), 0n);
+  const [row] = (await auditRows(gateway)).slice(-1);
+  assert.deepEqual(
+    [row?.workspace_id, row?.action, row?.before, row?.after],
+    [id, "credits.granted", { granted_usd: "2.50" }, { granted_usd: "-7.50", note: "goodwill" }],
+  );
+  for (const amount_usd of ["0", "0.00", "-0", "1e3", "five", 5, "0.0000000001"])
+    await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+      call(gateway, "POST", path, { body: { amount_usd, note: "x" } }),
+    );
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", path, { body: { amount_usd: "1" } }));
+});
+
+test("contract 2: what an app of the new workspace may spend is its administrators' to set, credits are the operator's alone", async () => {
+  const app = viewOf(
+    appView,
+    await call(gateway, "POST", "/admin/v1/workspaces/granted/apps", { body: { slug: "a", route: "speech" } }),
+  );
+  const put = await call(gateway, "PUT", `/admin/v1/workspaces/granted/apps/${app.id}/budgets/month`, {
+    body: { limit_usd: "1" },
+  });
+  assert.equal(put.status, 201);
+  assert.equal(viewOf(creditsView, await call(gateway, "GET", "/workspace/acme/credits")).plan, null);
+  const response = await fetch(`${gateway.origin}/workspace/acme/credits`, { method: "POST" });
+  assert.equal(response.status, 405);
+});
