@@ -25,7 +25,7 @@ for (let round = 0; round < 7; round += 1) {
     });
     const route = index % 2 === 0 ? "/v1/transcription" : "/v1/chat";
     const status = index % 50 === 0 ? 502 : 200;
-    metrics.exchanged({ requestId, method: "POST", route, status, startedAtMs: 0, endedAtMs, traceparent: undefined });
+    metrics.exchanged({ requestId, method: "POST", route, status, startedAtMs: 0, endedAtMs });
     metrics.recorded(record);
   }
   rounds.push(((performance.now() - started) * 1_000) / REQUESTS);

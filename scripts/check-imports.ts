@@ -73,7 +73,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "providers/catalog.ts",
   ],
   cli: ["contract", "lib", "config", "audio/media-types.ts"],
-  telemetry: ["contract", "lib", "gateway/call-watch.ts", "gateway/request-record.ts", "http/edge.ts"],
+  telemetry: [
+    "contract",
+    "lib",
+    "outbound/dial.ts",
+    "gateway/call-watch.ts",
+    "gateway/request-record.ts",
+    "http/edge.ts",
+  ],
   operations: [
     "contract",
     "lib",

@@ -63,7 +63,7 @@ import { createAdminServer, keepCheckpoints } from "./open-admin.ts";
 import { openIoOver, openRemoteAudio, sandboxUrl, setUpServices } from "./open-io.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
 import { openRemembered } from "./open-remembered.ts";
-import { openMetrics } from "./open-telemetry.ts";
+import { openTelemetry, type Telemetry } from "./open-telemetry.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
@@ -71,7 +71,7 @@ import { createCircuits } from "./providers/health.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
-import type { Metrics } from "./telemetry/metrics.ts";
+import type { OtlpSettings } from "./telemetry/otlp.ts";
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -86,6 +86,8 @@ export interface AppOptions {
   readonly ffmpeg?: string | null;
   /** Whether this process works on jobs; it does unless told otherwise. */
   readonly works?: boolean;
+  /** Where spans go; absent: there are none. */
+  readonly otlp?: OtlpSettings | null;
   /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
   readonly network?: Pick<GuardOptions, "resolve" | "connect">;
 }
@@ -127,7 +129,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openMetrics({ database, circuits, directory: () => remembered.directory() });
+  const metrics = openTelemetry({ ...options, outbound, circuits, directory: () => remembered.directory() });
   const accounts = openAccounts(options, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
   const remembered = await openRemembered(options, nowMs);
@@ -192,7 +194,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await Promise.all([server.close(), admin?.close()]);
     await remembered.close();
     await durable.close(graceMs);
-    await Promise.all([deletionSweep.stop(), deletions.close()]);
+    await Promise.all([deletionSweep.stop(), deletions.close(), metrics.close()]);
     await outbound.close();
     await accounts.close();
     await Promise.all([measurer.close(), spool.close(), sandbox.close()]);
@@ -221,7 +223,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 function openAccounts(
   { configuration, database, seal, logger }: AppOptions,
   nowMs: () => number,
-  metrics: Pick<Metrics, "recorded">,
+  metrics: Pick<Telemetry, "recorded">,
 ) {
   const ledger = createLedger({ database, seal });
   const leases = createLeases({
@@ -293,7 +295,7 @@ interface ServerParts {
   readonly keys: KeyVerifier;
   readonly openRecord: RequestLog["open"];
   readonly readCheckpoint: AdminEdge["readCheckpoint"];
-  readonly metrics: Metrics;
+  readonly metrics: Telemetry;
   readonly setUp: SetUpServices;
   readonly health: AdminEdge["health"];
 }
@@ -319,7 +321,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     logger,
     draining: isDraining,
     now: nowMs,
-    onExchange: metrics.exchanged,
+    watch: metrics,
   };
   const endpoints = publicEndpoints({ ...parts, configuration, database, edge, readiness });
   return {

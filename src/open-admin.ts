@@ -74,7 +74,7 @@ export interface AdminListenerParts {
   readonly logger: Logger;
   readonly draining: () => boolean;
   readonly now: () => number;
-  readonly onExchange: Edge["onExchange"];
+  readonly watch: Edge["watch"];
 }
 
 export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminListenerParts): FastifyInstance {

@@ -1,24 +1,61 @@
-// The part of the composition root that watches: what is counted, and where the figures that nobody counts are looked up.
+// The part of the composition root that watches: what is counted and traced, and where the figures that nobody counts are looked up.
+import type { Logger } from "pino";
 import { packageVersion } from "./cli/package-root.ts";
 import type { Directory } from "./directory/snapshot.ts";
+import type { ExchangeWatch } from "./http/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
+import type { Outbound } from "./outbound/dial.ts";
 import type { CircuitStates } from "./providers/health.ts";
 import type { Database } from "./storage/database.ts";
 import { jobsByState } from "./storage/jobs.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createOtlpExporter, type OtlpSettings } from "./telemetry/otlp.ts";
+import { createTraces } from "./telemetry/traces.ts";
 
 export interface OpenTelemetryOptions {
   readonly database: Database;
+  readonly logger: Logger;
+  readonly outbound: Outbound;
+  /** Null or absent: no collector, no spans. */
+  readonly otlp?: OtlpSettings | null;
   readonly circuits: CircuitStates;
   readonly directory: () => Directory;
 }
 
-export function openMetrics({ database, circuits, directory }: OpenTelemetryOptions): Metrics {
-  return createMetrics({
-    version: packageVersion(),
+/** Hears of everything once, for those who count and for those who trace. */
+export interface Telemetry extends Metrics, ExchangeWatch {
+  close(): Promise<void>;
+}
+
+export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
+  const { database, circuits, directory, otlp } = options;
+  const version = packageVersion();
+  const metrics = createMetrics({
+    version,
     jobsByState: () => jobsByState(database.db),
     circuits: () => circuitSamples(circuits, directory()),
   });
+  if (otlp === null || otlp === undefined)
+    return { ...metrics, arrived: () => undefined, close: async () => undefined };
+  const exporter = createOtlpExporter(otlp, { ...options, version });
+  const traces = createTraces(exporter.give);
+  return {
+    ...metrics,
+    arrived: traces.arrived,
+    exchanged: (seen) => {
+      metrics.exchanged(seen);
+      traces.exchanged(seen);
+    },
+    recorded: (record) => {
+      metrics.recorded(record);
+      traces.recorded(record);
+    },
+    called: (seen) => {
+      metrics.called(seen);
+      traces.called(seen);
+    },
+    close: exporter.close,
+  };
 }
 
 /** By provider and model, over the accounts that have been called. */

@@ -11,6 +11,7 @@ import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
+import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 
 export interface PrepareOptions {
   /** What `--config` named; null: search as `loadConfiguration` does. */
@@ -29,6 +30,7 @@ export interface Prepared {
   readonly seal: Seal;
   readonly pepper: Buffer;
   readonly logger: Logger;
+  readonly otlp: OtlpSettings | null;
   /** Null: none on the PATH. */
   readonly ffmpeg: string | null;
   /** For people, on stderr; the log goes to stdout. */
@@ -87,7 +89,9 @@ export async function prepare(
   );
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
   const logger = createLogger(destination(1));
-  return { configuration, file, database, seal, pepper, logger, ffmpeg, say, step };
+  const otlp = otlpSettings(process.env);
+  if (otlp !== null) step(`traces       to ${new URL(otlp.endpoint).host}`);
+  return { configuration, file, database, seal, pepper, logger, otlp, ffmpeg, say, step };
 }
 
 /** Resolves with the first one; a second one ends the process there and then. */

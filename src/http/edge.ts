@@ -14,7 +14,12 @@ export interface ExchangeSeen {
   readonly status: number;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  readonly traceparent: string | undefined;
+}
+
+export interface ExchangeWatch {
+  /** With the caller's own `traceparent`, as it stands. */
+  readonly arrived: (requestId: string, traceparent: string | undefined) => void;
+  readonly exchanged: (seen: ExchangeSeen) => void;
 }
 
 export interface Edge {
@@ -24,8 +29,8 @@ export interface Edge {
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly logger: Logger;
-  /** Sees each exchange as it is over; only counts, never throws. */
-  readonly onExchange: ((seen: ExchangeSeen) => void) | null;
+  /** Sees each exchange as it begins and as it is over; only counts, never throws. */
+  readonly watch: ExchangeWatch | null;
   readonly exchanges: WeakMap<IncomingMessage, Exchange>;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;

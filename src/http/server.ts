@@ -30,7 +30,7 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
   readonly now?: () => number;
-  readonly onExchange?: Edge["onExchange"];
+  readonly watch?: Edge["watch"];
 }
 
 export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>): FastifyInstance {
@@ -41,7 +41,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     publicUrl: options.publicUrl,
     draining: options.draining,
     logger: options.logger,
-    onExchange: options.onExchange ?? null,
+    watch: options.watch ?? null,
     exchanges: new WeakMap(),
     upgrades: () => upgrades,
   };
@@ -142,21 +142,21 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
   const receivedAt = edge.now();
   const exchange = openExchange(request.raw, reply.raw, receivedAt);
   edge.exchanges.set(request.raw, exchange);
+  // Repeated, it is joined, and then it is none.
+  edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
   reply.raw.once("close", () => {
     const { method, id } = request;
     const route = request.routeOptions.url ?? null;
     const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;
     const endedAt = edge.now();
     edge.logger.info({ request_id: id, method, route, status, code: exchange.code, ms: endedAt - receivedAt });
-    const traceparent = request.raw.headers["traceparent"];
-    edge.onExchange?.({
+    edge.watch?.exchanged({
       requestId: id,
       method,
       route,
       status,
       startedAtMs: receivedAt,
       endedAtMs: endedAt,
-      traceparent: typeof traceparent === "string" ? traceparent : undefined,
     });
   });
 }

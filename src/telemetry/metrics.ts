@@ -9,7 +9,7 @@ export interface Metrics extends Observer {
   readonly exchanged: (seen: ExchangeSeen) => void;
   readonly recorded: (record: RequestRecord) => void;
   readonly webhookAttempted: (outcome: string) => void;
-  text: MetricRegistry["text"];
+  readonly text: MetricRegistry["text"];
 }
 
 /** What is not counted but looked up, at each scrape. */

@@ -43,6 +43,7 @@ export interface TestGatewayOptions {
   /** Another process on the same database, directory and providers; what is shared outlives it. */
   readonly beside?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
   readonly works?: boolean;
+  readonly otlp?: NonNullable<AppOptions["otlp"]>;
   /** Without one only WAV is decoded. */
   readonly ffmpeg?: string;
 }
@@ -71,6 +72,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     network: options.network ?? NOWHERE,
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.otlp === undefined ? {} : { otlp: options.otlp }),
     ...(options.ffmpeg === undefined ? {} : { ffmpeg: options.ffmpeg }),
     ...(options.works === undefined ? {} : { works: options.works }),
   });

@@ -1,0 +1,41 @@
+# Patchbay in a container (contract 10, Operations). Never built here: no image has been made from this file yet; its rules are
+# checked by test/operations/container.test.ts, and what it does step by step is what scripts/try-tarball.ts runs without it.
+#
+#   docker build --tag patchbay .
+#   docker run --init --read-only --tmpfs /tmp --publish 8080:8080 --volume patchbay:/data patchbay
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+# The compiler is an optional package of this platform; the optional runtimes go with the prune, for the image brings its own.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY sandbox ./sandbox
+RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+
+FROM node:24-bookworm-slim
+# ffmpeg cuts recordings that are no WAV for models with a length limit; without it everything else works.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ffmpeg \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/dist ./dist
+COPY package.json openapi.json patchbay.example.yaml LICENSE ./
+COPY bin ./bin
+COPY docs ./docs
+COPY sandbox/samples ./sandbox/samples
+# The one place that is written to; a volume made for it belongs to the user below.
+RUN mkdir /data && chown node:node /data && chmod 700 /data
+USER node
+# Relative paths of a configuration, and `data` without one, lie in the working directory.
+WORKDIR /
+ENV NODE_ENV=production
+VOLUME ["/data"]
+EXPOSE 8080 8081
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# The runtime in person: signals reach it, and the drain begins at once. Run with --init, so that killed decoders are collected.
+ENTRYPOINT ["node", "--max-semi-space-size=4", "/app/dist/src/main.js"]
+CMD ["up", "--host", "0.0.0.0", "--port", "8080"]

@@ -1,0 +1,125 @@
+// Traces for an OpenTelemetry collector, when the operator names one (contract 10): a span for each request, its route and each call
+// to a provider. Names, kinds and figures, as in the metrics; ids besides. Nothing of it goes to providers.
+import { createHash } from "node:crypto";
+import type { CallSeen } from "../gateway/call-watch.ts";
+import type { RequestRecord } from "../gateway/request-record.ts";
+import type { ExchangeWatch } from "../http/edge.ts";
+
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly name: string;
+  /** Of OTLP: 1 internal, 2 server, 3 client. */
+  readonly kind: 1 | 2 | 3;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly isError: boolean;
+  readonly attributes: Readonly<Record<string, string | number | null>>;
+}
+
+export interface Traces {
+  /** The caller's own trace, before anything of the request is told. */
+  readonly arrived: ExchangeWatch["arrived"];
+  readonly exchanged: ExchangeWatch["exchanged"];
+  readonly recorded: (record: RequestRecord) => void;
+  readonly called: (seen: CallSeen) => void;
+}
+
+interface Context {
+  readonly traceId: string;
+  readonly parentSpanId: string;
+  readonly isSampled: boolean;
+}
+
+/** W3C Trace Context, version 00 or what later ones have in common with it. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/u;
+/** Jobs make calls long after their request: what is forgotten by then starts a trace of its own. */
+const MAX_REMEMBERED = 20_000;
+
+export function createTraces(give: (span: Span) => void): Traces {
+  const contexts = new Map<string, Context>();
+  const emit = (requestId: string, part: string, span: Omit<Span, "traceId" | "spanId" | "parentSpanId">): void => {
+    const context = contexts.get(requestId);
+    if (context?.isSampled === false) return;
+    const isRoot = part === "server";
+    give({
+      ...span,
+      traceId: context?.traceId ?? derived("trace", requestId, 16),
+      spanId: derived(part, requestId, 8),
+      parentSpanId: isRoot ? (context?.parentSpanId ?? null) : derived("server", requestId, 8),
+    });
+  };
+  return {
+    arrived: (requestId, traceparent) => {
+      const [, traceId, parentSpanId, flags] = TRACEPARENT.exec(traceparent ?? "") ?? [];
+      if (traceId === undefined || parentSpanId === undefined || flags === undefined) return;
+      contexts.set(requestId, { traceId, parentSpanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 });
+      const [oldest] = contexts.keys();
+      if (contexts.size > MAX_REMEMBERED && oldest !== undefined) contexts.delete(oldest);
+    },
+    exchanged: ({ requestId, method, route, status, startedAtMs, endedAtMs }) =>
+      emit(requestId, "server", {
+        name: `${method} ${route ?? "none"}`,
+        kind: 2,
+        startedAtMs,
+        endedAtMs,
+        isError: status >= 500,
+        attributes: {
+          "http.request.method": method,
+          "http.route": route,
+          "http.response.status_code": status,
+          "svc.request_id": requestId,
+        },
+      }),
+    recorded: (record) => {
+      if (record.candidates === null) return;
+      emit(record.requestId, "route", {
+        name: "svc.route",
+        kind: 1,
+        startedAtMs: record.receivedAtMs,
+        endedAtMs: record.receivedAtMs,
+        isError: record.refusal !== null,
+        attributes: {
+          "svc.route": record.route,
+          "svc.purpose.requested": record.purpose?.requested ?? null,
+          "svc.purpose.applied": record.purpose?.applied ?? null,
+          "svc.purpose.source": record.purpose?.source ?? null,
+          "svc.route.candidates": record.candidates.length,
+          "svc.route.rejected": record.candidates.filter(({ missing }) => missing.length > 0).length,
+          "svc.route.refusal": record.refusal,
+          "svc.idempotency": record.keyUse,
+        },
+      });
+    },
+    called: (seen) => {
+      const { operation, provider, model, outcome, spent } = seen;
+      emit(seen.requestId, `call ${seen.attemptId}`, {
+        name: `${operation} ${model}`,
+        kind: 3,
+        startedAtMs: seen.startedAtMs,
+        endedAtMs: seen.endedAtMs,
+        isError: outcome !== "succeeded",
+        attributes: {
+          "gen_ai.operation.name": operation,
+          "gen_ai.provider.name": provider,
+          "gen_ai.request.model": model,
+          "error.type": outcome === "succeeded" ? null : outcome,
+          "svc.attempt_id": seen.attemptId,
+          "svc.billing": spent?.billingClass ?? null,
+          "svc.audio.seconds": operation === "transcription" && spent !== null ? spent.audioMs / 1000 : null,
+          "gen_ai.usage.input_tokens": operation === "chat" ? (spent?.inputTokens ?? null) : null,
+          "gen_ai.usage.output_tokens": operation === "chat" ? (spent?.outputTokens ?? null) : null,
+        },
+      });
+    },
+  };
+}
+
+/** Whoever tells of a request's part finds the same id, with nothing remembered between them. */
+function derived(part: string, requestId: string, sizeBytes: number): string {
+  return createHash("sha256")
+    .update(`${part} ${requestId}`)
+    .digest("hex")
+    .slice(0, 2 * sizeBytes);
+}

@@ -1,0 +1,117 @@
+// The container files (contract 10, Operations) are never built here: their rules are checked as text, against this repository.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parse } from "yaml";
+import { z } from "zod";
+import { defaultFile } from "../../src/config/default-configuration.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const read = (name: string) => readFileSync(join(ROOT, name), "utf8");
+
+interface Instruction {
+  readonly word: string;
+  readonly rest: string;
+}
+
+/** Stage by stage, continuation lines joined, comments left out. */
+function stages(): readonly (readonly Instruction[])[] {
+  const lines = read("Dockerfile")
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .join("\n")
+    .replaceAll(/\\\n\s*/gu, " ")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const found: Instruction[][] = [];
+  for (const line of lines) {
+    const [, word = "", rest = ""] = /^([A-Z]+) (.*)$/u.exec(line) ?? [];
+    assert.notEqual(word, "", line);
+    if (word === "FROM") found.push([]);
+    found.at(-1)?.push({ word, rest });
+  }
+  return found;
+}
+
+test("operations: both stages start from a tagged slim image of a Node.js that the package takes", () => {
+  const { engines } = z.object({ engines: z.object({ node: z.string() }) }).parse(JSON.parse(read("package.json")));
+  const needed = Number(/\d+/u.exec(engines.node)?.[0]);
+  assert.equal(stages().length, 2);
+  for (const [from] of stages())
+    assert.match(from?.rest ?? "", new RegExp(`^node:${needed}-bookworm-slim( AS \\w+)?$`, "u"));
+});
+
+test("operations: the image runs as nobody special, writes to one volume, holds no secret, and is asked for its readiness", () => {
+  const final = stages().at(-1) ?? [];
+  const at = (word: string) => final.findIndex((each) => each.word === word);
+  const user = final[at("USER")]?.rest;
+  assert.ok(user !== undefined && user !== "root" && user !== "0");
+  assert.ok(at("USER") < at("ENTRYPOINT"));
+  assert.equal(final.filter(({ word }) => word === "USER").length, 1);
+  assert.deepEqual(JSON.parse(final[at("VOLUME")]?.rest ?? ""), ["/data"]);
+  assert.match(final[at("HEALTHCHECK")]?.rest ?? "", /127\.0\.0\.1:8080\/readyz/u);
+  for (const { word, rest } of stages().flat()) {
+    assert.notEqual(word, "ADD");
+    if (word === "ENV" || word === "ARG") assert.doesNotMatch(rest, /KEY|PEPPER|SECRET|TOKEN|PASSWORD/u);
+  }
+});
+
+test("operations: it starts what the package starts, with the launcher's flags, as one process that hears signals", () => {
+  const final = stages().at(-1) ?? [];
+  const entry = z.array(z.string()).parse(JSON.parse(final.find(({ word }) => word === "ENTRYPOINT")?.rest ?? ""));
+  const { scripts } = z.object({ scripts: z.object({ start: z.string() }) }).parse(JSON.parse(read("package.json")));
+  assert.deepEqual(entry, ["node", scripts.start.split(" ")[1], "/app/dist/src/main.js"]);
+  const command = z.array(z.string()).parse(JSON.parse(final.find(({ word }) => word === "CMD")?.rest ?? ""));
+  assert.equal(command[0], "up");
+});
+
+test("operations: whatever is copied exists, and gets past .dockerignore, which lets nothing else in", () => {
+  const [first, ...allowed] = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  assert.equal(first, "*");
+  assert.ok(allowed.every((line) => line.startsWith("!")));
+  const open = allowed.map((line) => line.slice(1));
+  for (const path of open) assert.ok(existsSync(join(ROOT, path)), path);
+  for (const { word, rest } of stages().flat()) {
+    if (word !== "COPY" || rest.startsWith("--from")) continue;
+    for (const path of rest.split(" ").slice(0, -1)) {
+      assert.ok(existsSync(join(ROOT, path)), path);
+      assert.ok(
+        open.some((each) => path === each || path.replace(/^\.\//u, "").startsWith(`${each}/`) || path === `./${each}`),
+        path,
+      );
+    }
+  }
+});
+
+const service = z.looseObject({
+  environment: z.record(z.string(), z.string()),
+  ports: z.array(z.string()).default([]),
+  volumes: z.array(z.string()),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).optional(),
+});
+const composeFile = z.strictObject({
+  name: z.string(),
+  services: z.record(z.string(), service),
+  volumes: z.record(z.string(), z.null()),
+});
+
+test("operations: the compose file names volumes and services that exist, publishes on loopback, and refuses to start without secrets", () => {
+  const compose = composeFile.parse(parse(read("compose.yaml")));
+  const { gateway, database } = compose.services;
+  assert.ok(gateway !== undefined && database !== undefined);
+  for (const { ports, volumes } of Object.values(compose.services)) {
+    for (const port of ports) assert.match(port, /^127\.0\.0\.1:/u);
+    for (const volume of volumes) assert.ok(Object.hasOwn(compose.volumes, volume.split(":")[0] ?? ""), volume);
+  }
+  assert.deepEqual(gateway.depends_on, { database: { condition: "service_healthy" } });
+  assert.equal(gateway["read_only"], true);
+  assert.deepEqual(gateway["cap_drop"], ["ALL"]);
+  for (const name of ["DATABASE_URL", "PATCHBAY_KEY_PEPPER", "PATCHBAY_ENCRYPTION_KEY"])
+    assert.match(gateway.environment[name] ?? "", /\$\{\w+:\?/u, name);
+  const asked = new Set<string>();
+  defaultFile(new Proxy({}, { get: (_, name) => (asked.add(String(name)), undefined) }));
+  for (const name of Object.keys(gateway.environment)) assert.ok(asked.has(name), `${name} is read by nobody`);
+});

@@ -1,0 +1,84 @@
+// Traces (contract 10, OpenTelemetry): what a collector is sent, whose trace it joins, and that nobody waits for it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { otlpSettings } from "../../src/telemetry/otlp.ts";
+import { createTraces, type Span } from "../../src/telemetry/traces.ts";
+import { postForm } from "../harness/client.ts";
+import { startGateway } from "../harness/gateway.ts";
+import { startCollector } from "./collector.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT = "00f067aa0ba902b7";
+
+test("contract 10 traces: the request joins its caller's trace, its route and each call are its children, providers hear nothing of it", async () => {
+  await using collector = await startCollector();
+  const otlp = { endpoint: collector.endpoint, headers: { "x-token": "of-the-collector" }, serviceName: "gateway-1" };
+  const gateway = await startGateway({ otlp });
+  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 503 }, times: 1 });
+  const answer = await postForm(gateway.origin, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } });
+  await postForm(gateway.origin, { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } });
+  const { calls } = gateway.sandbox;
+  await gateway.close();
+  assert.doesNotMatch(JSON.stringify(calls), /traceparent|4bf92f35/u);
+  assert.equal(collector.headers[0]?.["x-token"], "of-the-collector");
+  const spans = collector.spans().filter(({ traceId }) => traceId === TRACE);
+  const [server, ...none] = spans.filter(({ kind }) => kind === 2);
+  assert.equal(none.length, 0, "what its caller does not sample is not traced");
+  assert.ok(server !== undefined);
+  assert.deepEqual([server.name, server.parentSpanId], ["POST /v1/transcription", PARENT]);
+  const value = (key: string) => server.attributes.find((each) => each.key === key)?.value;
+  assert.deepEqual(value("http.response.status_code"), { intValue: "200" });
+  assert.deepEqual(value("svc.request_id"), { stringValue: answer.headers.get("x-request-id") });
+  const children = spans.filter(({ parentSpanId }) => parentSpanId === server.spanId);
+  assert.deepEqual(children.map(({ name, kind, status }) => `${name} ${kind} ${status.code ?? 0}`).toSorted(), [
+    "svc.route 1 0",
+    "transcription nova-3 3 2",
+    "transcription whisper-1 3 0",
+  ]);
+  assert.equal(new Set(spans.map(({ spanId }) => spanId)).size, 4);
+});
+
+test("contract 10 traces: a collector that is away costs spans, whose number the log tells, never a request", async () => {
+  const otlp = { endpoint: "http://127.0.0.1:1", headers: {}, serviceName: "x" };
+  const gateway = await startGateway({ otlp });
+  assert.equal((await postForm(gateway.origin)).status, 200);
+  await gateway.close();
+  const lost = gateway.logs.flatMap((line) =>
+    line.includes("export traces") ? [Number(/"lost":(\d+)/u.exec(line)?.[1])] : [],
+  );
+  assert.equal(
+    lost.reduce((total, count) => total + count, 0),
+    3,
+  );
+});
+
+test("contract 10 traces: what is no traceparent starts a trace of the request's own, the same for all its parts", () => {
+  for (const bad of [
+    "",
+    "x",
+    `00-${"0".repeat(32)}-${PARENT}-01`,
+    `ff-${TRACE}-${PARENT}-01`,
+    `00-${TRACE}-${PARENT}-01,00-x`,
+  ]) {
+    const spans: Span[] = [];
+    const traces = createTraces((span) => spans.push(span));
+    traces.arrived("req_1", bad);
+    traces.exchanged({ requestId: "req_1", method: "GET", route: null, status: 404, startedAtMs: 1, endedAtMs: 2 });
+    assert.notEqual(spans[0]?.traceId, TRACE, bad);
+    assert.equal(spans[0]?.parentSpanId, null);
+  }
+});
+
+test("contract 10 traces: the variables are OpenTelemetry's own", () => {
+  assert.equal(otlpSettings({}), null);
+  assert.equal(otlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }), null);
+  assert.equal(otlpSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318", OTEL_SDK_DISABLED: "true" }), null);
+  assert.deepEqual(
+    otlpSettings({
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318/",
+      OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Basic%20eA==,x-b=1",
+      OTEL_SERVICE_NAME: "speech",
+    }),
+    { endpoint: "http://c:4318", headers: { authorization: "Basic eA==", "x-b": "1" }, serviceName: "speech" },
+  );
+});
