@@ -77,12 +77,18 @@ export async function openAttempt(
   const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
   // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
+  // Of an answer whose length nobody limited only the end will tell.
+  const asked = quoted.inputTokens + (decision.wanted.maxTokens ?? 0);
+  const countTokens = await services.quotas.takeTokens(call.principal, asked);
   const billing = await reserve(services, call, candidate, quoted, {
     attemptId,
     purpose: decision.purpose.svc_applied_purpose,
     timeoutMs,
     slot: options.slot,
     ledger,
+  }).catch((error: unknown) => {
+    countTokens(0);
+    throw error;
   });
 
   const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target });
@@ -90,6 +96,7 @@ export async function openAttempt(
   const { signal, stop, release } = linkedSignal(options.clientGone);
   const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {
     release();
+    countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
   const settle = async (

@@ -12,7 +12,6 @@ import { chatAnswer } from "./chat-answer.ts";
 import type { DecidedChat } from "./chat-attempt.ts";
 import { chatRequest } from "./chat-request.ts";
 import { describeChatDecision } from "./describe-decision.ts";
-import { estimateInputTokens } from "./estimate-tokens.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import { refusalError } from "./refuse-route.ts";
@@ -56,7 +55,7 @@ export interface ChatStream {
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);
   return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
-    const decision = await decideOrRefuse(services, call, false);
+    const decision = decideOrRefuse(services, call, false);
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
@@ -68,18 +67,14 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
 
 /** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
 export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
-  const decision = await decideOrRefuse(services, call, true);
+  const decision = decideOrRefuse(services, call, true);
   return openChatStream(services, call, decision);
 }
 
-async function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): Promise<DecidedChat> {
+function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): DecidedChat {
   const decision = decideChat(services, call, stream);
   if (!decision.ok)
     throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
-  await services.quotas.takeTokens(
-    call.principal,
-    estimateInputTokens(decision.wanted) + (decision.wanted.maxTokens ?? 0),
-  );
   return decision;
 }
 

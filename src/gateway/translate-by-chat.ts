@@ -22,7 +22,6 @@ import {
 import { attemptWarnings, type ChatContent } from "./chat-answer.ts";
 import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
-import { estimateInputTokens } from "./estimate-tokens.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
@@ -140,7 +139,6 @@ async function translate(
   request: ChatRequest,
 ): Promise<ServedChat> {
   try {
-    await services.quotas.takeTokens(call.principal, estimateInputTokens(request));
     return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
       ledger: settlingBoth(services, transcribed.settlement, keeper),
       judge: (content) => void translationIn(content),

@@ -24,6 +24,8 @@ export type Soon<T> = T | Promise<T>;
 
 export interface Counters {
   take(limits: readonly Limit[], amount: number): Soon<Verdict>;
+  /** What was taken turned out to be so much more, whatever room there is, or less: then the rest is free again. */
+  correct(limits: readonly Limit[], difference: number): void;
   /** Holds a place of each. */
   enter(limits: readonly Limit[]): Soon<Entered>;
   /** Gives back what is not used. */

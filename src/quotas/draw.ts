@@ -12,6 +12,8 @@ export interface WindowAsk {
   readonly inAdvance: number;
   /** Was drawn before and not used. */
   readonly returned: number;
+  /** Was used without being drawn, and counts whatever room there is. */
+  readonly owed: number;
 }
 
 export interface WindowDrawn {
@@ -27,7 +29,8 @@ const SHARE = 64;
 
 export function drawWindow(state: unknown, ask: WindowAsk, nowMs: number): { state: Slots; drawn: WindowDrawn } {
   const { limit, periodMs } = ask.limit;
-  const slots = removeFrom(slotsAt(readSlots(state), nowMs, periodMs), ask.returned);
+  const kept = removeFrom(slotsAt(readSlots(state), nowMs, periodMs), ask.returned);
+  const slots = addTo(kept, ask.owed, nowMs, periodMs);
   const left = limit - sumOf(slots);
   let fitting = 0;
   const waitsMs = ask.amounts.map((amount) => {

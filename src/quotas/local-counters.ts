@@ -1,7 +1,7 @@
 // Quotas counted in this process (contract 2): the embedded engine has no other.
 import { countName } from "../storage/quota-counts.ts";
 import type { Counters, Limit } from "./counters.ts";
-import { addTo, msUntilFree, type Slots, slotsAt, sumOf } from "./window.ts";
+import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "./window.ts";
 
 export function createLocalCounters(nowMs: () => number): Counters {
   const windows = new Map<string, Slots>();
@@ -25,6 +25,14 @@ export function createLocalCounters(nowMs: () => number): Counters {
       }
       for (const limit of limits) windows.set(countName(limit), addTo(slotsOf(limit), amount, nowMs(), limit.periodMs));
       return { ok: true };
+    },
+    correct: (limits, difference) => {
+      for (const limit of limits) {
+        const slots = slotsOf(limit);
+        const corrected =
+          difference < 0 ? removeFrom(slots, -difference) : addTo(slots, difference, nowMs(), limit.periodMs);
+        windows.set(countName(limit), corrected);
+      }
     },
     enter: (limits) => {
       const full = limits.find((limit) => (running.get(countName(limit)) ?? 0) >= limit.limit);

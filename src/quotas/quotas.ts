@@ -10,8 +10,8 @@ export interface Quotas {
   enter(holders: QuotaHolders): Promise<() => void>;
   /** Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. */
   takeAudio(holders: QuotaHolders, seconds: number): Promise<void>;
-  /** The same for the tokens a chat may use. */
-  takeTokens(holders: QuotaHolders, tokens: number): Promise<void>;
+  /** The same for the tokens a chat may use. Tell the answer how many it used in the end: more count too, the rest is free. */
+  takeTokens(holders: QuotaHolders, tokens: number): Promise<(used: number) => void>;
   close(): Promise<void>;
 }
 
@@ -94,7 +94,13 @@ export function createQuotas(counters: Counters): Quotas {
       return once(entered.leave);
     },
     takeAudio: (holders, seconds) => take(holders, "audio", seconds),
-    takeTokens: (holders, tokens) => take(holders, "tokens", tokens),
+    takeTokens: async (holders, tokens) => {
+      await take(holders, "tokens", tokens);
+      const limits = limitsOf(holders, "tokens");
+      return (used) => {
+        if (limits.length > 0 && used !== tokens) counters.correct(limits, used - tokens);
+      };
+    },
     close: () => counters.close(),
   };
 }

@@ -93,6 +93,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
         take: (limit) => windowOf(limit).take(limit, amount),
         undo: (limit) => windowOf(limit).put(amount),
       }),
+    correct: (limits, difference) => limits.forEach((limit) => windowOf(limit).correct(difference)),
     enter: (limits) => {
       const leave = (limit: Limit): void => placeOf(limit).leave();
       const entered = together(limits, { take: (limit) => placeOf(limit).enter(limit), undo: leave });

@@ -20,6 +20,7 @@ export class WindowSlice {
   #left = 0;
   #leastLeft = 0;
   #returned = 0;
+  #owed = 0;
   #waiting: Waiter[] = [];
   #isDrawing = false;
   /** What the last draw gave in advance; nothing: the quota is too small or too far used up for it. */
@@ -59,14 +60,24 @@ export class WindowSlice {
     this.#takes -= 1;
   }
 
+  /** More was used than was taken, or less. */
+  correct(difference: number): void {
+    const own = Math.min(difference, this.#left);
+    this.#left -= own;
+    this.#leastLeft = Math.min(this.#leastLeft, this.#left);
+    this.#owed += difference - own;
+    if (this.#owed > 0) this.#ask();
+  }
+
   ask(): WindowAsk {
     const amounts = this.#waiting.map((waiter) => waiter.amount);
     // Set aside for those who wait; when nobody does, it can be spent meanwhile.
     const own = amounts.length > 0 ? this.#left : 0;
     this.#left -= own;
-    const returned = this.#returned;
+    const [returned, owed] = [this.#returned, this.#owed];
     this.#returned = 0;
-    return { limit: this.#limit, own, amounts, inAdvance: this.#demand(), returned };
+    this.#owed = 0;
+    return { limit: this.#limit, own, amounts, inAdvance: this.#demand(), returned, owed };
   }
 
   drawn(ask: WindowAsk, { granted, inAdvance, waitsMs }: WindowDrawn): void {
@@ -90,19 +101,23 @@ export class WindowSlice {
   failed(ask: WindowAsk, error: unknown): void {
     this.#isDrawing = false;
     this.#left += ask.own;
+    // Counted with the next draw; it does not try by itself, for the database may be away.
+    this.#owed += ask.owed;
     this.#advance = 0;
     for (const { reject } of this.#waiting.splice(0, ask.amounts.length)) reject(error);
-    this.#askAgain();
+    if (this.#waiting.length > 0) this.#ask();
   }
 
   /** Called once a second: what was not needed since goes back. False: there is nothing left to look after. */
   look(): boolean {
     const surplus = Math.min(this.#left, this.#leastLeft - this.#demand());
     this.#takenBefore = this.#taken;
-    const isIdle = this.#takes === 0 && this.#left === 0 && this.#waiting.length === 0 && !this.#isDrawing;
+    const isIdle =
+      this.#takes === 0 && this.#left === 0 && this.#waiting.length === 0 && this.#owed === 0 && !this.#isDrawing;
     this.#taken = 0;
     this.#takes = 0;
     if (surplus > 0) this.#giveBack(surplus);
+    else if (this.#owed > 0) this.#ask();
     this.#leastLeft = this.#left;
     return !isIdle;
   }
@@ -120,7 +135,7 @@ export class WindowSlice {
 
   /** For what came while the last draw was under way. */
   #askAgain(): void {
-    if (this.#waiting.length > 0 || this.#returned > 0) this.#ask();
+    if (this.#waiting.length > 0 || this.#returned > 0 || this.#owed > 0) this.#ask();
   }
 
   #ask(): void {

@@ -73,6 +73,20 @@ test("contract 2: seconds of audio and tokens are counted like requests, whateve
   assert(sum <= 1_000_000 && sum >= 980_000, `${sum}`);
 });
 
+test("contract 2: tokens that were used beyond the estimate count on every process, those that were not used are free again", async () => {
+  await using processes = await startProcesses(2);
+  const tokens: Limit = { ...requests(1_000), unit: "tokens" };
+  assert((await processes.at(0).take([tokens], 100)).ok);
+  processes.at(0).correct([tokens], 700);
+  await processes.quiet();
+  assert(!(await processes.at(1).take([tokens], 201)).ok);
+  assert((await processes.at(1).take([tokens], 200)).ok);
+  processes.at(1).correct([tokens], -150);
+  await processes.seconds(3);
+  assert((await processes.at(0).take([tokens], 150)).ok);
+  assert(!(await processes.at(0).take([tokens], 1)).ok);
+});
+
 test("contract 2: under steady load a process asks the database seldom, and rarely lets a request wait for it", async () => {
   await using processes = await startProcesses(1);
   const limit = requests(60_000);

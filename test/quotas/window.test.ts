@@ -81,7 +81,7 @@ test("contract 2: what was drawn and not used is taken from the youngest", () =>
 
 test("contract 2: whoever draws is given what waits as far as there is some, and in advance at most a 64th of what is left", () => {
   const limit = limitOf(1_000);
-  const ask = { limit, own: 0, amounts: [1, 1], inAdvance: 500, returned: 0 };
+  const ask = { limit, own: 0, amounts: [1, 1], inAdvance: 500, returned: 0, owed: 0 };
   const first = drawWindow(null, ask, 0);
   assert.deepEqual(first.drawn, { granted: 2 + 15, inAdvance: 15, waitsMs: [null, null] });
   const nearlyEmpty = addTo([], 999, 0, MINUTE_MS);
@@ -90,6 +90,15 @@ test("contract 2: whoever draws is given what waits as far as there is some, and
   assert.equal(sumOf(last.state), 1_000);
   const returned = drawWindow(last.state, { ...ask, amounts: [], inAdvance: 0, returned: 30 }, 0);
   assert.equal(sumOf(returned.state), 970);
+});
+
+test("contract 2: what was used beyond what was drawn counts whatever room there is, and goes with its minute", () => {
+  const limit = limitOf(100);
+  const ask = { limit, own: 0, amounts: [1], inAdvance: 0, returned: 0, owed: 250 };
+  const { state, drawn } = drawWindow(null, ask, 0);
+  assert.deepEqual(drawn, { granted: 0, inAdvance: 0, waitsMs: [MINUTE_MS] });
+  assert.equal(sumOf(state), 250);
+  assert.equal(drawWindow(state, { ...ask, owed: 0 }, MINUTE_MS).drawn.granted, 1);
 });
 
 test("contract 2: places of a process that says nothing for 30 s are free, and no sooner", () => {

@@ -168,10 +168,13 @@ async function keepAsking(
   let sent = 0;
   const ask = async (key: Key, gateway: number): Promise<void> => {
     const sentMs = performance.now();
-    const answer = await fetch(`${origins[gateway]}/v1/me`, { headers: { authorization: `Bearer ${key.secret}` } });
+    const headers = { authorization: `Bearer ${key.secret}` };
+    // A kept connection can end while the next request is on its way: that is no answer of either kind.
+    const answer = await fetch(`${origins[gateway]}/v1/me`, { headers }).catch(() => null);
     const answeredMs = performance.now();
-    await answer.arrayBuffer();
-    onAnswer({ pair: `${key.name} on gateway ${gateway + 1}`, status: answer.status, sentMs, answeredMs });
+    await answer?.arrayBuffer();
+    const pair = `${key.name} on gateway ${gateway + 1}`;
+    if (answer !== null) onAnswer({ pair, status: answer.status, sentMs, answeredMs });
   };
   while (!signal.aborted) {
     const due = ((performance.now() - startedMs) * REQUESTS_PER_SECOND) / 1000;

@@ -12,6 +12,8 @@ const PLAN_KEY = "key-of-a-workspace-with-a-plan";
 const CREDIT_KEY = "key-of-a-workspace-with-credit";
 const BYOK_KEY = "key-of-a-workspace-with-its-own";
 const FREE_KEY = "key-of-a-workspace-without-one";
+const NARROW_KEY = "key-of-the-app-with-few-tokens";
+const WIDE_KEY = "key-of-the-app-with-more-tokens";
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const TOOL = { type: "function", function: { name: "weather" } };
 
@@ -48,6 +50,13 @@ before(async () => {
           workspace("paying", CREDIT_KEY, { plan: "paid" }),
           workspace("byok", BYOK_KEY, { plan: "starter", connections: [own] }),
           workspace("free", FREE_KEY, {}),
+          {
+            id: "quotas",
+            apps: [
+              { ...app("narrow", NARROW_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 23 } },
+              { ...app("wide", WIDE_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 40 } },
+            ],
+          },
         ],
       };
     },
@@ -167,4 +176,22 @@ test("contract 9: an own account is provider-billed: no charge, the list price k
   const [attempt] = await attemptsOf(gateway);
   assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["provider_billed", 0n]);
   assert((attempt?.estimate_nano_usd ?? 0n) > 0n);
+});
+
+test("contract 2: tokens_per_minute counts what an answer of no set length used, and not only what was asked", async () => {
+  chatOf(await postChat(gateway.origin, {}, { key: NARROW_KEY }));
+  // 14 are used, and the next asks for 10.
+  const refused = await postChat(gateway.origin, {}, { key: NARROW_KEY });
+  assert.deepEqual([refused.status, refused.code], [429, "RATE_LIMITED"]);
+  assert.match(refused.headers.get("ratelimit") ?? "", /^"tokens";r=0;t=(5\d|60)$/);
+  assert.equal(gateway.first.calls.length, 1);
+});
+
+test("contract 2: tokens_per_minute: what was set aside for an answer and not used is free again, of a failed call all of it", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 30 }, { key: WIDE_KEY }));
+  gateway.first.behave((call) => json(call, 500, {}));
+  gateway.second.behave((call) => json(call, 500, {}));
+  assert.equal((await postChat(gateway.origin, { max_tokens: 10 }, { key: WIDE_KEY })).code, "all_providers_exhausted");
+  gateway.first.behave(answer);
+  chatOf(await postChat(gateway.origin, { max_tokens: 15 }, { key: WIDE_KEY }));
 });
