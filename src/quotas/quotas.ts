@@ -157,7 +157,7 @@ function rateLimitFields(
   { period, seconds }: { readonly period: number | null; readonly seconds: number },
 ): Readonly<Record<string, string>> {
   const { policy, quotaUnit } = UNITS[unit];
-  const measure = `${quotaUnit === null ? "" : `;qu="${quotaUnit}"`}${period === null ? "" : `;w=${period}`}`;
+  const measure = `${period === null ? "" : `;w=${period}`}${quotaUnit === null ? "" : `;qu="${quotaUnit}"`}`;
   return {
     "ratelimit-policy": `"${policy}";q=${Math.floor(quota)}${measure}`,
     ratelimit: `"${policy}";r=0;t=${seconds}`,

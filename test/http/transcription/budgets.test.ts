@@ -121,7 +121,7 @@ test("contract 2: audio_seconds_per_hour: the third second is 429 and calls noth
   const answer = await ask("hourly");
   assert.equal(answer.code, "RATE_LIMITED");
   assert.equal(detailsOf(answer)["unit"], "audio seconds");
-  assert.equal(answer.headers.get("ratelimit-policy"), '"audio-seconds";q=2;qu="audio-seconds";w=3600');
+  assert.equal(answer.headers.get("ratelimit-policy"), '"audio-seconds";q=2;w=3600;qu="audio-seconds"');
   assert.equal(gateway.sandbox.callCount, 2);
 });
 
