@@ -1,10 +1,13 @@
 // One recording through ffmpeg (contract 10, `split_long_audio`): a process without a shell, without our environment, that sees one
 // file under a name of ours, read as the format its content showed, and no network; under a clock and a limit of what it may say.
-import { spawn } from "node:child_process";
+// A thread of its own starts it and reads what it says.
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import type { AudioFormat } from "../media-types.ts";
 import { createSpoolFile } from "../spool-file.ts";
 import { spoolFileName } from "../spool-leftovers.ts";
+import type { FfmpegAnswer, FfmpegJob, FfmpegOrder } from "./ffmpeg-worker.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
 export interface FfmpegCall {
@@ -32,7 +35,7 @@ const killAfterMs = (seconds: number): number => Math.round(30_000 + seconds * 2
 const SLACK_SECONDS = 5;
 
 export async function* decodeByFfmpeg(call: FfmpegCall): AsyncGenerator<Int16Array> {
-  const { audio, channels, signal } = call;
+  const { audio, signal } = call;
   // A file, for the index of an MP4 can lie at its end.
   const file = createSpoolFile(join(call.directory, spoolFileName()));
   try {
@@ -41,7 +44,7 @@ export async function* decodeByFfmpeg(call: FfmpegCall): AsyncGenerator<Int16Arr
       await file.write(chunk);
     }
     await file.finish();
-    yield* wholeFrames(runFfmpeg(call, file.path), channels);
+    yield* runFfmpeg(call, file.path);
   } finally {
     await file.remove();
   }
@@ -56,45 +59,69 @@ export function ffmpegArguments({ audio, rate, channels }: FfmpegCall, path: str
   ].flat();
 }
 
-async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Uint8Array> {
-  const { audio, rate, channels, signal } = call;
-  const child = spawn(call.program, ffmpegArguments(call, path), {
-    // Neither secrets nor settings of ours; what it writes to stderr is the caller's content.
-    env: {},
-    stdio: ["ignore", "pipe", "ignore"],
-    // Not spawn's own `timeout`: where the program is missing, its timer holds the process for as long.
-    signal: AbortSignal.any([signal, AbortSignal.timeout(killAfterMs(audio.durationSeconds))]),
-    killSignal: "SIGKILL",
-  });
-  const ended = new Promise<number | Error | null>((resolve) => {
-    child.once("error", resolve).once("close", resolve);
-  });
-  let left = (audio.durationSeconds + SLACK_SECONDS) * rate * channels * 2;
+async function* runFfmpeg(call: FfmpegCall, path: string): AsyncGenerator<Int16Array> {
+  const { program, audio, rate, channels, signal } = call;
+  const job: FfmpegJob = {
+    program,
+    arguments: ffmpegArguments(call, path),
+    channels,
+    killAfterMs: killAfterMs(audio.durationSeconds),
+  };
+  const worker = openWorker(job);
+  const stop = (): void => worker.order("stop");
+  signal.addEventListener("abort", stop, { once: true });
+  let left = (audio.durationSeconds + SLACK_SECONDS) * rate * channels;
   try {
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-      left -= chunk.length;
+    for (;;) {
+      // A turn for everybody else: answers that come fast would be taken one after the other within one.
+      await setImmediate();
+      signal.throwIfAborted();
+      worker.order("next");
+      const answer = await worker.answer();
+      signal.throwIfAborted();
+      if ("exitCode" in answer) {
+        if (answer.exitCode === 0) return;
+        throw new Undecodable("ffmpeg");
+      }
+      left -= answer.samples.length;
       if (left < 0) throw new Undecodable("longer_than_measured");
-      yield chunk;
+      yield answer.samples;
     }
-    const end = await ended;
-    signal.throwIfAborted();
-    if (end !== 0) throw new Undecodable("ffmpeg", { cause: end instanceof Error ? end : undefined });
   } finally {
-    child.kill("SIGKILL");
-    await ended;
+    signal.removeEventListener("abort", stop);
+    stop();
+    await worker.ended;
   }
 }
 
-/** Pipes cut where they like. */
-async function* wholeFrames(source: AsyncIterable<Uint8Array>, channels: number): AsyncGenerator<Int16Array> {
-  const frameBytes = channels * 2;
-  let rest = Buffer.alloc(0);
-  for await (const chunk of source) {
-    const bytes = Buffer.concat([rest, chunk]);
-    const whole = bytes.length - (bytes.length % frameBytes);
-    const samples = new Int16Array(whole / 2);
-    for (let index = 0; index < samples.length; index++) samples[index] = bytes.readInt16LE(index * 2);
-    rest = bytes.subarray(whole);
-    if (samples.length > 0) yield samples;
-  }
+interface FfmpegWorker {
+  order(order: FfmpegOrder): void;
+  /** The next one; rejects where the thread itself fails. */
+  answer(): Promise<FfmpegAnswer>;
+  /** Resolves when the thread and its program are gone. */
+  readonly ended: Promise<unknown>;
+}
+
+/** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is this file's own. */
+const WORKER_URL = new URL(
+  import.meta.url.endsWith(".ts") ? "./ffmpeg-worker.ts" : "./ffmpeg-worker.js",
+  import.meta.url,
+);
+
+function openWorker(job: FfmpegJob): FfmpegWorker {
+  const worker = new Worker(WORKER_URL, { workerData: job, env: {}, execArgv: [] });
+  let asked: PromiseWithResolvers<FfmpegAnswer> | null = null;
+  worker.on("message", (answer: FfmpegAnswer) => asked?.resolve(answer));
+  worker.on("error", (error) => asked?.reject(error));
+  const ended = new Promise((resolve) => worker.once("exit", resolve));
+  // What it said last comes before.
+  void ended.then(() => asked?.resolve({ exitCode: null }));
+  return {
+    order: (order) => {
+      if (order === "next") asked = Promise.withResolvers();
+      worker.postMessage(order satisfies FfmpegOrder);
+    },
+    answer: () => asked?.promise ?? Promise.reject(new Error("nothing was asked")),
+    ended,
+  };
 }

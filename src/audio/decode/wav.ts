@@ -1,5 +1,6 @@
 // WAV to samples without any program: PCM of 8 to 32 bits, floats, A-law and µ-law (contract 10, `split_long_audio`). Reads on as it
 // comes; its length is the one that was measured (readers/wav.ts), for a header can lie.
+import { setImmediate } from "node:timers/promises";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
 /** As readers/wav.ts names them. */
@@ -24,6 +25,8 @@ export async function* decodeWav(
       const frames = Math.floor(block.byteLength / frameBytes);
       if (frames === 0) return;
       left -= frames;
+      // A turn for everybody else: bytes in memory come without one.
+      await setImmediate();
       yield isMono ? mixed(block, frames, format, read) : apart(block, frames, format, read);
     }
   } finally {

@@ -163,6 +163,34 @@ test("contract 10: an ffmpeg that fails, says too much, dies or is missing is on
   assert.deepEqual(await leftFiles(), []);
 });
 
+test("R9: while a recording is decoded everybody else has turns, one a block at least, whoever decodes", async () => {
+  const { program } = await standIn(`process.stdout.write(Buffer.alloc(960_000));`);
+  const seconds = 30;
+  for (const decoder of [own(), createDecoder({ ffmpeg: program, directory })]) {
+    const audio = await measured(pcmWav(syllables(seconds)), 1_000_000);
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    let blocks = 0;
+    let largest = 0;
+    try {
+      for await (const block of decoder.decode(audio, { channels: "mono", signal: NEVER }).chunks) {
+        largest = Math.max(largest, block.length);
+        blocks += 1;
+      }
+    } finally {
+      isOver = true;
+    }
+    // Some four seconds of it, which take a millisecond or two.
+    assert.ok(largest <= 70_000, `${decoder.name}: ${largest} samples at once`);
+    assert.ok(blocks > 5 && turns >= blocks, `${decoder.name}: ${turns} turns in ${blocks} blocks`);
+  }
+});
+
 test("contract 3: who does not want the audio any more stops ffmpeg", async () => {
   const { program } = await standIn(`process.stdout.write(Buffer.alloc(3200)); setInterval(() => {}, 1000);`);
   const gone = new AbortController();
