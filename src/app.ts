@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { startSandbox } from "../sandbox/server.ts";
 import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
+import type { OwnFile } from "./admin/apply-file.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
@@ -80,6 +81,8 @@ export interface AppOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly now?: () => Date;
+  /** Reads the configuration file again; absent: there is none. */
+  readonly ownFile?: OwnFile | null;
   /** Tests look at, or kill the process at, the moments between the gateway's steps. */
   readonly wrapGateway?: (gateway: GatewayServices) => GatewayServices;
   /** The program that decodes what is no WAV; absent: there is none. */
@@ -310,6 +313,7 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     health: parts.health,
+    applyFile: { ...parts.setUp, pepper: options.pepper, ownFile: options.ownFile ?? null },
   };
   const readiness = getReadiness({
     draining: isDraining,

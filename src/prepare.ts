@@ -5,7 +5,8 @@ import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { formatFault } from "./config/fault.ts";
-import { loadConfiguration } from "./config/load-configuration.ts";
+import type { OwnFile } from "./admin/apply-file.ts";
+import { findFile, type LoadOptions, loadConfiguration } from "./config/load-configuration.ts";
 import { applyConfiguration } from "./directory/apply-configuration.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
@@ -26,6 +27,8 @@ export interface Prepared {
   readonly configuration: Configuration;
   /** Null: there is none, and the defaults hold. */
   readonly file: string | null;
+  /** To be read again while it runs. */
+  readonly ownFile: OwnFile | null;
   readonly database: Database;
   readonly seal: Seal;
   readonly pepper: Buffer;
@@ -46,12 +49,13 @@ export async function prepare(
 ): Promise<Prepared | number> {
   const started = performance.now();
   const say = (text: string) => process.stderr.write(`${text}\n`);
-  const loaded = loadConfiguration({
+  const source: LoadOptions = {
     file: options.config,
     env: process.env,
     cwd: process.cwd(),
     overrides: { host: options.host, port: options.port },
-  });
+  };
+  const loaded = loadConfiguration(source);
   if (!loaded.ok) {
     for (const fault of loaded.faults) say(formatFault(fault));
     return EXIT.config;
@@ -91,7 +95,9 @@ export async function prepare(
   const logger = createLogger(destination(1));
   const otlp = otlpSettings(process.env);
   if (otlp !== null) step(`traces       to ${new URL(otlp.endpoint).host}`);
-  return { configuration, file, database, seal, pepper, logger, otlp, ffmpeg, say, step };
+  const path = findFile(source);
+  const ownFile = path === null ? null : { path, load: () => loadConfiguration(source) };
+  return { configuration, file, ownFile, database, seal, pepper, logger, otlp, ffmpeg, say, step };
 }
 
 /** Resolves with the first one; a second one ends the process there and then. */

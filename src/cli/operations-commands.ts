@@ -27,18 +27,33 @@ export interface AuditVerifyOptions extends Common {
   readonly workspace?: string;
 }
 
+export interface ApplyFileOptions extends Common {
+  readonly dryRun?: boolean;
+}
+
 /** Each answers its exit code, or throws a `CliError`. */
 export interface Operations {
   readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;
   readonly backup: (target: string, options: BackupOptions, terminal: Terminal) => Promise<number>;
   readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
   readonly migrateStorage: (options: MigrateStorageOptions, terminal: Terminal) => Promise<number>;
+  readonly apply: (options: ApplyFileOptions, terminal: Terminal) => Promise<number>;
   readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
   readonly explainRoute: ExplainRoute;
 }
 
 export function addOperations(program: Command, run: Run, operations: Operations): void {
   addRoute(program, run, operations.explainRoute);
+  program
+    .command("apply")
+    .description("Bring the objects of the configuration file into force on running gateways, and print what differed.")
+    .addHelpText("before", examples("patchbay apply", "patchbay apply --dry-run", "patchbay apply --json"))
+    .addOption(configOption())
+    .addOption(new Option("--dry-run", "Print the difference and change nothing."))
+    .addOption(jsonOption())
+    .action(async (options: ApplyFileOptions) => {
+      run.exitCode = await operations.apply(options, run.terminal);
+    });
   program
     .command("doctor")
     .description("Check this installation: each finding is ok, warn or fail, with how to fix it.")

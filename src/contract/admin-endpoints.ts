@@ -11,6 +11,7 @@ import {
 } from "./request-list.ts";
 import { getAllUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { listDeletionsContract, workspaceDeletionsContracts } from "./provider-deletions.ts";
+import { postApplyContract } from "./apply.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { getProviderHealthContract } from "./provider-health.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
@@ -37,6 +38,7 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   listDeletionsContract,
   workspaceDeletionsContracts.operator,
   getProviderHealthContract,
+  postApplyContract,
   ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [platform, operator]),
   getHealthContract,
   getReadinessContract,

@@ -10,6 +10,7 @@ import type {
   WorkspaceConfiguration,
 } from "../config/configuration.ts";
 import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
+import type { SetUpChangeView } from "../contract/apply.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { parseUsd } from "../metering/money.ts";
@@ -19,6 +20,7 @@ import type { Database, Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
+import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { keptName, putScope, releaseMissing } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
 
@@ -41,32 +43,69 @@ export async function applyConfiguration(
   configuration: Configuration,
   options: ApplyOptions,
 ): Promise<void> {
-  await services.database.transaction(async (tx) => {
+  await services.database.transaction((tx) => applyIn({ ...services, tx }, configuration, options));
+}
+
+/** The same for a file, telling what it changed; `dryRun`: would change, for nothing is kept. */
+export async function applyAndCompare(
+  services: ApplyServices,
+  configuration: Configuration,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<readonly SetUpChangeView[]> {
+  const work = services.database.transaction(async (tx) => {
     await lockDirectory(tx);
-    const apply = { ...services, tx, keptKeys: [] as Buffer[], keptObjects: new Set<string>() };
-    await putOwnScope(apply, PLATFORM, configuration);
-    await putPrices(tx, configuration);
-    await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
-    await putPlans(tx, configuration);
-    for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
-    if (configuration.operatorKeys.length > 0) {
-      const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
-      for (const key of configuration.operatorKeys)
-        await putKey(apply, {
-          workspaceId,
-          appId: null,
-          key,
-          role: "operator",
-          scopes: ["routing:read"],
-          settings: {},
-        });
-    }
-    if (options.revokeMissingKeys) {
-      await revokeMissingKeys(tx, apply.keptKeys);
-      await releaseMissing(tx, apply.keptObjects);
-    }
-    for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
+    const before = await readSetUpState(tx);
+    await applyIn({ ...services, tx }, configuration, { revokeMissingKeys: true });
+    const changes = differenceOf(before, await readSetUpState(tx));
+    if (dryRun) throw new Undone(changes);
+    return changes;
   });
+  return work.catch((error: unknown) => {
+    if (error instanceof Undone) return error.changes;
+    throw error;
+  });
+}
+
+/** Ends a transaction of which nothing shall stay. */
+class Undone extends Error {
+  readonly changes: readonly SetUpChangeView[];
+
+  constructor(changes: readonly SetUpChangeView[]) {
+    super("a dry run");
+    this.changes = changes;
+  }
+}
+
+async function applyIn(
+  services: ApplyServices & Pick<Apply, "tx">,
+  configuration: Configuration,
+  options: ApplyOptions,
+): Promise<void> {
+  const { tx } = services;
+  await lockDirectory(tx);
+  const apply = { ...services, keptKeys: [] as Buffer[], keptObjects: new Set<string>() };
+  await putOwnScope(apply, PLATFORM, configuration);
+  await putPrices(tx, configuration);
+  await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
+  await putPlans(tx, configuration);
+  for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
+  if (configuration.operatorKeys.length > 0) {
+    const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
+    for (const key of configuration.operatorKeys)
+      await putKey(apply, {
+        workspaceId,
+        appId: null,
+        key,
+        role: "operator",
+        scopes: ["routing:read"],
+        settings: {},
+      });
+  }
+  if (options.revokeMissingKeys) {
+    await revokeMissingKeys(tx, apply.keptKeys);
+    await releaseMissing(tx, apply.keptObjects);
+  }
+  for (const topic of CHANGE_TOPICS) await announceChange(tx, topic, "configuration");
 }
 
 interface Apply extends ApplyServices {

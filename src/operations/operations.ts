@@ -1,5 +1,6 @@
 // The operator's commands, as `main.ts` hands them to the command line.
 import type { Operations } from "../cli/operations-commands.ts";
+import { apply } from "./apply.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { backup } from "./backup.ts";
 import { doctor } from "./doctor.ts";
@@ -7,4 +8,4 @@ import { explainRoute } from "./explain-route.ts";
 import { migrateStorage } from "./migrate-storage.ts";
 import { restore } from "./restore.ts";
 
-export const operations: Operations = { doctor, backup, restore, migrateStorage, auditVerify, explainRoute };
+export const operations: Operations = { apply, doctor, backup, restore, migrateStorage, auditVerify, explainRoute };

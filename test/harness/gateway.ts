@@ -70,6 +70,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     pepper: PEPPER,
     logger,
     network: options.network ?? NOWHERE,
+    ownFile: { path: fileIn(dataDir), load: () => loadIn(dataDir) },
     ...(options.wrapGateway === undefined ? {} : { wrapGateway: options.wrapGateway }),
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.otlp === undefined ? {} : { otlp: options.otlp }),
@@ -105,11 +106,13 @@ async function openShared(
   return { dataDir, sandbox, database };
 }
 
+const fileIn = (dataDir: string): string => join(dataDir, "patchbay.yaml");
+const loadIn = (dataDir: string) => loadConfiguration({ file: fileIn(dataDir), env: {}, cwd: dataDir });
+
 /** Through a real file, so that every test configuration is one an operator could write. */
 export async function configurationOf(file: ConfigurationFile, dataDir: string): Promise<Configuration> {
-  const path = join(dataDir, "patchbay.yaml");
-  await writeFile(path, JSON.stringify({ ...file, storage: { ...file.storage, data_dir: dataDir } }));
-  const loaded = loadConfiguration({ file: path, env: {}, cwd: dataDir });
+  await writeFile(fileIn(dataDir), JSON.stringify({ ...file, storage: { ...file.storage, data_dir: dataDir } }));
+  const loaded = loadIn(dataDir);
   if (!loaded.ok) throw new Error(loaded.faults.map((fault) => `${fault.path}: ${fault.message}`).join("\n"));
   return loaded.configuration;
 }

@@ -4,6 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { appEndpoints } from "./apps.ts";
 import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
+import { postApply } from "./apply.ts";
 import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
@@ -28,6 +29,7 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getProviderDeletions(edge),
     getAuditVerification(edge),
     getProviderHealth(edge),
+    postApply(edge),
     ...everywhereEndpoints(edge).map(({ platform }) => platform),
     ...mirroredEndpoints(edge).map(({ operator }) => operator),
   ];

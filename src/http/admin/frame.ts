@@ -1,6 +1,7 @@
 // What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
 // their ETag.
 import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
+import type { ApplyFileServices } from "../../admin/apply-file.ts";
 import type { ProviderHealthServices } from "../../admin/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
@@ -21,6 +22,7 @@ export interface AdminEdge {
   readonly records: RecordServices;
   readonly setUp: SetUpServices;
   readonly health: ProviderHealthServices;
+  readonly applyFile: ApplyFileServices;
   readonly readCheckpoint: () => Promise<ReadCheckpoint>;
 }
 

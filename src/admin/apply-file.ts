@@ -1,0 +1,46 @@
+// The gateway's own configuration file, read again while it runs (contract 10): what a start does with its objects, told as a
+// difference.
+import type { Applied } from "../contract/apply.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { formatFault } from "../config/fault.ts";
+import type { LoadResult } from "../config/load-configuration.ts";
+import { applyAndCompare, type ApplyServices } from "../directory/apply-configuration.ts";
+
+/** The file that this gateway was started with. */
+export interface OwnFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly load: () => LoadResult;
+}
+
+export interface ApplyFileServices extends ApplyServices {
+  /** Null: it was started without one. */
+  readonly ownFile: OwnFile | null;
+  readonly refreshDirectory: () => Promise<void>;
+}
+
+export async function applyFile(
+  services: ApplyFileServices,
+  { file, dryRun }: { readonly file: string | null; readonly dryRun: boolean },
+): Promise<Applied> {
+  const { ownFile } = services;
+  if (ownFile === null)
+    throw new GatewayError("NOT_FOUND", { message: "This gateway runs without a configuration file." });
+  if (file !== null && file !== ownFile.path) {
+    throw new GatewayError("CONFLICT", {
+      message: `This gateway was started with ${ownFile.path}. Apply that one, or start it with the other.`,
+      details: { reason: "another_file" },
+    });
+  }
+  const loaded = ownFile.load();
+  if (!loaded.ok) {
+    const issues = loaded.faults.slice(0, 50).map((fault) => ({ param: fault.path, message: formatFault(fault) }));
+    throw new GatewayError("INVALID_REQUEST", {
+      message: `The configuration file has ${loaded.faults.length} faults, see details.issues; nothing was changed.`,
+      details: { issues },
+    });
+  }
+  const changes = await applyAndCompare(services, loaded.configuration, { dryRun });
+  await services.refreshDirectory();
+  return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes] };
+}

@@ -1,0 +1,58 @@
+// What a configuration file changed (contract 10, `patchbay apply`): the set-up before and after, as storage has it, so that nothing
+// that was written can be missing from it. Never a secret: of credentials the last four characters and when they changed.
+import { type RawBuilder, sql } from "kysely";
+import type { SetUpChangeView } from "../contract/apply.ts";
+import type { Transacting } from "../storage/database.ts";
+
+export type SetUpState = ReadonlyMap<string, StateRow>;
+
+interface StateRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly managed_by: string | null;
+  readonly content: string;
+}
+
+const SLUG = sql`coalesce((select slug from workspaces where workspaces.id = scope), scope)`;
+
+/** Each: kind, name, managed_by, and whatever tells one state from another. */
+const PARTS: readonly RawBuilder<StateRow>[] = [
+  sql`select 'connection' as kind, ${SLUG} || '/' || id as name, managed_by,
+    row(kind, base_url, credential_last4, md5(credential), settings)::text as content from connections`,
+  sql`select 'route', ${SLUG} || '/' || id, managed_by, row(version)::text from routes`,
+  sql`select 'price', provider || '/' || model, null, definition::text from prices`,
+  sql`select 'plan', id, managed_by, row(monthly_chat_tokens, credits_nano_usd)::text from plans`,
+  sql`select 'workspace', slug, managed_by, row(plan)::text from workspaces`,
+  sql`select 'app', w.slug || '/' || a.slug, a.managed_by, row(a.name, a.settings)::text
+    from apps a join workspaces w on w.id = a.workspace_id`,
+  sql`select 'key', w.slug || '/' || k.name || ' …' || k.last4, k.managed_by,
+    row(k.role, k.scopes, k.settings, k.expires_at)::text
+    from api_keys k join workspaces w on w.id = k.workspace_id where k.revoked_at is null`,
+  sql`select 'budget', w.slug || '/' || coalesce(a.slug || '/', '') || b.kind || '/' || b.period, b.managed_by,
+    row(b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, b.soft_limit)::text
+    from budgets b join workspaces w on w.id = b.workspace_id left join apps a on a.id = b.app_id`,
+  sql`select 'audio_url_domains', ${SLUG}, null, array_to_string(domains, ' ') from audio_url_domains`,
+];
+
+export async function readSetUpState(tx: Transacting): Promise<SetUpState> {
+  const { rows } = await sql<StateRow>`${sql.join(PARTS, sql` union all `)}`.execute(tx);
+  return new Map(rows.map((row) => [`${row.kind} ${row.name}`, row]));
+}
+
+/** In the order of kinds and names. */
+export function differenceOf(before: SetUpState, after: SetUpState): readonly SetUpChangeView[] {
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  return names.flatMap((name) => {
+    const [was, is] = [before.get(name), after.get(name)];
+    const row = is ?? was;
+    const action = actionOf(was, is);
+    return row === undefined || action === null ? [] : [{ action, kind: row.kind, name: row.name }];
+  });
+}
+
+function actionOf(was: StateRow | undefined, is: StateRow | undefined): SetUpChangeView["action"] | null {
+  if (was === undefined) return "created";
+  if (is === undefined) return "removed";
+  if (was.managed_by === "file" && is.managed_by !== "file") return "released";
+  return was.content === is.content && was.managed_by === is.managed_by ? null : "changed";
+}

@@ -1,0 +1,17 @@
+// POST /admin/v1/configuration/apply (contract 10).
+import { applyFile } from "../../admin/apply-file.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { applyRequest, postApplyContract } from "../../contract/apply.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+import type { AdminEdge } from "./frame.ts";
+
+export function postApply({ applyFile: services }: AdminEdge): Endpoint<Principal> {
+  return {
+    contract: postApplyContract,
+    handle: async ({ request }) => {
+      const { file, dry_run: dryRun } = await readFields(request, applyRequest);
+      return { status: 200, body: { json: await applyFile(services, { file, dryRun }) } };
+    },
+  };
+}

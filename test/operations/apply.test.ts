@@ -1,0 +1,105 @@
+// `patchbay apply` (contract 10): the file's objects into the storage of a running gateway, what differed, and how it ends.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { applied } from "../../src/contract/apply.ts";
+import { openDatabase } from "../../src/storage/database.ts";
+import { postForm } from "../harness/client.ts";
+import { configurationOf, type TestGateway } from "../harness/gateway.ts";
+import { adminFile, call, refuses } from "../http/admin/admin.ts";
+import { type Installation, makeInstallation } from "./installation.ts";
+
+let installation: Installation;
+let gateway: TestGateway;
+before(async () => {
+  installation = await makeInstallation();
+  gateway = await installation.start({ file: adminFile });
+});
+after(() => installation.close());
+
+const APPLY = "/admin/v1/configuration/apply";
+
+/** The file as it stands from now on; the running gateway's admin listener is where it says. */
+async function write(change: (file: ConfigurationFile) => ConfigurationFile): Promise<void> {
+  const file = adminFile(installation.sandbox);
+  const { port } = new URL(gateway.adminOrigin);
+  const server = { admin: { host: "127.0.0.1", port: Number(port) } };
+  await configurationOf({ ...change(file), server }, installation.dataDir);
+}
+
+const withModel =
+  (model: string) =>
+  (file: ConfigurationFile): ConfigurationFile => ({
+    ...file,
+    routes: [{ id: "speech", targets: [{ connection: "dg", model }] }],
+  });
+
+async function servedBy(): Promise<string | undefined> {
+  gateway.sandbox.clearCalls();
+  assert.equal((await postForm(gateway.origin)).status, 200);
+  return gateway.sandbox.calls.at(-1)?.model;
+}
+
+test("contract 10: with a gateway on the embedded database the gateway is asked; the next request runs on the new route", async () => {
+  assert.equal(await servedBy(), "nova-3");
+  await write(withModel("nova-2"));
+  const dry = await installation.patchbay("apply", "--dry-run");
+  assert.deepEqual([dry.exitCode, dry.stdout], [0, "~ route platform/speech\n"], dry.stderr);
+  assert.match(dry.stderr, /1 change, none of them made/u);
+  assert.equal(await servedBy(), "nova-3");
+  const done = await installation.patchbay("apply", "--json");
+  assert.equal(done.exitCode, 0, done.stderr);
+  const { changes, dry_run } = applied.parse(JSON.parse(done.stdout));
+  assert.deepEqual([dry_run, changes], [false, [{ action: "changed", kind: "route", name: "platform/speech" }]]);
+  assert.equal(await servedBy(), "nova-2");
+  const again = await installation.patchbay("apply");
+  assert.deepEqual([again.exitCode, again.stdout], [0, ""]);
+});
+
+test("contract 10: a file with faults changes nothing: exit 9 here, and every fault from a gateway that reads it", async () => {
+  // Written, and found to be broken by the test's own reading of it.
+  await assert.rejects(
+    write((file) => ({ ...file, routes: [{ id: "speech", targets: [{ connection: "dgg", model: "nova-3" }] }] })),
+  );
+  const faulty = await installation.patchbay("apply");
+  assert.equal(faulty.exitCode, 9);
+  assert.match(faulty.stderr, /did you mean `dg`/u);
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", APPLY, { body: {} }));
+  await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "POST", APPLY, { body: { file: "/elsewhere.yaml" } }));
+  assert.equal(await servedBy(), "nova-2");
+});
+
+test("contract 10: what the file no longer has is released, its keys are revoked; no secret is in the difference", async () => {
+  await write(({ connections = [], workspaces = [], ...file }) => ({
+    ...withModel("nova-2")(file),
+    connections: [...connections, { id: "extra", kind: "deepgram", api_key: "extra-secret-0001" }],
+    workspaces,
+  }));
+  assert.match((await installation.patchbay("apply")).stdout, /^\+ connection platform\/extra\n$/u);
+  await write(({ workspaces = [], ...file }) => ({
+    ...withModel("nova-2")(file),
+    workspaces: workspaces.map((workspace) =>
+      workspace.id === "other" ? { ...workspace, admin_keys: [] } : workspace,
+    ),
+  }));
+  const { stdout, exitCode } = await installation.patchbay("apply");
+  assert.equal(exitCode, 0);
+  assert.match(stdout, /^o connection platform\/extra \(no longer in the file/mu);
+  assert.match(stdout, /^- key other\/other-admin …0001$/mu);
+  assert(!stdout.includes("secret"));
+});
+
+test("contract 10: without a gateway the storage is written here, and the next start finds it", async () => {
+  await gateway.close();
+  await write(withModel("nova-3"));
+  const { exitCode, stdout, stderr } = await installation.patchbay("apply");
+  assert.deepEqual([exitCode, stdout], [0, "+ key other/other-admin …0001\n~ route platform/speech\n"], stderr);
+  const database = await openDatabase({ dataDir: installation.dataDir });
+  const versions = await database.db
+    .selectFrom("routes")
+    .select(["id", "version"])
+    .where("id", "=", "speech")
+    .execute();
+  assert.deepEqual(versions, [{ id: "speech", version: 3 }]);
+  await database.close();
+});
