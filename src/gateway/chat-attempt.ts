@@ -79,7 +79,7 @@ export async function openAttempt(
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
   // Of an answer whose length nobody limited only the end will tell.
   const asked = quoted.inputTokens + (decision.wanted.maxTokens ?? 0);
-  const countTokens = await services.quotas.takeTokens(call.principal, asked);
+  const countTokens = await unlessAway(services.quotas.takeTokens(call.principal, asked));
   const billing = await reserve(services, call, candidate, quoted, {
     attemptId,
     purpose: decision.purpose.svc_applied_purpose,

@@ -21,6 +21,7 @@ import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
 import type { TranscribeCall } from "./transcribe.ts";
 import { takeAudio, type TakenAudio } from "./with-audio.ts";
+import { unlessAway } from "./unless-away.ts";
 
 /** What the edge sends on, in order; after an `error` nothing follows. */
 export type TranscriptPart =
@@ -58,7 +59,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
   try {
     const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
-    await services.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+    await unlessAway(services.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
     return decision;
   } catch (error) {
     await audio.release();

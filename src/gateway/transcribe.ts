@@ -19,6 +19,7 @@ import { type SlotKeeper, slotKeeper } from "./slot-keeper.ts";
 import { decideWithChat, type MadeTranscript, translateByChat } from "./translate-by-chat.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
 import { type HeldSlot, withSlot } from "./with-slot.ts";
+import { unlessAway } from "./unless-away.ts";
 
 export interface TranscribeCall extends AudioCall {
   readonly delivery: Delivery;
@@ -52,7 +53,7 @@ async function serve(
   slot: HeldSlot | null,
 ): Promise<GatewayReply> {
   const audioSeconds = audio.speech.durationSeconds;
-  await services.quotas.takeAudio(call.principal, audioSeconds);
+  await unlessAway(services.quotas.takeAudio(call.principal, audioSeconds));
   const keeper = slotKeeper(services, payerOf(call, decision), slot);
   const transcribed = await callTargets(services, call, audio, decision, slot, keeper);
   const made =

@@ -13,6 +13,7 @@ import { createFaults } from "./faults.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import type { ServerEvent } from "./sse.ts";
 import { whileHolding } from "./while-holding.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface ChatEdge {
   readonly gateway: GatewayServices;
@@ -43,7 +44,7 @@ export async function serveChat(
   const { headers } = context.request;
   const routed = routedHeaders(headers);
   await using held = new AsyncDisposableStack();
-  held.defer(await edge.gateway.quotas.enter(principal));
+  held.defer(await unlessAway(edge.gateway.quotas.enter(principal)));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxBodyBytes)));
   const { fields, present, events } = await readChat(context.request, read);
   const call = {

@@ -9,6 +9,7 @@ import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
 import type { FieldSchema } from "./fields.ts";
 import { readSubmissionAs } from "./read-audio.ts";
 import type { routedHeaders } from "./routed-headers.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface SubmissionEdge {
   readonly admission: Admission;
@@ -33,7 +34,7 @@ export async function takeSubmission<S extends FieldSchema>(
 ) {
   const principal = principalOf(context);
   const { headers, raw, query } = context.request;
-  held.defer(await quotas.enter(principal));
+  held.defer(await unlessAway(quotas.enter(principal)));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
   const { fields, audio } = await readSubmissionAs(
     schema,

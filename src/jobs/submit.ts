@@ -28,6 +28,7 @@ import { insertJob } from "../storage/jobs.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { type JobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { JOBS_QUEUE, type JobServices } from "./services.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface JobCall extends AudioCall {
   readonly metadata: Readonly<Record<string, string>>;
@@ -58,7 +59,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   const audio = await measureAudio(gateway, call);
   // Who rests now may be well when the job runs.
   const decision = decided(call, decideFor(gateway, call, audio.speech, EVERY_TARGET));
-  await gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds);
+  await unlessAway(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
   await objects.put(audioKey, call.audio.spooled.open(), call.audio.spooled.sizeBytes);
   try {

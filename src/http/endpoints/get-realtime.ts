@@ -10,6 +10,7 @@ import { schedule } from "../body-rate.ts";
 import { type EndpointWithToken, principalOf, recorderOf } from "../endpoint.ts";
 import { runLiveSession } from "../live-session.ts";
 import { routedHeaders } from "../routed-headers.ts";
+import { unlessAway } from "../../gateway/unless-away.ts";
 
 export interface RealtimeEdge {
   readonly gateway: GatewayServices;
@@ -34,7 +35,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       const { requestId } = context;
       const recorder = recorderOf(context);
       await using held = new AsyncDisposableStack();
-      held.defer(await gateway.quotas.enter(principal));
+      held.defer(await unlessAway(gateway.quotas.enter(principal)));
       held.defer(admission.enter(0));
       const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
         requestId,

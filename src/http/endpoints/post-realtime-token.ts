@@ -4,6 +4,7 @@ import { postRealtimeTokenContract } from "../../contract/realtime.ts";
 import { appOf } from "../../gateway/audio-call.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import type { RealtimeEdge } from "./get-realtime.ts";
+import { unlessAway } from "../../gateway/unless-away.ts";
 
 export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<Principal> {
   return {
@@ -12,7 +13,7 @@ export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<P
       const principal = principalOf(context);
       // A key that could not use it learns so now.
       appOf(principal);
-      const leave = await gateway.quotas.enter(principal);
+      const leave = await unlessAway(gateway.quotas.enter(principal));
       try {
         const { token, expiresAt } = await tokens.issue(principal);
         return {

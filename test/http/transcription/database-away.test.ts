@@ -8,6 +8,7 @@ const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECO
 /** Of the reservations to come, by their turn. */
 let refused: readonly boolean[] = [];
 let directoryIsAway = false;
+let quotasAreAway = false;
 let gateway: TestGateway;
 
 before(async () => {
@@ -32,6 +33,13 @@ before(async () => {
         if (directoryIsAway) throw away();
         return services.directory();
       },
+      quotas: {
+        ...services.quotas,
+        enter: async (holders) => {
+          if (quotasAreAway) throw away();
+          return services.quotas.enter(holders);
+        },
+      },
       ledger: {
         ...services.ledger,
         reserve: async (reservation) => {
@@ -49,6 +57,7 @@ beforeEach(() => {
   gateway.sandbox.clearFaults();
   gateway.sandbox.clearCalls();
   directoryIsAway = false;
+  quotasAreAway = false;
 });
 
 test("before anything is dispatched: 503 OVERLOADED to be retried, no provider called, and the key runs afterwards", async () => {
@@ -77,4 +86,11 @@ test("a read that cannot be answered is to be retried, never a fault of the gate
   directoryIsAway = true;
   const answer = await get(gateway.origin, "/v1/me");
   assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
+});
+
+test("a quota that cannot be counted lets nothing through: 503 OVERLOADED to be retried, and no provider called", async () => {
+  quotasAreAway = true;
+  const answer = await postForm(gateway.origin);
+  assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [503, "OVERLOADED", "true"]);
+  assert.equal(gateway.sandbox.calls.length, 0);
 });
