@@ -30,6 +30,8 @@ export function addRequests(
     .description("Print the record of one request: what was asked, each target, each call, its cost.")
     .argument("<id>", "The X-Request-Id of the answer.")
     .addOption(new Option("--json", "Print the whole record: exactly one JSON document on stdout."))
+    .addOption(new Option("--workspace <workspace>", "As an administrator of this workspace, by slug or id."))
+    .addOption(new Option("--admin-url <url>", "As the operator: address of the admin listener."))
     .addOption(url())
     .addOption(new Option("--api-key <key>", "Key of the request's app (PATCHBAY_API_KEY; default as for transcribe)."))
     .action(async (id: string, options: RequestOptions) => {

@@ -1,13 +1,17 @@
 // `patchbay requests show ID`: why a request went where it went, from its record (contract 10). Names of providers are there only
-// for a key with the scope routing:read.
+// for a key with the scope routing:read, and for administrators.
 import { requestRecord, type RecordedCandidateView, type RequestRecordView } from "../contract/requests.ts";
-import { findApiKey } from "./api-key.ts";
+import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
 import { callGateway } from "./gateway-client.ts";
 import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
 import { CliError, type Terminal, visible, write } from "./terminal.ts";
 
 export interface RequestOptions {
+  /** As an administrator of this workspace. */
+  readonly workspace?: string;
+  /** As the operator, of the admin listener. */
+  readonly adminUrl?: string;
   readonly json?: boolean;
   readonly url?: string;
   readonly apiKey?: string;
@@ -19,11 +23,19 @@ export async function showRequest(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const gateway = gatewayUrl(options.url, terminal);
-  const apiKey = findApiKey(options.apiKey, gateway, terminal);
+  const { workspace, adminUrl } = options;
+  const gateway = gatewayUrl(adminUrl ?? options.url, terminal);
+  const isAdmin = adminUrl !== undefined || workspace !== undefined;
+  const apiKey = findApiKey(options.apiKey, gateway, terminal, isAdmin ? OPERATOR_KEY_FILE : CLI_KEY_FILE);
+  const place =
+    adminUrl !== undefined
+      ? "/admin/v1"
+      : workspace !== undefined
+        ? `/workspace/${encodeURIComponent(workspace)}`
+        : "/v1";
   const response = await callGateway({
     method: "GET",
-    url: endpointUrl(gateway, `/v1/requests/${encodeURIComponent(id)}`),
+    url: endpointUrl(gateway, `${place}/requests/${encodeURIComponent(id)}`),
     headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
     makeBody: () => ({ body: null, headers: {} }),
     signal,
@@ -45,6 +57,14 @@ function lines(record: RequestRecordView): readonly string[] {
   return [
     record.summary,
     "",
+    ...(record.workspace === undefined
+      ? []
+      : [
+          row(
+            "owner",
+            record.workspace === null ? "nobody" : `${record.workspace}  ${record.app ?? ""}  ${record.key ?? ""}`,
+          ),
+        ]),
     row("request", `${record.id}  ${record.created_at}  ${record.endpoint}`),
     row("answer", `${record.status}${record.code === null ? "" : ` ${record.code}`}  ${record.duration_seconds} s`),
     ...(asked === null

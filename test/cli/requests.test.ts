@@ -58,6 +58,21 @@ test("contract 10: the record in lines: the summary first, then each target and 
   requestRecord.parse(JSON.parse((await show(KEY, "--json")).out));
 });
 
+test("contract 10: administrators and the operator see any record of theirs, with its owner", async () => {
+  const id = idOf(await postForm(gateway.origin));
+  await until(async () => (await list("--json")).out.includes(id));
+  for (const where of [
+    ["--workspace", "acme", "--url", gateway.origin],
+    ["--admin-url", gateway.adminOrigin],
+  ]) {
+    const shown = await run("requests", "show", id, "--api-key", OPERATOR_KEY, ...where);
+    assert.match(shown.out, /^owner {4}ws_\S+ {2}app_\S+ {2}key_/mu);
+    assert.match(shown.out, /deepgram nova-3/u);
+  }
+  const elsewhere = ["--workspace", "other", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
+  assert.equal((await run("requests", "show", id, ...elsewhere)).code, 4);
+});
+
 test("contract 10: a request that is not there is exit code 4", async () => {
   const shown = await run("requests", "show", "req_none", "--url", gateway.origin, "--api-key", KEY);
   assert.equal(shown.code, 4);
