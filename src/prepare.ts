@@ -11,6 +11,7 @@ import { applyConfiguration } from "./directory/apply-configuration.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
+import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 
@@ -49,6 +50,11 @@ export async function prepare(
 ): Promise<Prepared | number> {
   const started = performance.now();
   const say = (text: string) => process.stderr.write(`${text}\n`);
+  const unsafe = unsafeEnvironment(process.env);
+  if (unsafe !== null) {
+    say(unsafe);
+    return EXIT.config;
+  }
   const source: LoadOptions = {
     file: options.config,
     env: process.env,
@@ -91,6 +97,7 @@ export async function prepare(
   step(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
+  await sealUnderDataKeys(database, seal);
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
   const logger = createLogger(destination(1));
   const otlp = otlpSettings(process.env);
@@ -98,6 +105,13 @@ export async function prepare(
   const path = findFile(source);
   const ownFile = path === null ? null : { path, load: () => loadConfiguration(source) };
   return { configuration, file, ownFile, database, seal, pepper, logger, otlp, ffmpeg, say, step };
+}
+
+/** A variable that takes the wall down for every connection of the process, providers' and receivers' alike. */
+export function unsafeEnvironment(env: Readonly<Record<string, string | undefined>>): string | null {
+  return env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0"
+    ? "environment: NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate. Unset it; for a private authority set NODE_EXTRA_CA_CERTS to its certificate."
+    : null;
 }
 
 /** Resolves with the first one; a second one ends the process there and then. */

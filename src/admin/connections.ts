@@ -68,11 +68,15 @@ export async function replaceConnection(
   const seen = await readConnection(services.database.db, { scope, id });
   if (seen === null) throw noSuch("connection");
   refuseManagedByFile(seen);
-  await refuseAddress(services, change, judgeConnection(body, openCredential(services.seal, seen)));
+  await refuseAddress(
+    services,
+    change,
+    judgeConnection(body, await openCredential(services.database.db, services.seal, seen)),
+  );
   return changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
     requireMatch(change.precondition, viewConnection(before));
-    const kept = openCredential(services.seal, before);
+    const kept = await openCredential(tx, services.seal, before);
     const wanted = judgeConnection(body, kept);
     // Whoever may change the address could otherwise have a credential sent there that was shown to nobody.
     if (wanted.apiKey !== null && !bringsCredential(body) && isElsewhere(before, wanted))
@@ -137,7 +141,7 @@ async function keep(
   await putConnection(tx, name, {
     kind,
     base_url: baseUrl,
-    credential: apiKey === null ? null : sealCredential(seal, actor.scope, id, apiKey),
+    credential: apiKey === null ? null : await sealCredential(tx, seal, name, apiKey),
     credential_last4: apiKey === null ? null : lastFour(apiKey),
     settings: JSON.stringify(settings),
     managed_by: "api",

@@ -103,7 +103,7 @@ export async function deleteWorkspace(
         details: { reason: "not_empty" },
       });
     }
-    for (const table of ["connections", "routes", "audio_url_domains"] as const)
+    for (const table of ["connections", "routes", "audio_url_domains", "data_keys"] as const)
       await tx.deleteFrom(table).where("scope", "=", workspaceId).execute();
     await tx.deleteFrom("workspaces").where("id", "=", workspaceId).execute();
     await audit(tx, { workspaceId, actor, action: "workspace.deleted", before, after: null });

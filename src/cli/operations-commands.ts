@@ -23,6 +23,8 @@ export interface MigrateStorageOptions extends Common {
   readonly to: string;
 }
 
+export type RotateSecretsOptions = Common;
+
 export interface AuditVerifyOptions extends Common {
   readonly workspace?: string;
 }
@@ -40,6 +42,7 @@ export interface Operations {
   readonly apply: (options: ApplyFileOptions, terminal: Terminal) => Promise<number>;
   readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
   readonly explainRoute: ExplainRoute;
+  readonly rotateSecrets: (options: RotateSecretsOptions, terminal: Terminal) => Promise<number>;
 }
 
 export function addOperations(program: Command, run: Run, operations: Operations): void {
@@ -122,5 +125,18 @@ export function addOperations(program: Command, run: Run, operations: Operations
     .addOption(jsonOption())
     .action(async (options: AuditVerifyOptions) => {
       run.exitCode = await operations.auditVerify(options, run.terminal);
+    });
+  program
+    .command("secrets")
+    .description("The keys that stored secrets are sealed with.")
+    .command("rotate")
+    .description(
+      "Wrap every data key anew with the first of secrets.encryption_keys, and tell what still needs each key. On a server database while everything runs.",
+    )
+    .addHelpText("before", examples("patchbay secrets rotate", "patchbay secrets rotate --json"))
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(async (options: RotateSecretsOptions) => {
+      run.exitCode = await operations.rotateSecrets(options, run.terminal);
     });
 }

@@ -54,14 +54,14 @@ async function applyConnection(
 ): Promise<void> {
   const name = { scope, id };
   const before = await readConnection(tx, name);
-  const asBefore = before !== null && isSame(seal, before, { kind, apiKey, baseUrl, settings });
+  const asBefore = before !== null && (await isSame({ tx, seal }, before, { kind, apiKey, baseUrl, settings }));
   if (asBefore && before.managed_by === "file") return;
   if (asBefore) await setConnectionManager(tx, name, "file");
   else
     await putConnection(tx, name, {
       kind,
       base_url: baseUrl,
-      credential: apiKey === null ? null : sealCredential(seal, scope, id, apiKey),
+      credential: apiKey === null ? null : await sealCredential(tx, seal, name, apiKey),
       credential_last4: apiKey === null ? null : lastFour(apiKey),
       settings: JSON.stringify(settings),
       managed_by: "file",
@@ -73,22 +73,22 @@ async function applyConnection(
   });
 }
 
-function isSame(
-  seal: Seal,
+async function isSame(
+  apply: ApplyScope,
   before: ConnectionRow,
   wanted: Pick<ConnectionConfiguration, "kind" | "apiKey" | "baseUrl"> & { readonly settings: object },
-): boolean {
+): Promise<boolean> {
   if (before.kind !== wanted.kind || before.base_url !== wanted.baseUrl) return false;
   if (!isDeepStrictEqual(before.settings, asStored(wanted.settings))) return false;
   // Shown since a later version than the one that stored it.
   if (wanted.apiKey !== null && before.credential_last4 !== lastFour(wanted.apiKey)) return false;
-  return openedOrNull(seal, before) === wanted.apiKey;
+  return (await openedOrNull(apply, before)) === wanted.apiKey;
 }
 
 /** What no key of the ring opens any more is written anew. */
-function openedOrNull(seal: Seal, before: ConnectionRow): string | null | undefined {
+async function openedOrNull({ tx, seal }: ApplyScope, before: ConnectionRow): Promise<string | null | undefined> {
   try {
-    return openCredential(seal, before);
+    return await openCredential(tx, seal, before);
   } catch {
     return undefined;
   }

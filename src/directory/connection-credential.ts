@@ -1,25 +1,30 @@
 // A provider account's credential at rest (contract 10): sealed where it is written, opened where it is used, shown nowhere.
-import type { Seal, SealPlace } from "../storage/seal.ts";
+import type { Transacting } from "../storage/database.ts";
+import { readDataKeys, sealSecret } from "../storage/data-keys.ts";
+import type { Seal } from "../storage/seal.ts";
+import { credentialPlace } from "../storage/secret-places.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import type { DirectoryScope } from "./snapshot.ts";
 
-export function sealCredential(seal: Seal, scope: DirectoryScope, id: string, credential: string): Buffer {
-  return seal.seal(Buffer.from(credential), credentialPlace(scope, id));
+export async function sealCredential(
+  tx: Transacting,
+  seal: Seal,
+  { scope, id }: { readonly scope: DirectoryScope; readonly id: string },
+  credential: string,
+): Promise<Buffer> {
+  return sealSecret(tx, seal, credentialPlace(scope, id), credential);
 }
 
-export function openCredential(
+export async function openCredential(
+  db: Parameters<typeof readDataKeys>[0],
   seal: Seal,
   { scope, id, credential }: Pick<ConnectionRow, "scope" | "id" | "credential">,
-): string | null {
-  return credential === null ? null : seal.open(credential, credentialPlace(scope, id)).toString();
+): Promise<string | null> {
+  if (credential === null) return null;
+  return (await readDataKeys(db, seal, scope)).open(credential, credentialPlace(scope, id));
 }
 
 /** Enough to tell two credentials apart; nothing of a short one, nor of a key file, whose end is a bracket. */
 export function lastFour(credential: string): string | null {
   return credential.length >= 12 && !credential.trimStart().startsWith("{") ? credential.slice(-4) : null;
-}
-
-/** What a sealed credential is bound to: moved to another connection it does not open. */
-function credentialPlace(scope: DirectoryScope, id: string): SealPlace {
-  return ["connection", scope, id];
 }

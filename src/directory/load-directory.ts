@@ -9,8 +9,9 @@ import {
 } from "../metering/price.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
+import { readDataKeys } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
-import { openCredential } from "./connection-credential.ts";
+import { credentialPlace } from "../storage/secret-places.ts";
 import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
 import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored.ts";
 
@@ -21,6 +22,7 @@ export interface DirectoryServices {
 
 export async function loadDirectory({ database, seal }: DirectoryServices): Promise<Directory> {
   const connections = await database.db.selectFrom("connections").selectAll().execute();
+  const keys = await readDataKeys(database.db, seal, null);
   const routes = await database.db.selectFrom("routes").selectAll().execute();
   return createDirectory(
     {
@@ -35,7 +37,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
             baseUrl: row.base_url,
             // What the file names is the operator's word; a constant of ours stands where nothing is named.
             isCallersAddress: row.scope !== PLATFORM && row.managed_by !== "file" && row.base_url !== null,
-            credential: openCredential(seal, row),
+            credential: row.credential === null ? null : keys.open(row.credential, credentialPlace(row.scope, row.id)),
             timeoutMs: timeoutSeconds * 1000,
             models,
           },

@@ -1,4 +1,5 @@
 // The installation's secrets: from the configuration, else (embedded storage only) from the data directory (contract 10).
+import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
 import { loadOrMakeSecrets, parseEncryptionKey } from "./secrets.ts";
 
 export interface SecretSettings {
@@ -13,6 +14,7 @@ export type OpenedSecrets =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 const MIN_PEPPER_CHARACTERS = 32;
+const MAKE_ONE = "make one with `openssl rand -base64 32`";
 /** Before the content of the file `key-pepper` of a data directory. */
 export const MADE_PEPPER = "base64:";
 
@@ -24,9 +26,16 @@ export async function openSecrets(settings: SecretSettings): Promise<OpenedSecre
     faults.push(
       "secrets.encryption_keys: each must be 32 bytes in base64 or hexadecimal; make one with `openssl rand -base64 32`",
     );
-  if (keyPepper !== null && !isStrong(keyPepper)) {
+  for (const [at, key] of keys.entries()) {
+    const weakness = key === null ? null : weaknessOfKey(key);
+    if (weakness !== null) faults.push(`secrets.encryption_keys[${at}]: it ${weakness}; ${MAKE_ONE}`);
+  }
+  const short = keyPepper !== null && keyPepper.length < MIN_PEPPER_CHARACTERS;
+  const weakness = keyPepper === null || short ? null : weaknessOfPepper(keyPepper);
+  if (short || weakness !== null) {
+    const why = weakness === null ? "" : ` (it ${weakness})`;
     faults.push(
-      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess; make one with \`openssl rand -base64 32\``,
+      `secrets.key_pepper: must be at least ${MIN_PEPPER_CHARACTERS} characters that nobody could guess${why}; ${MAKE_ONE}`,
     );
   }
   if (databaseUrl !== null) {
@@ -47,13 +56,12 @@ export async function openSecrets(settings: SecretSettings): Promise<OpenedSecre
   };
 }
 
+function weaknessOfPepper(text: string): string | null {
+  return text.startsWith(MADE_PEPPER) ? weaknessOfKey(pepperOf(text)) : weaknessOf(text);
+}
+
 /** The text's own bytes, or `base64:` and those of the file that an embedded installation made: its keys go on when it moves. */
 function pepperOf(text: string): Buffer {
   const made = text.startsWith(MADE_PEPPER) ? parseEncryptionKey(text.slice(MADE_PEPPER.length)) : null;
   return made ?? Buffer.from(text);
-}
-
-/** Long, and not one character or word over and over. */
-function isStrong(pepper: string): boolean {
-  return pepper.length >= MIN_PEPPER_CHARACTERS && new Set(pepper).size >= 10;
 }

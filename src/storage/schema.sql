@@ -333,6 +333,15 @@ create table credit_grants (
   constraint credit_grants_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+create table data_keys (
+  scope text not null,
+  version integer not null,
+  wrapped bytea not null,
+  created_at timestamp with time zone not null default patchbay_now(),
+  constraint data_keys_pkey PRIMARY KEY (scope, version),
+  constraint data_keys_version_check CHECK ((version > 0))
+);
+
 create table directory_state (
   id boolean not null default true,
   version bigint not null,
@@ -848,6 +857,10 @@ create policy tenant on connections for all to patchbay_tenant_of_postgres using
 create policy system on credit_grants for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on credit_grants for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on data_keys for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on data_keys for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on idempotency_slots for all to patchbay_system_of_postgres using true with check true;
 

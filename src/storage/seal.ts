@@ -14,12 +14,14 @@ const VERSION = 1;
 const KEY_ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const HEAD_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES;
+const HEAD_BYTES = 1 + KEY_ID_BYTES;
 
 /** Where the sealed bytes live, for example `["slot", workspaceId, appId, key]`; the parts cannot run into one another. */
 export type SealPlace = readonly string[];
 
 export interface Seal {
+  /** Of the keys in the ring, the one that seals first; bytes 2 to 5 of what each of them sealed. */
+  readonly keyIds: readonly string[];
   seal(plaintext: Buffer, place: SealPlace): Buffer;
   /** Throws when the bytes were changed, belong elsewhere, or their key is not in the ring. */
   open(sealed: Buffer, place: SealPlace): Buffer;
@@ -36,25 +38,18 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
   if (keys.some((key) => key.length !== 32)) throw new Error("An encryption key has 32 bytes.");
   const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
   return {
+    keyIds: [...ring.keys()],
     seal: (plaintext, place) => {
-      const nonce = randomBytes(NONCE_BYTES);
-      const head = Buffer.concat([Buffer.of(VERSION), keyId(current), nonce]);
-      const cipher = createCipheriv("aes-256-gcm", current, nonce).setAAD(associated(head, place));
-      const body = Buffer.concat([cipher.update(plaintext), cipher.final()]);
-      return Buffer.concat([head, body, cipher.getAuthTag()]);
+      const head = Buffer.concat([Buffer.of(VERSION), keyId(current)]);
+      return encrypt(current, head, plaintext, associated(head, place));
     },
     open: (sealed, place) => {
-      if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== VERSION)
-        throw new Error("These bytes are not sealed by this version.");
       const head = sealed.subarray(0, HEAD_BYTES);
-      const key = ring.get(head.subarray(1, 1 + KEY_ID_BYTES).toString("hex"));
+      if (head.length < HEAD_BYTES || head[0] !== VERSION)
+        throw new Error("These bytes are not sealed by this version.");
+      const key = ring.get(head.subarray(1).toString("hex"));
       if (key === undefined) throw new Error("The encryption key that sealed this is not configured.");
-      const decipher = createDecipheriv("aes-256-gcm", key, head.subarray(1 + KEY_ID_BYTES), {
-        authTagLength: TAG_BYTES,
-      })
-        .setAAD(associated(head, place))
-        .setAuthTag(sealed.subarray(-TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
+      return decrypt(key, HEAD_BYTES, sealed, associated(head, place));
     },
     sign: (bytes, purpose) => Buffer.concat([keyId(current), mac(current, purpose, bytes)]),
     isSigned: (bytes, purpose, signature) => {
@@ -67,6 +62,25 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
   };
 }
 
+/** The head stands in front, readable; whoever opens gives the same associated data. */
+export function encrypt(key: Buffer, head: Buffer, plaintext: Buffer, associatedData: Buffer): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(associatedData);
+  return Buffer.concat([head, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws when anything differs. */
+export function decrypt(key: Buffer, headBytes: number, sealed: Buffer, associatedData: Buffer): Buffer {
+  const bodyAt = headBytes + NONCE_BYTES;
+  if (sealed.length < bodyAt + TAG_BYTES) throw new Error("These bytes are not sealed by this version.");
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(headBytes, bodyAt), {
+    authTagLength: TAG_BYTES,
+  })
+    .setAAD(associatedData)
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(bodyAt, -TAG_BYTES)), decipher.final()]);
+}
+
 /** Under a key of its own, derived: one that seals signs nothing. */
 function mac(key: Buffer, purpose: string, bytes: Buffer): Buffer {
   const derived = Buffer.from(hkdfSync("sha256", key, Buffer.alloc(0), `patchbay/${purpose}`, 32));
@@ -74,7 +88,7 @@ function mac(key: Buffer, purpose: string, bytes: Buffer): Buffer {
 }
 
 function associated(head: Buffer, place: SealPlace): Buffer {
-  return Buffer.concat([head.subarray(0, 1 + KEY_ID_BYTES), Buffer.from(JSON.stringify(place))]);
+  return Buffer.concat([head, Buffer.from(JSON.stringify(place))]);
 }
 
 function keyId(key: Buffer): Buffer {

@@ -380,7 +380,17 @@ export interface RealtimeTokensTable {
   expires_at: Date;
 }
 
+interface DataKeysTable {
+  /** `platform` or a workspace id. */
+  scope: string;
+  version: number;
+  /** Sealed by the key ring. */
+  wrapped: Bytes;
+  created_at: TimeWithDefault;
+}
+
 export interface Tables {
+  data_keys: DataKeysTable;
   workspaces: WorkspacesTable;
   apps: AppsTable;
   api_keys: ApiKeysTable;

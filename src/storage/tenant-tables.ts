@@ -42,7 +42,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
   ].map(byWorkspaceId),
   // The budget's own policy holds inside.
   { table: "budget_windows", own: "budget_id in (select id from budgets)" },
-  ...["audit_heads", "connections", "route_versions", "routes"].map(byScope),
+  ...["audit_heads", "connections", "data_keys", "route_versions", "routes"].map(byScope),
   { ...byScope("audio_url_domains"), shared: "scope = 'platform'" },
 ];
 

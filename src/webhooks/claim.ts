@@ -60,7 +60,7 @@ export async function claimDelivery(
         message,
         url: webhook.url,
         webhookVersion: webhook.version,
-        secrets: openSecrets(services.seal, webhook),
+        secrets: await openSecrets(tx, services.seal, webhook),
         eventId: row.event_id,
         event: eventBody(row),
         isTest: row.is_test,

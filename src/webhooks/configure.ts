@@ -5,7 +5,9 @@ import { GatewayError } from "../contract/errors.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
+import { sealSecret } from "../storage/data-keys.ts";
 import type { Transacting } from "../storage/database.ts";
+import { type WebhookSecret, webhookSecretPlace } from "../storage/secret-places.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
 import {
@@ -13,7 +15,6 @@ import {
   type CurrentWebhook,
   lockWebhook,
   openSecrets,
-  sealSecret,
   type WebhookRow,
   webhookView,
 } from "./webhook-row.ts";
@@ -66,7 +67,7 @@ async function lockOrMake(
       workspace_id: workspaceId,
       url: wanted.url,
       enabled: wanted.enabled,
-      secret: sealSecret(seal, workspaceId, "secret", secret),
+      secret: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "secret"), secret),
       secret_last4: secret.slice(-4),
       disabled_reason: wanted.enabled ? null : "owner",
       disabled_at: wanted.enabled ? null : sql<Date>`patchbay_now()`,
@@ -88,7 +89,10 @@ async function update(
 ): Promise<{ readonly row: WebhookRow; readonly secret: string | null }> {
   const workspaceId = brand("workspace", before.workspace_id);
   const secret = wanted.rotate_secret ? makeSecret() : null;
-  const previous = secret === null || wanted.revoke_previous ? null : openSecrets(seal, before).current;
+  const previous = secret === null || wanted.revoke_previous ? null : (await openSecrets(tx, seal, before)).current;
+  const place = (field: WebhookSecret) => webhookSecretPlace(workspaceId, field);
+  const sealed = secret === null ? null : await sealSecret(tx, seal, place("secret"), secret);
+  const sealedPrevious = previous === null ? null : await sealSecret(tx, seal, place("previous_secret"), previous);
   const row = await tx
     .updateTable("webhooks")
     .set((column) => ({
@@ -96,13 +100,11 @@ async function update(
       enabled: wanted.enabled,
       version: column("version", "+", 1),
       updated_at: sql<Date>`patchbay_now()`,
-      ...(secret === null
-        ? {}
-        : { secret: sealSecret(seal, workspaceId, "secret", secret), secret_last4: secret.slice(-4) }),
-      ...(previous === null
+      ...(sealed === null || secret === null ? {} : { secret: sealed, secret_last4: secret.slice(-4) }),
+      ...(sealedPrevious === null
         ? {}
         : {
-            previous_secret: sealSecret(seal, workspaceId, "previous_secret", previous),
+            previous_secret: sealedPrevious,
             previous_secret_until: sql<Date>`patchbay_now() + make_interval(hours => ${PREVIOUS_HOURS})`,
           }),
       ...(wanted.revoke_previous ? { previous_secret: null, previous_secret_until: null } : {}),

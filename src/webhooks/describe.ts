@@ -9,7 +9,7 @@ export async function describeWebhook(
   { database }: Pick<WebhookServices, "database">,
   workspaceId: WorkspaceId,
 ): Promise<WebhookView> {
-  const row = await readWebhook(database, workspaceId);
+  const row = await database.inWorkspace(workspaceId, (tx) => readWebhook(tx, workspaceId));
   if (row === undefined) throw noWebhook();
   return webhookView(row, null);
 }

@@ -69,8 +69,10 @@ async function signingSecrets(
   { database, seal }: Pick<WebhookServices, "database" | "seal">,
   workspaceId: WorkspaceId,
 ): Promise<SigningSecrets | null> {
-  const row = await readWebhook(database, workspaceId);
-  return row === undefined ? null : openSecrets(seal, row);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const row = await readWebhook(tx, workspaceId);
+    return row === undefined ? null : openSecrets(tx, seal, row);
+  });
 }
 
 async function startingPoint(

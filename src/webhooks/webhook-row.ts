@@ -5,7 +5,9 @@ import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
 import type { Database, Transacting } from "../storage/database.ts";
+import { readDataKeys } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
+import { type WebhookSecret, webhookSecretPlace } from "../storage/secret-places.ts";
 import type { Tables } from "../storage/tables.ts";
 import type { SigningSecrets } from "./sign.ts";
 
@@ -21,11 +23,8 @@ export async function lockWebhook(tx: Transacting, workspaceId: WorkspaceId): Pr
   return webhookOf(tx, workspaceId).forUpdate().executeTakeFirst();
 }
 
-export async function readWebhook(
-  database: Pick<Database, "inWorkspace">,
-  workspaceId: WorkspaceId,
-): Promise<CurrentWebhook | undefined> {
-  return database.inWorkspace(workspaceId, (tx) => webhookOf(tx, workspaceId).executeTakeFirst());
+export async function readWebhook(tx: Transacting, workspaceId: WorkspaceId): Promise<CurrentWebhook | undefined> {
+  return webhookOf(tx, workspaceId).executeTakeFirst();
 }
 
 function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
@@ -40,24 +39,19 @@ export function noWebhook(): GatewayError {
   return new GatewayError("NOT_FOUND", { message: "This workspace has no completion webhook." });
 }
 
-type SecretColumn = "secret" | "previous_secret";
-
-export function sealSecret(seal: Seal, workspaceId: WorkspaceId, column: SecretColumn, secret: string): Buffer {
-  return seal.seal(Buffer.from(secret, "utf8"), place(workspaceId, column));
-}
-
-export function openSecrets(seal: Seal, row: CurrentWebhook): SigningSecrets {
-  const open = (column: SecretColumn, sealed: Buffer) =>
-    seal.open(sealed, place(row.workspace_id, column)).toString("utf8");
+export async function openSecrets(
+  db: Pick<Database["db"], "selectFrom">,
+  seal: Seal,
+  row: CurrentWebhook,
+): Promise<SigningSecrets> {
+  const keys = await readDataKeys(db, seal, row.workspace_id);
+  const open = (column: WebhookSecret, sealed: Buffer) =>
+    keys.open(sealed, webhookSecretPlace(row.workspace_id, column));
   const { secret, previous_secret: previous, previous_counts: counts } = row;
   return {
     current: open("secret", secret),
     previous: previous !== null && counts ? open("previous_secret", previous) : null,
   };
-}
-
-function place(workspaceId: string, column: SecretColumn): readonly string[] {
-  return ["webhooks", workspaceId, column];
 }
 
 /** `secret` only for the call that made it. */

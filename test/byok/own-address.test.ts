@@ -97,7 +97,7 @@ async function own(id: string, kind: string, baseUrl: string, models: object = {
       {
         kind,
         base_url: baseUrl,
-        credential: sealCredential(seal, scope, id, "own-secret-0001"),
+        credential: await sealCredential(tx, seal, { scope, id }, "own-secret-0001"),
         credential_last4: "0001",
         settings: JSON.stringify({ models }),
         managed_by: "api",

@@ -1,5 +1,6 @@
 // A whole gateway on loopback for one test file: the real server, a real database, and a sandbox in the place of every
 // provider. Nothing is faked but the far end.
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +15,10 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { openTestDatabase } from "./database.ts";
 
-export const PEPPER = Buffer.alloc(32, 7);
-export const ENCRYPTION_KEY = Buffer.alloc(32, 9);
+/** Always the same, and as good as random: weak ones are refused. */
+const secretOf = (name: string) => createHash("sha256").update(name).digest();
+export const PEPPER = secretOf("pepper of the tests");
+export const ENCRYPTION_KEY = secretOf("encryption key of the tests");
 /** The key of the app that most tests call with. */
 export const KEY = "test-key-of-the-notes-app-01";
 export const OTHER_KEY = "test-key-of-another-workspace-01";
@@ -44,6 +47,8 @@ export interface TestGatewayOptions {
   readonly beside?: Pick<TestGateway, "dataDir" | "sandbox" | "database">;
   readonly works?: boolean;
   readonly otlp?: NonNullable<AppOptions["otlp"]>;
+  /** The key ring; `ENCRYPTION_KEY` alone unless told otherwise. */
+  readonly encryptionKeys?: readonly Buffer[];
   /** Without one only WAV is decoded. */
   readonly ffmpeg?: string;
 }
@@ -59,7 +64,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   await using opened = new AsyncDisposableStack();
   const { dataDir, sandbox, database } = options.beside ?? (await openShared(opened));
   const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
-  const seal = createSeal({ keys: [ENCRYPTION_KEY] });
+  const seal = createSeal({ keys: options.encryptionKeys ?? [ENCRYPTION_KEY] });
   await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
   const logs: string[] = [];
   const logger = createLogger({ write: (line: string) => logs.push(line) }, { level: "trace", isStrict: true });

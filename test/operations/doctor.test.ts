@@ -14,7 +14,7 @@ import { checkStorage } from "../../src/operations/check-storage.ts";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
 import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
-import { configurationOf } from "../harness/gateway.ts";
+import { configurationOf, ENCRYPTION_KEY } from "../harness/gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-doctor-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -165,7 +165,7 @@ test("contract 10 doctor: a runtime too old fails", () => {
 test("contract 10 doctor: a server that does not answer, and one whose password must not be shown", async () => {
   const found = await doctor(
     place(`${PORTS}storage: { database_url: "postgres://someone:hush-the-password@127.0.0.1:1/none" }
-secrets: { key_pepper: "a-pepper-that-is-long-enough-to-count", encryption_keys: ["${Buffer.alloc(32, 5).toString("base64")}"] }
+secrets: { key_pepper: "a-pepper-that-is-long-enough-to-count", encryption_keys: ["${ENCRYPTION_KEY.toString("base64")}"] }
 `),
   );
   assert.equal(found.of("storage")[0]?.level, "fail");
@@ -181,7 +181,10 @@ test("contract 10 doctor: the schema's migrations and the clock, of a database a
   const configuration = await configurationOf(
     {
       storage: { database_url: database.direct.databaseUrl },
-      secrets: { key_pepper: "p".repeat(32), encryption_keys: ["k".repeat(43)] },
+      secrets: {
+        key_pepper: "a-pepper-that-is-long-enough-to-count",
+        encryption_keys: [ENCRYPTION_KEY.toString("base64")],
+      },
     },
     dataDir,
   );

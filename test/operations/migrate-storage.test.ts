@@ -9,7 +9,7 @@ import { type Database, openDatabase } from "../../src/storage/database.ts";
 import type { Tables } from "../../src/storage/tables.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
 import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
-import { KEY, PEPPER } from "../harness/gateway.ts";
+import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { jobsFile } from "../jobs/setting.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
@@ -72,7 +72,7 @@ test("contract 10 secrets: what an embedded installation made, given by the conf
   const given = { ...made, databaseUrl: "postgres://x", keyPepper: `base64:${PEPPER.toString("base64")}` };
   const [here, there] = [
     await openSecrets(made),
-    await openSecrets({ ...given, encryptionKeys: [Buffer.alloc(32, 9).toString("base64")] }),
+    await openSecrets({ ...given, encryptionKeys: [ENCRYPTION_KEY.toString("base64")] }),
   ];
   assert.ok(here.ok && there.ok);
   assert.deepEqual(there.pepper, here.pepper);

@@ -10,6 +10,7 @@ import * as requests from "./0007-requests.ts";
 import * as realtimeTokens from "./0008-realtime-tokens.ts";
 import * as administration from "./0009-administration.ts";
 import * as usageHours from "./0010-usage-hours.ts";
+import * as dataKeys from "./0012-data-keys.ts";
 import * as quotaCounts from "./0013-quota-counts.ts";
 import * as speech from "./0014-speech.ts";
 import * as requestLists from "./0018-request-lists.ts";
@@ -26,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0008-realtime-tokens": realtimeTokens,
   "0009-administration": administration,
   "0010-usage-hours": usageHours,
+  "0012-data-keys": dataKeys,
   "0013-quota-counts": quotaCounts,
   "0014-speech": speech,
   "0018-request-lists": requestLists,

@@ -1,5 +1,6 @@
 // The configuration of the job trials: two apps with prices and budgets, so that every charge shows.
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
 import type { CountingSandbox } from "./counting-sandbox.ts";
 
 /** One app's jobs are answered in one call, the other's are submitted and polled. */
@@ -12,12 +13,11 @@ export function trialConfiguration(
   dataDir: string,
   limits: ConfigurationFile["limits"] = {},
 ): ConfigurationFile {
-  const secret = (byte: number) => Buffer.alloc(32, byte).toString("base64");
   return {
     limits,
     server: { host: "127.0.0.1", port: 0, admin: null },
     storage: { database_url: databaseUrl, data_dir: dataDir },
-    secrets: { key_pepper: "faults-pepper-0123456789-abcdefghij", encryption_keys: [secret(9)] },
+    secrets: { key_pepper: PEPPER.toString("base64"), encryption_keys: [ENCRYPTION_KEY.toString("base64")] },
     prices: [
       { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.29", source: "test", as_of: "2026-11-01" },
       { provider: "assemblyai", model: "universal-2", usd_per_audio_hour: "0.15", source: "test", as_of: "2026-11-01" },

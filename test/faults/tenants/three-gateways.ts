@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type Database, openDatabase } from "../../../src/storage/database.ts";
+import { ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
 import { startPostgresServer } from "../../harness/postgres-server.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "../jobs/patchbay-process.ts";
 
@@ -38,8 +39,8 @@ export async function startGateways(fileOf: (sandbox: Sandbox) => ConfigurationF
         server: { host: "127.0.0.1", port: 0, admin: null },
         storage: { database_url: postgres.url, data_dir: join(folder, name) },
         secrets: {
-          key_pepper: "faults-pepper-0123456789-abcdefghij",
-          encryption_keys: [Buffer.alloc(32, 9).toString("base64")],
+          key_pepper: PEPPER.toString("base64"),
+          encryption_keys: [ENCRYPTION_KEY.toString("base64")],
         },
       }),
     );

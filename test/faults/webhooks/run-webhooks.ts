@@ -12,7 +12,8 @@ import { createSeal } from "../../../src/storage/seal.ts";
 import { deliverOnTerminal } from "../../../src/webhooks/on-terminal.ts";
 import { PER_RECEIVER, webhookQueues } from "../../../src/webhooks/queues.ts";
 import { makeSecret } from "../../../src/webhooks/sign.ts";
-import { sealSecret } from "../../../src/webhooks/webhook-row.ts";
+import { sealSecret } from "../../../src/storage/data-keys.ts";
+import { webhookSecretPlace } from "../../../src/storage/secret-places.ts";
 import { makeTenant } from "../../harness/database.ts";
 import { ENCRYPTION_KEY } from "../../harness/gateway.ts";
 import { startPostgresServer } from "../../harness/postgres-server.ts";
@@ -88,13 +89,15 @@ async function makeWebhooks(database: Database, secret: string): Promise<readonl
   const made: Workspace[] = [];
   for (let index = 0; index < RECEIVERS; index += 1) {
     const tenant = await makeTenant(database);
+    const place = webhookSecretPlace(tenant.workspaceId, "secret");
+    const sealed = await database.transaction((tx) => sealSecret(tx, seal, place, secret));
     await database.db
       .insertInto("webhooks")
       .values({
         workspace_id: tenant.workspaceId,
         url: `https://receiver.example/${index}`,
         enabled: true,
-        secret: sealSecret(seal, brand("workspace", tenant.workspaceId), "secret", secret),
+        secret: sealed,
         secret_last4: secret.slice(-4),
       })
       .execute();

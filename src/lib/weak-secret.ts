@@ -1,0 +1,29 @@
+// What somebody typed, copied from a page or left as it was, told from what a generator made (reliability 6, K-10). Chance alone makes
+// a random secret look like this less than once in a million times.
+
+const LEFT_AS_IT_WAS =
+  /change[-_ ]?(me|this|it)|pass[-_ ]?word|placeholder|your[-_ ]|replace[-_ ]|insecure|x{6}|\.{3}/iu;
+const REPEATED_CHARACTERS = 8;
+
+/** Why a text is no secret; null: nothing speaks against it. It completes "it …". */
+export function weaknessOf(text: string, leastDistinct = 10): string | null {
+  if (new Set(text).size < leastDistinct) return "has too few different characters";
+  if (LEFT_AS_IT_WAS.test(text)) return "holds a word that stands in examples and defaults";
+  for (let at = 0; at + REPEATED_CHARACTERS <= text.length; at += 1) {
+    if (text.includes(text.slice(at, at + REPEATED_CHARACTERS), at + 1)) return "repeats itself";
+  }
+  return isRun([...text].map((character) => character.codePointAt(0) ?? 0)) ? "is a run of neighbours" : null;
+}
+
+/** The same of 32 bytes: a word or a counter in base64 is as weak as it was before. */
+export function weaknessOfKey(key: Buffer): string | null {
+  if (new Set(key).size < 16) return "has too few different bytes";
+  if (key.every((byte) => byte >= 0x20 && byte <= 0x7e)) return "is a text that was encoded";
+  return isRun([...key]) ? "is a run of neighbours" : null;
+}
+
+/** Most steps lead to the next one up or down. */
+function isRun(values: readonly number[]): boolean {
+  const steps = values.slice(1).filter((value, at) => Math.abs(value - (values[at] ?? value)) === 1);
+  return steps.length * 2 > values.length;
+}

@@ -1,0 +1,97 @@
+// `patchbay secrets rotate` (reliability 6): the new key is in front of `secrets.encryption_keys` on every process, the old one behind
+// it; afterwards nothing but what goes at its time needs the old one, and it may be taken out when that is gone.
+import type { RotateSecretsOptions } from "../cli/operations-commands.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import { DataDirInUse } from "../storage/data-dir-lock.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
+import { openSecrets } from "../storage/open-secrets.ts";
+import {
+  countKeyUse,
+  countLargeResults,
+  type KeyUse,
+  rewrapDataKeys,
+  sealUnderDataKeys,
+} from "../storage/rotate-keys.ts";
+import { createSeal, type Seal } from "../storage/seal.ts";
+import { readConfiguration } from "./embedded.ts";
+import { reasonOf } from "./finding.ts";
+
+export async function rotateSecrets(options: RotateSecretsOptions, terminal: Terminal): Promise<number> {
+  const { storage, secrets: settings } = readConfiguration(options, terminal);
+  const secrets = await openSecrets({ ...storage, ...settings });
+  if (!secrets.ok) throw new CliError(EXIT.config, "The secrets have faults.", { hints: secrets.faults });
+  const ring = createSeal({ keys: secrets.encryptionKeys });
+  await using opened = new AsyncDisposableStack();
+  const database = await open(storage);
+  opened.defer(() => database.close());
+  const wrapped = await rotate(database, ring);
+  const keys = await countKeyUse(database, ring);
+  const largeResults = await countLargeResults(database);
+  if (options.json === true)
+    await write(
+      terminal.stdout,
+      `${JSON.stringify({ wrapped, keys: keys.map((key) => described(key, ring)), large_results: largeResults })}\n`,
+    );
+  else await report({ wrapped, keys, largeResults }, ring, terminal);
+  return EXIT.ok;
+}
+
+async function rotate(database: Database, ring: Seal): Promise<number> {
+  try {
+    await sealUnderDataKeys(database, ring);
+    return await rewrapDataKeys(database, ring);
+  } catch (error) {
+    throw new CliError(EXIT.config, `Not every data key could be wrapped anew: ${reasonOf(error)}`, {
+      hints: [
+        "every key that is still needed must be in secrets.encryption_keys, the new one first; run it again then",
+      ],
+    });
+  }
+}
+
+async function open(storage: ReturnType<typeof readConfiguration>["storage"]): Promise<Database> {
+  try {
+    return await openDatabase({
+      databaseUrl: storage.databaseUrl ?? undefined,
+      migrateUrl: storage.migrateUrl ?? undefined,
+      dataDir: storage.dataDir,
+      poolSize: 1,
+    });
+  } catch (error) {
+    if (error instanceof DataDirInUse)
+      throw new CliError(EXIT.conflict, error.message, {
+        hints: ["stop the gateway first: the embedded database is opened by one process at a time"],
+      });
+    throw new CliError(EXIT.upstream, `The database does not open: ${reasonOf(error)}.`);
+  }
+}
+
+interface Rotation {
+  readonly wrapped: number;
+  readonly keys: readonly KeyUse[];
+  readonly largeResults: number;
+}
+
+async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, terminal: Terminal): Promise<void> {
+  await say(terminal, `${wrapped} data keys wrapped anew with key ${ring.keyIds[0]}.`);
+  for (const key of keys) {
+    const { status, data_keys: dataKeys, answers } = described(key, ring);
+    const needs = `${dataKeys} data keys, ${answers} stored answers and job contents`;
+    await write(terminal.stdout, `${key.keyId}  ${status.padEnd(8)}  ${needs}\n`);
+  }
+  const spent = keys.filter((key) => key.keyId !== ring.keyIds[0] && key.dataKeys + key.answers === 0);
+  for (const { keyId } of spent)
+    await say(
+      terminal,
+      largeResults === 0
+        ? `Nothing needs key ${keyId} any more: take it out of secrets.encryption_keys.`
+        : `Key ${keyId} is needed by no row; ${largeResults} large results in the object store may need it until they expire.`,
+    );
+}
+
+function described({ keyId, dataKeys, answers }: KeyUse, ring: Seal) {
+  const at = ring.keyIds.indexOf(keyId);
+  const status = at === 0 ? "current" : at > 0 ? "old" : "missing";
+  return { key: keyId, status, data_keys: dataKeys, answers };
+}

@@ -1,0 +1,17 @@
+// Keys of workspaces (reliability 6): the secrets that a workspace hands in are sealed with its own, which the key ring wraps.
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  `create table data_keys (
+    -- 'platform' or a workspace's id.
+    scope text not null,
+    version int not null check (version > 0),
+    wrapped bytea not null,
+    created_at timestamptz not null default patchbay_now(),
+    primary key (scope, version)
+  )`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,129 @@
+// Changing the key that wraps (reliability 6, K-09): secrets stay as they are, only their data keys are wrapped anew, one by one and
+// while requests are served. An old key may go when nothing that is counted here needs it.
+import { sql } from "kysely";
+import type { Database, Transacting } from "./database.ts";
+import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";
+import { lockDirectory } from "./directory-state.ts";
+import type { Seal } from "./seal.ts";
+import { credentialPlace, type WebhookSecret, webhookSecretPlace } from "./secret-places.ts";
+import { transact } from "./transact.ts";
+
+/** How many of each need one key of the ring. */
+export interface KeyUse {
+  /** As the sealed bytes name it, in hexadecimal. */
+  readonly keyId: string;
+  readonly dataKeys: number;
+  /** Stored answers, jobs' requests and results: each goes at its time. */
+  readonly answers: number;
+}
+
+/** Answers how many were wrapped anew. One whose key is not in the ring throws. */
+export async function rewrapDataKeys({ db }: Pick<Database, "db">, ring: Seal): Promise<number> {
+  const rows = await db.selectFrom("data_keys").select(["scope", "version", "wrapped"]).execute();
+  let count = 0;
+  for (const { scope, version, wrapped } of rows) {
+    if (wrapped.subarray(1, 5).toString("hex") === ring.keyIds[0]) continue;
+    const place = wrappingPlace(scope, version);
+    const { numUpdatedRows } = await db
+      .updateTable("data_keys")
+      .set({ wrapped: ring.seal(ring.open(wrapped, place), place) })
+      .where("scope", "=", scope)
+      .where("version", "=", version)
+      .where("wrapped", "=", wrapped)
+      .executeTakeFirstOrThrow();
+    count += Number(numUpdatedRows);
+  }
+  return count;
+}
+
+export async function countKeyUse({ db }: Pick<Database, "db">, ring: Seal): Promise<readonly KeyUse[]> {
+  const keyOf = (column: string) => sql.raw(`encode(substring(${column} from 2 for 4), 'hex')`);
+  const { rows } = await sql<{ key: string; kind: "dataKeys" | "answers"; count: bigint }>`
+    select ${keyOf("wrapped")} as key, 'dataKeys' as kind, count(*) as count from data_keys group by 1
+    union all
+    select key, 'answers', count(*) from (
+      select ${keyOf("body")} as key from idempotency_slots where body is not null
+      union all select ${keyOf("request")} from jobs where request is not null
+      union all select ${keyOf("result")} from jobs where result is not null
+    ) as sealed group by 1`.execute(db);
+  const known = new Set([...ring.keyIds, ...rows.map(({ key }) => key)]);
+  const count = (keyId: string, kind: string) =>
+    Number(rows.find((row) => row.key === keyId && row.kind === kind)?.count ?? 0n);
+  return [...known].map((keyId) => ({
+    keyId,
+    dataKeys: count(keyId, "dataKeys"),
+    answers: count(keyId, "answers"),
+  }));
+}
+
+/** Large results lie in the object store, and do not tell which key they need. */
+export async function countLargeResults({ db }: Pick<Database, "db">): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`
+    select count(*) as count from jobs where result_key is not null`.execute(db);
+  return Number(rows[0]?.count ?? 0n);
+}
+
+/** What the ring itself sealed before there were data keys, sealed as everything is since. Answers how many. */
+export async function sealUnderDataKeys(database: Pick<Database, "transaction">, ring: Seal): Promise<number> {
+  return transact(database, async (tx) => {
+    await lockDirectory(tx);
+    return (await resealCredentials(tx, ring)) + (await resealWebhooks(tx, ring));
+  });
+}
+
+const SEALED_BY_RING = (column: string) => sql<boolean>`get_byte(${sql.ref(column)}, 0) = 1`;
+
+async function resealCredentials(tx: Transacting, ring: Seal): Promise<number> {
+  const rows = await tx
+    .selectFrom("connections")
+    .select(["scope", "id", "credential"])
+    .where("credential", "is not", null)
+    .where(SEALED_BY_RING("credential"))
+    .forUpdate()
+    .execute();
+  for (const { scope, id, credential } of rows) {
+    const sealed = await reseal(tx, ring, credential, credentialPlace(scope, id));
+    await tx
+      .updateTable("connections")
+      .set({ credential: sealed })
+      .where("scope", "=", scope)
+      .where("id", "=", id)
+      .execute();
+  }
+  return rows.length;
+}
+
+async function resealWebhooks(tx: Transacting, ring: Seal): Promise<number> {
+  let count = 0;
+  for (const field of ["secret", "previous_secret"] as const satisfies readonly WebhookSecret[]) {
+    const rows = await tx
+      .selectFrom("webhooks")
+      .select(["workspace_id", field])
+      .where(field, "is not", null)
+      .where(SEALED_BY_RING(field))
+      .forUpdate()
+      .execute();
+    for (const row of rows) {
+      const sealed = await reseal(tx, ring, row[field] ?? null, webhookSecretPlace(row.workspace_id, field));
+      if (sealed === null) continue;
+      await tx
+        .updateTable("webhooks")
+        .set({ [field]: sealed })
+        .where("workspace_id", "=", row.workspace_id)
+        .execute();
+    }
+    count += rows.length;
+  }
+  return count;
+}
+
+async function reseal(
+  tx: Transacting,
+  ring: Seal,
+  sealed: Buffer | null,
+  place: ReturnType<typeof credentialPlace>,
+): Promise<Buffer | null> {
+  if (sealed === null || !isSealedByRing(sealed)) return sealed;
+  const opener = await readDataKeys(tx, ring, place.scope);
+  return sealSecret(tx, ring, place, opener.open(sealed, place));
+}

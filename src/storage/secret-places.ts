@@ -1,0 +1,22 @@
+// Every stored secret that a data key seals (reliability 6): whose it is, what it belongs to, and which field it is. Moved to another
+// place it does not open.
+import type { SealPlace } from "./seal.ts";
+
+export interface SecretPlace {
+  /** `platform` or a workspace's id: whose data key. */
+  readonly scope: string;
+  readonly object: string;
+  readonly field: string;
+  /** Where it was when the key ring itself sealed it. */
+  readonly before: SealPlace;
+}
+
+export function credentialPlace(scope: string, id: string): SecretPlace {
+  return { scope, object: `connection/${id}`, field: "credential", before: ["connection", scope, id] };
+}
+
+export type WebhookSecret = "secret" | "previous_secret";
+
+export function webhookSecretPlace(workspaceId: string, field: WebhookSecret): SecretPlace {
+  return { scope: workspaceId, object: "webhook", field, before: ["webhooks", workspaceId, field] };
+}
