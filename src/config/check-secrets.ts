@@ -1,6 +1,6 @@
 // Keys given in the file: the checksum of those with our prefix, and that no two keys are the same (contract 2, 10).
 import { checkFormat } from "../auth/key-format.ts";
-import { weaknessOf } from "../lib/weak-secret.ts";
+import { weaknessOfChosen } from "../lib/weak-secret.ts";
 import { formatPath } from "./fault.ts";
 import { entries, type Entry, text } from "./raw-data.ts";
 import type { SchemaFault } from "./schema-faults.ts";
@@ -17,7 +17,7 @@ export function checkKeySecrets(data: unknown): readonly SchemaFault[] {
     first.set(secret, formatPath(path));
     const format = secret.startsWith("svc_") ? checkFormat(secret) : { ok: true as const };
     if (!format.ok) return [{ path, message: format.reason }];
-    const weakness = secret.startsWith("svc_") ? null : weaknessOf(secret, 8);
+    const weakness = secret.startsWith("svc_") ? null : weaknessOfChosen(secret);
     return weakness === null ? [] : [{ path, message: `${weakness}; make one with \`openssl rand -base64 32\`` }];
   });
 }

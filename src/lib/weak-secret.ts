@@ -6,13 +6,19 @@ const LEFT_AS_IT_WAS =
 const REPEATED_CHARACTERS = 8;
 
 /** Why a text is no secret; null: nothing speaks against it. It completes "it …". */
-export function weaknessOf(text: string, leastDistinct = 10): string | null {
-  if (new Set(text).size < leastDistinct) return "has too few different characters";
+export function weaknessOf(text: string): string | null {
+  if (new Set(text).size < 10) return "has too few different characters";
   if (LEFT_AS_IT_WAS.test(text)) return "holds a word that stands in examples and defaults";
   for (let at = 0; at + REPEATED_CHARACTERS <= text.length; at += 1) {
     if (text.includes(text.slice(at, at + REPEATED_CHARACTERS), at + 1)) return "repeats itself";
   }
   return isRun([...text].map((character) => character.codePointAt(0) ?? 0)) ? "is a run of neighbours" : null;
+}
+
+/** Of a key that an operator chose, who may choose one to be remembered: only what is no secret at all. */
+export function weaknessOfChosen(text: string): string | null {
+  if (new Set(text).size < 6) return "has too few different characters";
+  return LEFT_AS_IT_WAS.test(text) ? "holds a word that stands in examples and defaults" : null;
 }
 
 /** The same of 32 bytes: a word or a counter in base64 is as weak as it was before. */
