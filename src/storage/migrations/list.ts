@@ -13,8 +13,8 @@ import * as usageHours from "./0010-usage-hours.ts";
 import * as dataKeys from "./0012-data-keys.ts";
 import * as quotaCounts from "./0013-quota-counts.ts";
 import * as speech from "./0014-speech.ts";
-import * as requestLists from "./0018-request-lists.ts";
 import * as routeVersions from "./0015-route-versions.ts";
+import * as requestLists from "./0018-request-lists.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -30,6 +30,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0012-data-keys": dataKeys,
   "0013-quota-counts": quotaCounts,
   "0014-speech": speech,
-  "0018-request-lists": requestLists,
   "0015-route-versions": routeVersions,
+  "0018-request-lists": requestLists,
 };
