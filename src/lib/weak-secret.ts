@@ -12,7 +12,7 @@ export function weaknessOf(text: string): string | null {
   for (let at = 0; at + REPEATED_CHARACTERS <= text.length; at += 1) {
     if (text.includes(text.slice(at, at + REPEATED_CHARACTERS), at + 1)) return "repeats itself";
   }
-  return isRun([...text].map((character) => character.codePointAt(0) ?? 0)) ? "is a run of neighbours" : null;
+  return isRun([...Buffer.from(text)]) ? "is a run of neighbours" : null;
 }
 
 /** Of a key that an operator chose, who may choose one to be remembered: only what is no secret at all. */
