@@ -9,10 +9,8 @@ import { migrateStorage } from "./migrate-storage.ts";
 import { restore } from "./restore.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
 
-<<<<<<< HEAD
-export const operations: Operations = { apply, doctor, backup, restore, migrateStorage, auditVerify, explainRoute };
-=======
 export const operations: Operations = {
+  apply,
   doctor,
   backup,
   restore,
@@ -21,4 +19,3 @@ export const operations: Operations = {
   explainRoute,
   rotateSecrets,
 };
->>>>>>> 0a16eff (Secrets under data keys of their own workspaces, wrapped by the key ring; patchbay secrets rotate; weak secrets stop the start)
