@@ -1,0 +1,234 @@
+// K-06, issue "what to show": secrets, transcripts and prompts in every kind of request, good and bad; afterwards none of them is in
+// what the gateway says of itself or keeps, but sealed or hashed (reliability 6, R12).
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Sandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { httpServer, readAll } from "../outbound/loopback.ts";
+import { pretendInternet } from "../outbound/pretend-internet.ts";
+import { speech } from "../harness/client.ts";
+import { sandboxConnections, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { ended } from "../http/jobs/jobs.ts";
+import { dumpTables } from "../jobs/setting.ts";
+import { startCollector } from "../telemetry/collector.ts";
+import { type Canaries, createCanaries } from "./canaries.ts";
+import { MOODS, startFarEnd } from "./far-end.ts";
+
+interface Keys {
+  readonly member: string;
+  readonly admin: string;
+  readonly operator: string;
+}
+
+function fileWith(canaries: Canaries, keys: Keys, farEnd: string, sandbox: Sandbox): ConfigurationFile {
+  const scopes = ["transcribe", "chat", "jobs"] as const;
+  const credential = () => canaries.make("credential");
+  return {
+    connections: [
+      ...sandboxConnections(sandbox).map((connection) =>
+        connection.kind === "openai-compatible" ? connection : { ...connection, api_key: credential() },
+      ),
+      { id: "far", kind: "openai", api_key: credential(), base_url: farEnd },
+      {
+        id: "words",
+        kind: "openai-compatible",
+        api_key: credential(),
+        base_url: farEnd,
+        models: { one: { capabilities: ["chat"], features: { tools: true, response_format: ["json_object"] } } },
+      },
+    ],
+    routes: [
+      { id: "speech", targets: [{ connection: "far", model: "whisper-1" }] },
+      { id: "chat", targets: [{ connection: "words", model: "one" }] },
+    ],
+    operator_keys: [{ id: "root", secret: keys.operator }],
+    workspaces: [
+      {
+        id: "acme",
+        connections: [{ id: "own", kind: "deepgram", api_key: credential(), base_url: sandbox.deepgramUrl }],
+        audio_url_domains: ["media.example"],
+        apps: [
+          {
+            id: "notes",
+            route: "chat",
+            audio_input_override: "speech",
+            keys: [{ id: "member", secret: keys.member, scopes: [...scopes] }],
+          },
+        ],
+        admin_keys: [{ id: "admin", secret: keys.admin }],
+      },
+    ],
+  };
+}
+
+interface Asking {
+  readonly path: string;
+  readonly method?: string;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: FormData | string | object;
+}
+
+/** Asks, and keeps every body that is an error's. */
+function createAsker({ origin }: TestGateway, key: string) {
+  const errors: string[] = [];
+  const answers: string[] = [];
+  const ask = async (asking: Asking): Promise<{ readonly status: number; readonly text: string }> => {
+    const { path, method = "POST", headers = {}, body } = asking;
+    const isForm = body instanceof FormData;
+    const payload = body === undefined || isForm || typeof body === "string" ? body : JSON.stringify(body);
+    const response = await fetch(`${origin}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${asking.key ?? key}`,
+        ...(isForm || body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    const text = await response.text().catch(() => "");
+    (response.ok ? answers : errors).push(`${[...response.headers].join(" ")} ${text}`);
+    return { status: response.status, text };
+  };
+  return { ask, errors, answers };
+}
+
+test("reliability 6, R12: of 100 and more canaries none is in logs, traces, metrics, errors, records, a dump or the data directory", async (t) => {
+  const canaries = createCanaries();
+  const secret = (kind: string) => canaries.make(kind);
+  const keys = { member: secret("key"), admin: secret("key"), operator: secret("key") };
+  await using collector = await startCollector();
+  await using farEnd = await startFarEnd(() => secret("transcript"));
+  const internet = pretendInternet();
+  internet.name("media.example", ["93.184.216.34"]);
+  internet.server(
+    "93.184.216.34",
+    await httpServer(t, async (request, response) => {
+      await readAll(request);
+      if (request.url?.includes("gone") === true) response.writeHead(404).end(secret("transcript"));
+      else response.writeHead(200, { "content-type": "audio/wav" }).end(speech());
+    }),
+  );
+  const gateway = await startGateway({
+    file: (sandbox) => fileWith(canaries, keys, farEnd.url, sandbox),
+    network: internet,
+    otlp: { endpoint: collector.endpoint, headers: { authorization: secret("credential") }, serviceName: "gateway" },
+  });
+  t.after(() => gateway.close());
+  const { ask, errors, answers } = createAsker(gateway, keys.member);
+  const form = (fields: Readonly<Record<string, string>> = {}): FormData => {
+    const data = new FormData();
+    data.set("prompt", secret("prompt"));
+    for (const [name, value] of Object.entries(fields)) data.set(name, value);
+    data.set("file", new Blob([new Uint8Array(speech())]), `${secret("filename")}.wav`);
+    return data;
+  };
+  const chat = (more: object = {}) => ({
+    messages: [
+      { role: "system", content: secret("prompt") },
+      { role: "user", content: secret("prompt") },
+    ],
+    ...more,
+  });
+  const keyed = () => ({ "idempotency-key": secret("idempotency"), "x-trace-canary": secret("header") });
+
+  for (const mood of MOODS) {
+    farEnd.feel(mood);
+    await ask({ path: "/v1/transcription", body: form(), headers: keyed() });
+    await ask({ path: "/v1/transcription", body: form({ stream: "true" }) });
+    await ask({ path: "/v1/translation", body: form() });
+    await ask({ path: "/v1/audio/transcriptions", body: form({ model: "auto" }) });
+    await ask({ path: "/v1/chat", body: chat(), headers: keyed() });
+    await ask({ path: "/v1/chat", body: chat({ stream: true }) });
+    await ask({ path: "/v1/chat/completions", body: { ...chat(), model: "auto" } });
+    const job = await ask({ path: "/v1/transcription/jobs", body: form(), headers: keyed() });
+    if (job.status !== 202) continue;
+    const { job_id: id } = JSON.parse(job.text) as { readonly job_id: string };
+    await ended(gateway.origin, id, keys.member);
+    await ask({ path: `/v1/transcription/jobs/${id}`, method: "GET" });
+    // Its model does not stream, which is the one refusal while all is well.
+    if (mood === "well")
+      assert.deepEqual(
+        errors.map((text) => /REQUIRED_FEATURE_UNSUPPORTED/u.test(text)),
+        [true],
+      );
+  }
+  farEnd.feel("well");
+  const again = { "idempotency-key": secret("idempotency") };
+  const body = chat();
+  for (let times = 0; times < 2; times += 1) await ask({ path: "/v1/chat", body, headers: again });
+  await ask({ path: "/v1/chat", body: chat(), headers: again });
+  for (const url of [
+    `https://media.example/a.wav?sig=${secret("signed_url")}`,
+    `https://media.example/gone-${secret("signed_url")}.wav?sig=${secret("signed_url")}`,
+    `https://elsewhere.example/a.wav?sig=${secret("signed_url")}`,
+    `https://user:${secret("signed_url")}@media.example/a.wav`,
+    `http://127.0.0.1/${secret("signed_url")}`,
+    `not a url ${secret("signed_url")}`,
+  ]) {
+    await ask({ path: "/v1/transcription", body: { audio: { url }, prompt: secret("prompt") } });
+    const job = await ask({ path: "/v1/transcription/jobs", body: { audio: { url } } });
+    if (job.status === 202)
+      await ended(gateway.origin, (JSON.parse(job.text) as { readonly job_id: string }).job_id, keys.member);
+  }
+  await ask({ path: "/v1/chat", body: `{"messages": "${secret("prompt")}` });
+  await ask({ path: "/v1/chat", body: { messages: secret("prompt") } });
+  await ask({ path: "/v1/transcription", body: { audio: { base64: secret("prompt") } } });
+  await ask({ path: "/v1/transcription", body: form({ language: secret("prompt") }) });
+  await ask({ path: `/v1/${secret("path")}?token=${secret("signed_url")}`, body: {} });
+  await ask({ path: "/v1/me", method: "GET", key: secret("key") });
+  await ask({ path: "/v1/chat", body: chat(), key: `svc_live_${secret("key")}` });
+  const token = await ask({ path: "/v1/transcription/realtime-token" });
+  const minted = (JSON.parse(token.text) as { readonly token?: string }).token;
+  if (minted !== undefined) canaries.add("realtime_token", minted);
+  const webhook = { path: "/workspace/acme/stt-webhook", key: keys.admin };
+  const made = await ask({ ...webhook, method: "PUT", body: { url: "https://media.example/hooks" } });
+  const hook = (JSON.parse(made.text) as { readonly secret: string }).secret;
+  canaries.add("webhook_secret", hook);
+  canaries.add("webhook_secret", hook.replace(/^whsec_/u, ""));
+  await ask({ ...webhook, path: `${webhook.path}/test` });
+
+  await gateway.app.settled();
+  await gateway.app.requestLog.flush();
+  const records = await ask({ path: "/workspace/acme/requests?limit=100", method: "GET", key: keys.admin });
+  const audits = await ask({ path: "/workspace/acme/audit?limit=100", method: "GET", key: keys.admin });
+  assert.deepEqual([records.status, audits.status], [200, 200], records.text + audits.text);
+  const metrics = await (await fetch(`${gateway.adminOrigin}/metrics`)).text();
+  const dump = await dumpTables(gateway.database);
+  const files = readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== "patchbay.yaml")
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
+  const { direct } = gateway.database;
+  if (direct.engine === "pglite")
+    files.push(Buffer.from(await (await direct.pglite.dumpDataDir("none")).arrayBuffer()));
+  await gateway.close();
+
+  // The words were really said: a search that finds nothing anywhere would find nothing here.
+  const { kinds, said } = {
+    kinds: Map.groupBy(canaries.all(), ({ kind }) => kind),
+    said: canaries.findIn(farEnd.heard() + answers.join()),
+  };
+  for (const kind of ["prompt as it is", "transcript as it is", "credential as it is", "webhook_secret as it is"])
+    assert.ok(said.includes(kind), kind);
+  assert.ok(canaries.all().length >= 100, `${canaries.all().length} canaries`);
+  assert.ok(errors.length >= 50 && gateway.logs.length > errors.length && collector.spans().length > 50);
+  const places = {
+    logs: gateway.logs.join("\n"),
+    traces: collector.texts.join("\n"),
+    metrics,
+    errors: errors.join("\n"),
+    records: records.text,
+    audits: audits.text,
+    dump,
+    ...Object.fromEntries(files.map((bytes, index) => [`file ${index}`, bytes])),
+  };
+  const hits = Object.entries(places).flatMap(([place, bytes]) =>
+    canaries.findIn(bytes).map((hit) => `${place}: ${hit}`),
+  );
+  assert.deepEqual(hits, []);
+  t.diagnostic(
+    `${canaries.all().length} canaries (${[...kinds].map(([kind, { length }]) => `${length} ${kind}`).join(", ")}), ${answers.length} answers, ${errors.length} errors, ${gateway.logs.length} lines of log, ${collector.spans().length} spans, ${files.length} files`,
+  );
+});

@@ -1,0 +1,47 @@
+// Words that stand for secrets, and where they turned up again: as they are, in hexadecimal, or in base64 at any offset.
+import { randomBytes } from "node:crypto";
+
+export interface Canary {
+  readonly kind: string;
+  readonly text: string;
+}
+
+export interface Canaries {
+  /** A new one. Letters, digits and dashes: whatever escapes it leaves it as it is. */
+  make(kind: string): string;
+  /** One that somebody else made. */
+  add(kind: string, text: string): void;
+  all(): readonly Canary[];
+  /** Those that are in there, by kind and the form they were found in. */
+  findIn(bytes: Buffer | string): readonly string[];
+}
+
+export function createCanaries(): Canaries {
+  const canaries: Canary[] = [];
+  const add = (kind: string, text: string): void => void canaries.push({ kind, text });
+  return {
+    make: (kind) => {
+      const text = `hush-${kind}-${randomBytes(9).toString("hex")}`;
+      add(kind, text);
+      return text;
+    },
+    add,
+    all: () => canaries,
+    findIn: (where) => {
+      const bytes = Buffer.from(where);
+      return canaries.flatMap(({ kind, text }) =>
+        formsOf(text).flatMap(({ form, needle }) => (bytes.includes(needle) ? [`${kind} ${form}`] : [])),
+      );
+    },
+  };
+}
+
+function formsOf(text: string): readonly { readonly form: string; readonly needle: string }[] {
+  const bytes = Buffer.from(text);
+  // Cut so that what is left encodes alike whatever stands before and after it.
+  const base64 = [0, 1, 2].map((skip) => {
+    const inner = bytes.subarray(skip, skip + Math.floor((bytes.length - skip) / 3) * 3);
+    return { form: "in base64", needle: inner.toString("base64") };
+  });
+  return [{ form: "as it is", needle: text }, { form: "in hexadecimal", needle: bytes.toString("hex") }, ...base64];
+}
