@@ -128,6 +128,32 @@ export function asDeepgram(conversation: Conversation, asked: Asked): object {
   };
 }
 
+/** One result a turn; offsets of nought are left out, as proto3 does. */
+export function asGoogleSpeech(conversation: Conversation, asked: Asked): object {
+  const offset = (name: string, seconds: number) => (seconds === 0 ? {} : { [name]: `${seconds.toFixed(3)}s` });
+  return {
+    results: turnsOf(conversation).map(({ text, end, channel, words }) => ({
+      alternatives: [
+        {
+          transcript: ` ${text}`,
+          confidence: 0.9,
+          words: words.map((word) => ({
+            word: word.text,
+            ...offset("startOffset", word.start),
+            ...offset("endOffset", word.end),
+            confidence: word.confidence,
+            ...(asked.diarization ? { speakerLabel: String(word.speaker + 1) } : {}),
+          })),
+        },
+      ],
+      ...(asked.multichannel ? { channelTag: channel + 1 } : {}),
+      ...offset("resultEndOffset", end),
+      languageCode: "en-us",
+    })),
+    metadata: { totalBilledDuration: `${Math.ceil(conversation.durationSeconds)}s` },
+  };
+}
+
 export function asAssemblyAi(conversation: Conversation, asked: Asked): object {
   const letter = (speaker: number) => String.fromCharCode(65 + speaker);
   const label = ({ speaker, channel }: Pick<Spoken, "speaker" | "channel">) =>

@@ -95,6 +95,32 @@ const DROPS: readonly Drop[] = [
     feature: "timestamps.word",
   },
   {
+    // Without its diarization model it transcribes all the same.
+    name: "speaches-speakers",
+    first: ["speaches", "whisper-large"],
+    second: DG,
+    fault: drop("diarization"),
+    fields: { diarization: "true" },
+    feature: "diarization",
+  },
+  {
+    // Its default is the first channel alone.
+    name: "google-channels",
+    first: ["gs", "chirp_2"],
+    second: DG,
+    fault: drop("multichannel"),
+    fields: { multichannel: "true", language: "en-US" },
+    feature: "multichannel",
+  },
+  {
+    name: "openai-language",
+    first: ["oa", "gpt-transcribe"],
+    second: EL,
+    fault: drop("language"),
+    fields: { detect_language: "true" },
+    feature: "language",
+  },
+  {
     name: "whisper-cpp-language",
     first: ["whisper-cpp", "whisper"],
     second: EL,
@@ -154,7 +180,9 @@ test("contract 3: whisper.cpp is told to detect, for its silence means English; 
 });
 
 function plant({ first: [connection, model], fault }: Drop): void {
-  const wire = ({ aa: "assemblyai", dg: "deepgram", el: "elevenlabs" } as const)[connection];
+  const wire = ({ aa: "assemblyai", dg: "deepgram", el: "elevenlabs", gs: "google-speech", oa: "openai" } as const)[
+    connection
+  ];
   if (fault !== null) gateway.sandbox.addFault({ wire: wire ?? "compatible", model, fault });
 }
 
@@ -174,7 +202,7 @@ async function outcomesOf(answer: Answer): Promise<readonly (readonly [string, s
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
   const target = ([connection, model]: readonly [string, string]) => ({ connection, model });
-  const compatible = (id: "vllm" | "whisper-cpp", features: object, model: string) => ({
+  const compatible = (id: "vllm" | "whisper-cpp" | "speaches", features: object, model: string) => ({
     id,
     kind: "openai-compatible" as const,
     base_url: sandbox.compatibleUrl(id),
@@ -196,6 +224,14 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
       },
       { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
       { id: "el", kind: "elevenlabs", api_key: "el-secret", base_url: sandbox.elevenlabsUrl },
+      {
+        id: "gs",
+        kind: "google-speech",
+        api_key: "ya29.token",
+        base_url: sandbox.googleSpeechUrl,
+      },
+      { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
+      compatible("speaches", { diarization: true }, "whisper-large"),
       compatible("vllm", { timestamps: ["word"] }, "voxtral"),
       compatible("whisper-cpp", { detect_language: true }, "whisper"),
     ],
