@@ -155,6 +155,60 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|prepare\.ts)/u },
 ];
 
+/**
+ * The only files outside `storage` and `operations` that may take the system's sight, every workspace's rows: batches, claims,
+ * sweeps, purges, the look-up of keys, the directory, the operator's own API. Whatever a handler reads or writes for one workspace
+ * goes through `database.inWorkspace`.
+ */
+const SYSTEM_SIGHT: ReadonlySet<string> = new Set([
+  "admin/app-settings.ts",
+  "admin/audit-checkpoint.ts",
+  "admin/connections.ts",
+  "admin/list-models.ts",
+  "admin/plans.ts",
+  "admin/purposes.ts",
+  "admin/set-up-scope.ts",
+  "admin/verify-audit.ts",
+  "admin/workspaces.ts",
+  "auth/key-use.ts",
+  "auth/realtime-tokens.ts",
+  "auth/require-role.ts",
+  "directory/apply-configuration.ts",
+  "directory/find-key.ts",
+  "directory/find-principal.ts",
+  "directory/follow-directory.ts",
+  "directory/load-directory.ts",
+  "first-start.ts",
+  "gateway/provider-deletions.ts",
+  "http/admin/audit.ts",
+  "jobs/call-targets.ts",
+  "jobs/keeper.ts",
+  "jobs/leases.ts",
+  "jobs/open-audio.ts",
+  "jobs/run-job.ts",
+  "jobs/spent-audio.ts",
+  "jobs/sweep.ts",
+  "jobs/transact-for.ts",
+  "metering/grow-lease.ts",
+  "metering/leases.ts",
+  "metering/ledger.ts",
+  "metering/settle-leased.ts",
+  "open-telemetry.ts",
+  "quotas/shared-counters.ts",
+  "requests/log.ts",
+  "requests/roll-up.ts",
+  "webhooks/claim.ts",
+  "webhooks/record-attempt.ts",
+  "webhooks/sweep.ts",
+]);
+const TAKES_SYSTEM_SIGHT = /\bdatabase\.(db|transaction)\b|\btransact\(|\{ db[ ,}].*Database/u;
+
+/** The rooms that may hold statements; all others call their functions. */
+const STATES_SQL =
+  /^src\/((admin|auth|directory|metering|operations|queue|storage|webhooks)\/|first-start\.ts|jobs\/keeper\.ts)/u;
+const STATEMENT =
+  /\b(selectFrom|insertInto|updateTable|deleteFrom|mergeInto)\("|sql(<[^`]*>)?`\s*(select|insert|update|delete|with|lock|merge) /u;
+
 const faults: string[] = [];
 for (const file of globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "/"))) {
   const text = readFileSync(file, "utf8");
@@ -173,6 +227,10 @@ for (const file of globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "
       faults.push(`${file}: ${from} may not import ${target.slice(4)}`);
     }
   }
+  const isTrusted = /^src\/(storage|operations)\//u.test(file) || SYSTEM_SIGHT.has(file.slice(4));
+  if (!isTrusted && TAKES_SYSTEM_SIGHT.test(withoutComments(text)))
+    faults.push(`${file}: sees every workspace's rows; use database.inWorkspace, or give SYSTEM_SIGHT a reason`);
+  if (!STATES_SQL.test(file) && STATEMENT.test(text)) faults.push(`${file}: states SQL, which is not its place`);
   for (const rule of RESTRICTED) {
     const runtimeLines = text
       .split("\n")
@@ -185,6 +243,10 @@ for (const file of globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "
 for (const fault of faults) console.error(fault);
 console.log(faults.length === 0 ? "imports: every file keeps to the table" : `imports: ${faults.length} faults`);
 process.exitCode = faults.length === 0 ? 0 : 1;
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/^\s*(\/\/|\*|\/\*).*$/gmu, "");
+}
 
 function roomOf(file: string): string {
   return file.split("/")[1] ?? "";
