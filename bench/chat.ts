@@ -7,7 +7,9 @@ import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { ChatLoadResult } from "./chat-load.ts";
 import {
   cpuMsOf,
+  type GatewayOptions,
   KEY,
+  nameOf,
   type Running,
   runChatLoad,
   startChatProxy,
@@ -21,12 +23,13 @@ export interface ChatBench {
   readonly seconds: number;
   readonly connections: readonly number[];
   readonly engine: "pglite" | "postgres";
+  readonly processes: number;
   /** Another gateway that is running already and takes Portkey's headers; null: none. */
   readonly peer: string | null;
 }
 
 const ROUNDS = 3;
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 3;
 const PROFILE_SECONDS = 4;
 const TARGET_RATIO = 0.5;
 /** As the stand-in sends: so many pieces of text in one streamed answer. */
@@ -55,9 +58,9 @@ export async function benchChat(options: ChatBench): Promise<Report> {
   const profileDir = await mkdtemp(join(tmpdir(), "patchbay-profile-"));
   try {
     await using standIn = await startChatStandIn();
-    const target = { providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null };
+    const target = { providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null, processes: options.processes };
     const results = await compareAll(options, standIn, target);
-    const window = await runProfiled(options, { ...target, profileDir });
+    const window = await runProfiled(options, { ...target, processes: 1, profileDir });
     return report(options, results, summarise(profileDir, window), window.requests);
   } finally {
     await postgres?.stop();
@@ -72,11 +75,7 @@ interface Result {
   readonly rounds: readonly Round[];
 }
 
-async function compareAll(
-  options: ChatBench,
-  standIn: Running,
-  target: { readonly providerUrl: string; readonly databaseUrl: string | null },
-): Promise<readonly Result[]> {
+async function compareAll(options: ChatBench, standIn: Running, target: GatewayOptions): Promise<readonly Result[]> {
   await using proxy = await startChatProxy(standIn.origin);
   await using gateway = await startPatchbay(target);
   const contenders: readonly Contender[] = [
@@ -102,8 +101,8 @@ async function compareAll(
   return results;
 }
 
-function gatewayContender({ engine }: ChatBench, { origin, pid }: Running): Contender {
-  return { name: `Patchbay, ${engine}`, origin, path: "/v1/chat", pid, headers: {}, model: false };
+function gatewayContender(options: ChatBench, { origin, pid }: Running): Contender {
+  return { name: nameOf(options), origin, path: "/v1/chat", pid, headers: {}, model: false };
 }
 
 /** `npx @portkey-ai/gateway` listens on 8787; where it sends a request, it is told with the request. */
@@ -142,7 +141,7 @@ async function load(contender: Contender, mode: Mode, connections: number, secon
 
 async function runProfiled(
   options: ChatBench,
-  target: { readonly providerUrl: string; readonly databaseUrl: string | null; readonly profileDir: string },
+  target: GatewayOptions,
 ): Promise<Window & { readonly requests: number }> {
   // The profile is written as the process ends, so it has ended when this returns.
   await using running = await startPatchbay(target);

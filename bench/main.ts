@@ -18,6 +18,7 @@ transcription  requests/s of the gateway beside a bare forwarder, and where its 
   --seconds 8          of load for each of the two, in three alternating rounds
   --connections 16
   --engine pglite      or postgres
+  --processes 1        gateways beside each other, on postgres
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
   --size 25MiB         of each file, header included
@@ -25,6 +26,7 @@ chat           requests/s and chunks/s beside a bare proxy, plain and streamed, 
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
   --engine pglite      or postgres
+  --processes 1        gateways beside each other, on postgres
   --peer URL           another gateway, running already, that takes Portkey's headers
 jobs           on either engine: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
@@ -52,6 +54,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string" },
     streams: { type: "string", default: "8" },
     connections: { type: "string" },
+    processes: { type: "string", default: "1" },
     peer: { type: "string" },
     uploads: { type: "string" },
     jobs: { type: "string", default: "1000" },
@@ -78,12 +81,14 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
       sizeBytes: parseBytes(values.size ?? "1MiB"),
       seconds: positive("seconds", values.seconds ?? "8"),
       connections: positive("connections", values.connections ?? "16"),
+      processes: positive("processes", values.processes),
       engine,
     }),
   chat: () =>
     benchChat({
       seconds: positive("seconds", values.seconds ?? "8"),
       connections: (values.connections ?? "32,256").split(",").map((each) => positive("connections", each)),
+      processes: positive("processes", values.processes),
       engine,
       peer: values.peer ?? null,
     }),

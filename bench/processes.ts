@@ -66,6 +66,11 @@ export interface GatewayOptions {
   readonly processes?: number;
 }
 
+/** Of a row of a report. */
+export function nameOf({ engine, processes }: { readonly engine: string; readonly processes: number }): string {
+  return `Patchbay, ${engine}${processes === 1 ? "" : `, ${processes} processes`}`;
+}
+
 /** `patchbay up` as an operator starts it, with its data in a temporary folder. */
 export async function startPatchbay(options: GatewayOptions): Promise<Running> {
   const { profileDir, processes = 1 } = options;

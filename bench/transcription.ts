@@ -9,6 +9,7 @@ import {
   cpuMsOf,
   type GatewayOptions,
   KEY,
+  nameOf,
   type Running,
   runLoad,
   startForwarder,
@@ -24,10 +25,12 @@ export interface TranscriptionBench {
   readonly seconds: number;
   readonly connections: number;
   readonly engine: "pglite" | "postgres";
+  readonly processes: number;
 }
 
 const ROUNDS = 3;
-const WARM_UP_SECONDS = 2;
+/** Each process compiles what it runs often, once it has run it often. */
+const WARM_UP_SECONDS = 4;
 const PROFILE_SECONDS = 4;
 const MOST_REQUESTS = 20_000;
 const WAV_HEADER_BYTES = 44;
@@ -42,9 +45,9 @@ export async function benchTranscription(options: TranscriptionBench): Promise<R
   const profileDir = await mkdtemp(join(tmpdir(), "patchbay-profile-"));
   try {
     await using standIn = await startStandIn();
-    const target = { providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null };
+    const target = { providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null, processes: options.processes };
     const [bare, patchbay] = await compare(options, standIn, target);
-    const window = await runProfiled(options, { ...target, profileDir });
+    const window = await runProfiled(options, { ...target, processes: 1, profileDir });
     return report(options, bare, patchbay, summarise(profileDir, window), window.requests);
   } finally {
     await postgres?.stop();
@@ -55,7 +58,7 @@ export async function benchTranscription(options: TranscriptionBench): Promise<R
 async function compare(
   options: TranscriptionBench,
   standIn: Running,
-  target: { readonly providerUrl: string; readonly databaseUrl: string | null },
+  target: GatewayOptions,
 ): Promise<readonly [readonly Round[], readonly Round[]]> {
   await using forwarder = await startForwarder(standIn.origin);
   await using gateway = await startPatchbay(target);
@@ -135,7 +138,7 @@ function report(
   });
   return {
     name: "transcription",
-    rows: [row("bare forwarder", bare), row(`Patchbay, ${options.engine}`, patchbay)],
+    rows: [row("bare forwarder", bare), row(nameOf(options), patchbay)],
     notes: [
       `ratio ${ratio} (target ${TARGET_RATIO}: ${ratio >= TARGET_RATIO ? "met" : "MISSED"}); CPU is the gateway process alone, all its threads`,
       `${options.connections} connections, ${options.sizeBytes} bytes of audio each, ${ROUNDS} rounds of ${round(options.seconds / ROUNDS, 1)} s`,

