@@ -84,18 +84,40 @@ async function runTrial({ point, gateway, provider, databaseUrl, number, seed }:
   await cut.promise;
   hold(first !== null, "no answer at all");
 
-  await gateway.ask({ kind: "clock", at: at(LAPSED_SECONDS) });
-  await gateway.ask({ kind: "sweep" });
-  const retry = await send();
+  // A connection that was ended may be found out by the next statement on it only.
+  await again(() => gateway.ask({ kind: "clock", at: at(LAPSED_SECONDS) }));
+  await again(() => gateway.ask({ kind: "sweep" }));
+  const retry = await untilJudged(send);
   const fate = fateOf(retry);
   hold(fate === "replay" || fate === "unavailable", `retry: ${fate}`);
   if (first?.status === 200) hold(fate === "replay" && retry.text === first.text, "an answer once given is gone");
-  const again = await send();
-  hold(fateOf(again) === fate, `second retry: ${fateOf(again)}`);
-  if (fate === "replay") hold(again.text === retry.text, "the answer changed between two retries");
+  const second = await send();
+  hold(fateOf(second) === fate, `second retry: ${fateOf(second)}`);
+  if (fate === "replay") hold(second.text === retry.text, "the answer changed between two retries");
   hold(provider.callCount() === 1, `${provider.callCount()} provider calls under one key`);
   judgeBooks(await factsOf(gateway, key, at(0)), fate, hold);
   return { found, fate, told: toldOf(first) };
+}
+
+const TRIES = 10;
+
+async function again(work: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (tries === TRIES) throw error;
+    }
+  }
+}
+
+/** As an application tries again after a failure of the gateway's own. */
+async function untilJudged(send: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await send();
+    if (answer.status < 500 || tries === TRIES) return answer;
+  }
 }
 
 function toldOf(answer: Answer | null): string {

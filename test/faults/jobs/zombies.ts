@@ -21,10 +21,10 @@ import { createPatchbayProcess, type PatchbayProcess } from "./patchbay-process.
 import { KEYS, trialConfiguration } from "./trial-configuration.ts";
 
 const AT_ONCE = 16;
-const PROVIDER_MS = 250;
+const PROVIDER_MS = 500;
 const POLL_MS = 50;
 /** A frozen transaction keeps its rows locked until the server ends it: such a job is no trial. */
-const TAKE_OVER_MS = 4_000;
+const STILL_MS = 2 * PROVIDER_MS;
 const QUIET_MS = 60_000;
 /** Fewer trials than were asked for, where the machine is slow. */
 const LONGEST_MS = 420_000;
@@ -63,7 +63,8 @@ export async function runZombies(options: { readonly n: number; readonly seed: n
     const worker = field.workers[Math.floor(random() * field.workers.length)];
     if (worker === undefined) throw new Error("no worker");
     const submitted = submitRound(field, { key, first: accepted.length, seed });
-    await wait(random() * 3 * PROVIDER_MS);
+    // When every worker has its hands full.
+    await wait(PROVIDER_MS * (0.3 + random()));
     trials.push(...(await freeze(field, worker, freezes + 1, submitted)));
     accepted.push(...(await submitted));
   }
@@ -151,14 +152,14 @@ async function freeze(
     await submitted;
     const held = await heldBy(folder, worker);
     const isHeld = ({ id }: Unfinished) => held.some(({ jobId }) => jobId === id);
-    // Nobody else's lease is to lapse.
-    await until(TAKE_OVER_MS, async () => (await unfinishedJobs(database)).every(isHeld));
+    // Nobody else's lease is to lapse: until the others are done, or wait for what only the frozen one can let go.
+    await untilStill(database, (jobs) => jobs.every(isHeld));
     await shiftClock(database, number * (JOB_LEASE_SECONDS + 1));
     await database.transaction(async (tx) => {
       for (const { id, appId } of await lapsedJobs(tx))
         await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, priority: RESUMED_FIRST }, tx);
     });
-    await until(TAKE_OVER_MS, async () => !(await unfinishedJobs(database)).some(isHeld));
+    await untilStill(database, (jobs) => !jobs.some(isHeld));
     return await trialsAmong(database, worker, held);
   } finally {
     worker.resume();
@@ -216,6 +217,16 @@ async function countGivenUp({ folder, workers }: Field, trials: readonly Trial[]
     for (const { event, reason, job_id: jobId, attempt } of await logOf(folder, name))
       if (event === "job.left" && reason === "lost") left.add(`${name} ${jobId} ${attempt}`);
   return trials.filter(({ worker, jobId, attempt }) => left.has(`${worker} ${jobId} ${attempt}`)).length;
+}
+
+/** Until it holds, or nothing has ended for a while. */
+async function untilStill(database: Database, holds: (jobs: readonly Unfinished[]) => boolean): Promise<void> {
+  let [count, sinceMs] = [-1, 0];
+  await until(QUIET_MS, async () => {
+    const jobs = await unfinishedJobs(database);
+    if (jobs.length !== count) [count, sinceMs] = [jobs.length, performance.now()];
+    return holds(jobs) || performance.now() - sinceMs > STILL_MS;
+  });
 }
 
 async function untilFinished(database: Database): Promise<number> {
