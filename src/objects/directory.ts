@@ -70,8 +70,8 @@ const MOVE_TRIES = 20;
 /** Answers the topmost folder that had to be made. One that falls empty meanwhile is removed, and made again. */
 async function moveInto(aside: string, target: string): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
-    const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     try {
+      const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       await rename(aside, target);
       return made;
     } catch (error) {

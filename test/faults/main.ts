@@ -60,8 +60,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "terminated-sessions": {
     about:
-      "every session of the database ended between a provider's answer and its commit, N times at each of four moments; always on a PostgreSQL server of its own",
-    defaultN: 25,
+      "every session of the database ended between a provider's answer and its commit, N times at each of three moments; always on a PostgreSQL server of its own",
+    defaultN: 34,
     shortN: 2,
     run: runTerminatedSessions,
   },

@@ -9,7 +9,7 @@ import { seeded, shuffled } from "./seeded.ts";
 import { makeFolder } from "./surviving-database.ts";
 import { terminateSessions } from "./terminate-sessions.ts";
 
-const POINTS = ["reply-headers-sent", "reply-body-sent", "before-settle-commit", "after-settle-commit"] as const;
+const POINTS = ["reply-body-sent", "before-settle-commit", "after-settle-commit"] as const;
 type Point = (typeof POINTS)[number];
 
 const EPOCH_MS = Date.UTC(2030, 0, 1);
