@@ -44,7 +44,8 @@ export async function changeSetUp<T>(
     await announceChange(tx, "directory", scope);
     return changed;
   });
-  await refreshDirectory();
+  // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
+  await refreshDirectory().catch(() => undefined);
   return answer;
 }
 
