@@ -23,7 +23,7 @@ export interface BudgetTrials {
 }
 
 /** `second`: after a kill, what the gateways that are left, and the one that came back, let through. */
-const SIZES = { full: { first: 500, second: 200 }, short: { first: 250, second: 50 } };
+const SIZES = { full: { first: 500, second: 200 }, short: { first: 150, second: 30 } };
 const PAID = 100;
 const LEAST_OF_LEASES = 95;
 const COST_NANO_USD = 1_000_000;
@@ -255,7 +255,11 @@ function judge(
     [sums.spentNanoUsd <= LIMIT_NANO_USD, `${sums.spentNanoUsd} of ${LIMIT_NANO_USD} nano-USD are spent`],
     // What was answered is charged, or of a chat at least marked.
     [kept >= seen.passed * COST_NANO_USD, `${seen.passed} passed, and only ${kept} nano-USD are accounted for`],
-    [isKilled || kept === seen.passed * COST_NANO_USD, `${seen.passed} passed, and ${kept} nano-USD are accounted for`],
+    // What a lease held in advance may be marked by a later kill; what was charged may not change.
+    [
+      isKilled || sums.chargedNanoUsd === seen.passed * COST_NANO_USD,
+      `${seen.passed} passed, and ${sums.chargedNanoUsd} nano-USD are charged`,
+    ],
   ];
   return rules.flatMap(([holds, text]) => (holds ? [] : [`${app}, ${kind}${isKilled ? ", killed" : ""}: ${text}`]));
 }
