@@ -30,7 +30,7 @@ export interface CheckpointKeeper {
 interface KeeperParts {
   readonly database: Database;
   readonly seal: Seal;
-  readonly objects: ObjectStore;
+  readonly objects: Pick<ObjectStore, "put" | "open">;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -46,8 +46,8 @@ export function keepCheckpoints({ database, seal, objects, logger, now }: Keeper
   const turns = every(LOOK_MS, logger, "write a checkpoint of the audit log", async () => {
     const nowMs = now().getTime();
     if (lastMs !== null && nowMs - lastMs < CHECKPOINT_MS) return;
-    lastMs = nowMs;
     await writeCheckpoint(services);
+    lastMs = nowMs;
   });
   return {
     read: () => readCheckpoint(services),
