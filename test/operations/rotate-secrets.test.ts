@@ -1,0 +1,48 @@
+// `patchbay secrets rotate` on a stopped embedded installation (reliability 6, K-09): what it wraps, counts and says.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { newId } from "../../src/contract/ids.ts";
+import { sealSecret } from "../../src/storage/data-keys.ts";
+import { openDatabase } from "../../src/storage/database.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { credentialPlace } from "../../src/storage/secret-places.ts";
+import { run } from "../cli/fake-gateway.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "patchbay-rotate-"));
+after(() => rmSync(dataDir, { recursive: true, force: true }));
+const [old, fresh, strange] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+
+/** The command, with these keys in the configuration. */
+async function rotate(...keys: readonly Buffer[]) {
+  const config = join(dataDir, "patchbay.yaml");
+  const encryption = keys.map((key) => key.toString("base64"));
+  writeFileSync(config, JSON.stringify({ storage: { data_dir: dataDir }, secrets: { encryption_keys: encryption } }));
+  return run(["secrets", "rotate", "--json", "--config", config], { cwd: dataDir });
+}
+
+test("K-09: rotated by the command, the old key is needed by nothing and may be taken out", async () => {
+  const database = await openDatabase({ dataDir });
+  const workspaceId = newId("workspace");
+  const place = credentialPlace(workspaceId, "dg");
+  await database.inWorkspace(workspaceId, (tx) => sealSecret(tx, createSeal({ keys: [old] }), place, "credential"));
+  await database.close();
+
+  const refused = await rotate(strange);
+  assert.equal(refused.exitCode, 9);
+  const [freshId, oldId] = createSeal({ keys: [fresh, old] }).keyIds;
+  const rotated = await rotate(fresh, old);
+  assert.deepEqual(JSON.parse(rotated.stdout), {
+    wrapped: 1,
+    keys: [
+      { key: freshId, status: "current", data_keys: 1, answers: 0 },
+      { key: oldId, status: "old", data_keys: 0, answers: 0 },
+    ],
+    large_results: 0,
+  });
+  const alone = await rotate(fresh);
+  assert.equal((JSON.parse(alone.stdout) as { wrapped: number }).wrapped, 0);
+});
