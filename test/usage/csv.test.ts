@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { USAGE_GROUPS } from "../../src/contract/usage.ts";
 import { parseUsd } from "../../src/metering/money.ts";
 import { usageCsv, usageOf } from "../../src/requests/usage.ts";
+import { AMOUNT_NAMES } from "../../src/storage/usage-amounts.ts";
 import { rollUsage } from "../../src/storage/usage-hours.ts";
 import { openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
 import { countOneByOne, insertAttempts, someAttempt, somePlaces } from "./attempts.ts";
@@ -88,4 +89,15 @@ test("RFC 4180: what holds a comma, a quote or a line break is quoted", async ()
   await sql`update usage_progress set rolled_until = '-infinity'`.execute(database.db);
   const csv = usageCsv(await usageOf({ database }, null, { group_by: ["model"] }));
   assert(csv.split("\r\n")[1]?.startsWith('"a ""b"", c\nd",'), csv);
+});
+
+test("contract 9: an answer of more rows than anybody can use is refused, with what to do", async () => {
+  await sql`truncate usage_hours, usage_days, attempts`.execute(database.db);
+  const amounts = sql.raw(AMOUNT_NAMES.join(", "));
+  const ones = sql.raw(AMOUNT_NAMES.map(() => "1").join(", "));
+  await sql`insert into usage_days (workspace_id, app_id, day, key_id, provider, model, billing_class, capability, ${amounts})
+    select 'ws', 'app', '2026-11-19T00:00:00Z', 'key_' || n, 'deepgram', 'nova-3', 'metered', 'audio_input', ${ones}
+    from generate_series(1, 50001) as n`.execute(database.db);
+  await assert.rejects(usageOf({ database }, null, { group_by: ["key"] }), /more than 50000 rows/u);
+  assert.equal((await usageOf({ database }, null, { group_by: ["app"] })).totals[0]?.attempts, 50_001);
 });
