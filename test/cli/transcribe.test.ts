@@ -357,7 +357,7 @@ test("on a terminal there is a bar and colour on stderr, never with NO_COLOR, an
 test("Ctrl-C while waiting ends with 130 and says how to fetch the answer later", async () => {
   let child: ReturnType<typeof spawn> | undefined;
   await using gateway = await fakeGateway(() => child?.kill("SIGINT"));
-  const script = `import { runCli } from ${JSON.stringify(join(ROOT, "src/cli/run-cli.ts"))}; process.exitCode = await runCli(process.argv.slice(1), { up: async () => 0, work: async () => 0, env: {} });`;
+  const script = `import { runCli } from ${JSON.stringify(join(ROOT, "src/cli/run-cli.ts"))}; process.exitCode = await runCli(process.argv.slice(1), { up: async () => 0, work: async () => 0, operations: {}, env: {} });`;
   child = spawn(
     process.execPath,
     ["--input-type=module", "-e", script, "--", "transcribe", FILE, ...KEY, "--url", gateway.url],
