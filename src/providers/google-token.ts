@@ -1,6 +1,7 @@
 // A Google service account's key to an access token: a signed JWT exchanged at the token endpoint (RFC 7523; docs/decisions/
 // 0010). A credential that is no such key is taken for an access token as it is.
-import { createPrivateKey, sign } from "node:crypto";
+import { createPrivateKey } from "node:crypto";
+import { SignJWT } from "jose";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";
 import { retryAfterSeconds } from "./read-reply.ts";
@@ -55,7 +56,7 @@ const token = z.object({ access_token: z.string().min(1), expires_in: z.number()
 async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
   const form = new URLSearchParams({
     grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    assertion: assertionOf(account, Math.floor(Date.now() / 1000)),
+    assertion: await assertionOf(account, Math.floor(Date.now() / 1000)),
   });
   const body = Buffer.from(form.toString());
   const request: WireRequest = {
@@ -94,22 +95,19 @@ function failureKind(status: number): FailureKind {
   return status >= 400 && status < 500 ? "unauthorized" : "server_error";
 }
 
-function assertionOf(account: ServiceAccount, nowSeconds: number): string {
-  const header = {
-    alg: "RS256",
-    typ: "JWT",
-    ...(account.private_key_id == null ? {} : { kid: account.private_key_id }),
-  };
-  const claims = {
-    iss: account.client_email,
-    scope: SCOPE,
-    aud: AUDIENCE,
-    iat: nowSeconds,
-    exp: nowSeconds + LIFE_SECONDS,
-  };
-  const signed = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+async function assertionOf(account: ServiceAccount, nowSeconds: number): Promise<string> {
+  const jwt = new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({
+      alg: "RS256",
+      typ: "JWT",
+      ...(account.private_key_id == null ? {} : { kid: account.private_key_id }),
+    })
+    .setIssuer(account.client_email)
+    .setAudience(AUDIENCE)
+    .setIssuedAt(nowSeconds)
+    .setExpirationTime(nowSeconds + LIFE_SECONDS);
   try {
-    return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), createPrivateKey(account.private_key)).toString("base64url")}`;
+    return await jwt.sign(createPrivateKey(account.private_key));
   } catch {
     // Without a cause: the key's own parser may quote it.
     throw new ProviderError("unauthorized", { reason: "private_key" });
