@@ -9,6 +9,7 @@ import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./contract-suite.ts";
 import { AUDIO_BYTES, audioFixture, requestFor } from "./fixtures.ts";
 import { ASSEMBLYAI_GOLDEN, ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
+import { beforeAssemblyAi, refusedByAssemblyAi, UPLOADED } from "./refusals.ts";
 import { piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, ioFor } from "./wire-suite.ts";
@@ -17,7 +18,6 @@ const [UNIVERSAL_3, , UNIVERSAL_2] = ASSEMBLYAI_GOLDEN;
 assert.ok(UNIVERSAL_3 && UNIVERSAL_2);
 const reply = (name: string): URL => new URL(`assemblyai/${name}.json`, import.meta.url);
 const TWO_SPEAKERS = JSON.parse(await readFile(reply("two-speakers"), "utf8")) as Record<string, unknown>;
-const UPLOADED = { upload_url: "https://cdn.assemblyai.com/upload/u-1" };
 const QUEUED = { id: "run-1", status: "queued", error: null };
 
 speechContract({
@@ -25,9 +25,9 @@ speechContract({
   golden: [...ASSEMBLYAI_GOLDEN, ...ASSEMBLYAI_STREAMING_GOLDEN],
   authorization: (credential) => credential,
   success: TWO_SPEAKERS,
-  refusal: (_code, text) => ({ error: text }),
+  refusal: refusedByAssemblyAi,
   hasNoCodes: true,
-  before: (path) => (path.endsWith("/v2/upload") ? UPLOADED : undefined),
+  before: beforeAssemblyAi,
 });
 
 const MODEL = "model echoed yes";

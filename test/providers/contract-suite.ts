@@ -6,6 +6,7 @@ import { FEATURES, PREFERENCES, type Feature } from "../../src/contract/features
 import type { SpeechProvider, SpeechRequest, SpeechTarget } from "../../src/providers/provider.ts";
 import { failureContract } from "./failure-suite.ts";
 import { ASKING, type Change, type GoldenModel, type Parameter, PREFERRING, requestFor } from "./fixtures.ts";
+import { everyModelFails } from "./model-failures.ts";
 import { type ContractSubject, parametersOf, targetOf } from "./subject.ts";
 import { wireContract } from "./wire-suite.ts";
 
@@ -14,6 +15,7 @@ export function speechContract(subject: ContractSubject): void {
   modelsAreGolden(subject);
   wireContract(subject);
   failureContract(subject);
+  everyModelFails(subject);
 }
 
 function goldenRequests(provider: SpeechProvider, golden: GoldenModel): void {

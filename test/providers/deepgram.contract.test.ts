@@ -6,6 +6,7 @@ import { deepgram } from "../../src/providers/deepgram.ts";
 import { speechContract } from "./contract-suite.ts";
 import { requestFor } from "./fixtures.ts";
 import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
+import { refusedByDeepgram } from "./refusals.ts";
 import { normalised, piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 
@@ -22,7 +23,7 @@ speechContract({
   golden: DEEPGRAM_GOLDEN,
   authorization: (credential) => `Token ${credential}`,
   success: TWO_SPEAKERS,
-  refusal: (code, text) => ({ err_code: code, err_msg: text, request_id: "r-1" }),
+  refusal: refusedByDeepgram,
 });
 
 const WITHOUT_SPEAKERS = structuredClone(TWO_SPEAKERS);

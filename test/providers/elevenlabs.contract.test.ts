@@ -8,6 +8,7 @@ import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./contract-suite.ts";
 import { audioFixture, requestFor } from "./fixtures.ts";
 import { ELEVENLABS_GOLDEN } from "./golden/elevenlabs.ts";
+import { refusedByElevenLabs } from "./refusals.ts";
 import { piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, ioFor } from "./wire-suite.ts";
@@ -25,7 +26,7 @@ speechContract({
   credentialHeader: "xi-api-key",
   authorization: (credential) => credential,
   success: TWO_SPEAKERS,
-  refusal: (code, text) => ({ detail: { status: code, message: text } }),
+  refusal: refusedByElevenLabs,
 });
 
 const WITHOUT_SPEAKERS = { ...TWO_SPEAKERS, words: TWO_SPEAKERS.words.map((each) => ({ ...each, speaker_id: null })) };

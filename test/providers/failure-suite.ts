@@ -93,8 +93,6 @@ export function failureContract(subject: ContractSubject): void {
     assert.equal(error.kind, "unknown");
   });
 
-  everyModelFails(subject);
-
   test(`contract 1: ${kind}, a reset after the first byte: unknown`, async (t) => {
     const url = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
     assert.equal((await failureAt(t, subject, url)).kind, brokenAtOnce("unknown"));
@@ -125,41 +123,6 @@ export function failureContract(subject: ContractSubject): void {
   });
 }
 
-/** The same for every other model: how a failure is read must not depend on what was asked for. */
-function everyModelFails(subject: ContractSubject): void {
-  const { kind } = subject.provider;
-  // Its wires are other providers', told with their own.
-  if (kind === "sandbox") return;
-  for (const golden of subject.golden.slice(1)) {
-    const { speech } = targetOf(subject.provider, golden);
-    // Over a socket: told in the sockets' own test.
-    if (speech.streamsOnly === true) continue;
-    const name = `${kind}/${golden.model}${golden.settings === undefined ? "" : ` ${JSON.stringify(golden.settings)}`}`;
-    test(`contract 1: ${name}, each status, Retry-After, an error body, broken JSON, nothing, half an answer: as for the first model`, async (t) => {
-      let answer: (response: ServerResponse) => unknown = () => undefined;
-      const url = await failingServer(t, subject, (response) => answer(response));
-      const ask = async (what: string, expected: FailureKind, reply: typeof answer): Promise<ProviderError> => {
-        answer = reply;
-        const error = await failureAt(t, subject, url, {}, golden);
-        assert.equal(error.kind, expected, what);
-        return error;
-      };
-      const refusal = JSON.stringify(subject.refusal("some_code", `${PROVIDER_TEXT} ${CREDENTIAL}`));
-      for (const [status, expected] of STATUSES)
-        await ask(String(status), expected, (response) => response.writeHead(status).end(refusal));
-      const limited = await ask("429", "rate_limited", (r) => r.writeHead(429, { "retry-after": "17" }).end("{}"));
-      assert.equal(limited.retryAfterSeconds, 17);
-      await ask("an error body", "bad_reply", (response) => response.end(refusal));
-      await ask("broken JSON", "bad_reply", (response) => response.end('{"text": "'));
-      await ask("nothing", "bad_reply", (response) => response.end());
-      await ask("half an answer", "unknown", (response) => {
-        response.writeHead(200, { "content-length": "500" });
-        response.write("{", () => response.destroy());
-      });
-    });
-  }
-}
-
 function failureOf(
   t: TestContext,
   subject: ContractSubject,
@@ -182,7 +145,7 @@ function failingServer(
 }
 
 /** Runs the whole exchange, normalising included, and looks through the failure for what must never be in one. */
-async function failureAt(
+export async function failureAt(
   t: TestContext,
   subject: ContractSubject,
   url: URL,

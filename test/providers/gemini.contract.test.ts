@@ -8,6 +8,7 @@ import { speechContract } from "./contract-suite.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { audioFixture, requestFor } from "./fixtures.ts";
 import { GEMINI_GOLDEN } from "./golden/gemini.ts";
+import { refusedByGemini } from "./refusals.ts";
 import { normalised, piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 import { ioFor } from "./wire-suite.ts";
@@ -18,14 +19,6 @@ const reply = (name: string): URL => new URL(`gemini/${name}.json`, import.meta.
 const TWO_SPEAKERS = JSON.parse(await readFile(reply("two-speakers"), "utf8")) as Record<string, unknown>;
 const GENERATED = JSON.parse(await readFile(reply("generated"), "utf8")) as Record<string, unknown>;
 
-const refusal = (code: string, text: string) => ({
-  error: {
-    code: 400,
-    message: text,
-    status: code,
-    details: [{ "@type": "type.googleapis.com/google.rpc.Help", text }],
-  },
-});
 const audioIn = (body: unknown) => (body as { input?: { data?: unknown }[] }).input?.[0]?.data;
 const inlineIn = (body: unknown) =>
   (body as { contents?: { parts?: { inlineData?: { data?: unknown } }[] }[] }).contents?.[0]?.parts?.[0]?.inlineData
@@ -35,7 +28,7 @@ const SHARED = {
   provider: geminiAudio,
   credentialHeader: "x-goog-api-key",
   authorization: (credential: string) => credential,
-  refusal,
+  refusal: refusedByGemini,
 };
 speechContract({ ...SHARED, golden: GEMINI_GOLDEN, success: TWO_SPEAKERS, audioIn });
 // The other API of the two, with its own place for the audio and its own success body.

@@ -13,6 +13,7 @@ import { httpServer, readAll } from "../outbound/loopback.ts";
 import { speechContract } from "./contract-suite.ts";
 import { AUDIO_BYTES, audioFixture, requestFor } from "./fixtures.ts";
 import { GOOGLE_SPEECH_GOLDEN } from "./golden/google-speech.ts";
+import { refusedByGoogleSpeech } from "./refusals.ts";
 import { piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 import { ioFor } from "./wire-suite.ts";
@@ -26,7 +27,7 @@ speechContract({
   golden: GOOGLE_SPEECH_GOLDEN,
   authorization: (credential) => `Bearer ${credential}`,
   success: { results: [{ alternatives: [{ transcript: "Hello." }], resultEndOffset: "1s" }], metadata: {} },
-  refusal: (code, text) => ({ error: { code: 400, message: text, status: code, details: [] } }),
+  refusal: refusedByGoogleSpeech,
   audioIn: (body) => (body as { content?: unknown }).content,
 });
 

@@ -5,6 +5,7 @@ import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { speechContract } from "./contract-suite.ts";
 import { type GoldenModel, requestFor } from "./fixtures.ts";
 import { COMPATIBLE_GOLDEN } from "./golden/openai-compatible.ts";
+import { refusedByOpenAi } from "./refusals.ts";
 import { piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 
@@ -16,7 +17,7 @@ speechContract({
   golden: COMPATIBLE_GOLDEN,
   authorization: (credential) => `Bearer ${credential}`,
   success: { text: "Hello." },
-  refusal: (code, text) => ({ error: { message: text, type: "invalid_request_error", param: null, code } }),
+  refusal: refusedByOpenAi,
 });
 
 const VLLM_WITH_WORDS: GoldenModel = {

@@ -5,6 +5,7 @@ import { openai } from "../../src/providers/openai.ts";
 import { speechContract } from "./contract-suite.ts";
 import { requestFor } from "./fixtures.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
+import { refusedByOpenAi } from "./refusals.ts";
 import { piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 
@@ -17,7 +18,7 @@ speechContract({
   golden: OPENAI_GOLDEN,
   authorization: (credential) => `Bearer ${credential}`,
   success: { text: "Hello.", usage: { type: "duration", seconds: 1 } },
-  refusal: (code, text) => ({ error: { message: text, type: "invalid_request_error", param: null, code } }),
+  refusal: refusedByOpenAi,
 });
 
 replyContract(openai, [

@@ -22,6 +22,8 @@ export interface ContractSubject {
    * failures are those of the submission; what a connection suffers before it has led to nothing.
    */
   readonly before?: (path: string) => unknown;
+  /** Of a provider with several wires: what the model's own has in the place of the first model's. */
+  readonly wireOf?: (golden: GoldenModel) => Pick<ContractSubject, "refusal" | "before">;
 }
 
 export function targetOf(provider: SpeechProvider, golden: GoldenModel): { speech: SpeechModel; target: SpeechTarget } {

@@ -1,0 +1,78 @@
+// The sockets' failures over every model that streams over one, simulated ones included (contract 1, "Definite and unknown
+// outcomes"). One server and one way out for all of them; deadlines pass because their clock is moved.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assemblyai } from "../../src/providers/assemblyai.ts";
+import { deepgram } from "../../src/providers/deepgram.ts";
+import type { FailureKind, ProviderError } from "../../src/providers/io.ts";
+import type { SpeechProvider } from "../../src/providers/provider.ts";
+import { sandbox } from "../../src/providers/sandbox.ts";
+import { PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
+import type { GoldenModel } from "./fixtures.ts";
+import { ASSEMBLYAI_STREAMING_GOLDEN } from "./golden/assemblyai.ts";
+import { DEEPGRAM_GOLDEN } from "./golden/deepgram.ts";
+import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
+import { ASSEMBLYAI, DEEPGRAM, failure, provider, refusal, type Script, type Subject, say } from "./socket-suite.ts";
+import { outboundFor } from "./wire-suite.ts";
+
+const streaming = (adapter: SpeechProvider, all: readonly GoldenModel[], like: Subject): readonly Subject[] =>
+  all
+    .filter(({ features }) => features.streaming !== undefined)
+    .map((golden) => ({ ...like, provider: adapter, golden }));
+const startsWith = (prefix: string): readonly GoldenModel[] =>
+  SANDBOX_GOLDEN.filter(({ model }) => model.startsWith(prefix));
+
+const SUBJECTS = [
+  ...streaming(deepgram, DEEPGRAM_GOLDEN, DEEPGRAM),
+  ...streaming(assemblyai, ASSEMBLYAI_STREAMING_GOLDEN, ASSEMBLYAI),
+  ...streaming(sandbox, [...startsWith("simulated-speech"), ...startsWith("deepgram/")], DEEPGRAM),
+  ...streaming(sandbox, startsWith("assemblyai/"), ASSEMBLYAI),
+];
+const DEADLINE_MS = 10_000;
+
+test("contract 1: every model that streams over a socket fails as the first of its provider does", async (t) => {
+  let script: Script = {};
+  const { url } = await provider(t, () => script);
+  const outbound = outboundFor(t);
+  assert.ok(SUBJECTS.length > 10);
+
+  for (const subject of SUBJECTS) {
+    const name = `${subject.provider.kind}/${subject.golden?.model}`;
+    await t.test(`contract 1: ${name}'s socket, each status, cut, error, slow end and abort`, async (each) => {
+      const caller = new AbortController();
+      const ask = async (what: string, expected: FailureKind, played: Script): Promise<ProviderError> => {
+        script = played;
+        const options = { outbound, deadlineMs: DEADLINE_MS, signal: caller.signal };
+        const error = await failure(each, subject, url, options);
+        assert.equal(error.kind, expected, what);
+        return error;
+      };
+
+      const refused = JSON.stringify(subject.refusal);
+      for (const [status, expected] of STATUSES) {
+        // Nothing was sent that could be worked on.
+        const definite = expected === "unknown" ? "server_error" : expected;
+        assert.equal((await ask(String(status), definite, { refuse: refusal(status, refused) })).status, status);
+      }
+      const limited = await ask("429", "rate_limited", { refuse: refusal(429, "{}", ["retry-after: 17"]) });
+      assert.equal(limited.retryAfterSeconds, 17);
+
+      await ask("a cut", "unknown", { onAudio: (client) => client.terminate() });
+      await ask("no end", "unknown", { onFinish: (client) => client.close(1000) });
+      await ask("half of it", "unknown", {
+        onFinish: (client) => {
+          say(client, subject.messages.slice(0, -1));
+          client.close(1011);
+        },
+      });
+      await ask("an error", "bad_reply", { onFinish: (client) => say(client, [subject.refusal]) });
+      await ask("no JSON", "bad_reply", { onFinish: (client) => client.send(`<html>${PROVIDER_TEXT}`) });
+
+      each.mock.timers.enable({ apis: ["setTimeout"] });
+      await ask("no answer", "timeout", { onFinish: () => each.mock.timers.tick(DEADLINE_MS) });
+      each.mock.timers.reset();
+
+      await ask("the caller gone", "aborted", { onAudio: () => caller.abort() });
+    });
+  }
+});
