@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, globSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
@@ -11,6 +12,8 @@ import { startPostgresServer } from "../test/harness/postgres-server.ts";
 /** Only by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const TIMEOUT_MS = 180_000;
+/** Every file is a process that loads the same few hundred modules: their types are stripped, and they are compiled, once. */
+const COMPILED = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`, "compiled");
 
 const args = process.argv.slice(2);
 const engines = args.filter((arg) => arg.startsWith("--engine=")).map((arg) => arg.slice("--engine=".length));
@@ -95,7 +98,13 @@ async function runOn(
       ...chosen,
     ],
     {
-      env: { ...process.env, PATCHBAY_TEST_ENGINE: engine, [CANARY_PORT]: String(canary.port), ...variables },
+      env: {
+        ...process.env,
+        NODE_COMPILE_CACHE: COMPILED,
+        PATCHBAY_TEST_ENGINE: engine,
+        [CANARY_PORT]: String(canary.port),
+        ...variables,
+      },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
