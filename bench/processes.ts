@@ -56,7 +56,7 @@ export interface GatewayOptions {
   readonly providerUrl: string;
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
-  /** For whoever writes sealed rows beside the gateway; a random one if absent. */
+  /** For whoever writes sealed rows beside the gateway; one of this run if absent. */
   readonly encryptionKey?: Buffer;
   /** Of the configuration file. */
   readonly limits?: Readonly<Record<string, number>>;
@@ -65,6 +65,9 @@ export interface GatewayOptions {
   /** How many gateways beside each other; one if absent. */
   readonly processes?: number;
 }
+
+/** Of this run: gateways that follow each other on one database open what the one before sealed. */
+const ENCRYPTION_KEY = randomBytes(32);
 
 /** Of a row of a report. */
 export function nameOf({ engine, processes }: { readonly engine: string; readonly processes: number }): string {
@@ -119,7 +122,7 @@ function startFlags(root: string): readonly string[] {
 
 function configuration(options: GatewayOptions, dataDir: string): object {
   const { providerUrl, databaseUrl, limits } = options;
-  const encryptionKey = options.encryptionKey ?? randomBytes(32);
+  const encryptionKey = options.encryptionKey ?? ENCRYPTION_KEY;
   return {
     server: { host: "127.0.0.1", port: 0, admin: null },
     storage: { database_url: databaseUrl ?? "", data_dir: dataDir },

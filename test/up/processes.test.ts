@@ -1,6 +1,7 @@
 // `patchbay up --processes N` as an operator starts it: real processes on one port and one PostgreSQL.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -61,8 +62,8 @@ function configuration(databaseUrl: string | null, adminPort: number): object {
     server: { port: 0, admin: { port: adminPort } },
     storage: { data_dir: folder, ...(databaseUrl === null ? {} : { database_url: databaseUrl }) },
     secrets: {
-      key_pepper: Buffer.alloc(32, "a pepper of tests").toString("base64"),
-      encryption_keys: [Buffer.alloc(32, "an encryption key").toString("base64")],
+      key_pepper: randomBytes(32).toString("base64"),
+      encryption_keys: [randomBytes(32).toString("base64")],
     },
     connections: [{ id: "sim", kind: "sandbox" }],
     routes: [{ id: "speech", targets: [{ connection: "sim", model: "deepgram/nova-3" }] }],
