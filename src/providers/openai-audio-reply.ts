@@ -52,7 +52,7 @@ export function readOpenAiReply(
   const reply = parsed.data;
   const pieces = reply.segments ?? [];
   const inPlace = wordsIn === "segments" && asked.words;
-  const words = inPlace ? pieces.map(wholeSegment) : wordsOf(reply, wordsIn);
+  const words = inPlace ? pieces.map(wholeSegment) : wordsOf(reply, wordsIn).map(spokenIn(pieces.map(wholeSegment)));
   const segments = inPlace ? [] : pieces;
   return {
     text: reply.text.trim(),
@@ -71,6 +71,28 @@ export function readOpenAiReply(
 function wordsOf(reply: z.infer<typeof body>, wordsIn: Dialect["words"]): readonly ProviderWord[] {
   if (wordsIn === "tokens") return (reply.segments ?? []).flatMap((each) => joinTokens(each.words ?? []));
   return (reply.words ?? []).map(wholeWord);
+}
+
+/** Where segments alone name the speakers, a word is its segment's. */
+function spokenIn(segments: readonly ProviderSegment[]): (word: ProviderWord) => ProviderWord {
+  const named = segments.filter(({ speaker }) => speaker !== null).toSorted((one, other) => one.start - other.start);
+  return (word) => {
+    const middle = (word.start + word.end) / 2;
+    const home = named[lastBegun(named, middle)];
+    return home === undefined || home.end < middle ? word : { ...word, speaker: home.speaker };
+  };
+}
+
+/** Of pieces in order of their starts: the index of the last that has begun by then; -1: none. */
+function lastBegun(pieces: readonly ProviderSegment[], seconds: number): number {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pieces[middle]?.start ?? 0) <= seconds) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
 
 function wholeWord(each: z.infer<typeof word>): ProviderWord {

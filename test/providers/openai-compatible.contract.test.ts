@@ -69,6 +69,31 @@ replyContract(openaiCompatible, [
     receipts: ["diarization shown yes", "keyterms sent yes"],
   },
   {
+    name: "speaches names speakers in its segments alone: a word is its segment's, and nobody's outside of all",
+    golden: SPEACHES,
+    reply: {
+      text: "Hi. You? Hm.",
+      segments: [
+        { text: "You?", start: 1, end: 2, speaker: "SPEAKER_01" },
+        { text: "Hi.", start: 0, end: 1, speaker: "SPEAKER_00" },
+      ],
+      words: [
+        { word: " Hi.", start: 0.2, end: 1, probability: 0.5 },
+        { word: " You?", start: 1, end: 1.5, probability: 0.5 },
+        { word: " Hm.", start: 2.5, end: 3, probability: 0.5 },
+      ],
+    },
+    wishes: { diarization: true, words: true },
+    transcript: {
+      words: [
+        piece("Hi.", 0.2, 1, { confidence: 0.5, speaker: "SPEAKER_00" }),
+        piece("You?", 1, 1.5, { confidence: 0.5, speaker: "SPEAKER_01" }),
+        piece("Hm.", 2.5, 3, { confidence: 0.5 }),
+      ],
+    },
+    receipts: ["diarization shown yes", "timestamps.word shown yes"],
+  },
+  {
     name: "vLLM's duration is text, and it ignores the wish for words: not delivered",
     golden: VLLM_WITH_WORDS,
     reply: {

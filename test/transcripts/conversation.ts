@@ -54,7 +54,7 @@ export function idOf(text: string): string {
   return /w\d+/u.exec(text)?.[0] ?? text;
 }
 
-interface Turn {
+export interface Turn {
   readonly words: readonly Spoken[];
   readonly text: string;
   readonly start: number;
@@ -63,14 +63,15 @@ interface Turn {
   readonly channel: number;
 }
 
-const byStart = <P extends { readonly start: number; readonly channel: number }>(pieces: readonly P[]): readonly P[] =>
-  pieces.toSorted((one, other) => one.start - other.start || one.channel - other.channel);
-const textOf = (words: readonly Spoken[]): string => words.map(({ text }) => text).join(" ");
-const channelsOf = ({ words, channels }: Conversation): readonly (readonly Spoken[])[] =>
+export const byStart = <P extends { readonly start: number; readonly channel: number }>(
+  pieces: readonly P[],
+): readonly P[] => pieces.toSorted((one, other) => one.start - other.start || one.channel - other.channel);
+export const textOf = (words: readonly Spoken[]): string => words.map(({ text }) => text).join(" ");
+export const channelsOf = ({ words, channels }: Conversation): readonly (readonly Spoken[])[] =>
   Array.from({ length: channels }, (_, channel) => words.filter((word) => word.channel === channel));
 
 /** One per speaker and turn, within a channel. */
-function turnsOf(conversation: Conversation): readonly Turn[] {
+export function turnsOf(conversation: Conversation): readonly Turn[] {
   const turns = channelsOf(conversation).flatMap((words) => {
     const groups: Spoken[][] = [];
     for (const word of words) {
