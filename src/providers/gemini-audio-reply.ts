@@ -48,21 +48,35 @@ export function readInteraction(raw: unknown): GeminiReply {
       .map((each) => each.text ?? "")
       .join("\n")
       .trim(),
-    words: texts.flatMap((each) =>
-      (each.annotations ?? []).flatMap((annotation) => wordOf(wordInfo.safeParse(annotation).data, each.text ?? "")),
+    words: placedWords(
+      texts.flatMap((each) =>
+        (each.annotations ?? []).flatMap((annotation) => {
+          const { data } = wordInfo.safeParse(annotation);
+          return data === undefined ? [] : [{ ...data, text: textOfWord(data, each.text ?? "") }];
+        }),
+      ),
     ),
     requestId: id ?? null,
   };
 }
 
-/** A word without both its times is none that could be placed. */
-function wordOf(info: WordInfo | undefined, text: string): readonly ProviderWord[] {
-  if (info === undefined) return [];
-  const start = offsetSeconds(info.start_offset);
-  const end = offsetSeconds(info.end_offset);
-  const word = (info.text ?? sliceOfBytes(text, info.start_index ?? 0, info.end_index ?? 0)).trim();
-  if (start === null || end === null || word === "") return [];
-  return [{ text: word, start, end, confidence: null, speaker: info.speaker ?? null, channel: null }];
+/**
+ * All or none: segments are made of the words, and one that could not be placed would be missing from them in silence. An
+ * offset of nought may be left out, as protobuf does.
+ */
+function placedWords(infos: readonly (WordInfo & { readonly text: string })[]): readonly ProviderWord[] {
+  const words: ProviderWord[] = [];
+  for (const { text, start_offset: from, end_offset: to, speaker } of infos.filter((info) => info.text !== "")) {
+    const start = from === undefined && words.length === 0 ? 0 : offsetSeconds(from);
+    const end = offsetSeconds(to);
+    if (start === null || end === null) return [];
+    words.push({ text, start, end, confidence: null, speaker: speaker ?? null, channel: null });
+  }
+  return words;
+}
+
+function textOfWord(info: WordInfo, text: string): string {
+  return (info.text ?? sliceOfBytes(text, info.start_index ?? 0, info.end_index ?? 0)).trim();
 }
 
 /** "measured in bytes". */

@@ -45,6 +45,25 @@ const wordless = {
   steps: [{ type: "model_output", content: [{ type: "text", text: "Hello." }] }],
 };
 
+const annotated = (first: object, second: object) => ({
+  ...TWO_SPEAKERS,
+  steps: [
+    {
+      type: "model_output",
+      content: [
+        {
+          type: "text",
+          text: "Oh hi.",
+          annotations: [
+            { type: "word_info", text: "Oh", ...first },
+            { type: "word_info", text: "hi.", ...second },
+          ],
+        },
+      ],
+    },
+  ],
+});
+
 replyContract(geminiAudio, [
   {
     name: "words with times and speakers, a word without its text read by its bytes, thoughts and echoes left out",
@@ -89,6 +108,22 @@ replyContract(geminiAudio, [
     wishes: { diarization: true },
     transcript: { words: [] },
     receipts: ["diarization shown no"],
+  },
+  {
+    name: "one word without a time among others is times not delivered, instead of a word less in the segments",
+    golden: TRANSCRIBE,
+    reply: annotated({ start_offset: "0.1s", end_offset: "0.4s" }, { speaker: "spk_1" }),
+    wishes: { words: true, segments: true },
+    transcript: { text: "Oh hi.", words: [] },
+    receipts: ["timestamps.word shown no", "timestamps.segment shown no"],
+  },
+  {
+    name: "a first word without a start begins with the audio",
+    golden: TRANSCRIBE,
+    reply: annotated({ end_offset: "0.4s" }, { start_offset: "0.5s", end_offset: "1s" }),
+    wishes: { words: true },
+    transcript: { words: [piece("Oh", 0, 0.4), piece("hi.", 0.5, 1)] },
+    receipts: ["timestamps.word shown yes"],
   },
   {
     name: "silence satisfies times and speakers",
