@@ -110,6 +110,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   ],
   "app.ts": "*",
   "open-admin.ts": "*",
+  "open-public.ts": "*",
   "open-io.ts": "*",
   "open-jobs.ts": "*",
   "open-remembered.ts": "*",

@@ -9,54 +9,20 @@ import type { OwnFile } from "./admin/apply-file.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
 import { openSpool, type Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
-import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { KeyVerifier } from "./auth/verify-key.ts";
-import type { Principal } from "./auth/principal.ts";
 import type { Configuration } from "./config/configuration.ts";
-import { ENDPOINTS } from "./contract/endpoints.ts";
-import { findKey } from "./directory/find-key.ts";
-import { createAdmission } from "./gateway/admission.ts";
-import { limitFigures } from "./gateway/describe-limits.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
 import { createLocalCounters } from "./quotas/local-counters.ts";
 import { createQuotas } from "./quotas/quotas.ts";
 import { createSharedCounters } from "./quotas/shared-counters.ts";
 import type { GatewayServices } from "./gateway/services.ts";
-import { workspaceAdminEndpoints } from "./http/admin/endpoints.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
-import type { ChatEdge } from "./http/chat-edge.ts";
-import type { Endpoint, EndpointWithToken } from "./http/endpoint.ts";
-import { deleteJob } from "./http/endpoints/delete-job.ts";
-import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
-import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
-import { getHealth } from "./http/endpoints/get-health.ts";
-import { getJob } from "./http/endpoints/get-job.ts";
-import { getJobResult } from "./http/endpoints/get-job-result.ts";
-import { getLimits } from "./http/endpoints/get-limits.ts";
-import { getMe } from "./http/endpoints/get-me.ts";
-import { getModels } from "./http/endpoints/get-models.ts";
-import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
-import { getWorkspaceModels } from "./http/endpoints/get-workspace-models.ts";
-import { getOpenapi } from "./http/endpoints/get-openapi.ts";
-import { getRequest } from "./http/endpoints/get-request.ts";
-import { getUsage } from "./http/endpoints/get-usage.ts";
-import { listJobs } from "./http/endpoints/list-jobs.ts";
-import { postJob } from "./http/endpoints/post-job.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
-import { postAudioTranscriptions, postAudioTranslations } from "./http/endpoints/post-audio-transcriptions.ts";
-import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
-import { postChat } from "./http/endpoints/post-chat.ts";
-import { postRealtimeToken } from "./http/endpoints/post-realtime-token.ts";
-import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
-import { postTranslation } from "./http/endpoints/post-translation.ts";
-import { type DomainsEdge, putAudioUrlDomains } from "./http/endpoints/put-audio-url-domains.ts";
 import { createServer } from "./http/server.ts";
-import { webhookEndpoints } from "./http/webhook-endpoints.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createRequestLog, type RequestLog } from "./requests/log.ts";
 import { type RollUp, startRollUp } from "./requests/roll-up.ts";
-import { submitJob } from "./jobs/submit.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
@@ -73,6 +39,7 @@ import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 import type { OtlpSettings } from "./telemetry/otlp.ts";
+import { publicEndpoints } from "./open-public.ts";
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -335,76 +302,4 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
         ? null
         : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
   };
-}
-
-interface PublicParts extends Omit<ServerParts, "nowMs" | "keys" | "openRecord" | "readCheckpoint" | "metrics"> {
-  readonly configuration: Configuration;
-  readonly database: Database;
-  readonly edge: AdminEdge;
-  readonly readiness: Endpoint;
-}
-
-function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
-  const { configuration, gateway, spool, isDraining, database, edge, readiness } = parts;
-  const { requireAdmin } = edge;
-  const { jobs, webhooks, draining } = parts.durable;
-  const { limits } = configuration;
-  const admission = createAdmission(isDraining);
-  const speech: TranscriptionEdge = {
-    gateway,
-    admission,
-    spool,
-    maxAudioBytes: limits.maxAudioBytes,
-    submitJob: (call) => submitJob(jobs, call),
-    publicUrl: () => configuration.server.publicUrl,
-  };
-  const realtime: RealtimeEdge = {
-    gateway,
-    admission,
-    tokens: createRealtimeTokens(database, (hash, testMode) => findKey(database, hash, testMode)),
-    publicUrl: () => configuration.server.publicUrl,
-  };
-  const chat: ChatEdge = {
-    gateway,
-    admission,
-    maxBodyBytes: limits.maxChatBodyBytes,
-    publicUrl: () => configuration.server.publicUrl,
-  };
-  const allowlist: DomainsEdge = { requireAdmin, domains: { database, maxDomains: limits.maxAudioUrlDomains } };
-  return [
-    getHealth,
-    readiness,
-    getOpenapi(ENDPOINTS),
-    getErrorDocs(),
-    getMe(gateway),
-    ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
-    getRequest({ database, deletions: gateway.deletions }),
-    getUsage({ database, ledger: gateway.ledger }),
-    postTranscription(speech),
-    postTranslation(speech),
-    getRealtime(realtime),
-    postRealtimeToken(realtime),
-    postChat(chat),
-    postChatCompletions(chat),
-    postAudioTranscriptions(speech),
-    postAudioTranslations(speech),
-    getModels(gateway),
-    postJob({ jobs, admission, spool, maxAudioBytes: limits.maxJobAudioBytes }),
-    listJobs(jobs),
-    getJob(jobs, draining),
-    deleteJob(jobs),
-    getJobResult(jobs),
-    ...webhookEndpoints({
-      webhooks,
-      draining,
-      requireAdmin,
-    }),
-    getWorkspaceModels({
-      requireAdmin,
-      models: { ...gateway, database, adapters: { speech: gateway.providers, chat: gateway.chatProviders } },
-    }),
-    getAudioUrlDomains(allowlist),
-    putAudioUrlDomains(allowlist),
-    ...workspaceAdminEndpoints(edge),
-  ];
 }

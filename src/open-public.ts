@@ -1,0 +1,117 @@
+// The public listener's endpoints (contract 10), each a contract and its handler, with the parts that it needs.
+import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
+import type { Principal } from "./auth/principal.ts";
+import { ENDPOINTS } from "./contract/endpoints.ts";
+import { findKey } from "./directory/find-key.ts";
+import { createAdmission } from "./gateway/admission.ts";
+import { limitFigures } from "./gateway/describe-limits.ts";
+import { workspaceAdminEndpoints } from "./http/admin/endpoints.ts";
+import type { ChatEdge } from "./http/chat-edge.ts";
+import type { Endpoint, EndpointWithToken } from "./http/endpoint.ts";
+import { deleteJob } from "./http/endpoints/delete-job.ts";
+import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
+import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
+import { getHealth } from "./http/endpoints/get-health.ts";
+import { getJob } from "./http/endpoints/get-job.ts";
+import { getJobResult } from "./http/endpoints/get-job-result.ts";
+import { getLimits } from "./http/endpoints/get-limits.ts";
+import { getMe } from "./http/endpoints/get-me.ts";
+import { getModels } from "./http/endpoints/get-models.ts";
+import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
+import { getWorkspaceModels } from "./http/endpoints/get-workspace-models.ts";
+import { getOpenapi } from "./http/endpoints/get-openapi.ts";
+import { getRequest } from "./http/endpoints/get-request.ts";
+import { getUsage } from "./http/endpoints/get-usage.ts";
+import { listJobs } from "./http/endpoints/list-jobs.ts";
+import { postJob } from "./http/endpoints/post-job.ts";
+import { postAudioTranscriptions, postAudioTranslations } from "./http/endpoints/post-audio-transcriptions.ts";
+import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
+import { postChat } from "./http/endpoints/post-chat.ts";
+import { postRealtimeToken } from "./http/endpoints/post-realtime-token.ts";
+import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
+import { postTranslation } from "./http/endpoints/post-translation.ts";
+import { type DomainsEdge, putAudioUrlDomains } from "./http/endpoints/put-audio-url-domains.ts";
+import { webhookEndpoints } from "./http/webhook-endpoints.ts";
+import { submitJob } from "./jobs/submit.ts";
+import type { Configuration } from "./config/configuration.ts";
+import type { Database } from "./storage/database.ts";
+import type { GatewayServices } from "./gateway/services.ts";
+import type { OpenedJobs } from "./open-jobs.ts";
+import type { Spool } from "./audio/spool.ts";
+import type { AdminEdge } from "./http/admin/frame.ts";
+
+export interface PublicParts {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly gateway: GatewayServices;
+  readonly durable: OpenedJobs;
+  readonly spool: Spool;
+  readonly isDraining: () => boolean;
+  readonly edge: AdminEdge;
+  readonly readiness: Endpoint;
+}
+
+export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
+  const { configuration, gateway, spool, isDraining, database, edge, readiness } = parts;
+  const { requireAdmin } = edge;
+  const { jobs, webhooks, draining } = parts.durable;
+  const { limits } = configuration;
+  const admission = createAdmission(isDraining);
+  const speech: TranscriptionEdge = {
+    gateway,
+    admission,
+    spool,
+    maxAudioBytes: limits.maxAudioBytes,
+    submitJob: (call) => submitJob(jobs, call),
+    publicUrl: () => configuration.server.publicUrl,
+  };
+  const realtime: RealtimeEdge = {
+    gateway,
+    admission,
+    tokens: createRealtimeTokens(database, (hash, testMode) => findKey(database, hash, testMode)),
+    publicUrl: () => configuration.server.publicUrl,
+  };
+  const chat: ChatEdge = {
+    gateway,
+    admission,
+    maxBodyBytes: limits.maxChatBodyBytes,
+    publicUrl: () => configuration.server.publicUrl,
+  };
+  const allowlist: DomainsEdge = { requireAdmin, domains: { database, maxDomains: limits.maxAudioUrlDomains } };
+  return [
+    getHealth,
+    readiness,
+    getOpenapi(ENDPOINTS),
+    getErrorDocs(),
+    getMe(gateway),
+    ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
+    getRequest({ database, deletions: gateway.deletions }),
+    getUsage({ database, ledger: gateway.ledger }),
+    postTranscription(speech),
+    postTranslation(speech),
+    getRealtime(realtime),
+    postRealtimeToken(realtime),
+    postChat(chat),
+    postChatCompletions(chat),
+    postAudioTranscriptions(speech),
+    postAudioTranslations(speech),
+    getModels(gateway),
+    postJob({ jobs, admission, spool, maxAudioBytes: limits.maxJobAudioBytes }),
+    listJobs(jobs),
+    getJob(jobs, draining),
+    deleteJob(jobs),
+    getJobResult(jobs),
+    ...webhookEndpoints({
+      webhooks,
+      draining,
+      requireAdmin,
+    }),
+    getWorkspaceModels({
+      requireAdmin,
+      models: { ...gateway, database, adapters: { speech: gateway.providers, chat: gateway.chatProviders } },
+    }),
+    getAudioUrlDomains(allowlist),
+    putAudioUrlDomains(allowlist),
+    ...workspaceAdminEndpoints(edge),
+  ];
+}
