@@ -22,7 +22,10 @@ export function finishTranscript(
 ): FinishedTranscript {
   const clamp = clamper(durationSeconds);
   const words = inOrder(provider.words.map(clamp.times));
-  const given = provider.segments.length > 0 ? inOrder(provider.segments.map(clamp.times)) : segmentsFromWords(words);
+  const given =
+    provider.segments.length > 0
+      ? inOrder(provider.segments.map(clamp.times))
+      : holdingAll(segmentsFromWords(words), provider.text);
   const label = labeller([...given, ...words], wanted);
   const segments: readonly Segment[] = given.map((piece, id) => ({
     id,
@@ -101,6 +104,22 @@ function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boole
     next.start - last.end > SEGMENT_PAUSE_SECONDS ||
     next.end - first.start > MAX_BUILT_SEGMENT_SECONDS
   );
+}
+
+/** A provider may time only some of the words: what one voice said is then one segment with all of the text, not a part of it. */
+function holdingAll(built: readonly ProviderSegment[], text: string): readonly ProviderSegment[] {
+  const [first] = built;
+  if (first === undefined) return built;
+  const { start, speaker, channel } = first;
+  const isOneVoice = built.every((piece) => piece.speaker === speaker && piece.channel === channel);
+  const timed = built.reduce((sum, piece) => sum + lettersIn(piece.text), 0);
+  if (!isOneVoice || timed >= lettersIn(text)) return built;
+  const end = Math.max(...built.map((piece) => piece.end));
+  return [{ text: text.trim(), start, end, confidence: null, speaker, channel }];
+}
+
+function lettersIn(text: string): number {
+  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 }
 
 function joinWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {

@@ -130,3 +130,34 @@ test("contract 3: with several channels content is all segments by start, then c
   const finished = finishTranscript(provider, requiredFeatures({ multichannel: true }, "transcribe"), 10);
   assert.equal(finished.content, "a b c d");
 });
+
+test("contract 3: a provider that times only some of the words loses none of the text", () => {
+  const one = (text: string, start: number) => ({
+    text,
+    start,
+    end: start + 0.4,
+    confidence: 0.9,
+    speaker: null,
+    channel: 0,
+  });
+  const finished = finishTranscript(
+    {
+      text: "Good morning, everybody here.",
+      language: null,
+      languageConfidence: null,
+      segments: [],
+      words: [one("Good", 0), one("morning", 0.5)],
+      providerSeconds: null,
+      providerRequestId: null,
+      receipts: [],
+    },
+    requiredFeatures({ timestamps: "both" }, "transcribe"),
+    DURATION,
+  );
+  assert.equal(finished.content, "Good morning, everybody here.");
+  assert.deepEqual(
+    finished.segments.map(({ text, start, end }) => ({ text, start, end })),
+    [{ text: "Good morning, everybody here.", start: 0, end: 0.9 }],
+  );
+  assert.equal(finished.words.length, 2);
+});
