@@ -24,22 +24,25 @@ const stored = await openDatabase(
 // Dies with the transaction done and not committed, when it is the one of a step that is armed.
 const database: Database = {
   ...stored,
-  transaction: async (work) => {
-    const result = await stored.transaction(async (tx) => {
-      const done = await work(tx);
-      if (committing !== null) {
-        reach(committing);
-        await cut(committing);
-      }
-      return done;
-    });
-    if (committing === "before-submit-commit") {
-      committing = null;
-      reach("after-submit-commit");
-    }
-    return result;
-  },
+  transaction: (work) => killing((run) => stored.transaction(run), work),
+  inWorkspace: (workspaceId, work) => killing((run) => stored.inWorkspace(workspaceId, run), work),
 };
+type Work<T> = Parameters<typeof stored.transaction<T>>[0];
+async function killing<T>(transact: (work: Work<T>) => Promise<T>, work: Work<T>): Promise<T> {
+  const result = await transact(async (tx) => {
+    const done = await work(tx);
+    if (committing !== null) {
+      reach(committing);
+      await cut(committing);
+    }
+    return done;
+  });
+  if (committing === "before-submit-commit") {
+    committing = null;
+    reach("after-submit-commit");
+  }
+  return result;
+}
 const configuration = await configurationOf(
   {
     prices: [
