@@ -76,7 +76,7 @@ export interface App {
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
   readonly usage: Pick<RollUp, "roll" | "purge">;
-  /** From now on `/readyz` is 503, new work is refused, replies close their connection. */
+  /** From now on `/readyz` is 503 and replies close their connection; new work is refused once nobody listens any more. */
   startDraining(): void;
   /** Stops everything but the database, which was handed in. Jobs have `graceMs` to finish the calls they have in flight. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
@@ -142,6 +142,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     durable,
     spool,
     isDraining,
+    // Callers and balancers need a moment to learn of the end; what they send in it is served.
+    isClosing: () => draining && !server.server.listening,
     nowMs,
     readCheckpoint,
     metrics,
@@ -261,6 +263,7 @@ interface ServerParts {
   readonly durable: OpenedJobs;
   readonly spool: Spool;
   readonly isDraining: () => boolean;
+  readonly isClosing: () => boolean;
   readonly nowMs: () => number;
   readonly keys: KeyVerifier;
   readonly openRecord: RequestLog["open"];

@@ -46,17 +46,18 @@ export interface PublicParts {
   readonly gateway: GatewayServices;
   readonly durable: OpenedJobs;
   readonly spool: Spool;
-  readonly isDraining: () => boolean;
+  /** Connections are taken no more: what still comes, comes on one that should be gone. */
+  readonly isClosing: () => boolean;
   readonly edge: AdminEdge;
   readonly readiness: Endpoint;
 }
 
 export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
-  const { configuration, gateway, spool, isDraining, database, edge, readiness } = parts;
+  const { configuration, gateway, spool, isClosing, database, edge, readiness } = parts;
   const { requireAdmin } = edge;
   const { jobs, webhooks, draining } = parts.durable;
   const { limits } = configuration;
-  const admission = createAdmission(isDraining);
+  const admission = createAdmission(isClosing);
   const speech: TranscriptionEdge = {
     gateway,
     admission,

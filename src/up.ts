@@ -68,6 +68,7 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
 
 async function untilStopped(app: App, { database, configuration, say }: Prepared): Promise<number> {
   const signal = await stopSignal();
+  const stoppingSinceMs = performance.now();
   app.startDraining();
   say(`\n${signal}: finishing what runs`);
   const acceptMs = signal === "SIGINT" ? 0 : ACCEPT_WHILE_DRAINING_MS;
@@ -78,7 +79,8 @@ async function untilStopped(app: App, { database, configuration, say }: Prepared
     finishMs: syncTimeoutSeconds * 1000,
     wait: (ms) => wait(ms, undefined, { ref: false }),
   });
-  await app.close({ graceMs: workerGraceSeconds * 1000 });
+  // Jobs have been finishing all the while.
+  await app.close({ graceMs: Math.max(0, workerGraceSeconds * 1000 - (performance.now() - stoppingSinceMs)) });
   await database.close();
   return EXIT.ok;
 }

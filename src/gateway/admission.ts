@@ -9,11 +9,12 @@ export interface Admission {
   enter(expectedBytes: number): () => void;
 }
 
-export function createAdmission(isDraining: () => boolean, maxBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT): Admission {
+/** `isClosing`: nothing new is taken any more. While a process only drains, what still reaches it is served. */
+export function createAdmission(isClosing: () => boolean, maxBytesInFlight = MAX_BODY_BYTES_IN_FLIGHT): Admission {
   let bytesInFlight = 0;
   return {
     enter: (expectedBytes) => {
-      if (isDraining())
+      if (isClosing())
         throw new GatewayError("SHUTTING_DOWN", {
           message: "This process is shutting down. Retry: another one will answer.",
         });

@@ -152,6 +152,18 @@ test("contract 5: a worker that stops in order hands a run back at once, without
   assert.equal(paidCalls(sandbox), 1);
 });
 
+test("contract 10: what reaches a gateway that has begun to stop is served, and its connection closes", async () => {
+  const stopping = await startWorker();
+  stopping.app.startDraining();
+  assert.equal((await fetch(`${stopping.origin}/readyz`)).status, 503);
+  const served = await postForm(stopping.origin, { path: JOBS });
+  assert.equal(served.status, 202, served.text);
+  assert.equal(served.headers.get("connection"), "close");
+  const { job_id: id } = served.json as { job_id: string };
+  await startWorker();
+  assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+});
+
 test("contract 5: a worker whose grace is over hands back what it was polling, and its successor polls on at once", async () => {
   const { sandbox, origin } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });

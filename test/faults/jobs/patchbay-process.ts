@@ -9,6 +9,8 @@ export interface PatchbayProcess {
   /** Where it listens; a gateway's alone, and another one after every start. */
   readonly origin: string | null;
   readonly isRunning: boolean;
+  /** Of the process that runs; null when none does. */
+  readonly pid: number | null;
   start(): Promise<void>;
   /** As the operating system's out-of-memory killer does it. */
   kill(): Promise<void>;
@@ -26,9 +28,17 @@ export interface PatchbayProcessOptions {
   readonly command: "up" | "worker";
   readonly configFile: string;
   readonly folder: string;
+  /** What Node itself is started with. */
+  readonly nodeOptions?: readonly string[];
 }
 
-export function createPatchbayProcess({ name, command, configFile, folder }: PatchbayProcessOptions): PatchbayProcess {
+export function createPatchbayProcess({
+  name,
+  command,
+  configFile,
+  folder,
+  nodeOptions = [],
+}: PatchbayProcessOptions): PatchbayProcess {
   const logFile = join(folder, `${name}.log`);
   let child: ChildProcess | null = null;
   let origin: string | null = null;
@@ -52,10 +62,13 @@ export function createPatchbayProcess({ name, command, configFile, folder }: Pat
     get isRunning() {
       return isRunning();
     },
+    get pid() {
+      return isRunning() ? (child?.pid ?? null) : null;
+    },
     async start() {
       if (isRunning()) return;
       const log = openSync(logFile, "a");
-      const started = spawn(process.execPath, [MAIN, command, "--config", configFile], {
+      const started = spawn(process.execPath, [...nodeOptions, MAIN, command, "--config", configFile], {
         cwd: folder,
         env: { PATH: process.env["PATH"] ?? "" },
         stdio: ["ignore", log, "pipe"],
@@ -69,10 +82,7 @@ export function createPatchbayProcess({ name, command, configFile, folder }: Pat
     kill: () => end("SIGKILL"),
     stop: () => void child?.kill("SIGSTOP"),
     resume: () => void child?.kill("SIGCONT"),
-    async terminate() {
-      process.off("exit", killWithParent);
-      await end("SIGTERM");
-    },
+    terminate: () => end("SIGTERM"),
   };
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
 import { announceChange } from "../../../src/storage/announce.ts";
 import { seeded, shuffled } from "../seeded.ts";
-import { GATEWAYS, type Gateways, quantile, startGateways } from "./three-gateways.ts";
+import { GATEWAYS, type Gateways, quantile, startGateways } from "../gateways.ts";
 
 export interface RevocationTrials {
   readonly engine: string;

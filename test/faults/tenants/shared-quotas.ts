@@ -6,7 +6,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { type Answer, postForm } from "../../harness/client.ts";
 import { seeded, shuffled } from "../seeded.ts";
-import { GATEWAYS, type Gateways, startGateways } from "./three-gateways.ts";
+import { GATEWAYS, type Gateways, startGateways } from "../gateways.ts";
 
 export interface SharedQuotaTrials {
   readonly engine: string;

@@ -1,13 +1,13 @@
-// Three gateways as an operator starts them, on one PostgreSQL server, with a sandbox as their provider.
+// Gateways as an operator starts them, on one PostgreSQL server, with a sandbox as their provider: three, unless told otherwise.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Sandbox, startSandbox } from "../../../sandbox/server.ts";
-import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { type Database, openDatabase } from "../../../src/storage/database.ts";
-import { ENCRYPTION_KEY, PEPPER } from "../../harness/gateway.ts";
-import { startPostgresServer } from "../../harness/postgres-server.ts";
-import { createPatchbayProcess, type PatchbayProcess } from "../jobs/patchbay-process.ts";
+import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
+import { type PostgresServer, startPostgresServer } from "../harness/postgres-server.ts";
+import { createPatchbayProcess, type PatchbayProcess } from "./jobs/patchbay-process.ts";
 
 export interface Gateways extends AsyncDisposable {
   readonly processes: readonly PatchbayProcess[];
@@ -16,11 +16,23 @@ export interface Gateways extends AsyncDisposable {
   /** The trial's own handle, as an operator's tool has it. */
   readonly database: Database;
   readonly sandbox: Sandbox;
+  readonly postgres: Pick<PostgresServer, "url" | "restart">;
 }
 
 export const GATEWAYS = 3;
 
-export async function startGateways(fileOf: (sandbox: Sandbox) => ConfigurationFile): Promise<Gateways> {
+export interface GatewaysOptions {
+  readonly count?: number;
+  /** What a gateway's Node is started with, by its index. */
+  readonly nodeOptions?: (index: number) => readonly string[];
+  /** By which address a gateway reaches the database: the server's own, unless told otherwise. */
+  readonly databaseUrl?: (url: string, index: number) => Promise<string>;
+}
+
+export async function startGateways(
+  fileOf: (sandbox: Sandbox) => ConfigurationFile,
+  { count = GATEWAYS, nodeOptions = () => [], databaseUrl = async (url) => url }: GatewaysOptions = {},
+): Promise<Gateways> {
   await using opened = new AsyncDisposableStack();
   const postgres = await startPostgresServer();
   opened.defer(() => postgres.stop());
@@ -29,22 +41,22 @@ export async function startGateways(fileOf: (sandbox: Sandbox) => ConfigurationF
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   const processes: PatchbayProcess[] = [];
-  for (let index = 1; index <= GATEWAYS; index += 1) {
-    const name = `gateway-${index}`;
+  for (let index = 0; index < count; index += 1) {
+    const name = `gateway-${index + 1}`;
     const configFile = join(folder, `${name}.yaml`);
     await writeFile(
       configFile,
       JSON.stringify({
         ...fileOf(sandbox),
         server: { host: "127.0.0.1", port: 0, admin: null },
-        storage: { database_url: postgres.url, data_dir: join(folder, name) },
+        storage: { database_url: await databaseUrl(postgres.url, index), data_dir: join(folder, "data") },
         secrets: {
           key_pepper: PEPPER.toString("base64"),
           encryption_keys: [ENCRYPTION_KEY.toString("base64")],
         },
       }),
     );
-    const gateway = createPatchbayProcess({ name, command: "up", configFile, folder });
+    const gateway = createPatchbayProcess({ name, command: "up", configFile, folder, nodeOptions: nodeOptions(index) });
     opened.defer(() => gateway.kill());
     // The first makes the tables.
     await gateway.start();
@@ -58,6 +70,7 @@ export async function startGateways(fileOf: (sandbox: Sandbox) => ConfigurationF
     origins: processes.map(({ origin }) => origin ?? ""),
     database,
     sandbox,
+    postgres,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }

@@ -1,0 +1,42 @@
+// Asks over connections that are kept, as applications do, and makes up for nothing: a connection that breaks is an answer of its own.
+import { type Agent, request } from "node:http";
+
+export interface HttpAnswer {
+  /** Null: none came whole, and `text` says why. */
+  readonly status: number | null;
+  readonly text: string;
+}
+
+export interface HttpQuestion {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  readonly timeoutMs?: number;
+}
+
+export function askHttp(origin: string, agent: Agent | false, question: HttpQuestion): Promise<HttpAnswer> {
+  const { method, path, headers, body, timeoutMs = 60_000 } = question;
+  return new Promise((resolve) => {
+    const length = body === undefined ? {} : { "content-length": String(body.byteLength) };
+    const asked = request(`${origin}${path}`, { agent, method, headers: { ...headers, ...length } });
+    const late = setTimeout(() => asked.destroy(new Error("no whole answer in time")), timeoutMs);
+    const broke = (error: Error): void => {
+      clearTimeout(late);
+      const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
+      const kept = asked.reusedSocket ? " on a kept connection" : "";
+      resolve({ status: null, text: `${error.message}${code}${kept}` });
+    };
+    asked.once("error", broke);
+    asked.once("response", (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.once("error", broke);
+      response.once("end", () => {
+        clearTimeout(late);
+        resolve({ status: response.statusCode ?? null, text: Buffer.concat(chunks).toString() });
+      });
+    });
+    asked.end(body);
+  });
+}

@@ -1,0 +1,30 @@
+// What a trial of `npm run faults` is: its promise, how often it runs, and what it found.
+import type { Sayer } from "./progress.ts";
+
+export interface Trials {
+  readonly engine: string;
+  /** Independent trials. */
+  readonly n: number;
+  readonly violations: readonly string[];
+  readonly seconds: number;
+  readonly figures?: Readonly<Record<string, number | string>>;
+}
+
+export interface FaultOptions {
+  readonly n: number;
+  readonly seed: number;
+  readonly workers: number;
+  readonly isShort: boolean;
+  /** How far it is, for people. */
+  readonly say: Sayer;
+}
+
+export interface Fault {
+  readonly about: string;
+  /** Of `docs/faults.md`: R1 to R15, and the tests that ask for it. */
+  readonly promises: readonly string[];
+  readonly defaultN: number;
+  /** With `--short`, for every run of CI. */
+  readonly shortN: number;
+  run(options: FaultOptions): Promise<Trials>;
+}

@@ -1,0 +1,48 @@
+// How the trials of `npm run faults` are told: one line each for people, one JSON object each for machines, both with n, seed and commit.
+import { spawnSync } from "node:child_process";
+import type { Trials } from "./fault.ts";
+
+export interface FaultReport extends Omit<Trials, "engine"> {
+  readonly name: string;
+  readonly promises: readonly string[];
+  /** Null: it broke before it could say. */
+  readonly engine: string | null;
+  readonly seed: number;
+  readonly commit: string;
+  /** With no violation in n trials the rate is below 3/n, with 95 % confidence. */
+  readonly bound: number | null;
+}
+
+export function boundOf({ n, violations }: Pick<Trials, "n" | "violations">): number | null {
+  return violations.length === 0 && n > 0 ? Math.min(1, 3 / n) : null;
+}
+
+export function printReport(report: FaultReport, isJson: boolean): void {
+  if (isJson) {
+    console.log(JSON.stringify(report));
+    return;
+  }
+  const { name, engine, n, seed, commit, violations, bound, seconds, figures } = report;
+  const share = bound === null ? "no bound" : `rate < ${percent(bound)} (95 %)`;
+  console.log(
+    `${name}${engine === null ? "" : ` on ${engine}`}: n = ${n}, violations ${violations.length}, ${share}, ${seconds.toFixed(1)} s, seed ${seed}, commit ${commit}`,
+  );
+  for (const [figure, value] of Object.entries(figures ?? {})) console.log(`  ${figure}: ${value}`);
+  for (const violation of violations) console.log(`  violation: ${violation}`);
+}
+
+function percent(share: number): string {
+  const hundredths = share * 100;
+  return `${hundredths >= 10 ? hundredths.toFixed(0) : hundredths.toPrecision(2)} %`;
+}
+
+/** What was run: a `+` where the files are not those of the commit. */
+export function commitOf(): string {
+  const git = (...args: readonly string[]) => {
+    const { status, stdout } = spawnSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" });
+    return status === 0 ? stdout.trim() : null;
+  };
+  const commit = git("rev-parse", "--short", "HEAD");
+  if (commit === null) return "unknown";
+  return git("status", "--porcelain") === "" ? commit : `${commit}+`;
+}

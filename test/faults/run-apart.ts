@@ -1,0 +1,50 @@
+// Runs trials as processes of their own, several beside each other when asked: one that breaks takes no other with it, and those that
+// mostly wait for leases and clocks share the machine.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { FaultReport } from "./report.ts";
+
+export interface RunApart {
+  readonly names: readonly string[];
+  /** Handed on to each. */
+  readonly options: readonly string[];
+  readonly atOnce: number;
+  /** The report; a text instead when there is none, and it is what the process said last. */
+  readonly onEnd: (name: string, report: FaultReport | string, seconds: number) => void;
+}
+
+const LAST_WORDS = 2_000;
+
+export async function runApart({ names, options, atOnce, onEnd }: RunApart): Promise<void> {
+  const waiting = [...names];
+  const runNext = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const started = performance.now();
+      const report = await runOne(name, options);
+      onEnd(name, report, (performance.now() - started) / 1000);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, runNext));
+}
+
+async function runOne(name: string, options: readonly string[]): Promise<FaultReport | string> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), name, "--json", ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const endWithParent = (): void => void child.kill("SIGTERM");
+  process.once("exit", endWithParent);
+  const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr), exited(child)]);
+  process.off("exit", endWithParent);
+  const line = said.trimEnd().split("\n").at(-1) ?? "";
+  try {
+    return JSON.parse(line) as FaultReport;
+  } catch {
+    return (complained || said).trim().slice(-LAST_WORDS) || "it ended without a word";
+  }
+}
+
+async function exited(child: ReturnType<typeof spawn>): Promise<void> {
+  await once(child, "exit");
+}

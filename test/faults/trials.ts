@@ -1,0 +1,116 @@
+// The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
+import type { Fault } from "./fault.ts";
+import { runHangUps } from "./hang-ups/run-hang-ups.ts";
+import { runCancelRaces } from "./jobs/cancel-races.ts";
+import { runJobs } from "./jobs/run-jobs.ts";
+import { runZombies } from "./jobs/zombies.ts";
+import { runKillPoints } from "./kill-points.ts";
+import { runRollingRestart } from "./restarts/rolling-restart.ts";
+import { runSameKey } from "./same-key.ts";
+import { runSubmitKills } from "./submit-kills.ts";
+import { runTerminatedSessions } from "./terminated-sessions.ts";
+import { runBudgets } from "./tenants/budgets.ts";
+import { runRevocation } from "./tenants/revocation.ts";
+import { runSharedQuotas } from "./tenants/shared-quotas.ts";
+import { runWebhooks } from "./webhooks/run-webhooks.ts";
+
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  "kill-points": {
+    about: "kill -9 at each moment of a keyed request, N times each",
+    promises: ["R1", "R2"],
+    defaultN: 20,
+    shortN: 2,
+    run: (options) =>
+      runKillPoints({ ...options, onTrial: (point, done, total) => options.say(`${done}/${total} ${point}`) }),
+  },
+  "submit-kills": {
+    about: "kill -9 at each step of a keyed job's submission, N times each",
+    promises: ["R1", "R3"],
+    defaultN: 20,
+    shortN: 2,
+    run: runSubmitKills,
+  },
+  "terminated-sessions": {
+    about:
+      "every session of the database ended between a provider's answer and its commit, N times at each of three moments; always on a PostgreSQL server of its own",
+    promises: ["R1"],
+    defaultN: 34,
+    shortN: 2,
+    run: runTerminatedSessions,
+  },
+  "same-key": {
+    about: "N rounds of 200 identical keyed requests at once over three gateways",
+    promises: ["R1", "R2"],
+    defaultN: 10,
+    shortN: 2,
+    run: runSameKey,
+  },
+  jobs: {
+    about:
+      "N jobs while workers are killed and frozen and the database restarts; always on a PostgreSQL server of its own",
+    promises: ["R3", "R4", "R7"],
+    defaultN: 5_000,
+    shortN: 300,
+    run: runJobs,
+  },
+  zombies: {
+    about:
+      "N jobs that were taken from a frozen worker and ended before it went on; always on a PostgreSQL server of its own",
+    promises: ["R5"],
+    defaultN: 1_000,
+    shortN: 40,
+    run: runZombies,
+  },
+  "cancel-races": {
+    about: "N cancels against the completion of their jobs",
+    promises: ["R6"],
+    defaultN: 2_000,
+    shortN: 100,
+    run: runCancelRaces,
+  },
+  webhooks: {
+    about:
+      "N events to receivers that fail at random, while senders are killed; always on a PostgreSQL server of its own",
+    promises: ["R7"],
+    defaultN: 5_000,
+    shortN: 200,
+    run: runWebhooks,
+  },
+  revocation: {
+    about:
+      "N keys revoked or expired under load over three gateways, half of them without a notification; always on a PostgreSQL server of its own",
+    promises: ["R10"],
+    defaultN: 200,
+    shortN: 12,
+    run: runRevocation,
+  },
+  "rolling-restart": {
+    about:
+      "two gateways behind a balancer, stopped and started one after the other 20 times (short: 2) under N requests of every kind; always on a PostgreSQL server of its own",
+    promises: ["R14"],
+    defaultN: 10_000,
+    shortN: 600,
+    run: runRollingRestart,
+  },
+  "hang-ups": {
+    about: "callers that vanish at each of 24 points of every way of answering, N times each",
+    promises: ["R15"],
+    defaultN: 50,
+    shortN: 2,
+    run: runHangUps,
+  },
+  budgets: {
+    about: "N rushes of 500 transcriptions or chats against a budget for 100, half of them with kill -9 in the middle",
+    promises: ["budgets"],
+    defaultN: 20,
+    shortN: 2,
+    run: runBudgets,
+  },
+  "shared-quotas": {
+    about: "N times 300 requests against a quota of 100 over three gateways; always on a PostgreSQL server of its own",
+    promises: ["quotas"],
+    defaultN: 48,
+    shortN: 4,
+    run: runSharedQuotas,
+  },
+};
