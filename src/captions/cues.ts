@@ -28,7 +28,7 @@ const PAUSE_SECONDS = 1.2;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
 
 /**
- * Words give the best cues. Without them each segment is sliced at word boundaries and its time shared out by
+ * Words give the best cues, where they say all that the segments do. Otherwise each segment is sliced at word boundaries and its time shared out by
  * characters: every slice stays inside the segment the provider timed.
  */
 export function buildCues(
@@ -36,11 +36,26 @@ export function buildCues(
   words: readonly Word[],
   durationSeconds: number,
 ): readonly Cue[] {
-  const pieces = words.length > 0 ? words : segments.flatMap(slice);
+  const pieces = sayTheSame(words, segments) ? words : segments.flatMap(slice);
   const groups = group(
     pieces.map((piece) => ({ ...piece, text: singleLine(piece.text) })).filter((piece) => piece.text !== ""),
   );
   return groups.map((pieces_, index) => toCue(pieces_, groups[index + 1], durationSeconds));
+}
+
+/** Letter for letter, order aside: with several channels the words lie between one another. */
+function sayTheSame(words: readonly Word[], segments: readonly Segment[]): boolean {
+  if (words.length === 0 || segments.length === 0) return words.length > 0;
+  const [said, written] = [lettersOf(words), lettersOf(segments)];
+  return said === written || sorted(said) === sorted(written);
+}
+
+function lettersOf(pieces: readonly { readonly text: string }[]): string {
+  return pieces.map(({ text }) => text.replace(/\s+/gu, "")).join("");
+}
+
+function sorted(text: string): string {
+  return Array.from(text).toSorted().join("");
 }
 
 function slice(segment: Segment): readonly Piece[] {

@@ -7,6 +7,7 @@ import { toVtt } from "../captions/vtt.ts";
 import type { ResponseFormat, Segment, Warning, Word } from "../contract/transcription.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
+import { holdingText } from "./hold-text.ts";
 
 export interface FinishedTranscript {
   readonly content: string;
@@ -21,11 +22,12 @@ export function finishTranscript(
   durationSeconds: number,
 ): FinishedTranscript {
   const clamp = clamper(durationSeconds);
-  const words = inOrder(provider.words.map(clamp.times));
+  const timed = { words: provider.words.map(clamp.times), segments: provider.segments.map(clamp.times) };
+  const words = inOrder(timed.words);
   const given =
-    provider.segments.length > 0
-      ? inOrder(provider.segments.map(clamp.times))
-      : holdingAll(segmentsFromWords(words), provider.text);
+    timed.segments.length > 0
+      ? inOrder(holdingText(timed.segments, provider.text))
+      : segmentsFromWords(inOrder(holdingText(timed.words, provider.text)));
   const label = labeller([...given, ...words], wanted);
   const segments: readonly Segment[] = given.map((piece, id) => ({
     id,
@@ -39,7 +41,7 @@ export function finishTranscript(
     ...label(piece),
   }));
   // Words may come without punctuation: segments that nobody gave or asked for must not cost it.
-  const isText = provider.segments.length > 0 || wanted.wantsSegments;
+  const isText = provider.segments.length > 0 || wanted.wantsSegments || provider.text.trim() === "";
   const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
   return {
     content: render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
@@ -106,22 +108,6 @@ function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boole
   );
 }
 
-/** A provider may time only some of the words: what one voice said is then one segment with all of the text, not a part of it. */
-function holdingAll(built: readonly ProviderSegment[], text: string): readonly ProviderSegment[] {
-  const [first] = built;
-  if (first === undefined) return built;
-  const { start, speaker, channel } = first;
-  const isOneVoice = built.every((piece) => piece.speaker === speaker && piece.channel === channel);
-  const timed = built.reduce((sum, piece) => sum + lettersIn(piece.text), 0);
-  if (!isOneVoice || timed >= lettersIn(text)) return built;
-  const end = Math.max(...built.map((piece) => piece.end));
-  return [{ text: text.trim(), start, end, confidence: null, speaker, channel }];
-}
-
-function lettersIn(text: string): number {
-  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
-}
-
 function joinWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {
   const first = words[0];
   if (first === undefined) return [];
@@ -185,22 +171,10 @@ function render(
     case "text":
       return toPlainText(content, segments);
     case "srt":
-      return toSrt(buildCues(segments, wordsOf(content, words), durationSeconds));
+      return toSrt(buildCues(segments, words, durationSeconds));
     case "vtt":
-      return toVtt(buildCues(segments, wordsOf(content, words), durationSeconds));
+      return toVtt(buildCues(segments, words, durationSeconds));
   }
-}
-
-/** Words give the best cues, unless they are not quite the text; then the segments do, which always are. */
-function wordsOf(content: string, words: readonly Word[]): readonly Word[] {
-  const said = withoutSpace(words.map(({ text }) => text).join(""));
-  const whole = withoutSpace(content);
-  // With several channels the words lie between one another.
-  return said === whole || sorted(said) === sorted(whole) ? words : [];
-}
-
-function sorted(text: string): string {
-  return Array.from(text).toSorted().join("");
 }
 
 function withoutSpace(text: string): string {

@@ -133,3 +133,15 @@ test("contract 3: text has one line a turn where speakers are known, else the co
   assert.equal(toPlainText("ignored", [one, two, three]), "S1: a a b b\nS2: c c");
   assert.equal(toPlainText("as it is", [{ ...one, speaker: null }]), "as it is");
 });
+
+test("contract 5: words that are not all of the text make no captions: the segments do, and nothing is lost", () => {
+  const segments: readonly Segment[] = [
+    { id: 0, start: 0, end: 4, text: "Good morning, everybody here.", speaker: "S1", channel: null, confidence: null },
+  ];
+  const words: readonly Word[] = [
+    { text: "Good", start: 0, end: 0.5, speaker: "S1", channel: null, confidence: null },
+    { text: "morning,", start: 0.5, end: 1, speaker: "S1", channel: null, confidence: null },
+  ];
+  const cues = buildCues(segments, words, 10);
+  assert.equal(cues.flatMap(({ lines }) => lines).join(" "), "Good morning, everybody here.");
+});

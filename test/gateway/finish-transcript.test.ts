@@ -37,6 +37,17 @@ const fields: fc.Arbitrary<TranscriptionFields> = fc.record(
   { requiredKeys: [] },
 );
 
+const SILENCE: ProviderTranscript = {
+  text: "",
+  language: null,
+  languageConfidence: null,
+  segments: [],
+  words: [],
+  providerSeconds: null,
+  providerRequestId: null,
+  receipts: [],
+};
+
 const compact = (text: string) => text.replace(/\s+/gu, "");
 
 test("contract 3: times inside the audio, starts in order, speakers S1… by first appearance, segments add up to the content", () => {
@@ -160,4 +171,49 @@ test("contract 3: a provider that times only some of the words loses none of the
     [{ text: "Good morning, everybody here.", start: 0, end: 0.9 }],
   );
   assert.equal(finished.words.length, 2);
+});
+
+test("contract 3: what nobody timed is kept by the voice whose line or sentence it is in, and the others keep theirs", () => {
+  const said = (text: string, start: number, speaker: string | null, channel: number | null): ProviderWord => ({
+    text,
+    start,
+    end: start + 0.4,
+    confidence: null,
+    speaker,
+    channel,
+  });
+  const heard = (text: string, words: readonly ProviderWord[], fields: TranscriptionFields) => {
+    const provider = { ...SILENCE, text, words };
+    const finished = finishTranscript(provider, requiredFeatures(fields, "transcribe"), DURATION);
+    assert.equal(compact(finished.segments.map((item) => item.text).join("")), compact(finished.content));
+    return finished.segments.map((item) => [item.speaker ?? item.channel, item.text, item.start, item.end]);
+  };
+  const speakers = { diarization: true, timestamps: "both" } as const;
+  assert.deepEqual(
+    heard(
+      "Well, good morning. How are you? Fine, thank you.",
+      [said("good", 1, "A", null), said("fine", 5, "B", null)],
+      speakers,
+    ),
+    [
+      ["S1", "Well, good morning.", 1, 5],
+      ["S2", "How are you? Fine, thank you.", 1.4, 5.4],
+    ],
+  );
+  assert.deepEqual(
+    heard("left bank\nright side", [said("left", 0, null, 0), said("side", 3, null, 1)], { multichannel: true }),
+    [
+      [0, "left bank", 0, 0.4],
+      [1, "right side", 3, 3.4],
+    ],
+  );
+  // Redacted, spelled out or punctuated: the text's own way of writing it.
+  assert.deepEqual(
+    heard(
+      "[NAME] owes $20.",
+      ["Ann", "owes", "twenty", "dollars"].map((text, at) => said(text, at, "A", null)),
+      speakers,
+    ),
+    [["S1", "[NAME] owes $20.", 0, 2.4]],
+  );
 });

@@ -6,7 +6,7 @@ import { geminiAudio } from "../../src/providers/gemini-audio.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { COMPATIBLE_GOLDEN } from "../providers/golden/openai-compatible.ts";
 import { asGeminiGenerated, asGeminiInteraction, asGroq, asMistral, asSpeaches } from "./dialect-conversation.ts";
-import { catalogued, keepsInvariants, type Teller } from "./invariants.ts";
+import { catalogued, keepsInvariants, keepsTextDespiteHoles, type Teller } from "./invariants.ts";
 import { speakersAndTimes, timesOnly } from "./wishes.ts";
 
 /** As an operator declares it. */
@@ -35,4 +35,7 @@ const TELLERS: readonly Teller[] = [
   { ...declared("speaches"), maxChannels: 1, wishes: speakersAndTimes, reply: asSpeaches },
 ];
 
-for (const teller of TELLERS) keepsInvariants(teller);
+for (const teller of TELLERS) {
+  keepsInvariants(teller);
+  keepsTextDespiteHoles(teller);
+}

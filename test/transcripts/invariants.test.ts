@@ -16,7 +16,7 @@ import {
   asOpenAiVerbose,
   asWhisperCpp,
 } from "./conversation.ts";
-import { catalogued, keepsInvariants, type Teller } from "./invariants.ts";
+import { catalogued, keepsInvariants, keepsTextDespiteHoles, type Teller } from "./invariants.ts";
 import { anything, format, speakersOrChannels, timesOnly, timesOrChannels } from "./wishes.ts";
 
 const WHISPER_CPP: SpeechModel = {
@@ -63,4 +63,7 @@ const TELLERS: readonly Teller[] = [
   },
 ];
 
-for (const teller of TELLERS) keepsInvariants(teller);
+for (const teller of TELLERS) {
+  keepsInvariants(teller);
+  keepsTextDespiteHoles(teller);
+}

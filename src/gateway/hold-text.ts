@@ -1,0 +1,150 @@
+// Timed pieces (words, segments) given what they lack of a provider's own text (contract 3: text is preserved): a provider may time
+// only some of its words, of some of its speakers, or spell them differently. Pure.
+import { commonSubsequence, type Match } from "../lib/common-subsequence.ts";
+import type { ProviderWord } from "../providers/provider.ts";
+
+/**
+ * The same pieces, speakers and channels, with texts that together hold all of `text`. What lies between two pieces goes to the one
+ * whose line or sentence it is in; where both tell the same differently, the text's spelling counts; what only the pieces say stays.
+ */
+export function holdingText<P extends ProviderWord>(pieces: readonly P[], text: string): readonly P[] {
+  const spoken = pieces.filter((piece) => piece.text.trim() !== "");
+  if (spoken.length === 0 || sorted(spoken.map((piece) => piece.text).join("")) === sorted(text)) return pieces;
+  const written = tokensOf(text);
+  const { ordered, tokens, matches } = bestOf(ordersOf(spoken), written);
+  return stretched(ordered, spread(tokens, written, matches));
+}
+
+interface Token {
+  /** As it is written, what hangs on it included. */
+  readonly raw: string;
+  /** What it is recognised by. */
+  readonly key: string;
+  readonly spaced: boolean;
+  /** A line begins with it. */
+  readonly opensLine: boolean;
+}
+interface OwnedToken extends Token {
+  readonly piece: number;
+}
+
+/** Scripts that put no space between words: there a word is found by its characters. */
+const UNSPACED =
+  "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]";
+const TOKEN = new RegExp(`${UNSPACED}[^\\p{L}\\p{N}\\s]*|(?:(?!${UNSPACED})\\S)+`, "gu");
+const SENTENCE_END = /[.!?…。！？]["'”’)\]]*$/u;
+
+function tokensOf(text: string): readonly Token[] {
+  let end = 0;
+  return Array.from(text.matchAll(TOKEN), ({ 0: raw, index }) => {
+    const space = text.slice(end, index);
+    const opensLine = end > 0 && space.includes("\n");
+    end = index + raw.length;
+    const letters = raw.replace(/[^\p{L}\p{N}\p{M}]/gu, "").toLowerCase();
+    return { raw, key: letters === "" ? raw : letters, spaced: space !== "", opensLine };
+  });
+}
+
+function ownedTokens(pieces: readonly ProviderWord[]): readonly OwnedToken[] {
+  return pieces.flatMap((each, piece) => tokensOf(each.text).map((token) => ({ ...token, piece })));
+}
+
+interface Order<P> {
+  readonly ordered: readonly P[];
+  readonly tokens: readonly OwnedToken[];
+  readonly matches: readonly Match[];
+}
+
+/** Of several channels the text may go channel by channel, or by time. */
+function ordersOf<P extends ProviderWord>(pieces: readonly P[]): readonly (readonly P[])[] {
+  const channelOf = (piece: P) => piece.channel ?? 0;
+  if (new Set(pieces.map(channelOf)).size < 2) return [pieces];
+  return [
+    pieces,
+    pieces.toSorted((one, other) => channelOf(one) - channelOf(other)),
+    pieces.toSorted((one, other) => one.start - other.start || channelOf(one) - channelOf(other)),
+  ];
+}
+
+function bestOf<P extends ProviderWord>(orders: readonly (readonly P[])[], written: readonly Token[]): Order<P> {
+  const keys = written.map(({ key }) => key);
+  const tried = orders.map((ordered): Order<P> => {
+    const tokens = ownedTokens(ordered);
+    const spokenKeys = tokens.map(({ key }) => key);
+    return { ordered, tokens, matches: commonSubsequence(spokenKeys, keys) };
+  });
+  return tried.reduce((best, each) => (each.matches.length > best.matches.length ? each : best));
+}
+
+interface Spelling {
+  text: string;
+  /** It took text that lay before, or behind, all that the piece itself says. */
+  before: boolean;
+  behind: boolean;
+}
+
+/** Piece by piece, what it holds in the end. */
+function spread(
+  tokens: readonly OwnedToken[],
+  written: readonly Token[],
+  matches: readonly Match[],
+): ReadonlyMap<number, Spelling> {
+  const spellings = new Map<number, Spelling>();
+  const write = (piece: number, { raw, spaced }: Token, side?: "before" | "behind"): void => {
+    const known = spellings.get(piece) ?? { text: "", before: false, behind: false };
+    spellings.set(piece, known);
+    known.text += spaced && known.text !== "" ? ` ${raw}` : raw;
+    if (side !== undefined) known[side] = true;
+  };
+  let [spokenAt, writtenAt] = [0, 0];
+  for (const [a, b] of [...matches, [tokens.length, written.length] as const]) {
+    const said = tokens.slice(spokenAt, a);
+    const gap = written.slice(writtenAt, b);
+    const last = tokens[spokenAt - 1]?.piece;
+    const next = tokens[a]?.piece;
+    if (gap.length === 0) for (const token of said) write(token.piece, token);
+    else if (said.length > 0)
+      for (const [index, token] of gap.entries())
+        write(said[Math.floor((index * said.length) / gap.length)]?.piece ?? 0, token);
+    else if (last === next) for (const token of gap) write(last ?? 0, token);
+    else {
+      const split = last === undefined ? 0 : next === undefined ? gap.length : splitOf(written, writtenAt, b);
+      for (const [index, token] of gap.entries())
+        if (index < split) write(last ?? 0, token, "behind");
+        else write(next ?? 0, token, "before");
+    }
+    const [own, match] = [tokens[a], written[b]];
+    if (own !== undefined && match !== undefined) write(own.piece, match);
+    [spokenAt, writtenAt] = [a + 1, b + 1];
+  }
+  return spellings;
+}
+
+/** How much of a gap goes to the piece before it: to the end of its line, else of its sentence, else all. */
+function splitOf(written: readonly Token[], from: number, to: number): number {
+  for (let index = from; index <= to; index++) if (written[index]?.opensLine === true) return index - from;
+  for (let index = from; index <= to; index++)
+    if (SENTENCE_END.test(written[index - 1]?.raw ?? "")) return index - from;
+  return to - from;
+}
+
+/** What nobody timed was said between its neighbours: a piece that took it reaches as far as the next of its channel. */
+function stretched<P extends ProviderWord>(
+  pieces: readonly P[],
+  spellings: ReadonlyMap<number, Spelling>,
+): readonly P[] {
+  return pieces.flatMap((piece, index) => {
+    const spelling = spellings.get(index);
+    if (spelling === undefined) return [];
+    const { text, before, behind } = spelling;
+    const [previous, next] = [pieces[index - 1], pieces[index + 1]];
+    const start = before && previous?.channel === piece.channel ? Math.min(piece.start, previous.end) : piece.start;
+    const end = behind && next?.channel === piece.channel ? Math.max(piece.end, next.start) : piece.end;
+    return [{ ...piece, text, start, end }];
+  });
+}
+
+/** Order aside, letter for letter. */
+function sorted(text: string): string {
+  return Array.from(text.replace(/\s+/gu, "")).toSorted().join("");
+}
