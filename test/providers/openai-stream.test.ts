@@ -7,10 +7,13 @@ import { inspect } from "node:util";
 import { createIo } from "../../src/providers/make-io.ts";
 import { openai } from "../../src/providers/openai.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../../src/providers/io.ts";
-import type { SpeechEvent } from "../../src/providers/provider.ts";
+import type { SpeechEvent, SpeechProvider } from "../../src/providers/provider.ts";
+import { sandbox } from "../../src/providers/sandbox.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
-import { audioFixture, requestFor } from "./fixtures.ts";
+import { PROVIDER_TEXT, STATUSES } from "./failure-suite.ts";
+import { audioFixture, type GoldenModel, requestFor } from "./fixtures.ts";
 import { OPENAI_GOLDEN } from "./golden/openai.ts";
+import { SANDBOX_GOLDEN } from "./golden/simulated.ts";
 import { targetOf } from "./subject.ts";
 import { CREDENTIAL, outboundFor } from "./wire-suite.ts";
 
@@ -102,29 +105,84 @@ test("contract 3: openai, a byte at a time is the same stream", async (t) => {
 });
 
 const DELTA = text(EVENTS.slice(0, 1));
-for (const [what, answer, kind] of [
-  ["a refusal before the stream", (r) => r.writeHead(429, { "retry-after": "3" }).end("{}"), "rate_limited"],
-  [
-    "an answer in one piece, though a stream was asked",
-    (r) => r.writeHead(200, { "content-type": "application/json" }).end('{"text":"Hi."}'),
-    "bad_reply",
-  ],
-  ["a stream without its end", (r) => sse(r).end(DELTA), "bad_reply"],
-  ["a stream of nothing", (r) => sse(r).end(), "bad_reply"],
-  ["a stream that is cut", (r) => sse(r).write(DELTA, () => r.destroy()), "unknown"],
-  ["an event that is no JSON", (r) => sse(r).end(`${DELTA}data: {"type"\n\n`), "bad_reply"],
-  [
-    "an error as an event",
-    (r) => sse(r).end(`${DELTA}${text([{ error: { message: "Jane Doe", type: "server_error", code: null } }])}`),
-    "server_error",
-  ],
-] as const satisfies readonly (readonly [string, (response: ServerResponse) => unknown, FailureKind])[]) {
-  test(`contract 1: openai, ${what}: ${kind}`, async (t) => {
-    await assert.rejects(streamed(await ioTo(t, answer)), (error) => {
-      assert.ok(error instanceof ProviderError, inspect(error));
-      assert.equal(error.kind, kind);
-      assert.ok(!inspect(error, { depth: Infinity }).includes("Jane Doe"));
-      return true;
-    });
+const SEGMENT = text(DIARIZED.slice(0, 1));
+const REFUSAL = { error: { message: `${PROVIDER_TEXT} ${CREDENTIAL}`, type: "server_error", code: null } };
+const DEADLINE_MS = 10_000;
+const streaming = (provider: SpeechProvider, all: readonly GoldenModel[]) =>
+  all.filter(({ features }) => features.streaming !== undefined).map((model) => ({ provider, model }));
+const SUBJECTS = [
+  ...streaming(openai, OPENAI_GOLDEN),
+  ...streaming(
+    sandbox,
+    SANDBOX_GOLDEN.filter(({ model }) => model.startsWith("openai/")),
+  ),
+];
+
+test("contract 1: every model that streams events: each status, and every way its stream can break", async (t) => {
+  let answer: (response: ServerResponse) => unknown = () => undefined;
+  const url = await httpServer(t, async (request, response) => {
+    await readAll(request);
+    answer(response);
   });
+  const outbound = outboundFor(t);
+  assert.ok(SUBJECTS.length > 10);
+
+  for (const { provider, model } of SUBJECTS) {
+    await t.test(
+      `contract 1: ${provider.kind}/${model.model} ${JSON.stringify(model.settings ?? {})}`,
+      async (each) => {
+        const { speech, target } = targetOf(provider, model);
+        const caller = new AbortController();
+        const { signal } = caller;
+        const planned = provider.plan(requestFor(speech, { stream: true }), target);
+        assert.ok(planned.ok && provider.stream);
+        const ask = async (what: string, kind: FailureKind, reply: typeof answer): Promise<ProviderError> => {
+          answer = reply;
+          const options = { outbound, baseUrl: url.href, credential: CREDENTIAL, signal, deadlineMs: DEADLINE_MS };
+          const error = await drained(provider.stream?.(planned.plan, audioFixture(), createIo(options)));
+          assert.ok(error instanceof ProviderError, inspect(error));
+          assert.equal(error.kind, kind, what);
+          const told = inspect(error, { depth: Infinity, showHidden: true });
+          assert.ok(!told.includes(CREDENTIAL) && !told.includes("Jane Doe"), told);
+          return error;
+        };
+
+        for (const [status, kind] of STATUSES) {
+          const error = await ask(String(status), kind, (r) => r.writeHead(status).end(JSON.stringify(REFUSAL)));
+          assert.equal(error.status, status);
+        }
+        const limited = await ask("429", "rate_limited", (r) => r.writeHead(429, { "retry-after": "17" }).end("{}"));
+        assert.equal(limited.retryAfterSeconds, 17);
+        await ask("one piece, though a stream was asked", "bad_reply", (r) => r.writeHead(200).end('{"text":"Hi."}'));
+        await ask("an error body", "server_error", (r) => sse(r).end(text([REFUSAL])));
+        await ask("a stream of nothing", "bad_reply", (r) => sse(r).end());
+        for (const begun of [DELTA, SEGMENT]) {
+          await ask("a stream without its end", "bad_reply", (r) => sse(r).end(begun));
+          await ask("an end without its text", "bad_reply", (r) => sse(r).end(`${begun}${text([{ type: DONE }])}`));
+          await ask("a stream that is cut", "unknown", (r) => sse(r).write(begun, () => r.destroy()));
+          await ask("an event that is no JSON", "bad_reply", (r) => sse(r).end(`${begun}data: {"type"\n\n`));
+          await ask("an error as an event", "server_error", (r) => sse(r).end(`${begun}${text([REFUSAL])}`));
+        }
+        await ask("a reset", "unknown", (r) => r.socket?.resetAndDestroy());
+
+        each.mock.timers.enable({ apis: ["setTimeout"] });
+        await ask("no first byte", "timeout", () => each.mock.timers.tick(DEADLINE_MS));
+        await ask("no further byte", "timeout", (r) => sse(r).write(DELTA, () => each.mock.timers.tick(DEADLINE_MS)));
+        each.mock.timers.reset();
+        await ask("the caller gone", "aborted", () => caller.abort());
+      },
+    );
+  }
+});
+
+const DONE = "transcript.text.done";
+
+async function drained(events: AsyncIterable<SpeechEvent> | undefined): Promise<unknown> {
+  assert.ok(events);
+  try {
+    for await (const _ of events);
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
