@@ -62,11 +62,16 @@ function modelSection(name: string, model: SpeechModel): readonly string[] {
     "",
     ...(rows.length === 0 ? ["Plain text only."] : ["| feature | | proof | languages |", "|---|---|---|---|", ...rows]),
     "",
-    `Preferences taken: ${PREFERENCES.filter((preference) => model.preferences.includes(preference)).join(", ") || "none"}. Languages: ${model.languages === "any" ? "no closed list" : model.languages.join(" ")}. When none is asked: ${model.defaultLanguage === "auto" ? "the model detects" : model.defaultLanguage}.`,
+    `Preferences taken: ${PREFERENCES.filter((preference) => model.preferences.includes(preference)).join(", ") || "none"}. Languages: ${languages(model)}. When none is asked: ${model.defaultLanguage === "auto" ? "the model detects" : model.defaultLanguage}.`,
     "",
     `Limits: ${limits(model)}.${live(model)}`,
     "",
   ];
+}
+
+function languages({ languages: list, languagesFrom }: SpeechModel): string {
+  if (list === "any") return "no closed list";
+  return `${list.join(" ")}${languagesFrom === undefined ? "" : ` (${languagesFrom})`}`;
 }
 
 function live({ live: encodings, streamsOnly, samplesOnly }: SpeechModel): string {

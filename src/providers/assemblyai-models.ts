@@ -1,9 +1,12 @@
 // What AssemblyAI's models can do, as data (assemblyai.com/docs, checked 2026-11-20; providers/matrix.json).
 import type { FeatureSupport, SpeechModel } from "./provider.ts";
 
-/** docs/faq/what-languages-do-you-support-, read 2026-11-21. The newest model takes more, which is not needed to be right. */
+/** docs/faq/what-languages-do-you-support-, read 2026-11-21. Universal-3.5 takes 18 by its page; those beyond the six stay refused. */
 const UNIVERSAL_3_LANGUAGES = ["de", "en", "es", "fr", "it", "pt"];
-/** docs/pre-recorded-audio/set-language-manually, all 99, read 2026-11-21; Javanese, its `jw`, under its code in BCP 47. */
+/**
+ * docs/pre-recorded-audio/universal-2 and set-language-manually, all 99, compared code by code 2026-11-21; Javanese, its `jw`,
+ * under its code in BCP 47. docs/pre-recorded-audio/label-speakers has the same list.
+ */
 const UNIVERSAL_2_LANGUAGES =
   "af am ar as az ba be bg bn bo br bs ca cs cy da de el en es et eu fa fi fo fr gl gu ha haw he hi hr ht hu hy id is it ja jv ka kk km kn ko la lb ln lo lt lv mg mi mk ml mn mr ms mt my ne nl nn no oc pa pl ps pt ro ru sa sd si sk sl sn so sq sr su sv sw ta te tg th tk tl tr tt uk ur uz vi yi yo zh".split(
     " ",
@@ -42,6 +45,7 @@ const UNIVERSAL_2: SpeechModel = {
   // 2.2 GB is the cap of the upload; a run takes ten hours.
   limits: { maxBytes: 2_200_000_000, maxSeconds: 36_000, keyterms: { maxTerms: 200, maxTermWords: 6 } },
   languages: UNIVERSAL_2_LANGUAGES,
+  languagesFrom: "the list of its own page",
   defaultLanguage: "en-US",
 };
 
@@ -51,6 +55,7 @@ const UNIVERSAL_3: SpeechModel = {
   preferences: [...UNIVERSAL_2.preferences, "prompt"],
   limits: { ...UNIVERSAL_2.limits, keyterms: { maxTerms: 1000, maxTermWords: 6 } },
   languages: UNIVERSAL_3_LANGUAGES,
+  languagesFrom: "its FAQ of languages",
 };
 
 /**
@@ -79,7 +84,7 @@ function streaming(languages: readonly string[]): SpeechModel {
 
 export const ASSEMBLYAI_MODELS: Readonly<Record<string, SpeechModel>> = {
   "universal-3-pro": UNIVERSAL_3,
-  "universal-3-5-pro": UNIVERSAL_3,
+  "universal-3-5-pro": { ...UNIVERSAL_3, languagesFrom: "those of universal-3-pro; its own page says 18" },
   "universal-2": UNIVERSAL_2,
   "u3-rt-pro": streaming(UNIVERSAL_3_LANGUAGES),
   "universal-streaming-english": streaming(["en"]),

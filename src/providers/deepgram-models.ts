@@ -35,6 +35,7 @@ export const NOVA_3: SpeechModel = {
     maxChannels: 20,
   },
   languages: NOVA_3_LANGUAGES,
+  languagesFrom: "its overview of models and languages",
   defaultLanguage: "en",
   live: ["pcm_s16le", "webm_opus"],
   // The socket's specification has `pci` and `numbers` alone, and nothing in an answer would show that more was ignored.

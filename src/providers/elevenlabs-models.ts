@@ -3,7 +3,7 @@ import type { FeatureSupport, SpeechModel } from "./provider.ts";
 
 /**
  * docs/capabilities/speech-to-text in its edition for scribe_v1, its list of 99 in the shortest code of each (compared name by
- * name 2026-11-21). The edition for scribe_v2 says "90+".
+ * name 2026-11-21). No edition for scribe_v2 that could be found lists any: "90+", and no language is said to have gone.
  */
 const LANGUAGES =
   "af am ar as ast az be bg bn bs ca ceb cs cy da de el en es et fa ff fi fil fr ga gl gu ha he hi hr hu hy id ig is it ja jv ka kea kk km kn ko ku ky lb lg ln lo lt luo lv mi mk ml mn mr ms mt my ne nl no nso ny oc or pa pl ps pt ro ru sd sk sl sn so sr sv sw ta te tg th tr uk umb ur uz vi wo xh yue zh zu".split(
@@ -25,6 +25,7 @@ const SCRIBE_V1: SpeechModel = {
   // "Less than 5 GB", of the whole body; ten hours.
   limits: { maxBytes: 4_999_934_464, maxSeconds: 36_000, maxChannels: 5 },
   languages: LANGUAGES,
+  languagesFrom: "its page on speech to text lists them by name",
   defaultLanguage: "auto",
   // Each channel is one speaker to it, and asked for both it refuses.
   excludes: [["multichannel", "diarization"]],
@@ -32,6 +33,7 @@ const SCRIBE_V1: SpeechModel = {
 
 const SCRIBE_V2: SpeechModel = {
   ...SCRIBE_V1,
+  languagesFrom: "the list of scribe_v1: the pages of scribe_v2 say “90+” and list none",
   features: {
     ...SCRIBE_V1.features,
     "redaction.pii": SENT,

@@ -34,6 +34,7 @@ const SHARED: SpeechModel = {
   preferences: ["smart_formatting", "language"],
   limits: { ...INLINE, maxChannels: 8, keyterms: PHRASES, formats: ["wav", "mp3", "m4a", "mp4", "webm"] },
   languages: [...Object.keys(LOCALES), ...Object.keys(OTHER_NAMES)],
+  languagesFrom: "the pages of chirp_2 and chirp_3",
   defaultLanguage: "en-US",
 };
 

@@ -21,6 +21,7 @@ const PLAIN: SpeechModel = {
   preferences: ["smart_formatting", "prompt", "language"],
   limits: { maxBytes: MAX_BYTES },
   languages: LANGUAGES,
+  languagesFrom: "the list of its guide to speech to text",
   defaultLanguage: "auto",
 };
 

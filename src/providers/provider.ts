@@ -23,6 +23,8 @@ export interface SpeechModel {
   readonly limits: SpeechLimits;
   /** Primary subtags the model covers; `any` when the provider publishes no closed list. */
   readonly languages: "any" | readonly string[];
+  /** What a closed list rests on; for the docs. */
+  readonly languagesFrom?: string;
   /**
    * Documented language when none is sent: a tag (then sent explicitly), or `auto` when the model detects by itself
    * and cannot be told a default: then the language in force is unknown.
