@@ -1,101 +1,276 @@
-// Whose the administration of a workspace is (contract 2): every mirrored endpoint, for each kind of caller. Made from the list of
-// endpoints, so that a new one cannot be forgotten.
+// The matrix of tenancy (contract 2; reliability K-05, R11): every endpoint of both listeners, for every kind of caller and every kind
+// of object of somebody else's. Made from the list of endpoints: a new one, or a new kind of object in a path, cannot be forgotten.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
+import type { EndpointContract } from "../../../src/contract/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { errorBody } from "../../../src/contract/error-body.ts";
 import { keyView } from "../../../src/contract/keys.ts";
-import { send } from "../../harness/client.ts";
-import { KEY, type TestGateway } from "../../harness/gateway.ts";
-import { auditRows, call, OPERATOR_KEY, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
+import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
+import { ADMIN_KEY, auditRows, call, OPERATOR_KEY, OTHER_ADMIN_KEY, viewOf } from "./admin.ts";
+import { BODIES, openTenancyWorld, SECOND_APP_KEY, type World } from "./tenancy-world.ts";
 
-let gateway: TestGateway;
+let world: World;
 before(async () => {
-  gateway = await startAdminGateway();
+  world = await openTenancyWorld();
 });
-after(() => gateway.close());
+after(() => (world as World | undefined)?.gateway.close());
 
-const ADMINISTRATION = ENDPOINTS.filter(({ path }) => path.startsWith("/workspace/:tenant_id/"));
-const WITH_KEY = [...ENDPOINTS, ...ADMIN_ENDPOINTS].filter(({ auth }) => auth !== "none");
-const strip = (text: string) => text.replaceAll(/req_[0-9a-z]{26}/g, "req");
+type Params = Readonly<Record<string, string>>;
 
-test(`contract 2: ${ADMINISTRATION.length} endpoints of a workspace: members are refused, and to another workspace's administrator it does not exist`, async () => {
-  const before = (await auditRows(gateway)).length;
-  for (const { method, path } of ADMINISTRATION) {
-    const at = (tenant: string) => path.replace(":tenant_id", tenant).replaceAll(/:[a-z_]+/g, "notes");
-    const body = method === "GET" || method === "DELETE" ? {} : { body: {} };
-    const ask = (tenant: string, key: string) => call(gateway, method, at(tenant), { key, ...body });
-    const member = await ask("acme", KEY);
-    assert.deepEqual([member.status, member.code], [403, "FORBIDDEN"], `${method} ${path}`);
-    const foreign = await ask("acme", OTHER_ADMIN_KEY);
-    const missing = await ask("nobody", OTHER_ADMIN_KEY);
-    assert.deepEqual([foreign.status, foreign.code], [404, "NOT_FOUND"], `${method} ${path}`);
-    assert.equal(strip(foreign.text), strip(missing.text), `${method} ${path}`);
+interface Answer {
+  readonly status: number;
+  readonly code: string | null;
+  /** Everything of it but its request id and its date. */
+  readonly rest: string;
+}
+
+const ALL: readonly EndpointContract[] = [...ENDPOINTS, ...ADMIN_ENDPOINTS.filter(({ auth }) => auth === "operator")];
+const WITH_KEY = ALL.filter(({ auth }) => auth !== "none");
+const WITH_OBJECT = ALL.filter(({ path }) => /:(?!tenant_id|plan_id)/u.test(path));
+const paramsOf = (path: string) => [...path.matchAll(/:([a-z_]+)/gu)].map(([, name = ""]) => name);
+const nameOf = ({ method, path }: EndpointContract) => `${method} ${path}`;
+const isMirrored = ({ path }: EndpointContract) => path.includes(":tenant_id");
+const isOperators = ({ auth }: EndpointContract) => auth === "operator";
+
+/** Of these the last name in the path may be new: they make it. */
+const MAKES = new Set(["putBudget", "putPurpose", "putPlatformPurpose"]);
+/** Every workspace's, for the operator alone. */
+const SEES_ALL = new Set(["GET /admin/v1/requests/:request_id"]);
+
+test("K-05: a kind of object or a body that the matrix does not know is found by its name", () => {
+  for (const endpoint of ALL) {
+    fill(endpoint, { ...world.acme.objects, ...world.platform });
+    fill(endpoint, world.missing);
+    bodyOf(endpoint);
   }
-  assert.equal((await auditRows(gateway)).length, before);
+  const unknown = { ...WITH_KEY[0], method: "GET", path: "/workspace/:tenant_id/gadgets/:gadget_id" } as const;
+  assert.throws(() => fill(unknown as EndpointContract, world.acme.objects), /gadget_id/u);
+  const bodied = { ...unknown, operationId: "createGadget", requestBody: {} };
+  assert.throws(() => bodyOf(bodied as unknown as EndpointContract), /createGadget/u);
 });
 
-test(`contract 2: ${WITH_KEY.length} endpoints of both listeners: no key, a malformed, unknown, expired or revoked one have one answer`, async () => {
+test(`contract 2: ${WITH_KEY.length} endpoints: no key, a malformed, unknown, expired or revoked one have one answer, whatever the path names`, async () => {
   const made = async () =>
-    viewOf(keyView, await call(gateway, "POST", "/workspace/acme/keys", { body: { role: "admin" } }));
+    viewOf(keyView, await call(world.gateway, "POST", "/workspace/acme/keys", { body: { role: "admin" } }));
   const [expired, revoked] = [await made(), await made()];
-  await gateway.database.db
+  await world.gateway.database.db
     .updateTable("api_keys")
     .set({ expires_at: new Date("2020-01-01T00:00:00Z") })
     .where("id", "=", expired.id)
     .execute();
-  assert.equal((await call(gateway, "DELETE", `/workspace/acme/keys/${revoked.id}`)).status, 200);
+  assert.equal((await call(world.gateway, "DELETE", `/workspace/acme/keys/${revoked.id}`)).status, 200);
   const keys = [
     null,
     "svc_live_mistyped",
     "a-key-that-nobody-ever-made-01",
     expired.secret ?? "",
     revoked.secret ?? "",
-  ] as const;
-  for (const { method, path, auth } of WITH_KEY) {
-    const origin = auth === "operator" ? gateway.adminOrigin : gateway.origin;
-    const url = `${origin}${path.replace(":tenant_id", "acme").replaceAll(/:[a-z_]+/g, "notes")}`;
-    const answers = await Promise.all(
-      keys.map((key) => send(url, { method, headers: key === null ? {} : { authorization: `Bearer ${key}` } })),
-    );
-    const [first] = answers;
+  ];
+  for (const endpoint of WITH_KEY) {
+    const answers = await Promise.all([
+      ...keys.map((key) => ask(endpoint, key, { ...world.acme.objects, ...world.platform })),
+      ask(endpoint, expired.secret ?? "", world.missing),
+    ]);
     for (const answer of answers) {
-      assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"], `${method} ${path}`);
-      assert.equal(strip(answer.text), strip(first?.text ?? ""), `${method} ${path}`);
+      assert.deepEqual([answer.status, answer.code], [401, "UNAUTHENTICATED"], nameOf(endpoint));
+      assert.equal(answer.rest, answers[0]?.rest, nameOf(endpoint));
     }
   }
 });
 
-test("contract 2: the operator is let in to every endpoint of a workspace, on either listener, and is told when there is none", async () => {
-  for (const { method, path, auth } of [...ADMINISTRATION, ...ADMIN_ENDPOINTS]) {
-    if (auth === "none" || !path.includes(":tenant_id")) continue;
-    const url = path.replace(":tenant_id", "nobody").replaceAll(/:[a-z_]+/g, "notes");
-    const body = method === "GET" || method === "DELETE" ? {} : { body: {} };
-    const answer = await call(gateway, method, url, { key: OPERATOR_KEY, ...body });
-    assert.deepEqual([answer.status, answer.code], [404, "NOT_FOUND"], `${method} ${path}`);
-    assert.match(answer.text, /There is no such workspace/u, `${method} ${path}`);
+test("K-05: what is somebody else's and what does not exist have one answer, byte for byte but for the request id, and nothing changes", async (t) => {
+  const { acme, other, missing } = world;
+  const before = { audits: (await auditRows(world.gateway)).length, objects: await read() };
+  let cells = 0;
+  const alike = async (endpoint: EndpointContract, key: string, pair: Pair): Promise<void> => {
+    const [foreign, none] = await Promise.all([ask(endpoint, key, pair.foreign), ask(endpoint, key, pair.missing)]);
+    const where = `${nameOf(endpoint)}: ${pair.who}`;
+    assert.equal(foreign.rest, none.rest, where);
+    assert.ok(pair.codes.includes(foreign.code ?? ""), `${where}: ${foreign.status} ${foreign.rest}`);
+    cells += 1;
+  };
+  const all = { ...acme.objects };
+  for (const endpoint of ALL) {
+    const pairs: (Pair & { readonly key: string })[] = [];
+    const names = paramsOf(endpoint.path);
+    if (isOperators(endpoint) || isMirrored(endpoint))
+      for (const [who, key] of [
+        ["member without admin", KEY],
+        ["other app", SECOND_APP_KEY],
+      ] as const)
+        pairs.push({
+          who,
+          key,
+          foreign: { ...world.platform, ...all },
+          missing: { ...missing, tenant_id: "acme" },
+          codes: FORBIDDEN,
+        });
+    for (const [who, key] of [
+      ["other workspace", OTHER_KEY],
+      ["foreign admin", OTHER_ADMIN_KEY],
+    ] as const) {
+      if (isOperators(endpoint))
+        pairs.push({ who, key, foreign: { ...world.platform, ...all }, missing, codes: FORBIDDEN });
+      else if (isMirrored(endpoint))
+        pairs.push({ who, key, foreign: all, missing: { ...all, tenant_id: "nobody" }, codes: NOT_FOUND });
+    }
+    // The operator, of a workspace that there is none.
+    if (isMirrored(endpoint))
+      pairs.push({
+        who: "operator",
+        key: OPERATOR_KEY,
+        foreign: { ...all, tenant_id: "nobody" },
+        missing: { ...missing },
+        codes: NOT_FOUND,
+      });
+    for (const [at, name] of names.entries()) {
+      if (name === "tenant_id" || name === "plan_id" || SEES_ALL.has(nameOf(endpoint))) continue;
+      if (at === names.length - 1 && MAKES.has(endpoint.operationId)) continue;
+      // What stands before it in the path is the caller's own, what stands behind it is really there.
+      const own = isOperators(endpoint) && !isMirrored(endpoint) ? world.platform : other.objects;
+      const upTo = Object.fromEntries(names.slice(0, at).map((each) => [each, own[each] ?? ""]));
+      const pair = (who: string) => ({
+        who: `${who}, another's ${name}`,
+        foreign: { ...all, ...upTo },
+        missing: { ...all, ...upTo, [name]: missing[name] ?? "" },
+      });
+      if (isMirrored(endpoint)) {
+        pairs.push({ ...pair("operator"), key: OPERATOR_KEY, codes: NOT_FOUND });
+        if (!isOperators(endpoint)) pairs.push({ ...pair("foreign admin"), key: OTHER_ADMIN_KEY, codes: NOT_FOUND });
+      } else if (isOperators(endpoint)) pairs.push({ ...pair("operator"), key: OPERATOR_KEY, codes: NOT_FOUND });
+      else
+        for (const [who, key, codes] of [
+          ["other app", SECOND_APP_KEY, NOT_FOUND],
+          ["other workspace", OTHER_KEY, NOT_FOUND],
+          ["administrator, who has no app", ADMIN_KEY, [...NOT_FOUND, ...FORBIDDEN]],
+          ["foreign admin", OTHER_ADMIN_KEY, [...NOT_FOUND, ...FORBIDDEN]],
+          ["operator", OPERATOR_KEY, [...NOT_FOUND, ...FORBIDDEN]],
+        ] as const)
+          pairs.push({ ...pair(who), key, codes });
+    }
+    await Promise.all(pairs.map((pair) => alike(endpoint, pair.key, pair)));
+  }
+  assert.equal((await auditRows(world.gateway)).length, before.audits);
+  assert.deepEqual(await read(), before.objects);
+  t.diagnostic(`${ALL.length} endpoints, ${cells} pairs of a foreign and a missing answer`);
+});
+
+test("contract 2: no list or answer of another app, or of another workspace, tells of what is acme's", async () => {
+  const { acme, other, platform } = world;
+  const names = Object.entries(acme.objects).filter(
+    ([kind]) => kind !== "version" && kind !== "period" && kind !== "tenant_id",
+  );
+  // Its workspace, connections and routes are the second app's too.
+  const ofApp = names.filter(([kind]) =>
+    ["app_id", "key_id", "job_id", "request_id", "token", "delivery_id"].includes(kind),
+  );
+  for (const endpoint of ALL.filter(({ method }) => method === "GET")) {
+    if (isOperators(endpoint) && !isMirrored(endpoint)) continue;
+    const callers = isOperators(endpoint)
+      ? [[OPERATOR_KEY, names] as const]
+      : [[OTHER_KEY, names] as const, [OTHER_ADMIN_KEY, names] as const, [SECOND_APP_KEY, ofApp] as const];
+    for (const [key, hidden] of callers) {
+      const { rest } = await ask(endpoint, key, { ...platform, ...other.objects });
+      for (const [kind, name] of hidden) assert.ok(!rest.includes(name), `${nameOf(endpoint)} tells a ${kind}`);
+    }
   }
 });
 
-test("contract 2: an object of another workspace is the 404 of one that does not exist", async () => {
-  const { db } = gateway.database;
-  const foreign = await db
-    .selectFrom("api_keys as key")
-    .innerJoin("workspaces as workspace", "workspace.id", "key.workspace_id")
-    .select(["key.id", "key.app_id"])
-    .where("workspace.slug", "=", "other")
-    .where("key.app_id", "is not", null)
-    .executeTakeFirstOrThrow();
-  for (const [theirs, none] of [
-    [`keys/${foreign.id}`, "keys/key_nothing"],
-    [`apps/${foreign.app_id ?? ""}`, "apps/app_nothing"],
-    [`apps/${foreign.app_id ?? ""}/budgets`, "apps/app_nothing/budgets"],
-  ] as const) {
-    const answers = [theirs, none].map((path) => call(gateway, "GET", `/workspace/acme/${path}`));
-    const [one, other] = (await Promise.all(answers)).map(({ status, text }) => [status, strip(text)]);
-    assert.deepEqual(one, other);
-    assert.equal(one?.[0], 404);
+test("contract 2: a name that another workspace uses is free", async () => {
+  for (const endpoint of ENDPOINTS.filter(({ operationId }) => /^create(App|Connection|Route)$/u.test(operationId))) {
+    const name = { createApp: "acme-app", createConnection: "acme-account", createRoute: "acme-route" }[
+      endpoint.operationId
+    ];
+    const answer = await ask(endpoint, OTHER_ADMIN_KEY, world.other.objects, name);
+    assert.equal(answer.status, 201, `${nameOf(endpoint)}: ${answer.rest}`);
   }
-  const own = await call(gateway, "GET", `/workspace/other/keys/${foreign.id}`, { key: OTHER_ADMIN_KEY });
-  assert.equal(own.status, 200);
 });
+
+test("contract 2: owners are let in everywhere: every endpoint of the matrix would have worked", async () => {
+  const rank = ({ method, path }: EndpointContract) =>
+    ["GET", "PUT", "POST", "DELETE"].indexOf(method) * 1_000 - path.split("/").length;
+  // Jobs that ended are left as they are by what removes other things.
+  for (const endpoint of WITH_KEY.toSorted((one, another) => rank(one) - rank(another))) {
+    const [key, objects] = isOperators(endpoint)
+      ? [
+          OPERATOR_KEY,
+          { ...world.other.objects, ...world.platform, ...(isMirrored(endpoint) ? world.other.objects : {}) },
+        ]
+      : [isMirrored(endpoint) ? ADMIN_KEY : KEY, world.acme.objects];
+    const answer = await ask(endpoint, key, objects, "made-by-the-owner");
+    assert.ok(
+      ![401, 403, 404, 405, 500].includes(answer.status),
+      `${nameOf(endpoint)}: ${answer.status} ${answer.rest}`,
+    );
+  }
+});
+
+const NOT_FOUND = ["NOT_FOUND", "JOB_NOT_FOUND"];
+const FORBIDDEN = ["FORBIDDEN"];
+
+interface Pair {
+  readonly who: string;
+  readonly foreign: Params;
+  readonly missing: Params;
+  readonly codes: readonly string[];
+}
+
+/** Every object of acme's as its owner sees it. */
+async function read(): Promise<readonly string[]> {
+  const readers = WITH_OBJECT.filter(({ method, auth }) => method === "GET" && auth === "key");
+  return Promise.all(
+    readers.map(async (endpoint) => {
+      const { status, rest } = await ask(endpoint, isMirrored(endpoint) ? ADMIN_KEY : KEY, world.acme.objects);
+      assert.equal(status, 200, `${nameOf(endpoint)}: ${rest}`);
+      return `${nameOf(endpoint)} ${rest}`;
+    }),
+  );
+}
+
+function fill(endpoint: EndpointContract, params: Params): string {
+  return endpoint.path.replaceAll(/:([a-z_]+)/gu, (_, name: string) => {
+    const value = params[name];
+    assert.ok(
+      value !== undefined && value !== "",
+      `${nameOf(endpoint)}: the matrix has no object of the kind :${name}`,
+    );
+    return encodeURIComponent(value);
+  });
+}
+
+function bodyOf({ operationId, requestBody }: EndpointContract, name = "made"): object | FormData | null {
+  if (requestBody === undefined) return null;
+  const make = BODIES[operationId.replace(/^(create|replace|rotate|revise|publish|roll|put)Platform/u, "$1")];
+  assert.ok(make !== undefined, `the matrix has no body for ${operationId}`);
+  return make({ name });
+}
+
+async function ask(endpoint: EndpointContract, key: string | null, params: Params, name?: string): Promise<Answer> {
+  const { gateway } = world;
+  const body = bodyOf(endpoint, name);
+  const response = await fetch(
+    `${isOperators(endpoint) ? gateway.adminOrigin : gateway.origin}${fill(endpoint, params)}`,
+    {
+      method: endpoint.method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(endpoint.headers !== undefined && "If-Match" in endpoint.headers.shape ? { "if-match": "*" } : {}),
+        ...(body === null || body instanceof FormData ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === null ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
+    },
+  );
+  const requestId = response.headers.get("x-request-id") ?? "-";
+  // A feed has no end; that it began is all there is to know.
+  const isFeed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const text = isFeed ? "" : await response.text();
+  if (isFeed) await response.body?.cancel();
+  const headers = [...response.headers].filter(([header]) => header !== "date" && header !== "x-request-id");
+  return {
+    status: response.status,
+    code: response.status < 400 ? null : errorBody.parse(JSON.parse(text)).error.code,
+    rest: JSON.stringify([response.status, headers, text.replaceAll(requestId, "")]),
+  };
+}
