@@ -299,7 +299,12 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
   };
   const endpoints = publicEndpoints({ ...parts, configuration, database, edge, readiness });
   return {
-    server: createServer({ ...frame, endpoints, openRecord }),
+    server: createServer({
+      ...frame,
+      endpoints,
+      openRecord,
+      quotaFields: (principal) => parts.gateway.quotas.standing(principal),
+    }),
     admin:
       configuration.server.admin === null
         ? null

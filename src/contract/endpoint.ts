@@ -46,6 +46,11 @@ const COMMON_ERRORS = [
   "INTERNAL",
 ] as const satisfies readonly ErrorCode[];
 
+/** Whether requests count against the quotas of key and app; then every answer says what is left. */
+export function isLimited({ errors }: EndpointContract): boolean {
+  return errors.includes("RATE_LIMITED");
+}
+
 /** Every error an endpoint can answer: its own, those of its guards, and those of HTTP itself. */
 export function errorsOf(contract: EndpointContract): readonly ErrorCode[] {
   const guards: ErrorCode[] = contract.auth === "none" ? [] : ["UNAUTHENTICATED"];

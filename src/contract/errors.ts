@@ -179,7 +179,7 @@ export const ERRORS = {
     429,
     "rate_limit_error",
     true,
-    "The quota of the key or its app is used up. Retry after `Retry-After` seconds.",
+    "The quota of the key or its app is used up. Retry after `Retry-After` seconds. `RateLimit` and `RateLimit-Policy`, which every answer of an endpoint with quotas carries, tell what is left before it comes to this.",
   ),
   CONCURRENCY_LIMITED: entry(
     429,

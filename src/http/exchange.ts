@@ -19,7 +19,11 @@ export interface Exchange {
   readonly closed: Promise<void>;
   /** The code of the refusal, for the log. */
   code: ErrorCode | null;
+  /** Fields of any answer, refusals included, as they stand when it is sent. */
+  fields: () => Readonly<Record<string, string>>;
 }
+
+const NO_FIELDS: Readonly<Record<string, string>> = {};
 
 export function openExchange(raw: IncomingMessage, response: ServerResponse, receivedAt: number): Exchange {
   const controller = new AbortController();
@@ -50,6 +54,7 @@ export function openExchange(raw: IncomingMessage, response: ServerResponse, rec
     receivedAt,
     closed,
     code: null,
+    fields: () => NO_FIELDS,
   };
 }
 

@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document (contract 10), from the zod schemas the server itself parses with.
 import { z } from "zod";
-import { type EndpointContract, errorsOf, type ResponseContract } from "../contract/endpoint.ts";
+import { type EndpointContract, errorsOf, isLimited, type ResponseContract } from "../contract/endpoint.ts";
 import { errorBody, problemBody } from "../contract/error-body.ts";
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 import { routingDecision, segment, transcriptionEnvelope, warning, word } from "../contract/transcription.ts";
@@ -65,6 +65,16 @@ export function openapiDocument(contracts: readonly EndpointContract[], about: O
           schema: { type: "string", enum: ["true", "false"] },
         },
         "Retry-After": { description: "Seconds; only when retryable.", schema: { type: "integer", minimum: 0 } },
+        "RateLimit-Policy": {
+          description:
+            "The quotas of the key and its app, of each kind the one of which less is left: `requests`, `audio-seconds`, `tokens`, `concurrent`. Absent where there is none; with 429 the one that refused.",
+          schema: { type: "string", examples: ['"requests";q=600;w=60, "tokens";q=90000;w=60;qu="tokens"'] },
+        },
+        RateLimit: {
+          description:
+            "What is left of each (`r`), and in how many seconds more of it is free (`t`). As far as this process knows: another one may have used some of it.",
+          schema: { type: "string", examples: ['"requests";r=599;t=60, "tokens";r=88000;t=41'] },
+        },
       },
     },
   };
@@ -125,12 +135,13 @@ function responsesOf(contract: EndpointContract, name: string, schemas: Componen
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
+  const limits = isLimited(contract) ? ["RateLimit-Policy", "RateLimit"] : [];
   const entries: [string, Json][] = Object.entries(contract.responses).map(([status, response]) => [
     status,
-    success(response, `${name}Response${status === "200" ? "" : status}`, schemas),
+    withHeaders(success(response, `${name}Response${status === "200" ? "" : status}`, schemas), limits),
   ]);
   for (const [status, codes] of byStatus) {
-    const failure = errorResponse(codes, schemas);
+    const failure = withHeaders(errorResponse(codes, schemas), status === 401 ? [] : limits);
     const same = entries.find(([taken]) => taken === String(status));
     if (same === undefined) entries.push([String(status), failure]);
     else same[1] = merge(same[1], failure);
@@ -182,6 +193,11 @@ function merge(answer: Json, failure: Json): Json {
     headers: { ...(answer["headers"] as Json), ...(failure["headers"] as Json) },
     content: { ...left, ...right, [json]: { schema: { anyOf: alternatives } } },
   };
+}
+
+function withHeaders(response: Json, names: readonly string[]): Json {
+  const own = Object.fromEntries(names.map((name) => [name, header(name)]));
+  return { ...response, headers: { ...(response["headers"] as Json), ...own } };
 }
 
 function header(name: string): Json {

@@ -24,7 +24,7 @@ export async function sendReply(
   settleConnection(edge, request, reply);
   return reply
     .code(answer.status)
-    .headers({ "cache-control": "no-store", ...answer.headers })
+    .headers({ "cache-control": "no-store", ...fieldsOf(edge, request), ...answer.headers })
     .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
     .header("x-request-id", request.id)
     .send(payload);
@@ -43,7 +43,12 @@ async function sendStream(
   reply.hijack();
   try {
     await sendEvents(reply.raw, events, {
-      headers: { ...headers, "x-request-id": request.id, ...(edge.draining() ? { connection: "close" } : {}) },
+      headers: {
+        ...exchange.fields(),
+        ...headers,
+        "x-request-id": request.id,
+        ...(edge.draining() ? { connection: "close" } : {}),
+      },
       clientGone: exchange.signal,
       schedule: edge.schedule,
     });
@@ -62,7 +67,8 @@ async function sendSession(
   { session, release }: Extract<ReplyBody, { session: unknown }>,
 ): Promise<FastifyReply> {
   try {
-    await edge.upgrades().accept(request.raw, reply.raw, request.id, (client, stopping) => {
+    const headers = { ...fieldsOf(edge, request), "x-request-id": request.id };
+    await edge.upgrades().accept(request.raw, reply.raw, headers, (client, stopping) => {
       reply.hijack();
       return session(client, stopping);
     });
@@ -89,7 +95,14 @@ export function sendError(edge: Edge, request: FastifyRequest, reply: FastifyRep
     edge.logger.error({ request_id: request.id, method: request.method, route, code: answer.code, err });
   }
   settleConnection(edge, request, reply);
-  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  return reply
+    .code(answer.status)
+    .headers({ ...fieldsOf(edge, request), ...answer.headers })
+    .send(answer.body);
+}
+
+function fieldsOf(edge: Edge, request: FastifyRequest): Readonly<Record<string, string>> {
+  return edge.exchanges.get(request.raw)?.fields() ?? {};
 }
 
 function settleConnection(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {

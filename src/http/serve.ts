@@ -1,6 +1,7 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { isLimited } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type RequestId } from "../contract/ids.ts";
 import type { OpenRecord } from "../gateway/request-record.ts";
@@ -26,6 +27,8 @@ export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
 export interface Frame<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;
   readonly openRecord?: OpenRecordFor<P>;
+  /** What is left of a caller's quotas, for the answers of endpoints that count against them. */
+  readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
 }
 
 interface Admitted<P> {
@@ -52,6 +55,9 @@ export function serve<P extends EdgePrincipal>(
         openRecord(edge, endpoint, frame, { request, reply, principal: null });
         throw error;
       });
+      const { quotaFields } = frame;
+      if (isLimited(contract) && quotaFields !== undefined)
+        exchangeOf(edge, request).fields = () => quotaFields(principal);
       admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
       if (contract.auth === "operator") requireOperator(principal);
       if (contract.scope !== undefined) requireScope(principal, contract.scope);

@@ -23,6 +23,7 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;
   /** Opens the record of a request to a routed endpoint. */
   readonly openRecord?: OpenRecordFor<P>;
+  readonly quotaFields?: (principal: P) => Readonly<Record<string, string>>;
   readonly publicUrl: () => string;
   readonly logger: Logger;
   /** True from the first moment of a shutdown: replies then close their connection. */

@@ -15,7 +15,12 @@ export type RunSession = (client: WebSocket, stopping: AbortSignal) => Promise<v
 
 export interface Upgrades {
   /** Answers 101 and runs the session; to be called once the request was judged. */
-  accept(request: IncomingMessage, response: ServerResponse, requestId: string, run: RunSession): Promise<void>;
+  accept(
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+    run: RunSession,
+  ): Promise<void>;
   /** Ends what runs, each with its own last word. */
   endAll(): Promise<void>;
 }
@@ -36,9 +41,9 @@ export function createUpgrades(server: Server): Upgrades {
   const heads = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  const requestIds = new WeakMap<IncomingMessage, string>();
-  sockets.on("headers", (headers, request) => {
-    headers.push(`x-request-id: ${requestIds.get(request) ?? ""}`);
+  const ownHeaders = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
+  sockets.on("headers", (lines, request) => {
+    lines.push(...Object.entries(ownHeaders.get(request) ?? {}).map(([name, value]) => `${name}: ${value}`));
   });
   server.on("upgrade", (request, socket, head) => {
     heads.set(request, { socket, head });
@@ -51,11 +56,11 @@ export function createUpgrades(server: Server): Upgrades {
     server.emit("request", request, response);
   });
   return {
-    accept: async (request, response, requestId, run) => {
+    accept: async (request, response, headers, run) => {
       const taken = heads.get(request);
       if (taken === undefined || !isHandshake(request)) throw notAnUpgrade();
       const { socket, head } = taken;
-      requestIds.set(request, requestId);
+      ownHeaders.set(request, headers);
       response.detachSocket(socket as Parameters<ServerResponse["detachSocket"]>[0]);
       const session = new Promise<void>((resolve, reject) => {
         socket.once("close", resolve);

@@ -19,6 +19,13 @@ export interface Refused {
 export type Verdict = { readonly ok: true } | Refused;
 export type Entered = { readonly ok: true; readonly leave: () => void } | Refused;
 
+/** As far as this process knows, without asking anybody. */
+export interface Standing {
+  readonly left: number;
+  /** Until there is more than that; null: nobody knows, or nothing was taken. */
+  readonly moreInMs: number | null;
+}
+
 /** What can be said at once is, so that nobody waits for a turn. */
 export type Soon<T> = T | Promise<T>;
 
@@ -28,6 +35,8 @@ export interface Counters {
   correct(limits: readonly Limit[], difference: number): void;
   /** Holds a place of each. */
   enter(limits: readonly Limit[]): Soon<Entered>;
+  /** Null: nothing of it was taken here yet. */
+  standing(limit: Limit): Standing | null;
   /** Gives back what is not used. */
   close(): Promise<void>;
 }

@@ -63,13 +63,13 @@ export function drawPlaces(
   state: unknown,
   ask: PlaceAsk,
   { process, nowMs }: { readonly process: string; readonly nowMs: number },
-): { state: Places; granted: number } {
+): { state: Places; granted: number; others: number } {
   const others = Object.entries(readPlaces(state)).filter(([id, [, untilMs]]) => id !== process && untilMs > nowMs);
   const taken = others.reduce((sum, [, [places]]) => sum + places, 0);
   const granted = Math.max(0, Math.min(ask.wanted, ask.limit.limit - taken - ask.held));
   const held = ask.held + granted;
   const own = held > 0 ? { [process]: [held, nowMs + PLACE_LEASE_MS] as const } : {};
-  return { state: { ...Object.fromEntries(others), ...own }, granted };
+  return { state: { ...Object.fromEntries(others), ...own }, granted, others: taken };
 }
 
 /** Both are written here and nowhere else. */

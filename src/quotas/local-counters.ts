@@ -1,7 +1,7 @@
 // Quotas counted in this process (contract 2): the embedded engine has no other.
 import { countName } from "../storage/quota-counts.ts";
 import type { Counters, Limit } from "./counters.ts";
-import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, sumOf } from "./window.ts";
+import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, standingOf, sumOf } from "./window.ts";
 
 export function createLocalCounters(nowMs: () => number): Counters {
   const windows = new Map<string, Slots>();
@@ -39,6 +39,10 @@ export function createLocalCounters(nowMs: () => number): Counters {
       if (full !== undefined) return { ok: false, limit: full, waitMs: 0 };
       for (const name of limits.map(countName)) running.set(name, (running.get(name) ?? 0) + 1);
       return { ok: true, leave: () => leave(limits) };
+    },
+    standing: (limit) => {
+      if (limit.periodMs === 0) return { left: limit.limit - (running.get(countName(limit)) ?? 0), moreInMs: null };
+      return standingOf(slotsOf(limit), limit, nowMs());
     },
     close: async () => undefined,
   };

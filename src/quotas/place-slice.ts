@@ -1,6 +1,6 @@
 // The places this process holds of a limit on requests at once (contract 2): one that falls free serves the next request here, and goes
 // back when none has come for a second.
-import type { Limit, Soon, Verdict } from "./counters.ts";
+import type { Limit, Soon, Standing, Verdict } from "./counters.ts";
 import type { PlaceAsk } from "./draw.ts";
 
 interface Waiter {
@@ -19,6 +19,8 @@ export class PlaceSlice {
   #held = 0;
   #running = 0;
   #leastFree = 0;
+  /** What the other processes held when it was last drawn; null: never was. */
+  #others: number | null = null;
   #waiting: Waiter[] = [];
   #isDrawing = false;
   /** Places are to go back, and the row does not know yet. */
@@ -55,9 +57,10 @@ export class PlaceSlice {
     return { limit: this.#limit, held: this.#held, wanted: this.#waiting.length };
   }
 
-  drawn({ wanted }: PlaceAsk, granted: number): void {
+  drawn({ wanted }: PlaceAsk, { granted, others }: { readonly granted: number; readonly others: number }): void {
     this.#isDrawing = false;
     this.#held += granted;
+    this.#others = others;
     for (const { resolve } of this.#waiting.splice(0, wanted)) {
       if (this.#held > this.#running) {
         this.#use();
@@ -74,6 +77,10 @@ export class PlaceSlice {
     this.#isDrawing = false;
     for (const { reject } of this.#waiting.splice(0, wanted)) reject(error);
     this.#askAgain();
+  }
+
+  standing({ limit }: Limit): Standing | null {
+    return this.#others === null ? null : { left: limit - this.#others - this.#running, moreInMs: null };
   }
 
   /** Called once a second: places that nobody used since go back. False: there are none to look after. */

@@ -1,9 +1,11 @@
 // Quotas of keys and apps (contract 2): requests a minute, requests at once, seconds of audio an hour, tokens a minute. The smaller of
 // key and app applies. How they are counted is `counters.ts`'s; what a caller is told is decided here.
-import type { Principal, Quota } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { CountUnit } from "../storage/quota-counts.ts";
 import type { Counters, Limit, Refused } from "./counters.ts";
+import { type LimitStanding, rateLimitFields } from "./rate-limit-fields.ts";
+import { UNITS } from "./units.ts";
 
 export interface Quotas {
   /** Counts a request in; call the answer when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
@@ -12,6 +14,8 @@ export interface Quotas {
   takeAudio(holders: QuotaHolders, seconds: number): Promise<void>;
   /** The same for the tokens a chat may use. Tell the answer how many it used in the end: more count too, the rest is free. */
   takeTokens(holders: QuotaHolders, tokens: number): Promise<(used: number) => void>;
+  /** What is left, for an answer's RateLimit fields: out of memory, so that nobody waits for it. Empty where nothing is limited. */
+  standing(holders: QuotaHolders): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -21,56 +25,6 @@ export interface QuotaHolders {
   readonly key: Pick<Principal["key"], "id" | "quota">;
   readonly app: Pick<NonNullable<Principal["app"]>, "id" | "quota"> | null;
 }
-
-interface Unit {
-  readonly limitOf: (quota: Quota) => number | null;
-  readonly periodMs: number;
-  /** How many of what is counted make one of what is limited. */
-  readonly scale: number;
-  /** In messages and details. */
-  readonly words: string;
-  /** The policy's name in the RateLimit fields, and its unit (draft-ietf-httpapi-ratelimit-headers, "qu"). */
-  readonly policy: string;
-  readonly quotaUnit: string | null;
-}
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-
-const UNITS: Readonly<Record<CountUnit, Unit>> = {
-  requests: {
-    limitOf: (quota) => quota.requestsPerMinute,
-    periodMs: MINUTE_MS,
-    scale: 1,
-    words: "requests",
-    policy: "requests",
-    quotaUnit: null,
-  },
-  audio: {
-    limitOf: (quota) => quota.audioSecondsPerHour,
-    periodMs: HOUR_MS,
-    scale: 1000,
-    words: "audio seconds",
-    policy: "audio-seconds",
-    quotaUnit: "audio-seconds",
-  },
-  tokens: {
-    limitOf: (quota) => quota.tokensPerMinute,
-    periodMs: MINUTE_MS,
-    scale: 1,
-    words: "tokens",
-    policy: "tokens",
-    quotaUnit: "tokens",
-  },
-  concurrent: {
-    limitOf: (quota) => quota.concurrent,
-    periodMs: 0,
-    scale: 1,
-    words: "requests at once",
-    policy: "concurrent",
-    quotaUnit: "concurrent-requests",
-  },
-};
 
 export function createQuotas(counters: Counters): Quotas {
   const take = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<void> => {
@@ -101,9 +55,21 @@ export function createQuotas(counters: Counters): Quotas {
         if (limits.length > 0 && used !== tokens) counters.correct(limits, used - tokens);
       };
     },
+    standing: (holders) => rateLimitFields(COUNTED.flatMap((unit) => tightest(counters, limitsOf(holders, unit)))),
     close: () => counters.close(),
   };
 }
+
+const COUNTED = ["requests", "audio", "tokens", "concurrent"] as const satisfies readonly CountUnit[];
+
+/** The smaller of key and app applies: the one of which less is left, and while that is not known, the one that allows less. */
+function tightest(counters: Counters, limits: readonly Limit[]): readonly LimitStanding[] {
+  const standings = limits.map((limit) => ({ limit, ...(counters.standing(limit) ?? UNKNOWN) }));
+  const roomOf = ({ limit, left }: LimitStanding): number => left ?? limit.limit;
+  return standings.toSorted((one, other) => roomOf(one) - roomOf(other)).slice(0, 1);
+}
+
+const UNKNOWN = { left: null, moreInMs: null } as const;
 
 const NOTHING_HELD = { ok: true, leave: () => undefined } as const;
 
@@ -126,8 +92,9 @@ function once(leave: () => void): () => void {
   };
 }
 
-function limitReached(unit: CountUnit, { limit: { limit, periodMs }, waitMs }: Refused, counted: number): GatewayError {
+function limitReached(unit: CountUnit, { limit: refused, waitMs }: Refused, counted: number): GatewayError {
   const { scale, words } = UNITS[unit];
+  const { limit, periodMs } = refused;
   const quota = limit / scale;
   const period = periodMs / 1000;
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
@@ -138,28 +105,16 @@ function limitReached(unit: CountUnit, { limit: { limit, periodMs }, waitMs }: R
         : `The quota of ${quota} ${words} in ${period} s is used up. Retry in ${seconds} s.`,
     retryAfterSeconds: seconds,
     details: { limit: quota, unit: words, period_seconds: period },
-    headers: rateLimitFields(unit, quota, { period, seconds }),
+    headers: rateLimitFields([{ limit: refused, left: 0, moreInMs: seconds * 1000 }]),
   });
 }
 
-function tooManyAtOnce({ limit }: Limit): GatewayError {
+function tooManyAtOnce(refused: Limit): GatewayError {
+  const { limit } = refused;
   return new GatewayError("CONCURRENCY_LIMITED", {
     message: `${limit} requests of this key or app are running, as many as its quota allows. Retry when one has ended.`,
     retryAfterSeconds: 1,
     details: { limit },
-    headers: rateLimitFields("concurrent", limit, { period: null, seconds: 1 }),
+    headers: rateLimitFields([{ limit: refused, left: 0, moreInMs: 1000 }]),
   });
-}
-
-function rateLimitFields(
-  unit: CountUnit,
-  quota: number,
-  { period, seconds }: { readonly period: number | null; readonly seconds: number },
-): Readonly<Record<string, string>> {
-  const { policy, quotaUnit } = UNITS[unit];
-  const measure = `${period === null ? "" : `;w=${period}`}${quotaUnit === null ? "" : `;qu="${quotaUnit}"`}`;
-  return {
-    "ratelimit-policy": `"${policy}";q=${Math.floor(quota)}${measure}`,
-    ratelimit: `"${policy}";r=0;t=${seconds}`,
-  };
 }

@@ -8,7 +8,7 @@ import { isBadData, transact } from "../storage/transact.ts";
 import type { Counters, Limit, Soon, Verdict } from "./counters.ts";
 import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./draw.ts";
 import { PlaceSlice } from "./place-slice.ts";
-import { WindowSlice } from "./window-slice.ts";
+import { type WindowRow, WindowSlice } from "./window-slice.ts";
 
 export interface SharedCountersOptions {
   readonly database: Database;
@@ -101,6 +101,7 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
         verdict.ok ? { ...verdict, leave: () => limits.forEach(leave) } : verdict;
       return entered instanceof Promise ? entered.then(withLeave) : withLeave(entered);
     },
+    standing: (limit) => (limit.periodMs === 0 ? places : windows).get(countName(limit))?.standing(limit) ?? null,
     look,
     renew,
     quiet,
@@ -182,29 +183,31 @@ async function drawAll(database: Database, drawings: readonly Drawing[]): Promis
 function windowDrawing(slice: WindowSlice): Drawing {
   const ask = slice.ask();
   let drawn: WindowDrawn = { granted: 0, inAdvance: 0, waitsMs: [] };
+  let row: WindowRow = { slots: [], nowMs: 0 };
   return {
     limit: ask.limit,
     change: (state, nowMs) => {
       const change = drawWindow(state, ask, nowMs);
       drawn = change.drawn;
+      row = { slots: change.state, nowMs };
       return change.state;
     },
-    done: () => slice.drawn(ask, drawn),
+    done: () => slice.drawn(ask, drawn, row),
     failed: (error) => slice.failed(ask, error),
   };
 }
 
 function placeDrawing(slice: PlaceSlice, process: string): Drawing {
   const ask = slice.ask();
-  let granted = 0;
+  let drawn = { granted: 0, others: 0 };
   return {
     limit: ask.limit,
     change: (state, nowMs) => {
       const change = drawPlaces(state, ask, { process, nowMs });
-      granted = change.granted;
+      drawn = change;
       return change.state;
     },
-    done: () => slice.drawn(ask, granted),
+    done: () => slice.drawn(ask, drawn),
     failed: (error) => slice.failed(ask, error),
   };
 }

@@ -1,7 +1,14 @@
 // What this process holds of a quota of the last minute or hour (contract 2): spent in memory, drawn ahead of need while there is
 // plenty, given back when it is not used.
-import type { Limit, Refused, Soon, Verdict } from "./counters.ts";
+import type { Limit, Refused, Soon, Standing, Verdict } from "./counters.ts";
 import type { WindowAsk, WindowDrawn } from "./draw.ts";
+import { type Slots, slotsAt, standingOf } from "./window.ts";
+
+/** What all processes together have drawn, by the database's clock. */
+export interface WindowRow {
+  readonly slots: Slots;
+  readonly nowMs: number;
+}
 
 interface Waiter {
   readonly amount: number;
@@ -26,6 +33,8 @@ export class WindowSlice {
   /** What the last draw gave in advance; nothing: the quota is too small or too far used up for it. */
   #advance = 0;
   #refused: { readonly amount: number; readonly atMs: number; readonly waitMs: number } | null = null;
+  /** As the last draw left it. */
+  #row: (WindowRow & { readonly seenAtMs: number }) | null = null;
   /** What was taken since the last look, and between the two looks before. */
   #taken = 0;
   #takenBefore = 0;
@@ -80,8 +89,9 @@ export class WindowSlice {
     return { limit: this.#limit, own, amounts, inAdvance: this.#demand(), returned, owed };
   }
 
-  drawn(ask: WindowAsk, { granted, inAdvance, waitsMs }: WindowDrawn): void {
+  drawn(ask: WindowAsk, { granted, inAdvance, waitsMs }: WindowDrawn, row: WindowRow): void {
     this.#isDrawing = false;
+    this.#row = { ...row, seenAtMs: this.#nowMs() };
     this.#left += ask.own + granted;
     this.#advance = inAdvance;
     for (const [index, { amount, resolve }] of this.#waiting.splice(0, ask.amounts.length).entries()) {
@@ -106,6 +116,15 @@ export class WindowSlice {
     this.#advance = 0;
     for (const { reject } of this.#waiting.splice(0, ask.amounts.length)) reject(error);
     if (this.#waiting.length > 0) this.#ask();
+  }
+
+  /** What the others drew since this process last did is not known here, so it may be less. */
+  standing(limit: Limit): Standing | null {
+    if (this.#row === null) return null;
+    const { slots, nowMs, seenAtMs } = this.#row;
+    const dbNowMs = nowMs + this.#nowMs() - seenAtMs;
+    const { left, moreInMs } = standingOf(slotsAt(slots, dbNowMs, limit.periodMs), limit, dbNowMs);
+    return { left: left + this.#left + this.#returned - this.#owed, moreInMs };
   }
 
   /** Called once a second: what was not needed since goes back. False: there is nothing left to look after. */

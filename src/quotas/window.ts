@@ -51,6 +51,15 @@ export function msUntilFree(slots: Slots, amount: number, nowMs: number, periodM
   return periodMs;
 }
 
+/** What is left beside these, which count now, and until the oldest of them is free again. */
+export function standingOf(
+  slots: Slots,
+  { limit, periodMs }: { readonly limit: number; readonly periodMs: number },
+  nowMs: number,
+): { readonly left: number; readonly moreInMs: number | null } {
+  return { left: limit - sumOf(slots), moreInMs: slots.length === 0 ? null : msUntilFree(slots, 1, nowMs, periodMs) };
+}
+
 function slotOf(nowMs: number, periodMs: number): number {
   return Math.floor((nowMs * SLOTS_PER_PERIOD) / periodMs);
 }

@@ -13,6 +13,7 @@ const CREDIT_KEY = "key-of-a-workspace-with-credit";
 const BYOK_KEY = "key-of-a-workspace-with-its-own";
 const FREE_KEY = "key-of-a-workspace-without-one";
 const NARROW_KEY = "key-of-the-app-with-few-tokens";
+const TOLD_KEY = "key-of-the-app-that-is-told-01";
 const WIDE_KEY = "key-of-the-app-with-more-tokens";
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const TOOL = { type: "function", function: { name: "weather" } };
@@ -54,6 +55,7 @@ before(async () => {
             id: "quotas",
             apps: [
               { ...app("narrow", NARROW_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 23 } },
+              { ...app("told", TOLD_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 1000 } },
               { ...app("wide", WIDE_KEY, { limit_tokens: 100_000 }), quota: { tokens_per_minute: 40 } },
             ],
           },
@@ -187,6 +189,20 @@ test("contract 2: tokens_per_minute counts what an answer of no set length used,
   assert.equal(gateway.first.calls.length, 1);
 });
 
+test("contract 2: an answer tells the tokens that are left, a stream as it begins", async () => {
+  const key = TOLD_KEY;
+  const policy = '"tokens";q=1000;w=60;qu="tokens"';
+  // 10 of input; the rest of what was set aside comes back.
+  const plain = await postChat(gateway.origin, { max_tokens: 90 }, { key });
+  assert.deepEqual([plain.headers.get("ratelimit-policy"), leftIn(plain)], [policy, 1_000 - 14]);
+  const streamed = await streamChat(gateway.origin, { max_tokens: 90 }, { key });
+  assert.deepEqual([streamed.headers.get("ratelimit-policy"), leftIn(streamed)], [policy, 1_000 - 14 - 100]);
+  const compatible = { path: "/v1/chat/completions", key };
+  const completion = await postChat(gateway.origin, { model: "auto", max_tokens: 90 }, compatible);
+  assert.deepEqual([completion.status, completion.headers.get("ratelimit-policy")], [200, policy]);
+  assert.ok(leftIn(completion) < 1_000 - 28);
+});
+
 test("contract 2: tokens_per_minute: what was set aside for an answer and not used is free again, of a failed call all of it", async () => {
   chatOf(await postChat(gateway.origin, { max_tokens: 30 }, { key: WIDE_KEY }));
   gateway.first.behave((call) => json(call, 500, {}));
@@ -195,3 +211,9 @@ test("contract 2: tokens_per_minute: what was set aside for an answer and not us
   gateway.first.behave(answer);
   chatOf(await postChat(gateway.origin, { max_tokens: 15 }, { key: WIDE_KEY }));
 });
+
+function leftIn({ headers }: { readonly headers: Headers }): number {
+  const found = /^"tokens";r=(\d+);t=(?:5\d|60)$/.exec(headers.get("ratelimit") ?? "");
+  assert(found !== null, headers.get("ratelimit") ?? "no field");
+  return Number(found[1]);
+}

@@ -63,6 +63,8 @@ test("contract 10: a request that is no upgrade is told so", async () => {
 
 test("contract 2, 10: as many conversations at once as the quota has, and a place again when one is over", async () => {
   const first = await call(gateway.origin, { key: NARROW_KEY });
+  // As the 101 said it, with its own place taken.
+  assert.equal(first.headers["ratelimit"], '"concurrent";r=0');
   const answer = await refused(gateway.origin, { key: NARROW_KEY });
   assert.deepEqual([answer.status, answer.code], [429, "CONCURRENCY_LIMITED"]);
   await speak(first);

@@ -1,6 +1,7 @@
 // A gateway whose route takes live audio, and a caller that speaks to it over a real WebSocket.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -55,6 +56,8 @@ export interface LiveEvent {
 }
 
 export interface Caller {
+  /** Of the 101. */
+  readonly headers: IncomingHttpHeaders;
   readonly socket: WebSocket;
   readonly events: LiveEvent[];
   send(frame: object | Uint8Array): void;
@@ -104,8 +107,9 @@ export async function call(origin: string, options: CallOptions = {}): Promise<C
       for (const wake of waiting.splice(0)) wake();
     });
   });
-  await once(socket, "open");
+  const [[upgraded]] = (await Promise.all([once(socket, "upgrade"), once(socket, "open")])) as [[IncomingMessage], []];
   return {
+    headers: upgraded.headers,
     socket,
     events,
     closed,

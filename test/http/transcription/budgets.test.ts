@@ -6,9 +6,11 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { limitsReport } from "../../../src/contract/account.ts";
+import { isLimited } from "../../../src/contract/endpoint.ts";
+import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
 import { fixture } from "../../audio/build-audio.ts";
-import { type Answer, detailsOf, envelopeOf, get, postForm } from "../../harness/client.ts";
+import { type Answer, detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
 import { shiftClock } from "../../harness/database.ts";
 import { sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
@@ -24,6 +26,8 @@ const APPS = {
   "per-minute": { quota: { requests_per_minute: 3 } },
   concurrent: { quota: { concurrent: 2 } },
   hourly: { quota: { audio_seconds_per_hour: 2 } },
+  "one-left": { quota: { requests_per_minute: 1 } },
+  told: { quota: { requests_per_minute: 500, audio_seconds_per_hour: 90, tokens_per_minute: 700, concurrent: 9 } },
 } as const;
 type AppName = keyof typeof APPS;
 const secretOf = (app: string) => `test-key-of-the-app-${app}-0001`;
@@ -145,11 +149,76 @@ test("contract 2: concurrent: a third at once is 429 with its headers; when one 
   assert.equal(gateway.sandbox.callCount, 3);
 });
 
+test("contract 2: every answer of an endpoint that counts against quotas tells them, the smaller of key and app", async () => {
+  const limited = ENDPOINTS.filter(isLimited);
+  assert(limited.length >= 9);
+  for (const { method, path } of limited) {
+    // Refused by each in its own way: an empty body, a scope that the key lacks, no handshake.
+    const init = { method, headers: { authorization: `Bearer ${secretOf("told")}` } };
+    const answer = await send(`${gateway.origin}${path}`, init);
+    assert.equal(answer.headers.get("ratelimit-policy"), POLICY_TOLD, `${method} ${path} ${answer.text}`);
+  }
+  const other = await get(gateway.origin, "/v1/melimits", secretOf("told"));
+  assert.equal(other.headers.get("ratelimit-policy"), null);
+  const unlimited = await postForm(gateway.origin, { key: secretOf("seconds"), file: AUDIO });
+  assert.equal(unlimited.headers.get("ratelimit-policy"), null);
+  assert.equal(unlimited.headers.get("ratelimit"), null);
+});
+
+test("contract 2: what an answer says is left falls with requests and seconds of audio, replays, jobs and streams included", async () => {
+  const key = secretOf("told");
+  const before = leftIn(await postForm(gateway.origin, { key, file: AUDIO }));
+  const headers = { "idempotency-key": "told-once" };
+  const calls = [
+    { fields: { stream: "true" } },
+    { headers },
+    { headers },
+    { path: "/v1/transcription/jobs" },
+    { path: "/v1/audio/transcriptions", fields: { model: "auto" } },
+    { fields: { model: "forbidden" } },
+  ];
+  const seen = [];
+  for (const call of calls) {
+    const answer = await postForm(gateway.origin, { key, file: AUDIO, ...call });
+    seen.push([answer.status, ...leftIn(answer).map((left, index) => (before[index] ?? 0) - left)]);
+  }
+  // A replay calls nobody, and what is refused for its fields never came so far.
+  assert.deepEqual(seen, [
+    [200, 1, 1],
+    [200, 2, 2],
+    [200, 3, 2],
+    [202, 4, 3],
+    [200, 5, 4],
+    [400, 6, 4],
+  ]);
+});
+
+test("contract 2: of an exhausted quota the answer says when there is more, as does 429", async () => {
+  const answer = await postForm(gateway.origin, { key: secretOf("one-left"), file: AUDIO });
+  assert.equal(answer.headers.get("ratelimit-policy"), '"requests";q=1;w=60');
+  assert.match(answer.headers.get("ratelimit") ?? "", /^"requests";r=0;t=(5\d|60)$/);
+});
+
 test("§4.6 the report tells the quotas of key and app", async () => {
   const { quotas } = limitsReport.parse((await get(gateway.origin, "/v1/melimits", secretOf("per-minute"))).json);
   assert.equal(quotas.app?.requests_per_minute, 3);
   assert.equal(quotas.key.requests_per_minute, null);
 });
+
+/** The key's own requests are fewer than the app's, the rest is the app's. */
+const POLICY_TOLD =
+  '"requests";q=50;w=60, "audio-seconds";q=90;w=3600;qu="audio-seconds", "tokens";q=700;w=60;qu="tokens", "concurrent";q=9;qu="concurrent-requests"';
+
+/** Of requests and of seconds. */
+function leftIn({ headers }: Answer): readonly [number, number] {
+  assert.equal(headers.get("ratelimit-policy"), POLICY_TOLD);
+  const fields = headers.get("ratelimit") ?? "";
+  const found = /^"requests";r=(\d+);t=(?:5\d|60), "audio-seconds";r=(\d+);t=3[56]\d\d,.* "concurrent";r=[89]$/.exec(
+    fields,
+  );
+  assert(found !== null, fields);
+  return [Number(found[1]), Number(found[2])];
+}
 
 function ask(app: AppName): Promise<Answer> {
   return postForm(gateway.origin, { key: secretOf(app), file: AUDIO });
@@ -195,7 +264,14 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
           route: "speech",
           id,
           ...structuredClone(settings),
-          keys: [{ id: `${id}-key`, secret: secretOf(id), scopes: ["transcribe" as const] }],
+          keys: [
+            {
+              id: `${id}-key`,
+              secret: secretOf(id),
+              scopes: ["transcribe" as const, "jobs" as const],
+              ...(id === "told" ? { quota: { requests_per_minute: 50, audio_seconds_per_hour: 900 } } : {}),
+            },
+          ],
         })) as NonNullable<NonNullable<ConfigurationFile["workspaces"]>[number]["apps"]>,
       },
     ],

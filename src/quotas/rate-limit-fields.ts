@@ -1,0 +1,33 @@
+// The RateLimit fields of an answer (contract 1, 2; draft-ietf-httpapi-ratelimit-headers): an item for each quota that applies.
+import type { Limit, Standing } from "./counters.ts";
+import { UNITS } from "./units.ts";
+
+export interface LimitStanding extends Omit<Standing, "left"> {
+  readonly limit: Limit;
+  /** Null: this process has not looked yet; then the policy is told, and not what is left. */
+  readonly left: number | null;
+}
+
+const NONE: Readonly<Record<string, string>> = {};
+
+export function rateLimitFields(standings: readonly LimitStanding[]): Readonly<Record<string, string>> {
+  if (standings.length === 0) return NONE;
+  const left = standings.flatMap(leftOf);
+  return {
+    "ratelimit-policy": standings.map(policyOf).join(", "),
+    ...(left.length === 0 ? {} : { ratelimit: left.join(", ") }),
+  };
+}
+
+function policyOf({ limit: { unit, limit, periodMs } }: LimitStanding): string {
+  const { policy, quotaUnit, scale } = UNITS[unit];
+  const window = periodMs === 0 ? "" : `;w=${periodMs / 1000}`;
+  return `"${policy}";q=${Math.floor(limit / scale)}${window}${quotaUnit === null ? "" : `;qu="${quotaUnit}"`}`;
+}
+
+function leftOf({ limit: { unit }, left, moreInMs }: LimitStanding): readonly string[] {
+  if (left === null) return [];
+  const { policy, scale } = UNITS[unit];
+  const seconds = moreInMs === null ? "" : `;t=${Math.max(1, Math.ceil(moreInMs / 1000))}`;
+  return [`"${policy}";r=${Math.max(0, Math.floor(left / scale))}${seconds}`];
+}
