@@ -93,5 +93,6 @@ function refuse(socket: Socket, error: GatewayError, edge: Edge): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ""}\r\n${lines.join("")}\r\n${reply.body}`);
   linger(socket, edge.limits.lingerBytes, edge.limits.lingerMs);
+  edge.watch?.unreadable(reply.code);
   edge.logger.info({ request_id: requestId, method: null, route: null, status: reply.status, code: reply.code, ms: 0 });
 }

@@ -1,6 +1,7 @@
 // What the parts of the edge share, made once per server.
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
+import type { ErrorCode } from "../contract/errors.ts";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
@@ -20,6 +21,8 @@ export interface ExchangeWatch {
   /** With the caller's own `traceparent`, as it stands. */
   readonly arrived: (requestId: string, traceparent: string | undefined) => void;
   readonly exchanged: (seen: ExchangeSeen) => void;
+  /** What was refused before it could be read as a request: it has no endpoint, no key and no record. */
+  readonly unreadable: (code: ErrorCode) => void;
 }
 
 export interface Edge {

@@ -1,28 +1,20 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLimited } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
-import { brand, type RequestId } from "../contract/ids.ts";
-import type { OpenRecord } from "../gateway/request-record.ts";
+import { brand } from "../contract/ids.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
-import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
+import { openRecord, type OpenRecordFor } from "./open-record.ts";
+import type { Recorded } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
 import { sendReply } from "./send.ts";
 
 export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
-
-export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
-  readonly requestId: RequestId;
-  readonly endpoint: string;
-  readonly principal: P | null;
-  readonly receivedAtMs: number;
-  readonly hasKey: boolean;
-}) => OpenRecord;
 
 export interface Frame<P extends EdgePrincipal> {
   readonly authenticate: Authenticate<P>;
@@ -52,13 +44,13 @@ export function serve<P extends EdgePrincipal>(
       if (contract.auth === "none") return;
       const authenticated = unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
       const principal = await authenticated.catch((error: unknown) => {
-        openRecord(edge, endpoint, frame, { request, reply, principal: null });
+        openRecord(edge, contract, frame, { request, reply, principal: null });
         throw error;
       });
       const { quotaFields } = frame;
       if (isLimited(contract) && quotaFields !== undefined)
         exchangeOf(edge, request).fields = () => quotaFields(principal);
-      admitted.set(request, { principal, recorded: openRecord(edge, endpoint, frame, { request, reply, principal }) });
+      admitted.set(request, { principal, recorded: openRecord(edge, contract, frame, { request, reply, principal }) });
       if (contract.auth === "operator") requireOperator(principal);
       if (contract.scope !== undefined) requireScope(principal, contract.scope);
     },
@@ -100,31 +92,6 @@ function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {
   if (exchange === undefined) throw new Error("the exchange was not opened");
   return exchange;
 }
-
-function openRecord<P extends EdgePrincipal>(
-  edge: Edge,
-  { contract }: Endpoint<P>,
-  frame: Frame<P>,
-  {
-    request,
-    reply,
-    principal,
-  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly principal: P | null },
-): Recorded | null {
-  if (contract.isRouted !== true || frame.openRecord === undefined) return null;
-  const exchange = exchangeOf(edge, request);
-  const opened = frame.openRecord({
-    requestId: brand("request", request.id),
-    endpoint: `${contract.method} ${contract.path}`,
-    principal,
-    receivedAtMs: exchange.receivedAt,
-    hasKey: request.headers["idempotency-key"] !== undefined,
-  });
-  return recordUntilEnd(opened, exchange, () => (exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode));
-}
-
-/** As proxies write it; never sent, for nobody was left to read it. */
-export const CLIENT_GONE = 499;
 
 /** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */
 function refuseEncoding(request: FastifyRequest): void {

@@ -13,8 +13,9 @@ import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import { openExchange } from "./exchange.ts";
 import { plainPath, refuseHead } from "./head.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
+import { CLIENT_GONE, type OpenRecordFor, recordRefused } from "./open-record.ts";
 import { sendError } from "./send.ts";
-import { type Authenticate, CLIENT_GONE, type OpenRecordFor, serve } from "./serve.ts";
+import { type Authenticate, serve } from "./serve.ts";
 import { createUpgrades, isSocketRequest } from "./upgrade.ts";
 
 export interface ServerOptions<P extends EdgePrincipal> {
@@ -50,6 +51,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
+  const contracts = new Map(options.endpoints.map(({ contract }) => [`${contract.method} ${contract.path}`, contract]));
   const connections: Connections = new Set();
   const app = fastify({
     logger: false,
@@ -63,6 +65,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     // Paths the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
+      void recordRefused(edge, null, options, { request, reply });
       sendError(edge, request, reply, refuseHead(request.raw, edge.limits) ?? noSuchEndpoint([]));
     },
   });
@@ -75,11 +78,14 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   });
   app.addHook("onRequest", async (request, reply) => {
     open(edge, request, reply);
-    const refusal = refuseHead(request.raw, edge.limits);
-    if (refusal !== null) throw refusal;
     // The router decodes what it compares; a path has one spelling only here.
     const target = request.raw.url ?? "";
-    if (request.is404 || plainPath(target) === null) throw noSuchEndpoint(allowed(target));
+    const isNowhere = request.is404 || plainPath(target) === null;
+    const refusal = refuseHead(request.raw, edge.limits) ?? (isNowhere ? noSuchEndpoint(allowed(target)) : null);
+    if (refusal === null) return;
+    const contract = isNowhere ? null : (contracts.get(`${request.method} ${request.routeOptions.url}`) ?? null);
+    void recordRefused(edge, contract, options, { request, reply });
+    throw refusal;
   });
   app.addHook("preClose", async () => {
     endSilentConnections(app.server, connections);

@@ -2,11 +2,10 @@
 // caller wrote: routes of our own, methods, names of providers and models that an operator configured, kinds and outcomes.
 import type { CallSeen, Observer } from "../gateway/call-watch.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
-import type { ExchangeSeen } from "../http/edge.ts";
+import type { ExchangeWatch } from "../http/edge.ts";
 import { createMetricRegistry, type MetricRegistry, type Sample } from "../lib/metric-registry.ts";
 
-export interface Metrics extends Observer {
-  readonly exchanged: (seen: ExchangeSeen) => void;
+export interface Metrics extends Observer, Pick<ExchangeWatch, "exchanged" | "unreadable"> {
   readonly recorded: (record: RequestRecord) => void;
   readonly webhookAttempted: (outcome: string) => void;
   readonly text: MetricRegistry["text"];
@@ -39,6 +38,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     ["route", "method"],
     REQUEST_SECONDS,
   );
+  const unreadable = registry.counter(
+    "svc_http_unreadable_total",
+    "Refused before it could be read as a request: broken HTTP, a head too long or too slow.",
+    ["code"],
+  );
   const waits = registry.histogram("svc_job_wait_seconds", "From a job's submission to its start.", [], JOB_SECONDS);
   const runs = registry.histogram("svc_job_run_seconds", "From a job's start to its end.", [], JOB_SECONDS);
   const webhooks = registry.counter("svc_webhook_attempts_total", "Attempts to deliver an event.", ["outcome"]);
@@ -61,6 +65,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       requests.add([path, known, String(status)]);
       requestSeconds.observe([path, known], (endedAtMs - startedAtMs) / 1000);
     },
+    unreadable: (code) => unreadable.add([code]),
     jobEnded: ({ waitMs, runMs }) => {
       waits.observe([], waitMs / 1000);
       runs.observe([], runMs / 1000);

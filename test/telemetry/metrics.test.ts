@@ -29,6 +29,7 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
 const NAMES = [
   "svc_http_requests_total",
   "svc_http_request_duration_seconds",
+  "svc_http_unreadable_total",
   "svc_upstream_attempts_total",
   "svc_upstream_attempt_duration_seconds",
   "svc_route_rejections_total",

@@ -3,10 +3,13 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { inspect } from "node:util";
+import type { RequestId } from "../../../src/contract/ids.ts";
 import { HELLO, postChat } from "../../harness/chat-client.ts";
 import { type Answer, postForm, postJson, send } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import type { ChatGateway } from "../chat/chat-gateway.ts";
+import { ask, open } from "../edge/harness.ts";
 import { NARROW_KEY, POOR_KEY, recordOf, SLOW_KEY, startRecordGateway, STRICT_KEY, written } from "./records.ts";
 
 let gateway: ChatGateway;
@@ -167,3 +170,99 @@ test("contract 10: every request leaves exactly one record; one without a valid 
   assert.equal(seen.rows, before.rows + 1 + answered.length);
   assert.equal(seen.ids, seen.rows);
 });
+
+const OWN = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${KEY}\r\n`;
+const CHAT = "POST /v1/chat";
+
+/** What breaks at the level of HTTP (docs/usage-and-requests.md): as bytes, for no client sends it. */
+const BROKEN: readonly (readonly [name: string, head: string, code: string, endpoint: string])[] = [
+  [
+    "a field sent twice",
+    `POST /v1/chat HTTP/1.1\r\n${OWN}X-SVC-Purpose: a\r\nX-SVC-Purpose: b\r\n\r\n`,
+    "INVALID_REQUEST",
+    CHAT,
+  ],
+  ["a head of 17 KiB", `POST /v1/chat HTTP/1.1\r\n${OWN}A: ${"a".repeat(17_000)}\r\n\r\n`, "HEADERS_TOO_LARGE", CHAT],
+  ["an expectation", `POST /v1/chat HTTP/1.1\r\n${OWN}Expect: tea\r\n\r\n`, "EXPECTATION_FAILED", CHAT],
+  [
+    "a body whose framing breaks",
+    `POST /v1/chat HTTP/1.1\r\n${OWN}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    "INVALID_REQUEST",
+    CHAT,
+  ],
+  ["a path that is none", `GET /v1/nothing?secret=canary HTTP/1.1\r\n${OWN}\r\n`, "NOT_FOUND", "GET (none)"],
+  ["a path that cannot be decoded", `GET /v1/%zz HTTP/1.1\r\n${OWN}\r\n`, "NOT_FOUND", "GET (none)"],
+  ["another method", `PUT /v1/chat HTTP/1.1\r\n${OWN}\r\n`, "METHOD_NOT_ALLOWED", "PUT (none)"],
+];
+
+for (const [name, head, code, endpoint] of BROKEN) {
+  test(`contract 10: ${name} leaves a record of ${code} with its key`, async () => {
+    const reply = await ask(portOf(gateway.origin), head);
+    assert.deepEqual(JSON.parse(reply.body).error.code, code);
+    const record = await recordOf(gateway, reply.headers["x-request-id"] ?? "");
+    assert.deepEqual([record.endpoint, record.code, record.status], [endpoint, code, reply.status]);
+    assert.deepEqual(record.decision, { outcome: "none", reason: code });
+    const [row] = await gateway.database.db
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", reply.headers["x-request-id"] as RequestId)
+      .execute();
+    assert.doesNotMatch(inspect(row), /canary|nothing/u);
+  });
+}
+
+test("contract 10: an upload that its caller breaks off leaves a record", async () => {
+  const { socket, replies } = await open(portOf(gateway.origin));
+  const before = await newest();
+  socket.write(
+    `POST /v1/transcription HTTP/1.1\r\n${OWN}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 9000\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  // Read from here on.
+  await replies(1);
+  socket.resetAndDestroy();
+  let now = await newest();
+  while (now?.id === before?.id) {
+    await turn();
+    now = await newest();
+  }
+  assert.deepEqual([now?.endpoint, now?.status], ["POST /v1/transcription", 499]);
+});
+
+test("contract 10: with two keys a refused request is nobody's; without one, a path that is none leaves no record", async () => {
+  const twice = await ask(
+    portOf(gateway.origin),
+    `POST /v1/chat HTTP/1.1\r\n${OWN}Authorization: Bearer ${POOR_KEY}\r\n\r\n`,
+  );
+  const strange = await ask(portOf(gateway.origin), "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  for (;;) {
+    await written(gateway);
+    const rows = await gateway.database.db.selectFrom("requests").select(["id", "workspace_id"]).execute();
+    const found = rows.find(({ id }) => id === twice.headers["x-request-id"]);
+    if (found !== undefined) {
+      assert.equal(found.workspace_id, null);
+      assert(rows.every(({ id }) => id !== strange.headers["x-request-id"]));
+      return;
+    }
+    await turn();
+  }
+});
+
+test("contract 10: what cannot be read as a request leaves no record: it is counted by its code, and logged", async () => {
+  const reply = await ask(portOf(gateway.origin), `POST /v1/chat HTTP/1.1\r\n${OWN}A: ${"a".repeat(30_000)}\r\n\r\n`);
+  assert.equal(reply.status, 431);
+  const broken = await ask(portOf(gateway.origin), `POST /v1/chat HTTP/1.1\r\n${OWN}Content-Length: 5x\r\n\r\n`);
+  assert.equal(broken.status, 400);
+  const metrics = await (await fetch(`${gateway.adminOrigin}/metrics`)).text();
+  assert.match(metrics, /^svc_http_unreadable_total\{code="HEADERS_TOO_LARGE"\} 1$/mu);
+  assert.match(metrics, /^svc_http_unreadable_total\{code="INVALID_REQUEST"\} 1$/mu);
+  for (const { headers } of [reply, broken])
+    assert(gateway.logs.some((line) => line.includes(headers["x-request-id"] ?? "no id")));
+});
+
+const portOf = (origin: string): number => Number(new URL(origin).port);
+
+async function newest() {
+  await written(gateway);
+  const rows = gateway.database.db.selectFrom("requests").select(["id", "endpoint", "status"]);
+  return rows.orderBy("at", "desc").orderBy("id", "desc").executeTakeFirst();
+}

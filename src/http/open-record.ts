@@ -1,0 +1,83 @@
+// Which requests leave a record, and whose it is (contract 10): those to endpoints that pick a model, whatever becomes of them; and those
+// that reached no endpoint, if they came with a key.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { brand, type RequestId } from "../contract/ids.ts";
+import type { EndpointContract } from "../contract/endpoint.ts";
+import type { OpenRecord } from "../gateway/request-record.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
+import type { Edge } from "./edge.ts";
+import type { EdgePrincipal } from "./endpoint.ts";
+import { type Recorded, recordUntilEnd } from "./record-until-end.ts";
+import type { Frame } from "./serve.ts";
+
+export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
+  readonly requestId: RequestId;
+  readonly endpoint: string;
+  readonly principal: P | null;
+  readonly receivedAtMs: number;
+  readonly hasKey: boolean;
+}) => OpenRecord;
+
+/** As proxies write it; never sent, for nobody was left to read it. */
+export const CLIENT_GONE = 499;
+
+interface Opening<P> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly principal: P | null;
+}
+
+/** Null where the endpoint leaves none. */
+export function openRecord<P extends EdgePrincipal>(
+  edge: Edge,
+  contract: EndpointContract,
+  frame: Pick<Frame<P>, "openRecord">,
+  opening: Opening<P>,
+): Recorded | null {
+  return contract.isRouted === true ? open(edge, `${contract.method} ${contract.path}`, frame, opening) : null;
+}
+
+/**
+ * Of a request that was refused for its head, or for want of an endpoint (null): before anybody asked for its key. So that is asked
+ * now, with the answer on its way; where it is not to be had, the record is nobody's, as without a key.
+ */
+export async function recordRefused<P extends EdgePrincipal>(
+  edge: Edge,
+  contract: EndpointContract | null,
+  frame: Frame<P>,
+  { request, reply }: Omit<Opening<P>, "principal">,
+): Promise<void> {
+  if (contract !== null && contract.isRouted !== true) return;
+  const authorization = onlyAuthorization(request.raw.rawHeaders);
+  const principal =
+    authorization === undefined ? null : await unlessAway(frame.authenticate(authorization)).catch(() => null);
+  if (contract !== null) openRecord(edge, contract, frame, { request, reply, principal });
+  // Anybody can ask for anything: without a key these are counted and logged like any exchange, and no more.
+  else if (principal !== null) open(edge, `${request.method} (none)`, frame, { request, reply, principal });
+}
+
+function open<P extends EdgePrincipal>(
+  edge: Edge,
+  endpoint: string,
+  frame: Pick<Frame<P>, "openRecord">,
+  { request, reply, principal }: Opening<P>,
+): Recorded | null {
+  const exchange = edge.exchanges.get(request.raw);
+  if (frame.openRecord === undefined || exchange === undefined) return null;
+  const opened = frame.openRecord({
+    requestId: brand("request", request.id),
+    endpoint,
+    principal,
+    receivedAtMs: exchange.receivedAt,
+    hasKey: request.headers["idempotency-key"] !== undefined,
+  });
+  return recordUntilEnd(opened, exchange, () => (exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode));
+}
+
+/** Of two keys it is not known whose request it is. */
+function onlyAuthorization(rawHeaders: readonly string[]): string | undefined {
+  const values = rawHeaders.filter(
+    (_text, index) => rawHeaders[index - 1]?.toLowerCase() === "authorization" && index % 2 === 1,
+  );
+  return values.length === 1 ? values[0] : undefined;
+}
