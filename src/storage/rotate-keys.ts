@@ -5,7 +5,7 @@ import type { Database, Transacting } from "./database.ts";
 import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";
 import { lockDirectory } from "./directory-state.ts";
 import type { Seal } from "./seal.ts";
-import { credentialPlace, type WebhookSecret, webhookSecretPlace } from "./secret-places.ts";
+import { credentialPlace, webhookSecretPlace } from "./secret-places.ts";
 import { transact } from "./transact.ts";
 
 /** How many of each need one key of the ring. */
@@ -63,11 +63,11 @@ export async function countLargeResults({ db }: Pick<Database, "db">): Promise<n
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** What the ring itself sealed before there were data keys, sealed as everything is since. Answers how many. */
+/** What the ring itself sealed before there were data keys, or nobody did, sealed as everything is since. Answers how many. */
 export async function sealUnderDataKeys(database: Pick<Database, "transaction">, ring: Seal): Promise<number> {
   return transact(database, async (tx) => {
     await lockDirectory(tx);
-    return (await resealCredentials(tx, ring)) + (await resealWebhooks(tx, ring));
+    return (await resealCredentials(tx, ring)) + (await resealWebhooks(tx, ring)) + (await sealAddresses(tx, ring));
   });
 }
 
@@ -95,7 +95,7 @@ async function resealCredentials(tx: Transacting, ring: Seal): Promise<number> {
 
 async function resealWebhooks(tx: Transacting, ring: Seal): Promise<number> {
   let count = 0;
-  for (const field of ["secret", "previous_secret"] as const satisfies readonly WebhookSecret[]) {
+  for (const field of ["secret", "previous_secret"] as const) {
     const rows = await tx
       .selectFrom("webhooks")
       .select(["workspace_id", field])
@@ -115,6 +115,25 @@ async function resealWebhooks(tx: Transacting, ring: Seal): Promise<number> {
     count += rows.length;
   }
   return count;
+}
+
+/** Webhooks' addresses of before they were sealed. */
+async function sealAddresses(tx: Transacting, ring: Seal): Promise<number> {
+  const rows = await tx
+    .selectFrom("webhooks")
+    .select(["workspace_id", "url"])
+    .where("url", "is not", null)
+    .forUpdate()
+    .execute();
+  for (const { workspace_id: workspaceId, url } of rows) {
+    const sealed = await sealSecret(tx, ring, webhookSecretPlace(workspaceId, "sealed_url"), url ?? "");
+    await tx
+      .updateTable("webhooks")
+      .set({ url: null, sealed_url: sealed })
+      .where("workspace_id", "=", workspaceId)
+      .execute();
+  }
+  return rows.length;
 }
 
 async function reseal(

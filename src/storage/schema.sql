@@ -661,7 +661,7 @@ create table webhook_events (
 
 create table webhooks (
   workspace_id text not null,
-  url text not null,
+  url text,
   enabled boolean not null,
   version integer not null default 1,
   secret bytea not null,
@@ -673,10 +673,12 @@ create table webhooks (
   disabled_at timestamp with time zone,
   created_at timestamp with time zone not null default patchbay_now(),
   updated_at timestamp with time zone not null default patchbay_now(),
+  sealed_url bytea,
   constraint webhooks_check CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
   constraint webhooks_check1 CHECK (((enabled = (disabled_reason IS NULL)) AND (enabled = (disabled_at IS NULL)))),
   constraint webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['owner'::text, 'gone'::text, 'failing'::text]))),
   constraint webhooks_pkey PRIMARY KEY (workspace_id),
+  constraint webhooks_url_check CHECK (((url IS NULL) <> (sealed_url IS NULL))),
   constraint webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 

@@ -15,7 +15,8 @@ export function credentialPlace(scope: string, id: string): SecretPlace {
   return { scope, object: `connection/${id}`, field: "credential", before: ["connection", scope, id] };
 }
 
-export type WebhookSecret = "secret" | "previous_secret";
+/** The address too: tokens stand in paths and queries. */
+export type WebhookSecret = "secret" | "previous_secret" | "sealed_url";
 
 export function webhookSecretPlace(workspaceId: string, field: WebhookSecret): SecretPlace {
   return { scope: workspaceId, object: "webhook", field, before: ["webhooks", workspaceId, field] };

@@ -227,10 +227,12 @@ interface WebhookEventsTable {
   occurred_at: Time;
 }
 
-/** The completion webhook of a workspace; `secret` and `previous_secret` are sealed. */
+/** The completion webhook of a workspace; `sealed_url`, `secret` and `previous_secret` are sealed. */
 interface WebhooksTable {
   workspace_id: string;
-  url: string;
+  /** Only of rows that are older than `sealed_url`, until a start has sealed them. */
+  url: TextOrNull;
+  sealed_url: BytesOrNull;
   enabled: boolean;
   version: Generated<number>;
   secret: Bytes;

@@ -7,13 +7,13 @@ import { eventBody } from "./event-body.ts";
 import { type DeliveryMessage, leaseSeconds, PER_RECEIVER } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import type { SigningSecrets } from "./sign.ts";
-import { lockWebhook, openSecrets } from "./webhook-row.ts";
+import { lockWebhook, openWebhook, type WebhookRow } from "./webhook-row.ts";
 
 export interface ClaimedDelivery {
   readonly message: DeliveryMessage;
   readonly url: string;
-  /** Of the settings the attempt is made under. */
-  readonly webhookVersion: number;
+  /** The settings that the attempt is made under. */
+  readonly webhook: WebhookRow;
   readonly secrets: SigningSecrets;
   readonly eventId: string;
   readonly event: WebhookEventBody;
@@ -58,9 +58,8 @@ export async function claimDelivery(
       kind: "claimed",
       delivery: {
         message,
-        url: webhook.url,
-        webhookVersion: webhook.version,
-        secrets: await openSecrets(tx, services.seal, webhook),
+        webhook,
+        ...(await openWebhook(tx, services.seal, webhook)),
         eventId: row.event_id,
         event: eventBody(row),
         isTest: row.is_test,

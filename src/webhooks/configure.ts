@@ -14,7 +14,8 @@ import {
   auditView,
   type CurrentWebhook,
   lockWebhook,
-  openSecrets,
+  type OpenedWebhook,
+  openWebhook,
   type WebhookRow,
   webhookView,
 } from "./webhook-row.ts";
@@ -37,22 +38,23 @@ export async function configureWebhook(
   if (refusal !== null) throw refusedUrl(refusal);
   return services.database.inWorkspace(change.workspaceId, async (tx) => {
     const before = await lockOrMake(services, tx, change);
-    const { row, secret } = before.isNew ? before : await update(services, tx, before.row, change.wanted);
+    const { row, secret } = before.isNew ? before : await update(services, tx, before, change.wanted);
+    const { url } = change.wanted;
     await writeAudit(tx, {
       workspaceId: change.workspaceId,
       actorKeyId: change.actor,
       action: "stt_webhook.configured",
       object: change.workspaceId,
-      before: before.isNew ? null : auditView(before.row),
-      after: auditView(row),
+      before: before.isNew ? null : auditView(before.row, before.opened.url),
+      after: { ...auditView(row, url), url_changed: before.isNew || before.opened.url !== url },
     });
-    return webhookView(row, secret);
+    return webhookView(row, url, secret);
   });
 }
 
 type Locked =
   | { readonly isNew: true; readonly row: WebhookRow; readonly secret: string }
-  | { readonly isNew: false; readonly row: CurrentWebhook };
+  | { readonly isNew: false; readonly row: CurrentWebhook; readonly opened: OpenedWebhook };
 
 /** Two first calls at once: one makes the row, the other waits for it and changes it. */
 async function lockOrMake(
@@ -65,7 +67,7 @@ async function lockOrMake(
     .insertInto("webhooks")
     .values({
       workspace_id: workspaceId,
-      url: wanted.url,
+      sealed_url: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "sealed_url"), wanted.url),
       enabled: wanted.enabled,
       secret: await sealSecret(tx, seal, webhookSecretPlace(workspaceId, "secret"), secret),
       secret_last4: secret.slice(-4),
@@ -78,25 +80,28 @@ async function lockOrMake(
   if (made !== undefined) return { isNew: true, row: made, secret };
   const row = await lockWebhook(tx, workspaceId);
   // Deleted between the two statements: then there is room for a new one.
-  return row === undefined ? lockOrMake({ seal }, tx, { workspaceId, actor, wanted }) : { isNew: false, row };
+  if (row === undefined) return lockOrMake({ seal }, tx, { workspaceId, actor, wanted });
+  return { isNew: false, row, opened: await openWebhook(tx, seal, row) };
 }
 
 async function update(
   { seal }: Pick<WebhookServices, "seal">,
   tx: Transacting,
-  before: CurrentWebhook,
+  { row: before, opened }: { readonly row: CurrentWebhook; readonly opened: OpenedWebhook },
   wanted: WebhookRequest,
 ): Promise<{ readonly row: WebhookRow; readonly secret: string | null }> {
   const workspaceId = brand("workspace", before.workspace_id);
   const secret = wanted.rotate_secret ? makeSecret() : null;
-  const previous = secret === null || wanted.revoke_previous ? null : (await openSecrets(tx, seal, before)).current;
+  const previous = secret === null || wanted.revoke_previous ? null : opened.secrets.current;
   const place = (field: WebhookSecret) => webhookSecretPlace(workspaceId, field);
   const sealed = secret === null ? null : await sealSecret(tx, seal, place("secret"), secret);
+  const sealedUrl = await sealSecret(tx, seal, place("sealed_url"), wanted.url);
   const sealedPrevious = previous === null ? null : await sealSecret(tx, seal, place("previous_secret"), previous);
   const row = await tx
     .updateTable("webhooks")
     .set((column) => ({
-      url: wanted.url,
+      url: null,
+      sealed_url: sealedUrl,
       enabled: wanted.enabled,
       version: column("version", "+", 1),
       updated_at: sql<Date>`patchbay_now()`,
@@ -108,7 +113,7 @@ async function update(
             previous_secret_until: sql<Date>`patchbay_now() + make_interval(hours => ${PREVIOUS_HOURS})`,
           }),
       ...(wanted.revoke_previous ? { previous_secret: null, previous_secret_until: null } : {}),
-      ...healthAfter(before, wanted),
+      ...healthAfter(before, wanted, wanted.url !== opened.url),
     }))
     .where("workspace_id", "=", workspaceId)
     .returningAll()
@@ -117,8 +122,8 @@ async function update(
 }
 
 /** Enabled again, or sent elsewhere, it starts with a clean record; disabled, it keeps the first reason. */
-function healthAfter(before: WebhookRow, wanted: WebhookRequest) {
-  const isFresh = wanted.url !== before.url || (wanted.enabled && !before.enabled);
+function healthAfter(before: WebhookRow, wanted: WebhookRequest, isElsewhere: boolean) {
+  const isFresh = isElsewhere || (wanted.enabled && !before.enabled);
   const failing = isFresh ? { failing_since: null } : {};
   if (wanted.enabled) return { ...failing, disabled_reason: null, disabled_at: null };
   if (!before.enabled) return failing;

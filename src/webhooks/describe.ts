@@ -2,34 +2,37 @@
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
-import { auditView, lockWebhook, noWebhook, readWebhook, webhookView } from "./webhook-row.ts";
+import { auditView, lockWebhook, noWebhook, openWebhook, readWebhook, webhookView } from "./webhook-row.ts";
 import type { WebhookServices } from "./services.ts";
 
 export async function describeWebhook(
-  { database }: Pick<WebhookServices, "database">,
+  { database, seal }: Pick<WebhookServices, "database" | "seal">,
   workspaceId: WorkspaceId,
 ): Promise<WebhookView> {
-  const row = await database.inWorkspace(workspaceId, (tx) => readWebhook(tx, workspaceId));
-  if (row === undefined) throw noWebhook();
-  return webhookView(row, null);
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const row = await readWebhook(tx, workspaceId);
+    if (row === undefined) throw noWebhook();
+    return webhookView(row, (await openWebhook(tx, seal, row)).url, null);
+  });
 }
 
 /** What was waiting is given up; the log of deliveries stays for its time. */
 export async function deleteWebhook(
-  { database }: Pick<WebhookServices, "database">,
+  { database, seal }: Pick<WebhookServices, "database" | "seal">,
   workspaceId: WorkspaceId,
   actor: KeyId,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     const row = await lockWebhook(tx, workspaceId);
     if (row === undefined) throw noWebhook();
+    const { url } = await openWebhook(tx, seal, row);
     await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
     await writeAudit(tx, {
       workspaceId,
       actorKeyId: actor,
       action: "stt_webhook.deleted",
       object: workspaceId,
-      before: auditView(row),
+      before: auditView(row, url),
       after: null,
     });
   });

@@ -8,7 +8,7 @@ import { signedRequest } from "./attempt.ts";
 import { eventBody } from "./event-body.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret, type SigningSecrets } from "./sign.ts";
-import { openSecrets, readWebhook } from "./webhook-row.ts";
+import { openWebhook, readWebhook } from "./webhook-row.ts";
 
 const POLL_MS = 500;
 /** A transaction may commit so long after the moment its event bears. */
@@ -71,7 +71,7 @@ async function signingSecrets(
 ): Promise<SigningSecrets | null> {
   return database.inWorkspace(workspaceId, async (tx) => {
     const row = await readWebhook(tx, workspaceId);
-    return row === undefined ? null : openSecrets(tx, seal, row);
+    return row === undefined ? null : (await openWebhook(tx, seal, row)).secrets;
   });
 }
 

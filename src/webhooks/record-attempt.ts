@@ -9,7 +9,7 @@ import type { ClaimedDelivery } from "./claim.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import { nextDelaySeconds } from "./schedule.ts";
 import type { WebhookServices } from "./services.ts";
-import { auditView, lockWebhook, type WebhookRow } from "./webhook-row.ts";
+import { auditView, isSameSetting, lockWebhook, type WebhookRow } from "./webhook-row.ts";
 
 /** Nothing but failures for so long disables the webhook. */
 export const FAILING_DAYS = 5;
@@ -26,7 +26,7 @@ export async function recordAttempt(
     const made = await insertAttempt(tx, delivery, attempted);
     if (made === null) return;
     const hasSucceeded = attempted.outcome === "delivered";
-    const isSame = webhook?.version === delivery.webhookVersion && webhook.url === delivery.url;
+    const isSame = webhook !== undefined && isSameSetting(webhook, delivery.webhook);
     const disabledNow = isSame && (await noteHealth(tx, { webhook, delivery, attempted, hasSucceeded }));
     // A redelivery by hand took over meanwhile: it decides what becomes of the delivery.
     if (made.turn !== delivery.message.turn || made.state !== "pending") return;
@@ -105,8 +105,8 @@ async function noteHealth(tx: Transacting, { webhook, delivery, attempted, hasSu
     actorKeyId: null,
     action: "stt_webhook.disabled",
     object: delivery.message.workspaceId,
-    before: auditView({ ...webhook, failing_since: since }),
-    after: auditView(after),
+    before: auditView({ ...webhook, failing_since: since }, delivery.url),
+    after: auditView(after, delivery.url),
   });
   return true;
 }

@@ -1,4 +1,4 @@
-// A workspace's webhook as stored: its secrets sealed to their place, and what its owner and the audit log may see of it.
+// A workspace's webhook as stored: its address and its secrets sealed to their place, and what its owner and the audit log may see of it.
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
@@ -39,37 +39,53 @@ export function noWebhook(): GatewayError {
   return new GatewayError("NOT_FOUND", { message: "This workspace has no completion webhook." });
 }
 
-export async function openSecrets(
+export interface OpenedWebhook {
+  readonly url: string;
+  readonly secrets: SigningSecrets;
+}
+
+export async function openWebhook(
   db: Pick<Database["db"], "selectFrom">,
   seal: Seal,
   row: CurrentWebhook,
-): Promise<SigningSecrets> {
+): Promise<OpenedWebhook> {
   const keys = await readDataKeys(db, seal, row.workspace_id);
   const open = (column: WebhookSecret, sealed: Buffer) =>
     keys.open(sealed, webhookSecretPlace(row.workspace_id, column));
-  const { secret, previous_secret: previous, previous_counts: counts } = row;
+  const { secret, previous_secret: previous, previous_counts: counts, sealed_url: sealedUrl } = row;
   return {
-    current: open("secret", secret),
-    previous: previous !== null && counts ? open("previous_secret", previous) : null,
+    url: sealedUrl === null ? (row.url ?? "") : open("sealed_url", sealedUrl),
+    secrets: {
+      current: open("secret", secret),
+      previous: previous !== null && counts ? open("previous_secret", previous) : null,
+    },
   };
 }
 
+/** Written by the same change of its owner's: every one seals anew. */
+export function isSameSetting(row: WebhookRow, other: WebhookRow): boolean {
+  const address = ({ sealed_url: sealed, url }: WebhookRow) => sealed?.toString("hex") ?? url;
+  return row.version === other.version && address(row) === address(other);
+}
+
 /** `secret` only for the call that made it. */
-export function webhookView(row: WebhookRow, secret: string | null): WebhookView {
-  const { updated_at: updatedAt, ...shown } = auditView(row);
+export function webhookView(row: WebhookRow, url: string, secret: string | null): WebhookView {
   return {
     object: "stt_webhook",
-    ...shown,
+    url,
+    ...stateOf(row),
     created_at: row.created_at.toISOString(),
-    updated_at: updatedAt,
     ...(secret === null ? {} : { secret }),
   };
 }
 
-/** What the audit log keeps of a state: nothing that could sign. */
-export function auditView(row: WebhookRow) {
+/** What the audit log keeps of a state: nothing that could sign, and of the address where it leads, for tokens stand behind that. */
+export function auditView(row: WebhookRow, url: string) {
+  return { origin: new URL(url).origin, version: row.version, ...stateOf(row) };
+}
+
+function stateOf(row: WebhookRow) {
   return {
-    url: row.url,
     enabled: row.enabled,
     secret_last4: row.secret_last4,
     previous_secret_until: row.previous_secret_until?.toISOString() ?? null,

@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { ADMIN_ENDPOINTS } from "../../src/contract/admin-endpoints.ts";
+import { ENDPOINTS } from "../../src/contract/endpoints.ts";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
@@ -16,6 +18,9 @@ import { startCollector } from "../telemetry/collector.ts";
 import { type Canaries, createCanaries } from "./canaries.ts";
 import { MOODS, startFarEnd } from "./far-end.ts";
 
+/** Above it a result goes into the object store. */
+const INLINE_BYTES = 1_000;
+
 interface Keys {
   readonly member: string;
   readonly admin: string;
@@ -26,6 +31,7 @@ function fileWith(canaries: Canaries, keys: Keys, farEnd: string, sandbox: Sandb
   const scopes = ["transcribe", "chat", "jobs"] as const;
   const credential = () => canaries.make("credential");
   return {
+    limits: { stt_job_inline_result_bytes: INLINE_BYTES },
     connections: [
       ...sandboxConnections(sandbox).map((connection) =>
         connection.kind === "openai-compatible" ? connection : { ...connection, api_key: credential() },
@@ -72,14 +78,14 @@ interface Asking {
 }
 
 /** Asks, and keeps every body that is an error's. */
-function createAsker({ origin }: TestGateway, key: string) {
+function createAsker({ origin, adminOrigin }: TestGateway, key: string) {
   const errors: string[] = [];
   const answers: string[] = [];
   const ask = async (asking: Asking): Promise<{ readonly status: number; readonly text: string }> => {
     const { path, method = "POST", headers = {}, body } = asking;
     const isForm = body instanceof FormData;
     const payload = body === undefined || isForm || typeof body === "string" ? body : JSON.stringify(body);
-    const response = await fetch(`${origin}${path}`, {
+    const response = await fetch(`${path.startsWith("/admin/") ? adminOrigin : origin}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${asking.key ?? key}`,
@@ -100,7 +106,8 @@ test("reliability 6, R12: of 100 and more canaries none is in logs, traces, metr
   const secret = (kind: string) => canaries.make(kind);
   const keys = { member: secret("key"), admin: secret("key"), operator: secret("key") };
   await using collector = await startCollector();
-  await using farEnd = await startFarEnd(() => secret("transcript"));
+  let isLong = false;
+  await using farEnd = await startFarEnd(() => `${secret("transcript")}${isLong ? " and so on".repeat(100) : ""}`);
   const internet = pretendInternet();
   internet.name("media.example", ["93.184.216.34"]);
   internet.server(
@@ -156,6 +163,14 @@ test("reliability 6, R12: of 100 and more canaries none is in logs, traces, metr
       );
   }
   farEnd.feel("well");
+  isLong = true;
+  const large = await ask({ path: "/v1/transcription/jobs", body: form() });
+  const { job_id: largeId } = JSON.parse(large.text) as { readonly job_id: string };
+  const { result_url: resultUrl } = await ended(gateway.origin, largeId, keys.member);
+  assert.ok(resultUrl !== null, "its result lies in the object store");
+  canaries.add("result_url", resultUrl.split("/").at(-1) ?? "");
+  await ask({ path: resultUrl, method: "GET" });
+  isLong = false;
   const again = { "idempotency-key": secret("idempotency") };
   const body = chat();
   for (let times = 0; times < 2; times += 1) await ask({ path: "/v1/chat", body, headers: again });
@@ -184,11 +199,42 @@ test("reliability 6, R12: of 100 and more canaries none is in logs, traces, metr
   const minted = (JSON.parse(token.text) as { readonly token?: string }).token;
   if (minted !== undefined) canaries.add("realtime_token", minted);
   const webhook = { path: "/workspace/acme/stt-webhook", key: keys.admin };
-  const made = await ask({ ...webhook, method: "PUT", body: { url: "https://media.example/hooks" } });
+  const hooks = `https://media.example/hooks/${secret("webhook_url")}?token=${secret("webhook_url")}`;
+  await ask({ ...webhook, method: "PUT", body: { url: `https://media.example/${secret("webhook_url")}` } });
+  const made = await ask({ ...webhook, method: "PUT", body: { url: hooks, rotate_secret: true } });
+  const shown = await ask({ ...webhook, method: "GET" });
+  assert.equal((JSON.parse(shown.text) as { readonly url: string }).url, hooks, "its owner sees it");
   const hook = (JSON.parse(made.text) as { readonly secret: string }).secret;
   canaries.add("webhook_secret", hook);
   canaries.add("webhook_secret", hook.replace(/^whsec_/u, ""));
   await ask({ ...webhook, path: `${webhook.path}/test` });
+
+  // Every endpoint, for each kind of caller, with words of others in whatever it reads.
+  const {
+    key: inKey,
+    path: inPath,
+    query,
+    body: inBody,
+  } = {
+    key: secret("any_key"),
+    path: secret("any_path"),
+    query: secret("any_query"),
+    body: secret("any_body"),
+  };
+  const before = errors.length;
+  for (const { method, path, requestBody } of [...ENDPOINTS, ...ADMIN_ENDPOINTS]) {
+    const at = path.replace(":tenant_id", "acme").replaceAll(/:[a-z_]+/gu, inPath);
+    const asking = { path: `${at}?token=${query}&limit=${query}`, method, headers: { "if-match": `"${query}"` } };
+    const bodies =
+      requestBody === undefined ? [undefined] : [{ [inBody.slice(0, 4)]: inBody, url: inBody, name: inBody }, inBody];
+    for (const body of bodies) {
+      for (const caller of [keys.member, keys.admin, keys.operator, inKey]) {
+        if (!path.includes("/stream") && !path.endsWith("/metrics"))
+          await ask({ ...asking, key: caller, ...(body === undefined ? {} : { body }) });
+      }
+    }
+  }
+  assert.ok(errors.length - before > ENDPOINTS.length, `${errors.length - before} errors of every endpoint`);
 
   await gateway.app.settled();
   await gateway.app.requestLog.flush();
@@ -197,7 +243,12 @@ test("reliability 6, R12: of 100 and more canaries none is in logs, traces, metr
   assert.deepEqual([records.status, audits.status], [200, 200], records.text + audits.text);
   const metrics = await (await fetch(`${gateway.adminOrigin}/metrics`)).text();
   const dump = await dumpTables(gateway.database);
-  const files = readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true })
+  const entries = readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true });
+  assert.ok(
+    entries.some((entry) => entry.isFile() && entry.parentPath.includes(`results/${largeId}`)),
+    "the large result is there to be searched",
+  );
+  const files = entries
     .filter((entry) => entry.isFile() && entry.name !== "patchbay.yaml")
     .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
   const { direct } = gateway.database;

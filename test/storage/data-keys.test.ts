@@ -84,7 +84,7 @@ test("reliability 6: two first secrets of a workspace at once are sealed with on
   );
 });
 
-test("reliability 6: what the ring itself sealed is readable, and sealed under data keys at a start", async () => {
+test("reliability 6: what the ring itself sealed is readable, and sealed under data keys at a start, and so is an address that nobody sealed", async () => {
   const { workspaceId } = await makeTenant(database);
   const credential = ring.seal(Buffer.from("dg-old"), ["connection", workspaceId, "dg"]);
   const secret = ring.seal(Buffer.from("whsec_old"), ["webhooks", workspaceId, "secret"]);
@@ -118,8 +118,20 @@ test("reliability 6: what the ring itself sealed is readable, and sealed under d
     };
   };
   assert.deepEqual(await opened(), { texts: ["dg-old", "whsec_old"], byRing: [true, true] });
-  assert.equal(await sealUnderDataKeys(database, ring), 2);
+  assert.equal(await sealUnderDataKeys(database, ring), 3);
   assert.deepEqual(await opened(), { texts: ["dg-old", "whsec_old"], byRing: [false, false] });
+  // The address was written in the clear.
+  const { url, sealed_url: sealedUrl } = await database.db
+    .selectFrom("webhooks")
+    .select(["url", "sealed_url"])
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  const keys = await readDataKeys(database.db, ring, workspaceId);
+  assert.equal(url, null);
+  assert.equal(
+    keys.open(sealedUrl ?? Buffer.alloc(0), webhookSecretPlace(workspaceId, "sealed_url")),
+    "https://x.example",
+  );
   assert.equal(await sealUnderDataKeys(database, ring), 0);
 });
 

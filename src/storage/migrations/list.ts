@@ -15,6 +15,7 @@ import * as quotaCounts from "./0013-quota-counts.ts";
 import * as speech from "./0014-speech.ts";
 import * as routeVersions from "./0015-route-versions.ts";
 import * as requestLists from "./0018-request-lists.ts";
+import * as sealedUrls from "./0020-sealed-urls.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -32,4 +33,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0014-speech": speech,
   "0015-route-versions": routeVersions,
   "0018-request-lists": requestLists,
+  "0020-sealed-urls": sealedUrls,
 };
