@@ -45,10 +45,16 @@ export function say(terminal: Terminal, line: string): Promise<void> {
   return write(terminal.stderr, `${visible(line)}\n`);
 }
 
-/** Transcripts and messages are other people's text: on a terminal its control sequences would act. */
+/**
+ * Transcripts and messages are other people's text: on a terminal its control sequences would act, a carriage return alone would
+ * write over what stands in the line, and characters that turn the direction of writing would reorder it.
+ */
 export function visible(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, "");
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/g,
+    "",
+  );
 }
 
 export function red(terminal: Terminal, text: string): string {

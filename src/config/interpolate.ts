@@ -1,6 +1,6 @@
 // `${env:NAME}`, `${env:NAME:-default}` and `${file:PATH}` inside values; `$${` stands for `${` (contract 10).
 // What was put in is not read again, so a variable cannot name another one.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Document, isScalar, visit } from "yaml";
 import { type FaultPath, formatPath } from "./fault.ts";
@@ -82,9 +82,13 @@ function resolveVariable(name: string, fallback: string | undefined, env: Interp
 
 function resolveFile(path: string, directory: string): Resolved {
   try {
-    const bytes = readFileSync(resolve(directory, path));
-    if (bytes.length > MAX_FILE_BYTES)
+    const place = resolve(directory, path);
+    const about = statSync(place);
+    // A device or a pipe may have no end.
+    if (!about.isFile()) return { ok: false, message: `the file ${path} cannot be read (it is no ordinary file)` };
+    if (about.size > MAX_FILE_BYTES)
       return { ok: false, message: `the file ${path} is larger than ${MAX_FILE_BYTES} bytes` };
+    const bytes = readFileSync(place);
     // Editors end a file with a line break that is no part of the secret.
     return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "") };
   } catch (error) {

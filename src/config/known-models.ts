@@ -24,6 +24,9 @@ export function hasSpeechAdapter(kind: string): boolean {
 /** What is wrong with a credential as far as its form shows; null: nothing, or nobody can tell. */
 export function credentialFault(kind: string, credential: string): string | null {
   if (credential === "") return null;
+  // A key file's line ends stay inside it; all else goes into a header as it is.
+  if (!credential.trimStart().startsWith("{") && !/^[\x20-\x7e]+$/u.test(credential))
+    return "must be plain ASCII in one line: it is sent in a header";
   return providers.get(kind as ProviderKind)?.credentialFault?.(credential) ?? null;
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { json, listOf, mirrored, operatorEndpoint, pageFields, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { givenTime } from "./times.ts";
 
 const change = z.record(z.string(), z.unknown()).nullable();
 
@@ -18,7 +19,7 @@ export const auditEntryView = z.strictObject({
 });
 export type AuditEntryView = z.infer<typeof auditEntryView>;
 
-const moment = z.iso.datetime({ offset: true, error: "must be a time such as 2027-01-31T00:00:00Z" });
+const moment = givenTime();
 
 const filters = {
   ...pageFields,

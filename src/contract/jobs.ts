@@ -12,6 +12,7 @@ export const jobFields = translationFields.omit({ mode: true, stream: true }).ex
   metadata: z
     .record(z.string().min(1).max(64), z.string().max(512))
     .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `at most ${METADATA_PAIRS} pairs`)
+    .refine((pairs) => !Object.entries(pairs).flat().join("").includes("\0"), "no text holds the character U+0000")
     .describe("Up to 16 strings of your own, given back with the job and never sent on.")
     .optional(),
 });

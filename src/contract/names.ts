@@ -4,6 +4,9 @@ export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 export const ID_RULE = "must be an id: letters, digits, `.`, `_`, `-`, at most 63 of them";
 export const LABEL_PATTERN = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 export const LABEL_RULE = "must be a purpose label: lower-case letters, digits, `_`, `-`, at most 63 of them";
+/** Providers name models as they like, but in plain characters: names stand in addresses, headers, logs and tables. */
+export const MODEL_PATTERN = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
+export const MODEL_RULE = "must be a model's name: at most 200 visible ASCII characters";
 /** As much as is counted: money finer than that would be rounded, and more than that not counted at all. */
 export const MONEY_PATTERN = /^\d{1,9}(\.\d{1,9})?$/;
 export const MONEY_RULE =

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { requestRecord } from "./requests.ts";
+import { givenTime } from "./times.ts";
 
 export const REQUEST_OUTCOMES = ["succeeded", "refused", "failed", "abandoned"] as const;
 export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
@@ -49,7 +50,7 @@ export const listedRequest = z.strictObject({
 export type ListedRequestView = z.infer<typeof listedRequest>;
 
 const id = z.string().min(1).max(64);
-const time = z.iso.datetime({ offset: true, error: "must be a time such as 2027-01-31T00:00:00Z" });
+const time = givenTime();
 
 const filters = {
   ...pageFields,

@@ -8,7 +8,9 @@ export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 const KEYTERM = z.string().min(1).max(100);
 const KEYTERMS = z.array(KEYTERM).min(1).max(1000);
 /** The caller's text is checked for shape here; whether the label exists is routing's question, never a 400 (contract 4). */
-export const PURPOSE_LABEL = z.string().regex(/^[\x20-\x7e\u00a0-\uffff]{1,200}$/u, "1 to 200 visible characters");
+export const PURPOSE_LABEL = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, "1 to 200 visible characters");
 export const PURPOSE_POLICY = z.enum(["fallback", "strict"]);
 
 /** BCP-47 as far as callers use it: language, script, region, variants. */

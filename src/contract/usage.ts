@@ -4,6 +4,7 @@ import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import { mirrored, operatorEndpoint } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { givenDay } from "./times.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
@@ -84,7 +85,7 @@ export const usageReport = usageTable.extend({
 });
 export type UsageReport = z.infer<typeof usageReport>;
 
-const day = z.iso.date();
+const day = givenDay();
 const groupList = z
   .string()
   .max(200)

@@ -14,6 +14,8 @@ const SINGLE = new Set([
   "transfer-encoding",
 ]);
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+/** RFC 3986: a name or an address and a port; nothing else may stand before the path (RFC 9112 section 3.2). */
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]{0,5})?$/;
 const SVC_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
 /** Exactly what the router compares: no escapes, empty or dot segments, so a path has one spelling only. */
 const PLAIN_PATH = /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)+)$/;
@@ -59,6 +61,8 @@ export function headersTooLarge(limits: EdgeLimits): GatewayError {
 }
 
 function refuseFields(head: Head): GatewayError | null {
+  // The parser also takes lines that say HTTP/0.9 (no version at all) or HTTP/2.0.
+  if (head.httpVersionMajor === 0 || head.httpVersionMajor > 1) return invalid("Send HTTP/1.1 or HTTP/1.0.", null);
   const seen = new Set<string>();
   for (let index = 0; index + 1 < head.rawHeaders.length; index += 2) {
     const name = (head.rawHeaders[index] ?? "").toLowerCase();
@@ -79,6 +83,7 @@ function refuseValue(name: string, value: string, own: boolean): GatewayError | 
   if (name === "idempotency-key" && !IDEMPOTENCY_KEY.test(value)) {
     return invalid("Idempotency-Key must be 1 to 255 visible ASCII characters.", name);
   }
+  if (name === "host" && !HOST.test(value)) return invalid("The Host header is not a host with a port.", name);
   if (own && !SVC_VALUE.test(value)) {
     return invalid("An X-SVC header must be 1 to 200 visible ASCII characters.", name);
   }

@@ -7,19 +7,53 @@ import { readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
 
-export async function readFields<S extends FieldSchema>(
+/** A body that is kept. */
+export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
+  const faults = createFaults(new Set(Object.keys(schema.shape)));
+  return judge(schema, await readKept(request, MAX_BYTES, faults), faults);
+}
+
+/** An object whose texts a database is going to hold, which the character U+0000 cannot be in. */
+export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
+  const body = await readObject(request, maxBytes);
+  refuseNul(body, faults);
+  return body;
+}
+
+/** A body that is passed on: what stands in its texts is the provider's to judge. */
+export async function readPassedOn<S extends FieldSchema>(
   request: FastifyRequest,
   schema: S,
-  maxBytes = MAX_BYTES,
+  maxBytes: number,
 ): Promise<z.infer<S>> {
-  const body = await readJson({ headers: request.headers, body: request.raw }, { maxBytes, code: "BODY_TOO_LARGE" });
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw createFaults().fatal(null, "The body must be a JSON object.");
-  return judge(schema, body, createFaults(new Set(Object.keys(schema.shape))));
+  return judge(schema, await readObject(request, maxBytes), createFaults(new Set(Object.keys(schema.shape))));
 }
 
 export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {
-  return judge(schema, query as Readonly<Record<string, unknown>>, createFaults());
+  const values = query as Readonly<Record<string, unknown>>;
+  const faults = createFaults();
+  refuseNul(values, faults);
+  return judge(schema, values, faults);
+}
+
+async function readObject(request: FastifyRequest, maxBytes: number): Promise<object> {
+  const body = await readJson({ headers: request.headers, body: request.raw }, { maxBytes, code: "BODY_TOO_LARGE" });
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw createFaults().fatal(null, "The body must be a JSON object.");
+  return body;
+}
+
+function refuseNul(values: object, faults: Faults): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (holdsNul(name) || holdsNul(value)) faults.add(name, "The character U+0000 is not taken in any text.");
+  }
+}
+
+/** The depth is bounded where JSON is read. */
+function holdsNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0");
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, member]) => name.includes("\0") || holdsNul(member));
 }
 
 function judge<S extends FieldSchema>(schema: S, values: object, faults: Faults): z.infer<S> {

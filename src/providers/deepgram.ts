@@ -18,7 +18,7 @@ import type {
   SpeechRequest,
   SpeechTarget,
 } from "./provider.ts";
-import { readJsonReply, requestIdOf } from "./read-reply.ts";
+import { plainId, readJsonReply, requestIdOf } from "./read-reply.ts";
 import { receiptsFor } from "./receipts.ts";
 
 const deepgramSettings = z.strictObject({
@@ -139,7 +139,7 @@ export function normaliseDeepgram(
     segments: reply.segments,
     words: reply.words,
     providerSeconds: reply.seconds,
-    providerRequestId: requestIdOf(raw.headers, "dg-request-id") ?? reply.requestId,
+    providerRequestId: requestIdOf(raw.headers, "dg-request-id") ?? plainId(reply.requestId),
     receipts: [...receipts, ...modelReceipt(target.model, reply)],
   };
 }

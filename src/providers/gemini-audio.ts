@@ -18,7 +18,7 @@ import type {
   SpeechRequest,
   SpeechTarget,
 } from "./provider.ts";
-import { readJsonReply } from "./read-reply.ts";
+import { plainId, readJsonReply } from "./read-reply.ts";
 import { receiptsFor } from "./receipts.ts";
 
 export const geminiAudio: SpeechProvider = {
@@ -173,7 +173,7 @@ export function normaliseGeminiAudio(
     segments: [],
     words,
     providerSeconds: null,
-    providerRequestId: requestId,
+    providerRequestId: plainId(requestId),
     receipts,
   };
 }

@@ -20,6 +20,7 @@ import type {
 } from "./provider.ts";
 import { receiptsFor } from "./receipts.ts";
 import { transcribeRemotely } from "./run-remote.ts";
+import { plainId } from "./read-reply.ts";
 
 const settings = z.strictObject({
   location: z
@@ -174,7 +175,7 @@ export function normaliseGoogleSpeech(
     segments: request.segments || request.diarization || request.multichannel ? segments : [],
     words,
     providerSeconds: seconds,
-    providerRequestId: requestId,
+    providerRequestId: plainId(requestId),
     receipts: receiptsFor(
       request,
       audio,

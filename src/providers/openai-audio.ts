@@ -14,7 +14,7 @@ import type {
   SpeechRequest,
   SpeechTarget,
 } from "./provider.ts";
-import { readJsonReply, requestIdOf } from "./read-reply.ts";
+import { plainId, readJsonReply, requestIdOf } from "./read-reply.ts";
 import { receiptsFor } from "./receipts.ts";
 
 export interface Dialect {
@@ -230,7 +230,7 @@ export function normaliseAudio(
     segments: reply.segments,
     words: reply.words,
     providerSeconds: reply.seconds,
-    providerRequestId: requestIdOf(raw.headers, "x-request-id") ?? reply.requestId,
+    providerRequestId: requestIdOf(raw.headers, "x-request-id") ?? plainId(reply.requestId),
     receipts,
   };
 }

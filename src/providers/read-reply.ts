@@ -158,8 +158,12 @@ function bounded(seconds: number): number {
 
 /** The provider's own id of the exchange, for support; visible ASCII only, as it ends up in records and logs. */
 export function requestIdOf(headers: WireReply["headers"], name: string): string | null {
-  const id = headers[name];
-  return id !== undefined && /^[\x21-\x7e]{1,128}$/u.test(id) ? id : null;
+  return plainId(headers[name]);
+}
+
+/** An id is kept beside the charge: one that a database cannot hold must not cost the answer. */
+export function plainId(id: string | null | undefined): string | null {
+  return typeof id === "string" && /^[\x21-\x7e]{1,128}$/u.test(id) ? id : null;
 }
 
 /** Undefined when it is no JSON. */

@@ -63,9 +63,11 @@ export async function usageOf(
 
 /** RFC 4180; the columns are those of the rows. */
 export function usageCsv({ group_by: groups, data }: UsageTable): string {
-  const columns = [...groups, "billing_class", ...AMOUNT_COLUMNS] as const;
-  const lines = data.map((row) => columns.map((name) => cell(row[name])).join(","));
-  return [columns.join(","), ...lines, ""].join("\r\n");
+  const figures = ["billing_class", ...AMOUNT_COLUMNS] as const;
+  const lines = data.map((row) =>
+    [...groups.map((name) => cell(inert(row[name]))), ...figures.map((name) => cell(row[name]))].join(","),
+  );
+  return [[...groups, ...figures].join(","), ...lines, ""].join("\r\n");
 }
 
 function groupsOf({ group_by: groups }: UsageQuestion, seesNames: boolean): readonly UsageGroup[] {
@@ -171,6 +173,11 @@ const AMOUNT_COLUMNS = [
   "unpriced",
   "unresolved",
 ] as const satisfies readonly (keyof ReturnType<typeof describeAmounts>)[];
+
+/** A tenant names its models itself: to a spreadsheet, a text that begins so is a formula to run. */
+function inert(name: string | null | undefined): string | null | undefined {
+  return typeof name === "string" && /^[=+\-@]/u.test(name) ? `'${name}` : name;
+}
 
 /** What names nothing is empty. */
 function cell(value: string | number | null | undefined): string {

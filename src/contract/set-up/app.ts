@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
+import { givenTime } from "../times.ts";
 import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
 import { purposeSection, routeReference } from "./route.ts";
 
@@ -12,7 +13,7 @@ export const MONEY = z
   .regex(MONEY_PATTERN, MONEY_RULE);
 
 const figure = maybe(z.int().min(1));
-const time = z.iso.datetime({ offset: true, error: 'must be a time such as "2027-01-31T00:00:00Z"' });
+const time = givenTime('must be a time such as "2027-01-31T00:00:00Z"');
 const policy = z.enum(["fallback", "strict"]);
 
 const quotaSection = section({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { LANGUAGE_TAG } from "../transcription.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
-import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "./kit.ts";
+import { HTTP_URL, ID, maybe, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
 
 const AUDIO_FORMATS = ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const;
 
@@ -69,7 +69,7 @@ export const connectionSection = section({
   ),
   timeout_seconds: z.int().min(1).max(3_600).default(600).describe("Longest wait for one call's whole answer."),
   models: z
-    .record(z.string(), modelDeclaration)
+    .record(MODEL, modelDeclaration)
     .default({})
     .describe("Models the catalogue does not know, or knows otherwise; a declaration wins."),
 });

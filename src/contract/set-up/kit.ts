@@ -1,7 +1,7 @@
 // What the schemas of set-up objects are made of, in the configuration file and in the administration's API alike: strict objects
 // whose keys are snake_case where people write them and camelCase in the program (contract 10).
 import { z } from "zod";
-import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE } from "../names.ts";
+import { ID_PATTERN, ID_RULE, LABEL_PATTERN, LABEL_RULE, MODEL_PATTERN, MODEL_RULE } from "../names.ts";
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -42,6 +42,7 @@ export const SECRET_MARK = { writeOnly: true } as const;
 
 export const ID = z.string().regex(ID_PATTERN, ID_RULE);
 export const PURPOSE_LABEL = z.string().regex(LABEL_PATTERN, LABEL_RULE);
+export const MODEL = z.string().regex(MODEL_PATTERN, MODEL_RULE);
 export const HTTP_URL = z
   .string()
   .refine(isHttpUrl, "must be an http:// or https:// URL without credentials, query or fragment")

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { FEATURES, PROFILES } from "../features.ts";
 import { transcriptionFields } from "../transcription.ts";
-import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
+import { ID, maybe, MODEL, PURPOSE_LABEL, section } from "./kit.ts";
 
 const settingsMap = z.record(z.string(), z.unknown());
 
@@ -23,7 +23,7 @@ export const purposeSection = section({
 const targetSection = z
   .strictObject({
     connection: ID.describe("Id of the connection to call."),
-    model: z.string().min(1).max(200).describe("Model on that connection."),
+    model: MODEL.describe("Model on that connection."),
     profiles: z.array(z.enum(PROFILES)).default([]).describe("Response profiles it serves; none listed: all."),
     settings: settingsMap
       .default({})

@@ -5,7 +5,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Everywhere } from "../../contract/set-up/everywhere.ts";
 import { createFaults } from "../faults.ts";
 import { type Endpoint, type HandlerContext, principalOf, type Reply } from "../endpoint.ts";
-import { readJson } from "../read-json.ts";
+import { readKept } from "../read-fields.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 
@@ -40,15 +40,12 @@ export async function readObject(
   { request }: HandlerContext<Principal>,
   named: Readonly<Record<string, string>> = {},
 ): Promise<object> {
-  const body = await readJson(
-    { headers: request.headers, body: request.raw },
-    { maxBytes: MAX_BYTES, code: "BODY_TOO_LARGE" },
-  );
-  if (typeof body !== "object" || body === null || Array.isArray(body))
-    throw createFaults().fatal(null, "The body must be a JSON object.");
+  const faults = createFaults();
+  const body = await readKept(request, MAX_BYTES, faults);
+  faults.throwIfAny();
   for (const [name, value] of Object.entries(named)) {
     const sent: unknown = (body as Readonly<Record<string, unknown>>)[name] ?? value;
-    if (sent !== value) throw createFaults().fatal(name, `${name} stays as it stands in the path.`);
+    if (sent !== value) throw faults.fatal(name, `${name} stays as it stands in the path.`);
   }
   return { ...body, ...named };
 }

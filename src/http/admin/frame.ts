@@ -39,11 +39,14 @@ export function mirroredEndpoint(contracts: Mirrored, handle: Endpoint<Principal
   };
 }
 
+/** Ids are plain text: what else a forged cursor may hold, the database is not asked about. */
+const isId = (position: string): boolean => /^[\x21-\x7e]{1,200}$/u.test(position);
+
 /** `list` names the list, so that no other one takes its cursors. `isPosition` judges what a position of it looks like. */
 export function pageRequest(
   list: string,
   query: { readonly limit: number; readonly cursor?: string | undefined },
-  isPosition: (position: string) => boolean = () => true,
+  isPosition: (position: string) => boolean = isId,
 ): PageRequest {
   const { limit, cursor } = query;
   if (cursor === undefined) return { limit, after: null };

@@ -5,7 +5,7 @@ import { chatCompletionFields } from "../../contract/openai-compatible.ts";
 import { type ChatEdge, serveChat } from "../chat-edge.ts";
 import { toChatFields, toChunks, toCompletion } from "../compatible/chat-completion.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { readFields } from "../read-fields.ts";
+import { readPassedOn } from "../read-fields.ts";
 
 export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
   const contract = postChatCompletionsContract;
@@ -13,7 +13,7 @@ export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
     contract,
     handle: (context) =>
       serveChat(edge, context, contract, async (request) => {
-        const given = await readFields(request, chatCompletionFields, edge.maxBodyBytes);
+        const given = await readPassedOn(request, chatCompletionFields, edge.maxBodyBytes);
         const { model } = given;
         const includeUsage = given.stream_options?.include_usage === true;
         return {

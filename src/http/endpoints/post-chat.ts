@@ -6,7 +6,7 @@ import type { ChatStreamPart } from "../../gateway/chat.ts";
 import { type ChatEdge, serveChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
-import { readFields } from "../read-fields.ts";
+import { readPassedOn } from "../read-fields.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   const contract = postChatContract;
@@ -14,7 +14,7 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
     contract,
     handle: (context) =>
       serveChat(edge, context, contract, async (request) => ({
-        fields: await readFields(request, chatFields, edge.maxBodyBytes),
+        fields: await readPassedOn(request, chatFields, edge.maxBodyBytes),
         present: (answer) => answer,
         async *events(parts, errors) {
           for await (const part of parts) yield eventOf(part, errors);

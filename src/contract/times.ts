@@ -1,0 +1,20 @@
+// Times and days as callers give them: of the years that every clock, calendar and database on the way agrees on (contract 10).
+import { z } from "zod";
+
+const FIRST_MS = Date.UTC(1970, 0, 1);
+/** A day may be added, or an offset, without reaching the year 10000, which is spelt otherwise. */
+const END_MS = Date.UTC(9999, 0, 1);
+const YEARS = "must lie between the years 1970 and 9998";
+
+export function givenTime(error = "must be a time such as 2027-01-31T00:00:00Z") {
+  return z.iso.datetime({ offset: true, error }).refine(isInYears, YEARS);
+}
+
+export function givenDay() {
+  return z.iso.date().refine(isInYears, YEARS);
+}
+
+function isInYears(text: string): boolean {
+  const ms = Date.parse(text);
+  return ms >= FIRST_MS && ms < END_MS;
+}
