@@ -19,7 +19,7 @@ function faultsOf(text: string, env: Readonly<Record<string, string>> = {}): rea
   const file = join(directory, "patchbay.yaml");
   writeFileSync(file, text);
   const loaded = loadConfiguration({ file, env, cwd: directory });
-  return loaded.ok ? [] : loaded.faults.map(({ path, message }) => `${String(path)}: ${message}`);
+  return loaded.ok ? [] : loaded.faults.map(({ path, message }) => `${path}: ${message}`);
 }
 
 const refuses = (text: string, reason: RegExp, env?: Readonly<Record<string, string>>): void => {
