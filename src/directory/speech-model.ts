@@ -4,6 +4,7 @@ import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "..
 import type { FeatureSupport, SpeechLimits, SpeechModel, SpeechProvider } from "../providers/provider.ts";
 import { USUAL_GRADE } from "../providers/receipts.ts";
 import { primarySubtag } from "../routing/judge-target.ts";
+import { plannable } from "./plannable.ts";
 import type { StoredModel } from "./stored.ts";
 
 const NOTHING: SpeechModel = { features: {}, preferences: [], limits: {}, languages: "any", defaultLanguage: "auto" };
@@ -21,7 +22,7 @@ export function speechModel(
   if (declared === undefined) return known ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;
   const base = known ?? provider.unknownModel ?? NOTHING;
-  return {
+  const model: SpeechModel = {
     ...base,
     features: declaredFeatures(base.features, declared),
     preferences: declaredPreferences(base.preferences, declared),
@@ -32,6 +33,8 @@ export function speechModel(
         : declared.languages.map(primarySubtag),
     defaultLanguage: declared.defaultLanguage ?? base.defaultLanguage,
   };
+  const dialect = declared.dialect === null ? {} : { dialect: declared.dialect };
+  return plannable(provider, name, model, { ...dialect, ...settings });
 }
 
 type Features = SpeechModel["features"];

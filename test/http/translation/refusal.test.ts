@@ -37,6 +37,16 @@ test("contract 3: word times of a translation are refused where the model gives 
   uncalled();
 });
 
+test("spec 1.6: what a server's declaration promises and its protocol cannot ask of a translation is refused, not a fault", async () => {
+  for (const fields of [{ timestamps: "word" }, { diarization: "true" }]) {
+    const answer = await translate(gateway.origin, { key: KEYS.local, fields });
+    assert.deepEqual([answer.status, answer.code], [422, "REQUIRED_FEATURE_UNSUPPORTED"]);
+    uncalled();
+  }
+  envelopeOf(await translate(gateway.origin, { key: KEYS.local, fields: { timestamps: "segment" } }));
+  envelopeOf(await postForm(gateway.origin, { key: KEYS.local, fields: { timestamps: "word" } }));
+});
+
 for (const [what, fields, code] of [
   ["a to_language that is no tag", { to_language: "english please" }, "INVALID_REQUEST"],
   ["an unknown field", { to_lang: "en" }, "INVALID_REQUEST"],

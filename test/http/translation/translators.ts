@@ -8,6 +8,7 @@ export const KEYS = {
   deaf: "key-of-the-app-with-nova-alone-01",
   strict: "key-of-the-app-with-purposes-0001",
   own: "key-of-the-tenant-with-own-acct-1",
+  local: "key-of-the-app-with-a-server-0001",
   chatOnly: "key-of-acme-that-may-only-chat-01",
 } as const;
 
@@ -25,6 +26,18 @@ export function translators(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">)
     connections: [
       { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
       { id: "oa", kind: "openai", api_key: "oa-secret", base_url: sandbox.openaiUrl },
+      {
+        id: "local",
+        kind: "openai-compatible",
+        api_key: "oa-secret",
+        base_url: sandbox.openaiUrl,
+        models: {
+          "whisper-1": {
+            capabilities: ["audio_input"],
+            features: { timestamps: ["word", "segment"], translation: true, diarization: true },
+          },
+        },
+      },
     ],
     routes: [
       {
@@ -35,6 +48,7 @@ export function translators(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">)
         ],
         purposes: [{ purpose: "abroad", description: "Calls from abroad", route: "speech" }],
       },
+      { id: "local", targets: [{ connection: "local", model: "whisper-1" }] },
       { id: "deaf", targets: [{ connection: "dg", model: "nova-3" }] },
     ],
     workspaces: [
@@ -42,6 +56,7 @@ export function translators(sandbox: Pick<Sandbox, "deepgramUrl" | "openaiUrl">)
         id: "acme",
         apps: [
           { id: "app", route: "speech", keys: [key("app", KEYS.acme), key("chat", KEYS.chatOnly, "chat")] },
+          { id: "local", route: "local", keys: [key("local", KEYS.local)] },
           { id: "deaf", route: "deaf", keys: [key("deaf", KEYS.deaf)] },
           { id: "strict", route: "speech", audio_purpose_policy: "strict", keys: [key("strict", KEYS.strict)] },
         ],

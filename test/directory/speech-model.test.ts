@@ -1,0 +1,67 @@
+// What a declaration makes of a model (contract 10: "a declaration beats the catalogue"), and what it cannot (spec 1.6).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { speechModel } from "../../src/directory/speech-model.ts";
+import { storedConnection } from "../../src/directory/stored.ts";
+import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
+import { elevenlabs } from "../../src/providers/elevenlabs.ts";
+import { openai } from "../../src/providers/openai.ts";
+import type { SpeechProvider } from "../../src/providers/provider.ts";
+
+const EVERYTHING = {
+  diarization: true,
+  timestamps: ["word", "segment"],
+  keyterms: true,
+  redaction: ["pii"],
+  multichannel: true,
+  profanityFilter: true,
+  translation: true,
+} as const;
+
+function declared(provider: SpeechProvider, name: string, features: object, dialect: string | null = null) {
+  const { models } = storedConnection.parse({
+    models: { [name]: { capabilities: ["audio_input"], features, dialect } },
+  });
+  const model = speechModel(provider, name, models[name], {});
+  assert.ok(model);
+  return { features: Object.keys(model.features).toSorted(), excludes: model.excludes ?? [] };
+}
+
+test("spec 1.6: a declared feature that the wire has no parameter for is not offered", () => {
+  assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "groq").features, [
+    "keyterms",
+    "timestamps.segment",
+    "timestamps.word",
+    "translation",
+  ]);
+  assert.deepEqual(declared(openaiCompatible, "m", EVERYTHING, "mistral").features, [
+    "diarization",
+    "keyterms",
+    "timestamps.segment",
+    "timestamps.word",
+  ]);
+  assert.deepEqual(declared(openai, "whisper-1", { diarization: true }).features.includes("diarization"), false);
+});
+
+test("spec 1.6: what a server does for transcripts alone is not offered of a translation", () => {
+  for (const dialect of ["openai", "groq", "speaches", "whisper-cpp"]) {
+    const { excludes } = declared(
+      openaiCompatible,
+      "m",
+      { translation: true, timestamps: ["word", "segment"] },
+      dialect,
+    );
+    assert.deepEqual(excludes, [["translation", "timestamps.word"]], dialect);
+  }
+});
+
+test("contract 10: what a declaration can keep stays, and what the catalogue knows of it", () => {
+  const { features, excludes } = declared(elevenlabs, "scribe_v2", { keyterms: false });
+  assert.deepEqual(
+    features,
+    Object.keys(elevenlabs.models["scribe_v2"]?.features ?? {})
+      .filter((each) => each !== "keyterms")
+      .toSorted(),
+  );
+  assert.deepEqual(excludes, [["multichannel", "diarization"]]);
+});
