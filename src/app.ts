@@ -26,7 +26,7 @@ import { type RollUp, startRollUp } from "./requests/roll-up.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { createLedger } from "./metering/ledger.ts";
-import { createAdminServer, keepCheckpoints } from "./open-admin.ts";
+import { createAdminServer, createWatchServer, keepCheckpoints } from "./open-admin.ts";
 import { openIoOver, openRemoteAudio, sandboxUrl, setUpServices } from "./open-io.ts";
 import { type OpenedJobs, openJobs } from "./open-jobs.ts";
 import { openRemembered } from "./open-remembered.ts";
@@ -56,6 +56,8 @@ export interface AppOptions {
   readonly ffmpeg?: string | null;
   /** Whether this process works on jobs; it does unless told otherwise. */
   readonly works?: boolean;
+  /** Whether it is administered here; a process that only works is watched and no more. */
+  readonly isAdministered?: boolean;
   /** Where spans go; absent: there are none. */
   readonly otlp?: OtlpSettings | null;
   /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
@@ -308,6 +310,8 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     admin:
       configuration.server.admin === null
         ? null
-        : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
+        : options.isAdministered === false
+          ? createWatchServer({ ...frame, readiness, metrics: () => metrics.text() })
+          : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
   };
 }

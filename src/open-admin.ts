@@ -77,6 +77,11 @@ export interface AdminListenerParts {
   readonly watch: Edge["watch"];
 }
 
+/** Of a process that only works: who watches it finds what a gateway has, and nothing is administered there. */
+export function createWatchServer({ readiness, metrics, ...frame }: Omit<AdminListenerParts, "edge">): FastifyInstance {
+  return createServer<Principal>({ ...frame, endpoints: [getHealth, readiness, getMetrics(metrics)] });
+}
+
 export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminListenerParts): FastifyInstance {
   return createServer<Principal>({
     ...frame,

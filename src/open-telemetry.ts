@@ -5,7 +5,7 @@ import type { Directory } from "./directory/snapshot.ts";
 import type { ExchangeWatch } from "./http/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
 import type { Outbound } from "./outbound/dial.ts";
-import type { CircuitStates } from "./providers/health.ts";
+import type { ReportingCircuits } from "./providers/health.ts";
 import type { Database } from "./storage/database.ts";
 import { jobsByState } from "./storage/jobs.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -18,7 +18,7 @@ export interface OpenTelemetryOptions {
   readonly outbound: Outbound;
   /** Null or absent: no collector, no spans. */
   readonly otlp?: OtlpSettings | null;
-  readonly circuits: CircuitStates;
+  readonly circuits: Pick<ReportingCircuits, "report">;
   readonly directory: () => Directory;
 }
 
@@ -59,9 +59,9 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
 }
 
 /** By provider and model, over the accounts that have been called. */
-function circuitSamples(circuits: CircuitStates, directory: Directory): readonly Sample[] {
+function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory): readonly Sample[] {
   const resting = new Map<string, { readonly labels: readonly string[]; value: number }>();
-  for (const { key, isHealthy } of circuits.states()) {
+  for (const { key, isHealthy } of circuits.report()) {
     // `<scope>/<connection>/<model>`; only a model has slashes of its own.
     const [scope = "", connection = "", ...rest] = key.split("/");
     const kind = directory.account(`${scope}/${connection}`)?.kind;

@@ -1,8 +1,8 @@
-// `patchbay worker`: works on jobs and listens nowhere; any number of them beside the gateways on one PostgreSQL (contract 5).
-import { createApp } from "./app.ts";
+// `patchbay worker`: works on jobs and takes none, so it listens for those who watch it alone; any number of them beside the gateways on one PostgreSQL (contract 5).
+import { type App, createApp } from "./app.ts";
 import type { WorkerOptions } from "./cli/run-cli.ts";
 import { EXIT } from "./cli/exit-codes.ts";
-import { prepare, stopSignal } from "./prepare.ts";
+import { type Prepared, prepare, stopSignal } from "./prepare.ts";
 
 const NEEDS_SERVER =
   "patchbay worker needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process, and patchbay up works on its jobs itself.";
@@ -12,12 +12,38 @@ export async function work(options: WorkerOptions): Promise<number> {
   const prepared = await prepare(options, ({ storage }) => (storage.databaseUrl === null ? NEEDS_SERVER : null));
   if (typeof prepared === "number") return prepared;
   const { configuration, database, say, step } = prepared;
-  const app = await createApp(prepared);
+  const app = await createApp({ ...prepared, isAdministered: false });
   step(`working      on ${configuration.limits.jobConcurrency} jobs at once`);
+  if (!(await listenForWatchers(app, prepared, options.adminPort))) {
+    await app.close();
+    await database.close();
+    return EXIT.config;
+  }
   const signal = await stopSignal();
   say(`\n${signal}: finishing the calls in flight`);
   app.startDraining();
   await app.close({ graceMs: configuration.limits.workerGraceSeconds * 1000 });
   await database.close();
   return EXIT.ok;
+}
+
+/** Beside a gateway on one machine the file's port is taken: nobody stops working for that, unless the port was asked for. */
+async function listenForWatchers(
+  { admin }: App,
+  { configuration, say, step }: Prepared,
+  port: number | undefined,
+): Promise<boolean> {
+  const configured = configuration.server.admin;
+  if (admin === null || configured === null) return true;
+  const place = { host: configured.host, port: port ?? configured.port };
+  try {
+    step(`metrics      ${await admin.listen({ ...place, exclusive: true })}/metrics, /healthz, /readyz`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    const taken = `${place.host}:${place.port} is taken`;
+    if (port === undefined) step(`metrics      nowhere: ${taken}; --admin-port gives this worker a port of its own`);
+    else say(`patchbay worker cannot serve metrics: ${taken}`);
+    return port === undefined;
+  }
 }

@@ -22,7 +22,10 @@ export interface UpOptions {
   readonly processes: number;
 }
 
-export type WorkerOptions = Pick<UpOptions, "config">;
+export interface WorkerOptions extends Pick<UpOptions, "config"> {
+  /** Where to listen for whoever watches, in the place of `server.admin.port`. */
+  readonly adminPort: number | undefined;
+}
 
 const MOST_PROCESSES = 64;
 
@@ -132,10 +135,16 @@ function addWorker(program: Command, run: Run, work: CliDependencies["work"]): v
   program
     .command("worker")
     .description("Work on jobs beside gateways on the same PostgreSQL.")
-    .addHelpText("before", examples("patchbay worker", "patchbay worker --config /etc/patchbay/patchbay.yaml"))
+    .addHelpText("before", examples("patchbay worker", "patchbay worker --config patchbay.yaml --admin-port 8091"))
     .addOption(configOption())
-    .action(async (options: { config?: string }) => {
-      run.exitCode = await work({ config: options.config ?? null });
+    .addOption(
+      new Option(
+        "--admin-port <port>",
+        "Port for /metrics, /healthz and /readyz (default: server.admin.port, if nobody else has it).",
+      ).argParser(parsePort),
+    )
+    .action(async ({ config, adminPort }: { config?: string; adminPort?: number }) => {
+      run.exitCode = await work({ config: config ?? null, adminPort });
     });
 }
 

@@ -34,11 +34,6 @@ export interface Circuits {
   end(key: string, failure: FailureKind | null): void;
 }
 
-export interface CircuitStates {
-  /** Of every key that was ever called: whether it rests. */
-  states(): readonly { readonly key: string; readonly isHealthy: boolean }[];
-}
-
 export interface ReportingCircuits extends Circuits {
   /** Of every key that was called since the start, by key. */
   report(): readonly CircuitReport[];
@@ -46,6 +41,7 @@ export interface ReportingCircuits extends Circuits {
 
 export interface CircuitReport {
   readonly key: string;
+  readonly isHealthy: boolean;
   readonly state: "closed" | "open" | "half_open";
   readonly consecutive: number;
   readonly openings: number;
@@ -55,7 +51,7 @@ export interface CircuitReport {
   readonly restUntilMs: number | null;
 }
 
-export function createCircuits(nowMs: () => number): ReportingCircuits & CircuitStates {
+export function createCircuits(nowMs: () => number): ReportingCircuits {
   const circuits = new Map<string, Circuit>();
   const of = (key: string): Circuit => {
     const existing = circuits.get(key);
@@ -68,7 +64,6 @@ export function createCircuits(nowMs: () => number): ReportingCircuits & Circuit
     isHealthy: (key) => circuits.get(key)?.isHealthy(nowMs()) ?? true,
     begin: (key) => of(key).begin(nowMs()),
     end: (key, failure) => of(key).end(nowMs(), failure),
-    states: () => [...circuits].map(([key, circuit]) => ({ key, isHealthy: circuit.isHealthy(nowMs()) })),
     report: () =>
       [...circuits]
         .toSorted(([left], [right]) => (left < right ? -1 : 1))
@@ -111,6 +106,7 @@ class Circuit {
     const recent = this.#recent.filter((call) => call.atMs >= nowMs - WINDOW_MS);
     const isResting = this.#restUntilMs !== 0;
     return {
+      isHealthy: this.isHealthy(nowMs),
       state: !isResting ? "closed" : nowMs < this.#restUntilMs ? "open" : "half_open",
       consecutive: this.#consecutive,
       openings: this.#openings,

@@ -16,7 +16,11 @@ test("worker is called with its configuration, and its exit code is the command'
   const calls: unknown[] = [];
   const work = (options: unknown) => Promise.resolve(calls.push(options) + 6);
   assert.equal((await run(["worker", "--config", "a.yaml"], { work })).exitCode, 7);
-  assert.deepEqual(calls, [{ config: "a.yaml" }]);
+  assert.equal((await run(["worker", "--admin-port", "8091"], { work })).exitCode, 8);
+  assert.deepEqual(calls, [
+    { config: "a.yaml", adminPort: undefined },
+    { config: null, adminPort: 8091 },
+  ]);
 });
 
 test("up is called with what the options say, and its exit code is the command's", async () => {

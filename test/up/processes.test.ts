@@ -30,7 +30,7 @@ after(async () => {
 test("gateways beside each other: both serve, one that is killed is replaced while the other answers, a stop ends all", async (context) => {
   if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
   const adminPort = await twoFreePorts();
-  const gateway = await start(configuration(database.direct.databaseUrl, adminPort), 2);
+  const gateway = await start(configuration(database.direct.databaseUrl, adminPort), "up", "--processes", "2");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
   const [first, second] = [adminPort, adminPort + 1].map((port) => `http://127.0.0.1:${port}/readyz`);
   assert.ok(first !== undefined && second !== undefined);
@@ -52,9 +52,32 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
 });
 
 test("contract 10: several processes on embedded storage are refused before anything is opened, exit 9", async () => {
-  const gateway = await start(configuration(null, 0), 2);
+  const gateway = await start(configuration(null, 0), "up", "--processes", "2");
   await gateway.said(/needs (a PostgreSQL server)/u);
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
+});
+
+test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async (context) => {
+  if (database.direct.engine === "pglite") return context.skip("workers need a server");
+  const { databaseUrl } = database.direct;
+  const file = (port: number) => configuration(databaseUrl, port);
+  const worker = await start(file(0), "worker");
+  const origin = await worker.said(/metrics\s+(http:\S+)\/metrics/u);
+  await answering(`${origin}/healthz`);
+  await answering(`${origin}/readyz`);
+  assert.match(await (await fetch(`${origin}/metrics`)).text(), /^svc_build_info\{/mu);
+  assert.equal((await fetch(`${origin}/admin/v1/workspaces`)).status, 404);
+
+  const { port } = new URL(origin);
+  const second = await start(file(Number(port)), "worker");
+  await second.said(/nowhere: (\S+ is taken)/u);
+  await second.said(/(working)/u);
+  const third = await start(file(0), "worker", "--admin-port", port);
+  assert.deepEqual(await once(third.process, "exit"), [EXIT.config, null]);
+  for (const { process: child } of [worker, second]) {
+    child.kill("SIGTERM");
+    assert.deepEqual(await once(child, "exit"), [EXIT.ok, null]);
+  }
 });
 
 function configuration(databaseUrl: string | null, adminPort: number): object {
@@ -76,10 +99,10 @@ function configuration(databaseUrl: string | null, adminPort: number): object {
   };
 }
 
-async function start(file: object, processes: number) {
+async function start(file: object, ...command: readonly string[]) {
   const path = join(folder, "patchbay.yaml");
   await writeFile(path, JSON.stringify(file));
-  const child = spawn(process.execPath, [MAIN, "up", "--config", path, "--processes", `${processes}`], {
+  const child = spawn(process.execPath, [MAIN, ...command, "--config", path], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", "ignore", "pipe"],
