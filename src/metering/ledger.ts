@@ -5,7 +5,7 @@ import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
-import { isBadData, transact } from "../storage/transact.ts";
+import { isBadData, transact, transactAgain } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
@@ -86,7 +86,10 @@ export interface Settlement {
 }
 
 export interface Settled {
-  /** False: it was settled before, or never reserved. Nothing changed, but that a slot still running is burned. */
+  /**
+   * False: it was settled before (by this very call, where a session was cut after its commit), or never reserved. Nothing changed, but
+   * that a slot still running is burned.
+   */
   readonly changed: boolean;
   /** Whether the slot ended as asked; false when it had been lost, or the answer was too large to keep. */
   readonly slotEnded: boolean;
@@ -126,7 +129,8 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
       options,
     ),
     settle: createBatcher(
-      (items: readonly Settlement[]) => transact(database, (tx) => settleBatch(tx, seal, items)),
+      // A paid answer in hand is not given up with the session: what was settled stays settled.
+      (items: readonly Settlement[]) => transactAgain(database, (tx) => settleBatch(tx, seal, items)),
       options,
     ),
     settleTogether: (items) => transact(database, (tx) => settleBatch(tx, seal, items)),

@@ -1,4 +1,5 @@
 // A transaction that runs again when the server chose it as the victim of a deadlock or a serialisation conflict.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Database, Transacting } from "./database.ts";
 
 const MAX_TRIES = 3;
@@ -13,6 +14,27 @@ export async function transact<T>(
     } catch (error) {
       if (tries >= MAX_TRIES || !isTransient(error)) throw error;
     }
+  }
+}
+
+/** Until a connection that ended with its neighbours has been found out. */
+const AWAY_PAUSE_MS = 50;
+
+/**
+ * Runs again, on another session, also where one was cut: for work that changes nothing the second time, because nobody knows whether
+ * the first was committed.
+ */
+export async function transactAgain<T>(
+  database: Pick<Database, "transaction">,
+  work: (tx: Transacting) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transact(database, work);
+    } catch (error) {
+      if (tries >= MAX_TRIES || !isAway(error)) throw error;
+    }
+    await pause(AWAY_PAUSE_MS);
   }
 }
 

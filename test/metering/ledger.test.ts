@@ -287,6 +287,43 @@ test("reliability 1: reserving marks the slot dispatched, settling completes it:
   assert.equal(await stateOf(slot), "completed");
 });
 
+for (const [moment, isKept] of [
+  ["before", false],
+  ["after", true],
+] as const) {
+  test(`reliability 1: a session cut ${moment} the commit of a settlement loses no answer: it is settled on another, once`, async () => {
+    await addBudget({ usd: 5_000n });
+    let cuts = 0;
+    const cutOnce: Database = {
+      ...database,
+      transaction: async (work) => {
+        if (cuts > 0) return database.transaction(work);
+        cuts += 1;
+        // As the server says it: what was done is undone, or stands and nobody heard.
+        const cut = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
+        await database.transaction(async (tx) => {
+          await work(tx);
+          if (!isKept) throw cut;
+        });
+        throw cut;
+      },
+    };
+    const slot = await claimSlot(`cut ${moment}`);
+    const item = reservation({ slot });
+    await ledger.reserve(item);
+    const reply = { status: 200, headers: {}, body: Buffer.from("paid") };
+    const settled = await createLedger({ database: cutOnce, seal }).settle(
+      settlement(item, { slot: { kind: "complete", ref: slot, reply } }),
+    );
+    assert.deepEqual([cuts, settled.changed], [1, !isKept]);
+    assert.deepEqual(await claimAgain(`cut ${moment}`), { kind: "replay", reply });
+    const row = await attemptRow(item);
+    assert.deepEqual([row.state, row.outcome, row.charge_nano_usd], ["settled", "succeeded", 1_000n]);
+    const { spentNanoUsd, reservedNanoUsd } = await spending();
+    assert.deepEqual([spentNanoUsd, reservedNanoUsd], [1_000n, 0n]);
+  });
+}
+
 test("contract 9: what is settled together stands or falls together, the slot with it", async () => {
   const slot = await claimSlot("both");
   const [heard, spoken] = [reservation({ slot }), reservation({ slot })];

@@ -11,7 +11,7 @@ import { envelopeOf, get, postForm } from "../harness/client.ts";
 import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
-import { jobsFile } from "../jobs/setting.ts";
+import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "../jobs/setting.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 
 const skip = TEST_ENGINE === "postgres" ? false : "moves to a server";
@@ -94,9 +94,16 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   installation.sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
   const stopped = (await submit(gateway.origin)).job_id;
   await installation.sandbox.waitForCall((call) => call.wire === "deepgram" && call.path.includes("listen"));
+  installation.sandbox.addFault({ wire: "assemblyai", step: "poll", times: 1, fault: { kind: "stall" } });
+  const polled = (await submit(gateway.origin, { key: REMOTE_KEY })).job_id;
+  await installation.sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
   await gateway.close();
 
   const idle = await installation.start({ file: jobsFile, works: false });
+  // As after kill -9: nothing was handed back.
+  await sql`update jobs set lease_until = patchbay_now() + interval '30 seconds' where id in (${stopped}, ${polled})`.execute(
+    idle.database.db,
+  );
   const cancelled = (await submit(idle.origin)).job_id;
   await cancel(idle.origin, cancelled);
   const queued = (await submit(idle.origin)).job_id;
@@ -150,8 +157,8 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
     assert.deepEqual((await get(there.origin, "/v1/usage")).json, usage);
     assert.equal((await get(there.origin, `${JOBS}/${succeeded}`)).text, result);
     assert.equal((await poll(there.origin, cancelled)).status, "cancelled");
-    // Stopped with its call in flight: whatever became of it was told before the move, and stays so.
-    assert.equal((await get(there.origin, `${JOBS}/${stopped}`)).status, 200);
+    for (const id of [stopped, polled])
+      assert.equal((await poll(there.origin, id, "", id === polled ? REMOTE_KEY : KEY)).status, "processing");
     assert.equal((await get(there.origin, "/v1/me", KEY)).status, 200);
   } finally {
     await there.close();
@@ -159,6 +166,16 @@ test("contract 10 migrate-storage: rows and sums are equal, old keys work, a rep
   const working = await installation.start({ file: jobsFile }, kept);
   try {
     assert.equal((await ended(working.origin, queued)).status, "succeeded");
+    // The rows came with their leases, and what a dead worker left is followed to its end as anywhere (reliability 2).
+    const calls = paidCalls(installation.sandbox);
+    await pass(working, 31);
+    const unknown = await ended(working.origin, stopped);
+    assert.deepEqual([unknown.status, unknown.error?.code], ["failed", "PROVIDER_RESULT_UNKNOWN"]);
+    assert.deepEqual(await attemptsOf(server, stopped), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+    const resumed = await ended(working.origin, polled, REMOTE_KEY);
+    assert.deepEqual([resumed.status, resumed.attempts], ["succeeded", 2], JSON.stringify(resumed.error));
+    assert.equal(paidCalls(installation.sandbox), calls, "polled on, nothing sent again");
+    await assertEvents(server);
   } finally {
     await working.close();
   }
