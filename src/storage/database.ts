@@ -8,6 +8,7 @@ import { migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
 import { protect, type TenantRole } from "./protect.ts";
+import { watchSilence } from "./silent-connections.ts";
 import type { Tables } from "./tables.ts";
 import { transact } from "./transact.ts";
 
@@ -143,6 +144,7 @@ async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole)
 }
 
 function connect(connectionString: string, max: number): Kysely<Tables> {
+  const watch = watchSilence(connectionString);
   const pool = new Pool({
     connectionString,
     max,
@@ -151,7 +153,10 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: "patchbay",
-    onConnect: prepareConnection,
+    onConnect: (client) => {
+      watch(client);
+      return prepareConnection(client);
+    },
     types: {
       getTypeParser: (oid, format) =>
         oid === types.builtins.INT8 ? (value: string) => BigInt(value) : types.getTypeParser(oid, format),

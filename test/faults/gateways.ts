@@ -20,6 +20,8 @@ export interface Gateways extends AsyncDisposable {
 }
 
 export const GATEWAYS = 3;
+/** Of a whole trial: how often a provider was called is read from it. */
+const KEPT_CALLS = 1_000_000;
 
 export interface GatewaysOptions {
   readonly count?: number;
@@ -36,7 +38,7 @@ export async function startGateways(
   await using opened = new AsyncDisposableStack();
   const postgres = await startPostgresServer();
   opened.defer(() => postgres.stop());
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox({ keepCalls: KEPT_CALLS });
   opened.defer(() => sandbox.close());
   const folder = await mkdtemp(join(tmpdir(), "patchbay-tenant-faults-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));

@@ -5,6 +5,8 @@ import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runZombies } from "./jobs/zombies.ts";
 import { runKillPoints } from "./kill-points.ts";
+import { runDatabaseNetwork } from "./network/database-network.ts";
+import { runProviderNetwork } from "./network/provider-network.ts";
 import { runRollingRestart } from "./restarts/rolling-restart.ts";
 import { runSameKey } from "./same-key.ts";
 import { runSubmitKills } from "./submit-kills.ts";
@@ -44,6 +46,22 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 10,
     shortN: 2,
     run: runSameKey,
+  },
+  "database-network": {
+    about:
+      "N times the network between two gateways and their database forgets, resets, cuts, holds up or trickles, under keyed requests; always on a PostgreSQL server of its own",
+    promises: ["R1", "R2", "J-06", "G-10"],
+    defaultN: 36,
+    shortN: 6,
+    run: runDatabaseNetwork,
+  },
+  "provider-network": {
+    about:
+      "N keyed requests while the network between the gateway and its provider resets, cuts, forgets, holds up or trickles",
+    promises: ["R1", "R2", "G-01"],
+    defaultN: 1_400,
+    shortN: 56,
+    run: runProviderNetwork,
   },
   jobs: {
     about:

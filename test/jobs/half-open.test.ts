@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { openDatabase } from "../../src/storage/database.ts";
 import { shiftClock, TEST_ENGINE } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
-import { startHalfOpenProxy } from "../harness/half-open-proxy.ts";
+import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
@@ -18,7 +18,7 @@ test("reliability J-06: half-open connections to the database lose no job, pay n
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(database.db);
   const direct = new URL(process.env["DATABASE_URL"] ?? "");
   direct.pathname = `/${rows[0]?.name}`;
-  const proxy = await startHalfOpenProxy(direct.href);
+  const proxy = await startFaultProxy(direct.href);
   t.after(() => proxy.close());
   const behind = await openDatabase({ databaseUrl: proxy.url });
   const cutOff = await startGateway({ file: jobsFile, beside: { ...gateway, database: behind } });
@@ -30,7 +30,7 @@ test("reliability J-06: half-open connections to the database lose no job, pay n
   const { job_id: polled } = await submit(origin, { key: REMOTE_KEY });
   await sandbox.waitForCall(({ wire }) => wire === "deepgram");
   await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  proxy.freeze();
+  proxy.set({ kind: "half-open" });
 
   const other = await startGateway({ file: jobsFile, beside: gateway });
   await pass(other, 31);
@@ -48,7 +48,7 @@ test("reliability J-06: half-open connections to the database lose no job, pay n
   const before = await rowsOf();
   await other.close();
 
-  proxy.thaw();
+  proxy.clear();
   const { job_id: next } = await submit(origin);
   assert.equal((await ended(origin, next)).status, "succeeded", "the worker that was cut off works on");
   await cutOff.close();

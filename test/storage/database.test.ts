@@ -2,8 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
+import { Pool } from "pg";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { migrate } from "../../src/storage/migrate.ts";
+import { watchSilence } from "../../src/storage/silent-connections.ts";
+import { isAway } from "../../src/storage/transact.ts";
+import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { makeTenant, openTestDatabase, shiftClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;
@@ -130,3 +134,26 @@ async function untilGone({ db }: Pick<TestDatabase, "db">, pid: number): Promise
     if (rows.length === 0) return;
   }
 }
+
+test("reliability J-06: a statement on a connection that fell silent fails as an absent database does; one that is slow does not", async (t) => {
+  if (database.direct.engine === "pglite") return t.skip("the embedded engine has no connections");
+  const proxy = await startFaultProxy(database.direct.databaseUrl);
+  t.after(() => proxy.close());
+  const times = { silentMs: 100, lookMs: 400 };
+  const pool = new Pool({
+    connectionString: proxy.url,
+    max: 1,
+    onConnect: watchSilence(proxy.url, times),
+  });
+  pool.on("error", () => undefined);
+  const client = await pool.connect();
+  client.on("error", () => undefined);
+  await client.query("select pg_sleep(1)");
+  proxy.set({ kind: "half-open" });
+  await assert.rejects(client.query("select 1"), isAway);
+  client.release();
+  assert.equal(pool.totalCount, 0, "it is never used again");
+  proxy.clear();
+  assert.equal((await pool.query("select 1 as one")).rowCount, 1);
+  await pool.end();
+});

@@ -13,6 +13,8 @@ export interface Balancer extends AsyncDisposable {
 
 const CHECK_MS = 250;
 const CHECK_TIMEOUT_MS = 1_000;
+/** In a row, before a gateway that says nothing is given up; one that says no is so at once. */
+const SILENT_CHECKS = 3;
 const POLL_MS = 20;
 
 /** `origins`: where the gateways listen now; null while one does not run. */
@@ -21,9 +23,13 @@ export async function startBalancer(origins: () => readonly (string | null)[]): 
   const sockets = new Set<Socket>();
   const over = new AbortController();
   let turn = 0;
+  const silent = new Map<string, number>();
   const check = async (origin: string): Promise<void> => {
-    if (await isReady(origin)) ready.add(origin);
-    else ready.delete(origin);
+    const answer = await readiness(origin);
+    const times = answer === "silent" ? (silent.get(origin) ?? 0) + 1 : 0;
+    silent.set(origin, times);
+    if (answer === "ready") ready.add(origin);
+    else if (answer === "not ready" || times >= SILENT_CHECKS) ready.delete(origin);
   };
   const checking = (async () => {
     while (!over.signal.aborted) {
@@ -38,7 +44,8 @@ export async function startBalancer(origins: () => readonly (string | null)[]): 
     sockets.add(near);
     near.once("close", () => sockets.delete(near));
     near.on("error", () => undefined);
-    const choices = [...ready];
+    // When none is ready, whichever runs: an answer of theirs says more than no connection.
+    const choices = ready.size > 0 ? [...ready] : origins().filter((origin) => origin !== null);
     turn += 1;
     join(near, [...choices.slice(turn % choices.length), ...choices.slice(0, turn % choices.length)]);
   });
@@ -80,14 +87,14 @@ function join(near: Socket, [origin, ...others]: readonly string[]): void {
   });
 }
 
-function isReady(origin: string): Promise<boolean> {
+function readiness(origin: string): Promise<"ready" | "not ready" | "silent"> {
   return new Promise((resolve) => {
     const asked = request(`${origin}/readyz`, { agent: false, timeout: CHECK_TIMEOUT_MS }, (response) => {
       response.resume();
-      resolve(response.statusCode === 200);
+      resolve(response.statusCode === 200 ? "ready" : "not ready");
     });
     asked.once("timeout", () => asked.destroy());
-    asked.once("error", () => resolve(false));
+    asked.once("error", () => resolve("silent"));
     asked.end();
   });
 }
