@@ -199,7 +199,7 @@ function openAccounts(
   nowMs: () => number,
   metrics: Pick<Telemetry, "recorded">,
 ) {
-  const ledger = createLedger({ database, seal });
+  const ledger = createLedger({ database, seal, nowMs });
   const leases = createLeases({
     database,
     onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),

@@ -10,6 +10,7 @@ import { findFile, type LoadOptions, loadConfiguration } from "./config/load-con
 import { applyConfiguration } from "./directory/apply-configuration.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
+import { followDatabaseClock } from "./storage/database-clock.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
@@ -34,6 +35,8 @@ export interface Prepared {
   readonly seal: Seal;
   readonly pepper: Buffer;
   readonly logger: Logger;
+  /** The database's time, wherever this machine's clock stands. */
+  readonly now: () => Date;
   readonly otlp: OtlpSettings | null;
   /** Null: none on the PATH. */
   readonly ffmpeg: string | null;
@@ -100,11 +103,29 @@ export async function prepare(
   await sealUnderDataKeys(database, seal);
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
   const logger = createLogger(destination(1));
+  const clock = await followDatabaseClock(database, logger);
+  const close = async (): Promise<void> => {
+    await clock.stop();
+    await database.close();
+  };
   const otlp = otlpSettings(process.env);
   if (otlp !== null) step(`traces       to ${new URL(otlp.endpoint).host}`);
   const path = findFile(source);
   const ownFile = path === null ? null : { path, load: () => loadConfiguration(source) };
-  return { configuration, file, ownFile, database, seal, pepper, logger, otlp, ffmpeg, say, step };
+  return {
+    configuration,
+    file,
+    ownFile,
+    database: { ...database, close },
+    seal,
+    pepper,
+    logger,
+    now: () => clock.now(),
+    otlp,
+    ffmpeg,
+    say,
+    step,
+  };
 }
 
 /** A variable that takes the wall down for every connection of the process, providers' and receivers' alike. */

@@ -7,13 +7,14 @@ export interface Insistence {
   /** Aborts when the job is lost, or this process can wait no longer. */
   readonly signal: AbortSignal;
   readonly deadlineAt: Date;
+  readonly now: () => Date;
 }
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 export async function insist<T>(
-  { signal, deadlineAt }: Insistence,
+  { signal, deadlineAt, now }: Insistence,
   write: () => Promise<T>,
   mayPass: (error: unknown) => boolean = isAway,
 ): Promise<T> {
@@ -21,7 +22,7 @@ export async function insist<T>(
     try {
       return await write();
     } catch (error) {
-      if (signal.aborted || Date.now() >= deadlineAt.getTime() || !mayPass(error)) throw error;
+      if (signal.aborted || now() >= deadlineAt || !mayPass(error)) throw error;
     }
     await wait(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
   }

@@ -21,7 +21,7 @@ export function jobKeeper(
   signal: AbortSignal,
 ): CallKeeper {
   const { database, gateway } = services;
-  const insistence = { signal, deadlineAt: job.deadlineAt };
+  const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
   /** After a call: what it came to is known here alone. */
   const keep = (work: (tx: Transacting) => Promise<void>) =>
     insist(insistence, () => transactFor(services, job.appId, work));

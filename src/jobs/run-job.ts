@@ -102,7 +102,7 @@ async function succeed(
   const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
   const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
-  const insistence = { signal, deadlineAt: job.deadlineAt };
+  const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
   await insist(insistence, () => writeProgress(services.database.db, job, { stage: "storing", fraction: null }));
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
   const stored = await storeResult(services, job, result, insistence);
@@ -129,7 +129,7 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
       await handBack(services.database.db, job);
       return services.queue.send(JOBS_QUEUE, { job_id: job.id }, { groupId: job.appId, priority: RESUMED_FIRST });
     case "cancelled":
-      await insist({ signal, deadlineAt: job.deadlineAt }, () =>
+      await insist({ signal, deadlineAt: job.deadlineAt, now: services.gateway.now }, () =>
         endJob(services, job, (locked) => cancelledEnd(services, job, locked)),
       );
       return;
@@ -144,7 +144,7 @@ async function fail(
   error: GatewayError | JobFailure,
   signal: AbortSignal,
 ): Promise<void> {
-  await insist({ signal, deadlineAt: job.deadlineAt }, () =>
+  await insist({ signal, deadlineAt: job.deadlineAt, now: services.gateway.now }, () =>
     endJob(services, job, (locked) => ({
       status: "failed",
       error: jobErrorOf(error),

@@ -1,4 +1,5 @@
 // The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
+import { runClockSkew } from "./clocks/clock-skew.ts";
 import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
 import { runCancelRaces } from "./jobs/cancel-races.ts";
@@ -62,6 +63,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 1_400,
     shortN: 56,
     run: runProviderNetwork,
+  },
+  "clock-skew": {
+    about:
+      "N keys and N jobs over three gateways whose clocks are right, fast and slow by an hour, then by ten minutes; always on a PostgreSQL server of its own",
+    promises: ["R1", "R2", "R3", "I-07", "J-07"],
+    defaultN: 300,
+    shortN: 12,
+    run: runClockSkew,
   },
   jobs: {
     about:

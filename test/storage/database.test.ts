@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { Pool } from "pg";
+import { pino } from "pino";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { migrate } from "../../src/storage/migrate.ts";
+import { followDatabaseClock } from "../../src/storage/database-clock.ts";
 import { watchSilence } from "../../src/storage/silent-connections.ts";
 import { isAway } from "../../src/storage/transact.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
@@ -156,4 +158,18 @@ test("reliability J-06: a statement on a connection that fell silent fails as an
   proxy.clear();
   assert.equal((await pool.query("select 1 as one")).rowCount, 1);
   await pool.end();
+});
+
+test("reliability J-07: a process goes by the database's clock where its own is off, and by its own where they agree", async (t) => {
+  if (database.direct.engine === "pglite") return t.skip("the embedded engine reads the clock of this machine");
+  const logger = pino({ level: "silent" });
+  const aheadMs = async (seconds: number): Promise<number> => {
+    await shiftClock(database, seconds);
+    const clock = await followDatabaseClock(database, logger);
+    await clock.stop();
+    return clock.now().getTime() - Date.now();
+  };
+  t.after(() => shiftClock(database, 0));
+  for (const seconds of [3_600, -600]) assert.ok(Math.abs((await aheadMs(seconds)) - seconds * 1_000) < 2_000);
+  assert.ok(Math.abs(await aheadMs(0)) < 50);
 });

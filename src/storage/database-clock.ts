@@ -1,0 +1,40 @@
+// One clock for all processes on one server (reliability I-07, J-07): the database's. A machine whose own is off by minutes would end jobs
+// before their deadline and refuse links that its neighbours signed.
+import { sql } from "kysely";
+import type { Logger } from "pino";
+import { every } from "../lib/every.ts";
+import type { Database } from "./database.ts";
+
+export interface DatabaseClock {
+  now(): Date;
+  stop(): Promise<void>;
+}
+
+const COMPARE_MS = 30_000;
+/** Less is left as it is: asking takes time, and clocks that are set over the network agree better than can be measured here. */
+const TOLERATED_MS = 1_000;
+
+export async function followDatabaseClock(database: Database, logger: Logger): Promise<DatabaseClock> {
+  // The embedded engine reads the clock of this machine.
+  if (database.engine === "pglite") return { now: () => new Date(), stop: async () => undefined };
+  let offByMs = 0;
+  const compare = async (): Promise<void> => {
+    const measured = await measure(database);
+    if (Math.abs(measured - offByMs) <= TOLERATED_MS) return;
+    offByMs = Math.abs(measured) <= TOLERATED_MS ? 0 : measured;
+    logger.warn({ task: "compare clocks", ms: offByMs, event: "clock.off" });
+  };
+  await compare();
+  const comparing = every(COMPARE_MS, logger, "compare clocks", compare);
+  return { now: () => new Date(Date.now() + offByMs), stop: () => comparing.stop() };
+}
+
+/** By how much the database's clock is ahead. An answer that took long says little, and is taken for agreement within that time. */
+async function measure({ db }: Database): Promise<number> {
+  const askedMs = Date.now();
+  const { rows } = await sql<{ now: Date }>`select patchbay_now() as now`.execute(db);
+  const answeredMs = Date.now();
+  const nowMs = rows[0]?.now.getTime() ?? askedMs;
+  if (nowMs >= askedMs - TOLERATED_MS && nowMs <= answeredMs + TOLERATED_MS) return 0;
+  return Math.round(nowMs - (askedMs + answeredMs) / 2);
+}
