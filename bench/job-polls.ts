@@ -3,9 +3,10 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { createSeal, type Seal } from "../src/storage/seal.ts";
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import type { Running } from "./child-process.ts";
+import { startDatabases } from "./databases.ts";
 import { submitUpload, waitForJob } from "./job-api.ts";
-import { KEY, type Running, runLoad, startPatchbay, startStandIn } from "./processes.ts";
+import { KEY, runLoad, startPatchbay, startStandIn } from "./processes.ts";
 import { quantile, type Report, round } from "./report.ts";
 import { noiseWav, SEED } from "./wav.ts";
 
@@ -30,48 +31,44 @@ interface Table {
 }
 
 export async function benchJobPolls({ few, many, polls }: JobPollsBench): Promise<Report> {
-  const postgres = await startPostgresServer();
+  await using databases = await startDatabases();
   const encryptionKey = randomBytes(32);
-  try {
-    await using standIn = await startStandIn();
-    await using resources = new AsyncDisposableStack();
-    const open = async (jobs: number): Promise<Table> => {
-      const databaseUrl = await makeDatabase(postgres.url, `polls_${jobs}`);
-      const gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl, encryptionKey });
-      resources.use(gateway);
-      const paths = await fill(gateway, { databaseUrl, encryptionKey }, jobs);
-      return { jobs, gateway, paths, latenciesMs: [] };
-    };
-    const tables = [await open(few), await open(many)] as const;
-    for (const table of tables) await poll(table, ASKED_FOR);
-    for (let turn = 0; turn < ROUNDS; turn += 1)
-      for (const table of tables) table.latenciesMs.push(...(await poll(table, Math.ceil(polls / ROUNDS))));
-    const [small, large] = tables.map(({ jobs, latenciesMs }) => ({
-      jobs,
-      polls: latenciesMs.length,
-      p50Ms: round(quantile(latenciesMs, 0.5), 2),
-      p99Ms: round(quantile(latenciesMs, 0.99), 2),
-    }));
-    if (small === undefined || large === undefined) throw new Error("two tables were measured");
-    const ratio = round(large.p99Ms / small.p99Ms, 2);
-    const holds = ratio <= LARGEST_RATIO;
-    if (!holds) process.exitCode = 1;
-    return {
-      name: "job-polls",
-      rows: [small, large].map((each) => ({
-        "finished jobs": each.jobs,
-        polls: each.polls,
-        "p50 ms": each.p50Ms,
-        "p99 ms": each.p99Ms,
-      })),
-      notes: [
-        `p99 ratio ${ratio} (at most ${LARGEST_RATIO}: ${holds ? "holds" : "FAILS"}), over ${CONNECTIONS} connections, in ${ROUNDS} alternating rounds`,
-      ],
-      data: { engine: "postgres", seed: SEED, small, large, ratio, holds },
-    };
-  } finally {
-    await postgres.stop();
-  }
+  await using standIn = await startStandIn();
+  await using resources = new AsyncDisposableStack();
+  const open = async (jobs: number): Promise<Table> => {
+    const databaseUrl = await databases.create();
+    const gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl, encryptionKey });
+    resources.use(gateway);
+    const paths = await fill(gateway, { databaseUrl, encryptionKey }, jobs);
+    return { jobs, gateway, paths, latenciesMs: [] };
+  };
+  const tables = [await open(few), await open(many)] as const;
+  for (const table of tables) await poll(table, ASKED_FOR);
+  for (let turn = 0; turn < ROUNDS; turn += 1)
+    for (const table of tables) table.latenciesMs.push(...(await poll(table, Math.ceil(polls / ROUNDS))));
+  const [small, large] = tables.map(({ jobs, latenciesMs }) => ({
+    jobs,
+    polls: latenciesMs.length,
+    p50Ms: round(quantile(latenciesMs, 0.5), 2),
+    p99Ms: round(quantile(latenciesMs, 0.99), 2),
+  }));
+  if (small === undefined || large === undefined) throw new Error("two tables were measured");
+  const ratio = round(large.p99Ms / small.p99Ms, 2);
+  const holds = ratio <= LARGEST_RATIO;
+  if (!holds) process.exitCode = 1;
+  return {
+    name: "job-polls",
+    rows: [small, large].map((each) => ({
+      "finished jobs": each.jobs,
+      polls: each.polls,
+      "p50 ms": each.p50Ms,
+      "p99 ms": each.p99Ms,
+    })),
+    notes: [
+      `p99 ratio ${ratio} (at most ${LARGEST_RATIO}: ${holds ? "holds" : "FAILS"}), over ${CONNECTIONS} connections, in ${ROUNDS} alternating rounds`,
+    ],
+    data: { engine: "postgres", seed: SEED, small, large, ratio, holds },
+  };
 }
 
 async function poll({ gateway, paths }: Table, requests: number): Promise<readonly number[]> {
@@ -149,14 +146,4 @@ async function sealAnew(client: Client, seal: Seal, jobId: string, ids: readonly
   const result = seal.open(copied.result, place(jobId));
   for (const id of ids)
     await client.query("update jobs set result = $2 where id = $1", [id, seal.seal(result, place(id))]);
-}
-
-async function makeDatabase(server: string, name: string): Promise<string> {
-  const client = new Client({ connectionString: server });
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
 }

@@ -1,8 +1,9 @@
 // Jobs with a provider that answers at once, on either engine: how long a submission takes, how soon a job is picked up, how
 // many are finished in a second (reliability 2). One process serves and works, as `npm start` does.
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import type { Running } from "./child-process.ts";
 import { submitUpload, waitForJob, unfinishedJobs } from "./job-api.ts";
-import { KEY, type Running, runLoad, startPatchbay, startStandIn } from "./processes.ts";
+import { KEY, runLoad, startPatchbay, startStandIn } from "./processes.ts";
 import { quantile, type Report, round } from "./report.ts";
 import { noiseWav, SEED } from "./wav.ts";
 

@@ -10,6 +10,7 @@ export interface LoadArgument {
   readonly request:
     | { readonly kind: "upload"; readonly path: string; readonly fileBytes: number }
     | { readonly kind: "get"; readonly paths: readonly string[] };
+  readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
   /** Both bounds end the load; requests under way are finished and counted. */
   readonly seconds: number;
@@ -61,8 +62,11 @@ async function run(): Promise<void> {
 }
 
 function requestsOf(request: LoadArgument["request"]): () => readonly Buffer[] {
+  const own = Object.entries(argument.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = (method: string, path: string, more: string) =>
-    Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${argument.key}\r\n${more}\r\n`);
+    Buffer.from(
+      `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${argument.key}\r\n${own.join("")}${more}\r\n`,
+    );
   if (request.kind === "upload") {
     const { contentType, body } = formAround(noiseWav(request.fileBytes));
     const type = `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`;

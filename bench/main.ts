@@ -27,7 +27,7 @@ chat           requests/s and chunks/s beside a bare proxy, plain and streamed, 
   --connections 32,256
   --engine pglite      or postgres
   --processes 1        gateways beside each other, on postgres
-  --peer URL           another gateway, running already, that takes Portkey's headers
+  --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
 jobs           on either engine: submissions, pick-up, and jobs finished in a second
   --jobs 1000          of the burst
   --connections 16

@@ -1,6 +1,7 @@
 // Resident memory of one gateway process while many large uploads are under way at once, on a PostgreSQL server.
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
-import { KEY, memoryOf, runLoad, startPatchbay, startStandIn } from "./processes.ts";
+import { memoryOf } from "./cost.ts";
+import { KEY, runLoad, startPatchbay, startStandIn } from "./processes.ts";
 import { type Report, quantile, round } from "./report.ts";
 import { mebibytes } from "./sizes.ts";
 import { SEED } from "./wav.ts";

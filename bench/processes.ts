@@ -1,4 +1,4 @@
-// Starts and watches the processes of a benchmark; what they cost is read from /proc, so it needs Linux.
+// Starts the processes of a benchmark that are ours: stand-ins, baselines, load, gateways.
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -6,19 +6,11 @@ import { openSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { end, ended, type Running, tooLate } from "./child-process.ts";
 import type { ChatLoadArgument, ChatLoadResult } from "./chat-load.ts";
 import type { LoadArgument, LoadResult } from "./load-generator.ts";
 
-export interface Running extends AsyncDisposable {
-  readonly origin: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
 export const KEY = "bench-key-of-the-notes-app-01";
-/** `getconf CLK_TCK` on every Linux that Node runs on. */
-const TICKS_PER_SECOND = 100;
-const START_MS = 60_000;
 
 export function startStandIn(): Promise<Running> {
   return startChild("./provider-stand-in.ts", {});
@@ -68,11 +60,6 @@ export interface GatewayOptions {
 
 /** Of this run: gateways that follow each other on one database open what the one before sealed. */
 const ENCRYPTION_KEY = randomBytes(32);
-
-/** Of a row of a report. */
-export function nameOf({ engine, processes }: { readonly engine: string; readonly processes: number }): string {
-  return `Patchbay, ${engine}${processes === 1 ? "" : `, ${processes} processes`}`;
-}
 
 /** `patchbay up` as an operator starts it, with its data in a temporary folder. */
 export async function startPatchbay(options: GatewayOptions): Promise<Running> {
@@ -196,42 +183,4 @@ async function startChild(file: string, argument: object): Promise<Running> {
 
 function forkFile(file: string, argument: object): ChildProcess {
   return fork(join(import.meta.dirname, file), [JSON.stringify(argument)], { execArgv: [] });
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
-}
-
-async function ended(child: ChildProcess, what: string): Promise<never> {
-  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
-  throw new Error(`${what} ended early (${signal ?? code})`);
-}
-
-function tooLate(what: string): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    setTimeout(() => reject(new Error(`${what} did not start`)), START_MS).unref();
-  });
-}
-
-/** User and system time of all the threads of a process, and of the processes it runs, since they began. */
-export function cpuMsOf(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
-  return children.reduce((sum, child) => sum + cpuMsOf(Number(child)), ownCpuMsOf(pid));
-}
-
-function ownCpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The second field is a name in parentheses, which may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
-}
-
-/** `rss`: what is resident now. `peak`: the most that ever was, as the kernel kept it. */
-export function memoryOf(pid: number): { readonly rssBytes: number; readonly peakBytes: number } {
-  const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "mu").exec(status)?.[1] ?? Number.NaN);
-  return { rssBytes: kibibytes("VmRSS") * 1024, peakBytes: kibibytes("VmHWM") * 1024 };
 }

@@ -14,6 +14,8 @@ import { setTimeout as wait } from "node:timers/promises";
 export interface PostgresServer {
   /** A superuser on the database `postgres`. */
   readonly url: string;
+  /** The process whose children serve the connections; another after a restart. */
+  readonly pid: number;
   /** Down for so long, then up again on the same port and data. `crash` cuts every connection and leaves recovery to the start. */
   restart(how: { readonly crash: boolean; readonly downMs: number }): Promise<void>;
   stop(): Promise<void>;
@@ -76,6 +78,9 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     let running = await launch();
     return {
       url: `postgres://patchbay:${password}@127.0.0.1:${port}/postgres`,
+      get pid() {
+        return running.pid ?? 0;
+      },
       restart: async ({ crash, downMs }) => {
         await end(running, crash ? "SIGQUIT" : "SIGINT");
         await wait(downMs);

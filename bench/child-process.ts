@@ -1,0 +1,86 @@
+// How the benchmarks start a program that listens, and end it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+
+export interface Running extends AsyncDisposable {
+  readonly origin: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const START_MS = 60_000;
+const ASK_AGAIN_MS = 20;
+
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** On loopback, where it will listen. */
+  readonly port: number;
+}
+
+/** A program of others, which says in no way of ours that it is ready: it is when its port takes connections. */
+export async function startProgram({ command, args, env, port }: Program): Promise<Running> {
+  const child = spawn(command, args, { env, stdio: "ignore" });
+  const cleanUp = (): void => {
+    child.kill("SIGKILL");
+  };
+  // Also when this process ends without waiting: nothing may stay behind.
+  process.once("exit", cleanUp);
+  const stop = async () => {
+    await end(child, "SIGTERM");
+    process.off("exit", cleanUp);
+  };
+  try {
+    await Promise.race([listens(port), ended(child, command), tooLate(command)]);
+    return { origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function listens(port: number): Promise<void> {
+  const lastMs = performance.now() + START_MS;
+  while (performance.now() < lastMs) {
+    const socket = connect({ host: "127.0.0.1", port });
+    try {
+      await once(socket, "connect");
+      return;
+    } catch {
+      await wait(ASK_AGAIN_MS);
+    } finally {
+      socket.destroy();
+    }
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  await exited;
+}
+
+export async function ended(child: ChildProcess, what: string): Promise<never> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+  throw new Error(`${what} ended early (${signal ?? code})`);
+}
+
+export function tooLate(what: string): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`${what} did not start`)), START_MS).unref();
+  });
+}

@@ -1,0 +1,174 @@
+// Who is measured against whom: each with an address and with processes whose time is counted; all loaded in turns, so that a busy
+// machine slows all of them.
+import type { Running } from "./child-process.ts";
+import { cpuMsOf } from "./cost.ts";
+import type { Databases } from "./databases.ts";
+import { peerHeaders, startNginx, startPeer } from "./others.ts";
+import { startChatProxy, startForwarder, startPatchbay } from "./processes.ts";
+import { median, quantile, round } from "./report.ts";
+
+export type Engine = "pglite" | "postgres";
+
+/** Of a workload: where the provider stands in, and where who asks knocks. */
+export interface Workload {
+  readonly upstream: string;
+  readonly startBare: (upstream: string) => Promise<Running>;
+  /** Of the bare process, nginx, the peer, and ours. */
+  readonly paths: { readonly bare: string; readonly nginx: string; readonly peer: string; readonly gateway: string };
+}
+
+export interface Contender {
+  readonly name: string;
+  readonly kind: "bare" | "other" | "gateway";
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null: its process is not ours to look at. */
+  readonly pid: number | null;
+  readonly databasePid: number | null;
+}
+
+export interface Gateway {
+  readonly engine: Engine;
+  readonly processes: number;
+}
+
+export interface Loaded {
+  readonly requests: number;
+  readonly seconds: number;
+  readonly latenciesMs: readonly number[];
+  /** To the first byte behind the head, where it is looked at. */
+  readonly firstMs?: readonly number[];
+  readonly firstFault: string | null;
+}
+
+export interface Round extends Loaded {
+  readonly cpuMs: number | null;
+  readonly databaseCpuMs: number | null;
+}
+
+export const BARE = "bare Node";
+const ROUNDS = 3;
+
+export function transcription(upstream: string): Workload {
+  const paths = { bare: "/", nginx: "/v1/listen", peer: "/v1/audio/transcriptions", gateway: "/v1/transcription" };
+  return { upstream, startBare: startForwarder, paths };
+}
+
+export function chat(upstream: string): Workload {
+  const paths = {
+    bare: "/",
+    nginx: "/v1/chat/completions",
+    peer: "/v1/chat/completions",
+    gateway: "/v1/chat",
+  };
+  return { upstream, startBare: startChatProxy, paths };
+}
+
+/** `peerUrl`: of one that is running already. */
+export async function openOthers(
+  opened: AsyncDisposableStack,
+  { upstream, startBare, paths }: Workload,
+  peerUrl: string | null = null,
+): Promise<readonly Contender[]> {
+  const bare = opened.use(await startBare(upstream));
+  const nginx = opened.use(await startNginx(upstream));
+  const peer = peerUrl === null ? opened.use(await startPeer()) : { origin: peerUrl, pid: null };
+  const own = { headers: {}, databasePid: null };
+  return [
+    { ...own, name: BARE, kind: "bare", origin: bare.origin, path: paths.bare, pid: bare.pid },
+    ...(nginx === null
+      ? []
+      : [{ ...own, name: "nginx", kind: "other", origin: nginx.origin, path: paths.nginx, pid: nginx.pid } as const]),
+    ...(peer === null
+      ? []
+      : [
+          {
+            ...own,
+            name: "Portkey gateway",
+            kind: "other",
+            origin: peer.origin,
+            path: paths.peer,
+            headers: peerHeaders(upstream),
+            pid: peer.pid,
+          } as const,
+        ]),
+  ];
+}
+
+export async function openGateway(
+  opened: AsyncDisposableStack,
+  databases: Databases | null,
+  { upstream, paths }: Workload,
+  gateway: Gateway,
+): Promise<Contender> {
+  const databaseUrl = gateway.engine === "postgres" && databases !== null ? await databases.create() : null;
+  const { origin, pid } = opened.use(
+    await startPatchbay({ providerUrl: upstream, databaseUrl, processes: gateway.processes }),
+  );
+  const databasePid = databaseUrl === null ? null : (databases?.pid ?? null);
+  return { name: nameOf(gateway), kind: "gateway", origin, path: paths.gateway, headers: {}, pid, databasePid };
+}
+
+export function nameOf({ engine, processes }: Gateway): string {
+  const storage = engine === "pglite" ? "embedded" : "PostgreSQL";
+  return `Patchbay, ${storage}${processes === 1 ? "" : `, ${processes} processes`}`;
+}
+
+/** Each is loaded for `seconds`, in three rounds. */
+export async function inTurns(
+  contenders: readonly Contender[],
+  seconds: number,
+  load: (contender: Contender, seconds: number) => Promise<Loaded>,
+): Promise<readonly { readonly contender: Contender; readonly rounds: readonly Round[] }[]> {
+  const results = contenders.map((contender) => ({ contender, rounds: [] as Round[] }));
+  for (let turn = 0; turn < ROUNDS; turn += 1) {
+    for (const { contender, rounds } of results)
+      rounds.push(await measured(contender, () => load(contender, seconds / ROUNDS)));
+  }
+  return results;
+}
+
+export async function measured({ name, pid, databasePid }: Contender, run: () => Promise<Loaded>): Promise<Round> {
+  const before = [pid, databasePid].map((each) => (each === null ? null : cpuMsOf(each)));
+  const loaded = await run();
+  if (loaded.firstFault !== null) throw new Error(`${name}: an answer was no success: ${loaded.firstFault}`);
+  const [cpuMs = null, databaseCpuMs = null] = [pid, databasePid].map((each, index) => {
+    const began = before[index] ?? null;
+    return each === null || began === null ? null : cpuMsOf(each) - began;
+  });
+  return { ...loaded, cpuMs, databaseCpuMs };
+}
+
+export interface Figures {
+  readonly n: number;
+  readonly perSecond: number;
+  readonly rounds: readonly number[];
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly firstP50Ms: number | null;
+  readonly cpuMs: number | null;
+  readonly databaseCpuMs: number | null;
+}
+
+/** CPU is for each request. */
+export function figuresOf(rounds: readonly Round[]): Figures {
+  const latencies = rounds.flatMap((each) => each.latenciesMs);
+  const first = rounds.flatMap((each) => each.firstMs ?? []);
+  const n = rounds.reduce((sum, each) => sum + each.requests, 0);
+  const perSecond = rounds.map((each) => each.requests / each.seconds);
+  const share = (of: (each: Round) => number | null) => {
+    const all = rounds.map(of);
+    return all.includes(null) ? null : round(all.reduce<number>((sum, each) => sum + (each ?? 0), 0) / n, 3);
+  };
+  return {
+    n,
+    perSecond: round(median(perSecond), 1),
+    rounds: perSecond.map((each) => round(each, 1)),
+    p50Ms: round(quantile(latencies, 0.5), 2),
+    p99Ms: round(quantile(latencies, 0.99), 2),
+    firstP50Ms: first.length === 0 ? null : round(quantile(first, 0.5), 2),
+    cpuMs: share((each) => each.cpuMs),
+    databaseCpuMs: share((each) => each.databaseCpuMs),
+  };
+}
