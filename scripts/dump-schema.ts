@@ -3,6 +3,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { openDatabase } from "../src/storage/database.ts";
+import { startInMemory } from "../src/storage/pglite.ts";
 
 const file = new URL("../src/storage/schema.sql", import.meta.url);
 const wanted = await dumpSchema();
@@ -18,7 +19,7 @@ if (present !== wanted) {
 }
 
 async function dumpSchema(): Promise<string> {
-  const { db, close } = await openDatabase({ inMemory: {} });
+  const { db, close } = await openDatabase({ embedded: await startInMemory() });
   const lines = async (query: ReturnType<typeof sql<{ text: string }>>) =>
     (await query.execute(db)).rows.map((row) => row.text);
   const functions = await lines(sql`

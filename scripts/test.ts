@@ -1,18 +1,27 @@
 // `npm test`: every test on the embedded engine, then those that touch the database again on a real PostgreSQL server.
 // `npm test -- pattern…` takes the files whose path contains a pattern; `--engine=pglite|postgres` takes one engine.
+// Two processes share the files, so that modules are loaded and the embedded engine is started twice and not for each file.
 // Beside them all runs a canary on loopback: one connection to it, and the run has failed (reliability 4).
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import slowestFiles from "./slowest-files.ts";
 
 /** Only by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
+/** The first lines of a file that shares its process with no other say why. */
+const OWN_PROCESS = /^\/\/ In a process of its own: /mu;
+const DATABASE = "test/harness/database.ts";
+/** Names the folder that scripts/test-worker.ts takes its files from. */
+const QUEUE = "PATCHBAY_TEST_QUEUE";
+const AT_ONCE = 2;
 const TIMEOUT_MS = 180_000;
-/** Every file is a process that loads the same few hundred modules: their types are stripped, and they are compiled, once. */
+/** Every process loads the same few hundred modules: their types are stripped, and they are compiled, once. */
 const COMPILED = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`, "compiled");
 
 const args = process.argv.slice(2);
@@ -41,20 +50,14 @@ if (files.length === 0) {
 const summaries: string[] = [];
 let failed = false;
 // An interrupt ends the tests and, on the way out, the server.
-let interrupted = false;
-let running: ChildProcess | null = null;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    interrupted = true;
-    running?.kill(signal);
-  });
-}
+const interrupt = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt.abort());
 
 const canary = await startCanary();
 await canary.prove();
 if (wants("pglite")) await runOn("pglite", files, {});
 if (wants("postgres")) {
-  const touching = files.filter((file) => reaches(file, "test/harness/database.ts"));
+  const touching = files.filter((file) => reaches(file, DATABASE));
   if (touching.length === 0) summaries.push("postgres: no test of these touches the database");
   else {
     const server = await startPostgresServer();
@@ -69,7 +72,7 @@ summaries.push(`canary: ${canary.connections.length} connections at ${canary.lis
 for (const connection of canary.connections) summaries.push(`  somebody reached ${connection}`);
 if (canary.connections.length > 0) failed = true;
 console.log(`\n${summaries.join("\n")}`);
-process.exitCode = failed || interrupted ? 1 : 0;
+process.exitCode = failed || interrupt.signal.aborted ? 1 : 0;
 
 function wants(engine: string): boolean {
   return engines.length === 0 || engines.includes(engine);
@@ -80,48 +83,58 @@ async function runOn(
   chosen: readonly string[],
   variables: Readonly<Record<string, string>>,
 ): Promise<void> {
-  if (interrupted) return;
+  if (interrupt.signal.aborted) return;
   console.log(`\n== ${engine}: ${chosen.length} files`);
   const started = performance.now();
-  const child = spawn(
-    process.execPath,
-    [
-      "--test",
-      // A test file lives too briefly to earn back what optimising the embedded engine costs: a fifth less CPU, half the memory.
-      "--liftoff-only",
-      "--test-concurrency=2",
-      `--test-timeout=${TIMEOUT_MS}`,
-      "--test-reporter=spec",
-      "--test-reporter-destination=stdout",
-      "--test-reporter=./scripts/slowest-files.ts",
-      "--test-reporter-destination=stdout",
-      ...chosen,
-    ],
-    {
-      env: {
-        ...process.env,
-        NODE_COMPILE_CACHE: COMPILED,
-        PATCHBAY_TEST_ENGINE: engine,
-        [CANARY_PORT]: String(canary.port),
-        ...variables,
-      },
-      stdio: ["ignore", "pipe", "inherit"],
+  const alone = chosen.filter((file) => OWN_PROCESS.test(readFileSync(file, "utf8")));
+  const shared = chosen.filter((file) => !alone.includes(file)).toSorted(longestFirst);
+  const queue = mkdtempSync(join(tmpdir(), "patchbay-test-queue-"));
+  writeFileSync(join(queue, "files.json"), JSON.stringify(shared));
+  const workers = Array.from({ length: Math.min(AT_ONCE, shared.length) }, () => "scripts/test-worker.ts");
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const events = run({
+    files: [...alone, ...workers],
+    concurrency: AT_ONCE,
+    signal: interrupt.signal,
+    // A test file lives too briefly to earn back what optimising the embedded engine costs: a fifth less CPU, half the memory.
+    execArgv: ["--liftoff-only", `--test-timeout=${TIMEOUT_MS}`],
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: COMPILED,
+      PATCHBAY_TEST_ENGINE: engine,
+      [QUEUE]: queue,
+      [CANARY_PORT]: String(canary.port),
+      ...variables,
     },
-  );
-  running = child;
-  let tail = "";
-  child.stdout.on("data", (chunk: Buffer) => {
-    process.stdout.write(chunk);
-    tail = (tail + chunk.toString()).slice(-2_000_000);
   });
-  const [code] = (await once(child, "close")) as [number | null];
-  const counted = (name: string) => Number(new RegExp(`^ℹ ${name} (\\d+)`, "mu").exec(tail)?.[1] ?? Number.NaN);
+  // The last one is the whole run's, and names no file.
+  events.on("test:summary", ({ success, counts: { tests, passed, skipped, todo }, file }) => {
+    if (file !== undefined) return;
+    Object.assign(counts, { passed, failed: tests - passed - skipped - todo, skipped });
+    if (!success) failed = true;
+  });
+  await Promise.all([
+    pipeline(events.compose(new spec()), process.stdout, { end: false }),
+    pipeline(events.compose(slowestFiles), process.stdout, { end: false }),
+  ]);
+  const unfinished = shared.filter((_, index) => !existsSync(join(queue, `${index}.done`)));
+  rmSync(queue, { recursive: true, force: true });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   summaries.push(
-    `${engine}: ${counted("pass")} passed, ${counted("fail")} failed, ${counted("skipped")} skipped, ${chosen.length} files, ${seconds} s`,
+    `${engine}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${chosen.length} files, ${seconds} s`,
+    ...unfinished.map((file) => `  not finished: ${file}`),
   );
   // No test at all is a failure too: it would look like success.
-  if (code !== 0 || !(counted("pass") > 0)) failed = true;
+  if (unfinished.length > 0 || !(counts.passed > 0)) failed = true;
+}
+
+/** So that the processes end together: those with a database first, the big ones before the small ones. */
+function longestFirst(one: string, other: string): number {
+  return weight(other) - weight(one);
+}
+
+function weight(file: string): number {
+  return statSync(file).size + (reaches(file, DATABASE) ? 1_000_000 : 0);
 }
 
 /** Whether a test file imports the harness's database, itself or through files beside it. */

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
 import { migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
-import { type EmbeddedEngine, startInDirectory, startInMemory } from "./pglite.ts";
+import { type EmbeddedEngine, startInDirectory } from "./pglite.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
 import type { Tables } from "./tables.ts";
@@ -45,8 +45,8 @@ export interface DatabaseOptions {
   readonly dataDir?: string | undefined;
   /** Of `dataDir`, taken before by the caller, who also releases it. */
   readonly heldLock?: DataDirLock | undefined;
-  /** Embedded and gone with the process. */
-  readonly inMemory?: { readonly fromDump?: Blob } | undefined;
+  /** Embedded, and the caller's: started by it, and ended by whoever closes this. */
+  readonly embedded?: EmbeddedEngine | undefined;
   readonly poolSize?: number | undefined;
   /** What is there is looked at: nothing is migrated or prepared. */
   readonly asItIs?: boolean | undefined;
@@ -57,11 +57,11 @@ const LONGEST_IDLE_IN_TRANSACTION_MS = 5_000;
 export type Transacting = Transaction<Tables>;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { databaseUrl, dataDir, inMemory } = options;
+  const { databaseUrl, dataDir, embedded } = options;
   if (databaseUrl !== undefined && databaseUrl !== "") return openServer(databaseUrl, options);
-  if (inMemory !== undefined) return openEmbedded(await startInMemory(inMemory.fromDump), options);
+  if (embedded !== undefined) return openEmbedded(embedded, options);
   if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir, options.heldLock), options);
-  throw new Error("openDatabase needs a databaseUrl, a dataDir or inMemory.");
+  throw new Error("openDatabase needs a databaseUrl, a dataDir or an embedded engine.");
 }
 
 async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions): Promise<Database> {

@@ -8,9 +8,10 @@ import { writeAudit } from "../../src/storage/audit-log.ts";
 import { openDatabase } from "../../src/storage/database.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
+import { startInMemory } from "../../src/storage/pglite.ts";
 
 test("reliability 6: an audit log from before is chained by the migration, unchanged, and grows on", async () => {
-  const database = await openDatabase({ inMemory: {}, asItIs: true });
+  const database = await openDatabase({ embedded: await startInMemory(), asItIs: true });
   try {
     const migrator = new Migrator({ db: database.db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } });
     assert.equal((await migrator.migrateTo("0008-realtime-tokens")).error, undefined);

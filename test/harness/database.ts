@@ -10,6 +10,8 @@ import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { startInMemory } from "../../src/storage/pglite.ts";
+import { borrowEngine } from "./embedded-engines.ts";
 
 export const TEST_ENGINE: Database["engine"] =
   process.env["PATCHBAY_TEST_ENGINE"] === "postgres" ? "postgres" : "pglite";
@@ -55,7 +57,9 @@ export async function makeTenant({ db }: Pick<Database, "db">) {
 }
 
 async function openFromDump(): Promise<TestDatabase> {
-  const database = await openDatabase({ inMemory: { fromDump: await cachedDump() } });
+  const embedded = await borrowEngine(cachedDump);
+  const database = await openDatabase({ embedded });
+  await embedded.remember();
   const sameHandle = { ...database, close: async () => undefined };
   return { ...database, openSecond: async () => sameHandle };
 }
@@ -67,7 +71,7 @@ async function cachedDump(): Promise<Blob> {
   try {
     return new Blob([await readFile(path)]);
   } catch {
-    const database = await openDatabase({ inMemory: {} });
+    const database = await openDatabase({ embedded: await startInMemory() });
     await installQueue(database);
     if (database.direct.engine !== "pglite") throw new Error("an embedded database was asked for");
     const dump = Buffer.from(await (await database.direct.pglite.dumpDataDir("none")).arrayBuffer());

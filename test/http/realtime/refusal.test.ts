@@ -1,7 +1,8 @@
 // What a live transcription refuses, before the upgrade and after it, and how it ends when something breaks (contract 1, 10).
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
-import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { test } from "node:test";
+import { startGateway } from "../../harness/gateway.ts";
+import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 import {
   call,
   CHAT_KEY,
@@ -18,19 +19,7 @@ import {
   START,
 } from "./setup.ts";
 
-let gateway: TestGateway;
-/** Ahead of the real clock: what the faults opened rests in the past. */
-let aheadMs = 0;
-before(async () => {
-  gateway = await startGateway({ file: realtimeFile, now: () => new Date(Date.now() + aheadMs) });
-});
-after(() => gateway.close());
-beforeEach(async () => {
-  gateway.sandbox.clearCalls();
-  gateway.sandbox.clearFaults();
-  aheadMs += 3_600_000;
-  await gateway.database.db.deleteFrom("attempts").execute();
-});
+const gateway = await startQuietGateway(realtimeFile);
 
 const attempts = () => gateway.database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
 

@@ -1,11 +1,12 @@
 // A conversation is routed like any request (contract 2, 4, 10): test keys, purposes in the start frame and in the upgrade's head, both
 // policies; and a route of which nobody can answer.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { KEY } from "../../harness/gateway.ts";
+import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 import { call, envelopeIn, errorIn, FINISH, samples, speak, START } from "./setup.ts";
 
 const TEST_KEY = generateKey("test");
@@ -53,18 +54,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
   };
 }
 
-let gateway: TestGateway;
-let aheadMs = 0;
-before(async () => {
-  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
-});
-after(() => gateway.close());
-beforeEach(async () => {
-  gateway.sandbox.clearCalls();
-  gateway.sandbox.clearFaults();
-  aheadMs += 3_600_000;
-  await gateway.database.db.deleteFrom("attempts").execute();
-});
+const gateway = await startQuietGateway(file);
 
 for (const [what, fields] of [
   ["the target's wire", {}],

@@ -1,10 +1,11 @@
 // Live audio to a provider that takes bare samples alone, no faster than they are spoken (contract 10).
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
-import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { KEY } from "../../harness/gateway.ts";
+import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 import { call, envelopeIn, errorIn, FINISH, frames, samples, speak, START } from "./setup.ts";
 
 const ALONE_KEY = "key-of-the-app-with-samples-alone";
@@ -40,18 +41,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
   };
 }
 
-let gateway: TestGateway;
-let aheadMs = 0;
-before(async () => {
-  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
-});
-after(() => gateway.close());
-beforeEach(async () => {
-  gateway.sandbox.clearCalls();
-  gateway.sandbox.clearFaults();
-  aheadMs += 3_600_000;
-  await gateway.database.db.deleteFrom("attempts").execute();
-});
+const gateway = await startQuietGateway(file);
 
 /** 1.3 s: what may be ahead of its time, and a little. */
 const SHORT = (): Buffer => samples().subarray(0, 41_600);

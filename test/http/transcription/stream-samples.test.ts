@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { createParser } from "eventsource-parser";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -11,7 +11,8 @@ import { segment, transcriptionEnvelope } from "../../../src/contract/transcript
 import { fixture } from "../../audio/build-audio.ts";
 import { pcmWav, syllables } from "../../audio/pcm.ts";
 import { detailsOf, postForm } from "../../harness/client.ts";
-import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { KEY } from "../../harness/gateway.ts";
+import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 
 const PAIR_KEY = "test-key-of-the-pair-app-000001";
 const MODEL = "universal-streaming-english";
@@ -46,19 +47,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
   };
 }
 
-let gateway: TestGateway;
-/** Ahead of the real clock: what the faults opened rests in the past. */
-let aheadMs = 0;
-before(async () => {
-  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
-});
-after(() => gateway.close());
-beforeEach(async () => {
-  gateway.sandbox.clearCalls();
-  gateway.sandbox.clearFaults();
-  aheadMs += 3_600_000;
-  await gateway.database.db.deleteFrom("attempts").execute();
-});
+const gateway = await startQuietGateway(file);
 
 /** Two channels at 8 kHz. */
 const SECONDS = 1.2;

@@ -1,6 +1,6 @@
 // POST /v1/transcription with `stream: true` (contract 3, "Mode"): events from targets that stream, and from no others.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { createParser } from "eventsource-parser";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
@@ -8,7 +8,8 @@ import { errorBody } from "../../../src/contract/error-body.ts";
 import { routingDecision, segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { pcmWav, silence } from "../../audio/pcm.ts";
 import { detailsOf, postForm, speech, type TranscriptionCall } from "../../harness/client.ts";
-import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { KEY } from "../../harness/gateway.ts";
+import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 
 const SILENT_KEY = "key-of-the-app-that-cannot-stream";
 
@@ -58,19 +59,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
   };
 }
 
-let gateway: TestGateway;
-/** Ahead of the real clock: what the faults opened rests in the past. */
-let aheadMs = 0;
-before(async () => {
-  gateway = await startGateway({ file, now: () => new Date(Date.now() + aheadMs) });
-});
-after(() => gateway.close());
-beforeEach(async () => {
-  gateway.sandbox.clearCalls();
-  gateway.sandbox.clearFaults();
-  aheadMs += 3_600_000;
-  await gateway.database.db.deleteFrom("attempts").execute();
-});
+const gateway = await startQuietGateway(file);
 
 interface Received {
   readonly event: string;

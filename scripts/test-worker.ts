@@ -1,0 +1,40 @@
+// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite: the modules it needs are loaded
+// already, and so is the embedded engine. A file that needs a process of its own says so (`OWN_PROCESS` in scripts/test.ts).
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe } from "node:test";
+import { pathToFileURL } from "node:url";
+import { endIdleEngine, keepEngines } from "../test/harness/embedded-engines.ts";
+
+const LONGEST_END_MS = 30_000;
+
+const queue = process.env["PATCHBAY_TEST_QUEUE"] ?? "";
+const files = JSON.parse(readFileSync(join(queue, "files.json"), "utf8")) as readonly string[];
+
+keepEngines();
+for (const [index, file] of files.entries()) {
+  if (!claim(join(queue, `${index}.taken`))) continue;
+  const environment = { ...process.env };
+  await describe(file, async () => {
+    await import(pathToFileURL(resolve(file)).href);
+  });
+  for (const name of Object.keys(process.env)) if (environment[name] === undefined) delete process.env[name];
+  Object.assign(process.env, environment);
+  writeFileSync(join(queue, `${index}.done`), "");
+}
+await endIdleEngine();
+// Not by itself a reason to stay: whatever else stays is something that a test forgot to close.
+setTimeout(() => {
+  console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(", ")}`);
+  process.exit(1);
+}, LONGEST_END_MS).unref();
+
+/** Only one process succeeds. */
+function claim(path: string): boolean {
+  try {
+    writeFileSync(path, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,183 @@
+// Embedded engines for tests: starting one costs a second, so a process that runs several test files starts one and empties it
+// between them. Only what is again as it was at the start is given out; anything else is thrown away, and a new one started.
+import type { PGlite } from "@electric-sql/pglite";
+import { type EmbeddedEngine, startInMemory } from "../../src/storage/pglite.ts";
+
+/** What a migrated database without any data looks like. */
+interface Beginning {
+  readonly catalogue: string;
+  readonly functions: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly rows: string }[];
+  readonly sequences: readonly { readonly name: string; readonly value: string; readonly isCalled: boolean }[];
+}
+
+interface Engine {
+  readonly pglite: PGlite;
+  beginning: Beginning | null;
+}
+
+let isKept = false;
+
+/** For a process that runs several files; it must end what is idle when it has run them. */
+export function keepEngines(): void {
+  isKept = true;
+}
+
+export async function endIdleEngine(): Promise<void> {
+  isKept = false;
+  await idle?.pglite.close();
+  idle = null;
+}
+
+/** One at most: tests that need two databases at once are few. */
+let idle: Engine | null = null;
+
+export interface BorrowedEngine extends EmbeddedEngine {
+  /** Of a database that has been migrated and holds nothing yet. */
+  readonly remember: () => Promise<void>;
+}
+
+export async function borrowEngine(dump: () => Promise<Blob>): Promise<BorrowedEngine> {
+  const engine = (await takeIdle()) ?? { pglite: (await startInMemory(await dump())).pglite, beginning: null };
+  const { handle, cut } = cuttable(engine.pglite);
+  return {
+    pglite: handle,
+    remember: async () => {
+      engine.beginning ??= await lookAt(engine.pglite);
+    },
+    close: async () => {
+      cut();
+      if (!isKept || engine.beginning === null || idle !== null || engine.pglite.closed) await engine.pglite.close();
+      else idle = engine;
+    },
+  };
+}
+
+async function takeIdle(): Promise<Engine | null> {
+  const engine = idle;
+  idle = null;
+  if (engine === null || engine.beginning === null) return null;
+  try {
+    if (await empty(engine.pglite, engine.beginning)) return engine;
+  } catch {
+    // In a state that no statement gets it out of.
+  }
+  await engine.pglite.close().catch(() => undefined);
+  return null;
+}
+
+/** After `cut` the handle is as good as closed: what a test file left running does not reach the next one's database. */
+function cuttable(pglite: PGlite): { readonly handle: PGlite; readonly cut: () => void } {
+  let isCut = false;
+  const handle = new Proxy(pglite, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]): unknown => {
+        if (isCut) throw new Error("PGlite is closed");
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+  return {
+    handle,
+    cut: () => {
+      isCut = true;
+    },
+  };
+}
+
+async function lookAt(pglite: PGlite): Promise<Beginning> {
+  const catalogue = await catalogueOf(pglite);
+  const functions = await column(
+    pglite,
+    `select pg_get_functiondef(oid) as value from pg_proc where proname = 'patchbay_now'`,
+  );
+  const rows: { name: string; rows: string }[] = [];
+  for (const name of await filledTables(pglite)) {
+    const [all] = await column(pglite, `select coalesce(json_agg(t), '[]')::text as value from ${name} t`);
+    if (all !== undefined && all !== "[]") rows.push({ name, rows: all });
+  }
+  const sequences: { name: string; value: string; isCalled: boolean }[] = [];
+  for (const name of await column(pglite, `select oid::regclass::text as value from pg_class where relkind = 'S'`)) {
+    const read = await pglite.query<{ value: string; is_called: boolean }>(
+      `select last_value::text as value, is_called from ${name}`,
+    );
+    for (const { value, is_called } of read.rows) sequences.push({ name, value, isCalled: is_called });
+  }
+  return { catalogue, functions, rows, sequences };
+}
+
+/** Whether it is now what it was at its beginning. */
+async function empty(pglite: PGlite, { catalogue, functions, rows, sequences }: Beginning): Promise<boolean> {
+  await pglite.exec("rollback");
+  await pglite.exec("reset session authorization");
+  await pglite.exec("discard all");
+  await pglite.exec("set wal_recycle = off");
+  // The clock is a function that tests replace.
+  await pglite.exec(functions.join(";\n"));
+  // Rules of the tables, append-only ones among them, are for those who use them.
+  await pglite.exec("set session_replication_role = replica");
+  const filled = await filledTables(pglite);
+  if (filled.length > 0) await pglite.exec(`truncate ${filled.join(", ")} cascade`);
+  for (const { name, rows: all } of rows)
+    await pglite.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1::json)`, [all]);
+  for (const { name, value, isCalled } of sequences)
+    await pglite.query(`select setval($1::regclass, $2::bigint, $3)`, [name, value, isCalled]);
+  await pglite.exec("reset session_replication_role");
+  return (await catalogueOf(pglite)) === catalogue;
+}
+
+async function filledTables(pglite: PGlite): Promise<readonly string[]> {
+  return column(
+    pglite,
+    `select oid::regclass::text as value from pg_class where relkind = 'r' and oid >= 16384 and pg_relation_size(oid) > 0`,
+  );
+}
+
+/** A row of a catalogue that was added or changed has a later `xmin`; one that is gone is missing in the count. */
+const CATALOGUES = [
+  "pg_attrdef",
+  "pg_attribute",
+  "pg_auth_members",
+  "pg_authid",
+  "pg_constraint",
+  "pg_db_role_setting",
+  "pg_default_acl",
+  "pg_description",
+  "pg_event_trigger",
+  "pg_extension",
+  "pg_index",
+  "pg_inherits",
+  "pg_largeobject_metadata",
+  "pg_policy",
+  "pg_rewrite",
+  "pg_sequence",
+  "pg_statistic_ext",
+  "pg_trigger",
+  "pg_type",
+];
+
+async function catalogueOf(pglite: PGlite): Promise<string> {
+  const counts = CATALOGUES.map(
+    (name) => `select '${name} ' || count(*) || ' ' || max(xmin::text::bigint) as line from ${name}`,
+  );
+  const [all = ""] = await column(
+    pglite,
+    `select string_agg(line, E'\\n' order by line) as value from (
+      ${counts.join(" union all ")}
+      union all select 'function ' || oid || ' ' || md5(p.*::text) from pg_proc p where oid >= 16384
+      union all select 'schema ' || md5(n.*::text) from pg_namespace n
+      union all select 'relation ' || (to_jsonb(c) - ${VOLATILE})::text from pg_class c where oid >= 16384
+      union all select 'setting ' || name || ' ' || setting || ' ' || source from pg_settings where source <> 'default'
+    ) lines`,
+  );
+  return all;
+}
+
+/** What emptying a table, or counting its rows, changes. */
+const VOLATILE = `'{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid}'::text[]`;
+
+async function column(pglite: PGlite, statement: string): Promise<readonly string[]> {
+  return (await pglite.query<{ value: string }>(statement)).rows.map(({ value }) => value);
+}
