@@ -1,5 +1,6 @@
-// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite: the modules it needs are loaded
-// already, and so is the embedded engine. A file that needs a process of its own says so (`OWN_PROCESS` in scripts/test.ts).
+// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite: the modules it needs are mostly loaded
+// already, and the embedded engine has been started. What a file does to the
+// environment is undone after it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
@@ -15,12 +16,16 @@ keepEngines();
 for (const [index, file] of files.entries()) {
   if (!claim(join(queue, `${index}.taken`))) continue;
   const environment = { ...process.env };
+  const before = process.cpuUsage();
+  const started = performance.now();
   await describe(file, async () => {
     await import(pathToFileURL(resolve(file)).href);
   });
   for (const name of Object.keys(process.env)) if (environment[name] === undefined) delete process.env[name];
   Object.assign(process.env, environment);
-  writeFileSync(join(queue, `${index}.done`), "");
+  const { user, system } = process.cpuUsage(before);
+  const took = { seconds: (performance.now() - started) / 1000, cpuSeconds: (user + system) / 1_000_000 };
+  writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
 }
 await endIdleEngine();
 // Not by itself a reason to stay: whatever else stays is something that a test forgot to close.

@@ -10,16 +10,14 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
-import slowestFiles from "./slowest-files.ts";
 
 /** Only by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
-/** The first lines of a file that shares its process with no other say why. */
-const OWN_PROCESS = /^\/\/ In a process of its own: /mu;
 const DATABASE = "test/harness/database.ts";
 /** Names the folder that scripts/test-worker.ts takes its files from. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 const AT_ONCE = 2;
+const SHOWN = 12;
 const TIMEOUT_MS = 180_000;
 /** Every process loads the same few hundred modules: their types are stripped, and they are compiled, once. */
 const COMPILED = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`, "compiled");
@@ -86,14 +84,13 @@ async function runOn(
   if (interrupt.signal.aborted) return;
   console.log(`\n== ${engine}: ${chosen.length} files`);
   const started = performance.now();
-  const alone = chosen.filter((file) => OWN_PROCESS.test(readFileSync(file, "utf8")));
-  const shared = chosen.filter((file) => !alone.includes(file)).toSorted(longestFirst);
+  const ordered = chosen.toSorted(longestFirst);
   const queue = mkdtempSync(join(tmpdir(), "patchbay-test-queue-"));
-  writeFileSync(join(queue, "files.json"), JSON.stringify(shared));
-  const workers = Array.from({ length: Math.min(AT_ONCE, shared.length) }, () => "scripts/test-worker.ts");
+  writeFileSync(join(queue, "files.json"), JSON.stringify(ordered));
+  const workers = Array.from({ length: Math.min(AT_ONCE, ordered.length) }, () => "scripts/test-worker.ts");
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const events = run({
-    files: [...alone, ...workers],
+    files: workers,
     concurrency: AT_ONCE,
     signal: interrupt.signal,
     // A test file lives too briefly to earn back what optimising the embedded engine costs: a fifth less CPU, half the memory.
@@ -113,11 +110,8 @@ async function runOn(
     Object.assign(counts, { passed, failed: tests - passed - skipped - todo, skipped });
     if (!success) failed = true;
   });
-  await Promise.all([
-    pipeline(events.compose(new spec()), process.stdout, { end: false }),
-    pipeline(events.compose(slowestFiles), process.stdout, { end: false }),
-  ]);
-  const unfinished = shared.filter((_, index) => !existsSync(join(queue, `${index}.done`)));
+  await pipeline(events.compose(new spec()), process.stdout, { end: false });
+  const unfinished = showSlowest(ordered, queue);
   rmSync(queue, { recursive: true, force: true });
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   summaries.push(
@@ -126,6 +120,23 @@ async function runOn(
   );
   // No test at all is a failure too: it would look like success.
   if (unfinished.length > 0 || !(counts.passed > 0)) failed = true;
+}
+
+/** For whoever makes the tests faster. Returns those that did not end. */
+function showSlowest(all: readonly string[], queue: string): readonly string[] {
+  const finished = all.flatMap((file, index) => {
+    const path = join(queue, `${index}.done`);
+    if (!existsSync(path)) return [];
+    return [{ file, ...(JSON.parse(readFileSync(path, "utf8")) as { seconds: number; cpuSeconds: number }) }];
+  });
+  const cpuSeconds = finished.reduce((sum, each) => sum + each.cpuSeconds, 0);
+  console.log(
+    `\nslowest of ${finished.length} files, which took ${cpuSeconds.toFixed(0)} s of CPU in their processes:`,
+  );
+  for (const { file, ...took } of finished.toSorted((one, other) => other.seconds - one.seconds).slice(0, SHOWN))
+    console.log(`${took.seconds.toFixed(1).padStart(7)} s (${took.cpuSeconds.toFixed(1)} s of CPU)  ${file}`);
+  const done = new Set(finished.map(({ file }) => file));
+  return all.filter((file) => !done.has(file));
 }
 
 /** So that the processes end together: those with a database first, the big ones before the small ones. */

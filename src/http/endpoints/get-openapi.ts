@@ -5,13 +5,15 @@ import type { Endpoint } from "../endpoint.ts";
 import { openapiDocument, type OpenapiAbout } from "../openapi.ts";
 
 export function getOpenapi(contracts: readonly EndpointContract[], about?: OpenapiAbout): Endpoint {
-  const text = JSON.stringify(openapiDocument(contracts, about));
+  // Made when it is first asked for: few ask, and a start need not wait a tenth of a second for it.
+  let made: string | undefined;
+  const text = () => (made ??= JSON.stringify(openapiDocument(contracts, about)));
   return {
     contract: getOpenapiContract,
     handle: async () => ({
       status: 200,
       headers: { "cache-control": "public, max-age=300" },
-      body: { text, contentType: "application/json; charset=utf-8" },
+      body: { text: text(), contentType: "application/json; charset=utf-8" },
     }),
   };
 }
