@@ -1,6 +1,5 @@
-// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite: the modules it needs are mostly loaded
-// already, and the embedded engine has been started. What a file does to the
-// environment is undone after it.
+// One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
+// loaded already, and the embedded engine has been started. What a file does to the environment is undone after it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
@@ -13,6 +12,8 @@ const queue = process.env["PATCHBAY_TEST_QUEUE"] ?? "";
 const files = JSON.parse(readFileSync(join(queue, "files.json"), "utf8")) as readonly string[];
 
 keepEngines();
+// A test may wait for nothing but a timer that holds up no process.
+const stay = setInterval(() => undefined, 2 ** 30);
 for (const [index, file] of files.entries()) {
   if (!claim(join(queue, `${index}.taken`))) continue;
   const environment = { ...process.env };
@@ -28,6 +29,7 @@ for (const [index, file] of files.entries()) {
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
 }
 await endIdleEngine();
+clearInterval(stay);
 // Not by itself a reason to stay: whatever else stays is something that a test forgot to close.
 setTimeout(() => {
   console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(", ")}`);
