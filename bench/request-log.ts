@@ -113,7 +113,9 @@ async function fill({ db }: Database, rows: number): Promise<void> {
 
 async function hasRolled({ db }: Database): Promise<boolean> {
   const { rows } = await sql<{ is: boolean }>`
-    select rolled_until > patchbay_now() - interval '5 minutes' as is from usage_progress`.execute(db);
+    select not exists (select from attempts where state = 'settled' and settled_at >= rolled_until) as is from usage_progress`.execute(
+    db,
+  );
   return rows[0]?.is === true;
 }
 

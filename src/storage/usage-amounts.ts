@@ -48,8 +48,13 @@ export const DIMENSIONS = [
   "capability",
 ] as const;
 
+/** The beginning of its hour or day, UTC. `date_trunc` with a zone takes some 2 µs a row; to a report of 40,000 rows that was most. */
+export function beginningOf(period: "hour" | "day", column: string): string {
+  return `date_bin('1 ${period}', ${column}, 'epoch'::timestamptz)`;
+}
+
 /** `attempts` as rows of `usage_hours`, one for each, not added up. */
-export const ATTEMPTS_AS_USAGE = sql.raw(`select workspace_id, app_id, date_trunc('hour', settled_at, 'UTC') as hour,
+export const ATTEMPTS_AS_USAGE = sql.raw(`select workspace_id, app_id, ${beginningOf("hour", "settled_at")} as hour,
   key_id, purpose, provider, model, billing_class,
   case when reserved_tokens > 0 then 'chat' else 'audio_input' end as capability,
   ${AMOUNT_NAMES.map((name) => `${AMOUNT_OF_ATTEMPT[name]} as ${name}`).join(", ")}

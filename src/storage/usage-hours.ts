@@ -3,7 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type Database, type Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";
-import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, DIMENSIONS, SUMS } from "./usage-amounts.ts";
+import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
 /** A transaction has made its first write so long after its beginning, or was ended for idling (`database.ts`). */
 const FIRST_WRITE_SECONDS = 20;
@@ -52,7 +52,7 @@ async function rollToBarrier(tx: Transacting): Promise<boolean> {
         and settled_at < ${range.until}::timestamptz and settled_at >= (select rolled_until from usage_progress)) as attempt
       group by hour, ${DIMENSION_LIST}),
     by_hour as (${addTo("usage_hours", "hour", sql`select hour, ${DIMENSION_LIST}, ${AMOUNT_LIST} from settled`)})
-    ${addTo("usage_days", "day", sql`select date_trunc('day', hour, 'UTC'), ${DIMENSION_LIST}, ${SUMS} from settled group by 1, ${DIMENSION_LIST}`)}`.execute(
+    ${addTo("usage_days", "day", sql`select ${sql.raw(beginningOf("day", "hour"))}, ${DIMENSION_LIST}, ${SUMS} from settled group by 1, ${DIMENSION_LIST}`)}`.execute(
     tx,
   );
   await sql`update usage_progress set rolled_until = ${range.until}::timestamptz`.execute(tx);

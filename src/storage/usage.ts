@@ -4,7 +4,7 @@ import { type Kysely, sql } from "kysely";
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { UsageGroup } from "../contract/usage.ts";
 import type { Tables } from "./tables.ts";
-import { AMOUNT_NAMES, type Amounts, ATTEMPTS_AS_USAGE, DIMENSIONS, SUMS } from "./usage-amounts.ts";
+import { AMOUNT_NAMES, type Amounts, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
 export interface UsageRange {
   readonly from: Date;
@@ -33,10 +33,13 @@ const GROUPS: { readonly [Group in UsageGroup]: readonly [by: string, written?: 
   provider: ["provider"],
   model: ["model"],
   capability: ["capability"],
-  day: ["date_trunc('day', hour, 'UTC')", `to_char(%s at time zone 'UTC', 'YYYY-MM-DD')`],
+  day: [beginningOf("day", "hour"), `to_char(%s at time zone 'UTC', 'YYYY-MM-DD')`],
   hour: ["hour", `to_char(%s at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`],
 };
 const TIMES: ReadonlySet<UsageGroup> = new Set(["day", "hour"]);
+
+/** Rows of days are days as they stand. */
+const DAY_OF_DAYS = "hour";
 
 /** By the moment of settlement; what is under way is not in it. Newest first. At most `limit` rows. */
 export async function readUsage(
@@ -46,24 +49,26 @@ export async function readUsage(
   groups: readonly UsageGroup[],
   limit: number,
 ): Promise<readonly UsageRow[]> {
-  const by = [...groups.map((group) => GROUPS[group][0]), "billing_class"];
+  const isByHour = groups.includes("hour");
+  const columnOf = (group: UsageGroup) => (group === "day" && !isByHour ? DAY_OF_DAYS : GROUPS[group][0]);
+  const by = [...groups.map(columnOf), "billing_class"];
   const shown = groups.map((group) => {
-    const [column, written = "%s"] = GROUPS[group];
-    return `${written.replace("%s", column)} as "${group}"`;
+    const [, written = "%s"] = GROUPS[group];
+    return `${written.replace("%s", columnOf(group))} as "${group}"`;
   });
   const order = [
-    ...groups.map((group) => `${GROUPS[group][0]} ${TIMES.has(group) ? "desc" : "asc nulls first"}`),
+    ...groups.map((group) => `${columnOf(group)} ${TIMES.has(group) ? "desc" : "asc nulls first"}`),
     "billing_class",
   ];
   const columns = sql.raw([...DIMENSIONS, ...AMOUNT_NAMES].join(", "));
-  const [table, period] = groups.includes("hour") ? ["usage_hours", "hour"] : ["usage_days", "day"];
+  const [table, period] = isByHour ? (["usage_hours", "hour"] as const) : (["usage_days", "day"] as const);
   const { rows } = await sql<UsageRow>`
     select ${sql.raw([...shown, "billing_class"].join(", "))}, ${SUMS}
     from (
       select ${sql.raw(period)} as hour, ${columns} from ${sql.raw(table)}
       where ${sql.raw(period)} >= ${from} and ${sql.raw(period)} < ${to} ${within(scope)}
       union all
-      select hour, ${columns} from (${ATTEMPTS_AS_USAGE} where state = 'settled' and settled_at >= ${from} and settled_at < ${to}
+      select ${sql.raw(isByHour ? "hour" : beginningOf("day", "hour"))}, ${columns} from (${ATTEMPTS_AS_USAGE} where state = 'settled' and settled_at >= ${from} and settled_at < ${to}
         and settled_at >= (select rolled_until from usage_progress) ${within(scope)}) as behind
     ) as used
     group by ${sql.raw(by.join(", "))} order by ${sql.raw(order.join(", "))} limit ${limit}`.execute(db);

@@ -1,10 +1,11 @@
 // A quota of 100, on a key and on an app, over three gateways that share the load in different ways (contract 2): 100 ± 2 % of 300
-// requests are let through, never more than 100. Requests a minute, seconds of audio an hour, and requests at once; of these those of a
-// gateway that is killed are free again within 45 s.
+// requests are let through, never more than 100. Requests a minute, seconds of audio an hour, tokens a minute (of chats), and requests at
+// once; of these those of a gateway that is killed are free again within 45 s.
 import { setTimeout as wait } from "node:timers/promises";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { wav } from "../../audio/build-audio.ts";
-import { type Answer, postForm } from "../../harness/client.ts";
+import { completion, json, startChatUpstream } from "../../harness/chat-upstream.ts";
+import { type Answer, postForm, postJson } from "../../harness/client.ts";
 import { seeded, shuffled } from "../seeded.ts";
 import { GATEWAYS, type Gateways, startGateways } from "../gateways.ts";
 
@@ -36,7 +37,10 @@ const SPLITS = [
   [1, 0, 0],
 ] as const;
 const HOLDERS = ["key", "app"] as const;
-const UNITS = ["requests_per_minute", "audio_seconds_per_hour"] as const;
+const UNITS = ["requests_per_minute", "audio_seconds_per_hour", "tokens_per_minute"] as const;
+/** Of a chat: what its one message is estimated at, and the answer. Set aside and used alike, so that a quota for 100 is one. */
+const USAGE = { prompt_tokens: 10, completion_tokens: 40, total_tokens: 50 };
+const MESSAGES = [{ role: "user", content: "Hello" }];
 
 interface Trial {
   readonly name: string;
@@ -48,12 +52,17 @@ interface Trial {
 export async function runSharedQuotas({ n, seed, isShort }: SharedQuotaOptions): Promise<SharedQuotaTrials> {
   const started = performance.now();
   const random = seeded(seed);
-  const kinds = UNITS.flatMap((unit) => HOLDERS.flatMap((holder) => SPLITS.map((split) => ({ unit, holder, split }))));
+  // Few trials are of every unit.
+  const kinds = SPLITS.flatMap((split) => HOLDERS.flatMap((holder) => UNITS.map((unit) => ({ unit, holder, split }))));
   const trials = shuffled(
     Array.from({ length: n }, (_, index) => kinds[index % kinds.length] ?? kinds[0]),
     random,
   ).flatMap((kind, index) => (kind === undefined ? [] : [{ ...kind, name: `trial-${index}` }]));
-  await using gateways = await startGateways((sandbox) => fileOf(sandbox.deepgramUrl, trials));
+  await using opened = new AsyncDisposableStack();
+  const upstream = await startChatUpstream();
+  opened.defer(() => upstream.close());
+  upstream.behave((call) => json(call, 200, completion({ role: "assistant", content: "Yes." }, "stop", USAGE)));
+  const gateways = opened.use(await startGateways((sandbox) => fileOf(sandbox.deepgramUrl, upstream.url, trials)));
   const violations: string[] = [];
   const passed: number[] = [];
   for (const trial of trials) {
@@ -81,26 +90,40 @@ export async function runSharedQuotas({ n, seed, isShort }: SharedQuotaOptions):
 
 const secretOf = (name: string, index = 0): string => `faults-key-of-${name}-${index}-abcdefgh`;
 
-function fileOf(deepgramUrl: string, trials: readonly Trial[]): ConfigurationFile {
+function fileOf(deepgramUrl: string, chatUrl: string, trials: readonly Trial[]): ConfigurationFile {
   const keysOf = (name: string, quota: object) =>
     Array.from({ length: GATEWAYS }, (_, index) => ({
       id: `${name}-${index}`,
       secret: secretOf(name, index),
-      scopes: ["transcribe" as const],
+      scopes: ["transcribe" as const, "chat" as const],
       ...quota,
     }));
   return {
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    connections: [
+      { id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl },
+      {
+        id: "far",
+        kind: "openai-compatible",
+        api_key: "secret",
+        base_url: chatUrl,
+        models: { one: { capabilities: ["chat"], features: {}, limits: { max_output_tokens: 1_000 } } },
+      },
+    ],
+    routes: [
+      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+      { id: "chat", targets: [{ connection: "far", model: "one" }] },
+    ],
     workspaces: [
       {
         id: "acme",
         apps: [
           ...trials.map(({ name, holder, unit }) => {
-            const quota = { quota: { [unit]: QUOTA } };
+            const isChat = unit === "tokens_per_minute";
+            const quota = { quota: { [unit]: isChat ? QUOTA * USAGE.total_tokens : QUOTA } };
+            const route = isChat ? "chat" : "speech";
             return holder === "app"
-              ? { id: name, route: "speech", ...quota, keys: keysOf(name, {}) }
-              : { id: name, route: "speech", keys: keysOf(name, quota).slice(0, 1) };
+              ? { id: name, route, ...quota, keys: keysOf(name, {}) }
+              : { id: name, route, keys: keysOf(name, quota).slice(0, 1) };
           }),
           { id: "places", route: "speech", quota: { concurrent: PLACES }, keys: keysOf("places", {}) },
         ],
@@ -112,7 +135,7 @@ function fileOf(deepgramUrl: string, trials: readonly Trial[]): ConfigurationFil
 /** As many at a time as callers have connections; each goes to a gateway as the split has it, in random order. */
 async function askAll(
   { origins }: Gateways,
-  { name, holder, split }: Trial,
+  { name, holder, unit, split }: Trial,
   random: () => number,
 ): Promise<readonly Answer[]> {
   const sum = split.reduce((total, part) => total + part, 0);
@@ -125,7 +148,13 @@ async function askAll(
   const caller = async (): Promise<void> => {
     for (let turn = turns.pop(); turn !== undefined; turn = turns.pop()) {
       const key = secretOf(name, holder === "app" ? turns.length % GATEWAYS : 0);
-      answers.push(await postForm(origins[turn] ?? "", { key, file }));
+      const origin = origins[turn] ?? "";
+      const chat = { messages: MESSAGES, max_tokens: USAGE.completion_tokens };
+      answers.push(
+        unit === "tokens_per_minute"
+          ? await postJson(origin, chat, { key, path: "/v1/chat" })
+          : await postForm(origin, { key, file }),
+      );
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
