@@ -101,8 +101,10 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   const capabilities = capabilitiesOf(connection, model);
   if (capabilities === null) {
     const names = [...Object.keys(map(field(connection.value, "models"))), ...knownModelNames(kind)];
-    const message = `the catalogue does not know \`${model}\` of kind '${kind}'; declare it under \`models\` of connection \`${id}\``;
-    return [{ path, message, ...suggestion(suggest(model, names)) }];
+    const near = suggest(model, names);
+    const others = near === undefined && names.length > 0 ? `; it knows ${someOf(names)}` : "";
+    const message = `the catalogue does not know \`${model}\` of kind '${kind}'${others}; declare it under \`models\` of connection \`${id}\``;
+    return [{ path, message, ...suggestion(near) }];
   }
   if (capabilities.length === 0)
     return [{ path, message: `\`${model}\` is declared without any capability, so nothing can be routed to it` }];
@@ -114,6 +116,17 @@ function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
   if (capabilities.includes("chat") && !hasChatAdapter(kind))
     return [{ path, message: `kind '${kind}' has no adapter for chat; it can be routed for \`audio_input\`` }];
   return checkSettings(target, kind, capabilities, text(map(field(connection.value, "models"))[model], "dialect"));
+}
+
+const SHOWN_NAMES = 3;
+
+/** For a name that resembles none. */
+function someOf(names: readonly string[]): string {
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more (docs/providers.md)` : "";
+  return `${names
+    .slice(0, SHOWN_NAMES)
+    .map((name) => `\`${name}\``)
+    .join(", ")}${more}`;
 }
 
 /** A kind that does not exist is one fault, not one more for every target. */
