@@ -1,5 +1,6 @@
 // Words and segments to caption cues: at most two lines of 42 characters and seven seconds, broken at punctuation and
 // speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
+import { gapBetween, UNSPACED } from "../lib/join-words.ts";
 import type { Segment, Word } from "../contract/transcription.ts";
 
 export interface Cue {
@@ -17,6 +18,8 @@ interface Piece {
   readonly end: number;
   readonly speaker: string | null;
   readonly channel: number | null;
+  /** Before it, on its line; what the script wants unless told. */
+  readonly gap?: "" | " ";
 }
 
 export const LINE_CHARACTERS = 42;
@@ -59,16 +62,27 @@ function sorted(text: string): string {
 }
 
 function slice(segment: Segment): readonly Piece[] {
-  const tokens = segment.text.split(/\s+/u).filter((token) => token !== "");
-  const total = tokens.reduce((sum, token) => sum + token.length, 0);
+  const tokens = segment.text
+    .split(/\s+/u)
+    .filter((token) => token !== "")
+    .flatMap(breakable);
+  const total = tokens.reduce((sum, { text }) => sum + text.length, 0);
   const secondsPerCharacter = (segment.end - segment.start) / Math.max(1, total);
   let start = segment.start;
-  return tokens.map((text, index) => {
+  return tokens.map(({ text, gap }, index) => {
     const end = index === tokens.length - 1 ? segment.end : start + text.length * secondsPerCharacter;
-    const piece = { text, start, end, speaker: segment.speaker, channel: segment.channel };
+    const piece = { text, gap, start, end, speaker: segment.speaker, channel: segment.channel };
     start = end;
     return piece;
   });
+}
+
+const CHARACTER = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*|[^\\s${UNSPACED}]+`, "gu");
+
+/** A run without a space that is longer than a line can be broken between its characters, where its script allows that. */
+function breakable(run: string): readonly { readonly text: string; readonly gap: "" | " " }[] {
+  const parts = run.length > LINE_CHARACTERS ? (run.match(CHARACTER) ?? [run]) : [run];
+  return parts.map((text, index) => ({ text, gap: index === 0 ? " " : "" }));
 }
 
 function group(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
@@ -106,15 +120,15 @@ function toCue(pieces: readonly Piece[], next: readonly Piece[] | undefined, dur
   // A flash of text cannot be read: lengthen it, but not over the next cue nor past the audio.
   const room = Math.min(next?.[0]?.start ?? durationSeconds, durationSeconds);
   const end = Math.max(spoken, Math.min(start + MIN_CUE_SECONDS, room));
-  return { start, end, speaker: pieces[0]?.speaker ?? null, lines: wrap(pieces.map((piece) => piece.text)) };
+  return { start, end, speaker: pieces[0]?.speaker ?? null, lines: wrap(pieces) };
 }
 
-function wrap(texts: readonly string[]): readonly string[] {
+function wrap(pieces: readonly Piece[]): readonly string[] {
   const lines: string[] = [];
-  for (const text of texts) {
+  for (const { text, gap } of pieces) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + text.length <= LINE_CHARACTERS)
-      lines[lines.length - 1] = `${last} ${text}`;
+    const longer = last === undefined ? "" : `${last}${gap ?? gapBetween(last, text)}${text}`;
+    if (last !== undefined && longer.length <= LINE_CHARACTERS) lines[lines.length - 1] = longer;
     else lines.push(text);
   }
   return lines;

@@ -1,4 +1,5 @@
 // The transcript as plain text: one line a turn with `S1: …` where speakers are known, else the text as it is (contract 3).
+import { joinWords } from "../lib/join-words.ts";
 import type { Segment } from "../contract/transcription.ts";
 
 export function toPlainText(content: string, segments: readonly Segment[]): string {
@@ -9,5 +10,5 @@ export function toPlainText(content: string, segments: readonly Segment[]): stri
     if (last !== undefined && last.speaker === segment.speaker) last.texts.push(segment.text.trim());
     else turns.push({ speaker: segment.speaker, texts: [segment.text.trim()] });
   }
-  return turns.map((turn) => `${turn.speaker === null ? "" : `${turn.speaker}: `}${turn.texts.join(" ")}`).join("\n");
+  return turns.map((turn) => `${turn.speaker === null ? "" : `${turn.speaker}: `}${joinWords(turn.texts)}`).join("\n");
 }

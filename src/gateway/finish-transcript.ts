@@ -5,6 +5,7 @@ import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import type { ResponseFormat, Segment, Warning, Word } from "../contract/transcription.ts";
+import { joinWords } from "../lib/join-words.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import { holdingText } from "./hold-text.ts";
@@ -93,7 +94,7 @@ function segmentsFromWords(words: readonly ProviderWord[]): readonly ProviderSeg
     if (current === undefined || endsBefore(current, word)) groups.push([word]);
     else current.push(word);
   }
-  return inOrder([...channels.values()].flat().flatMap(joinWords));
+  return inOrder([...channels.values()].flat().flatMap(segmentOf));
 }
 
 function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boolean {
@@ -108,13 +109,13 @@ function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boole
   );
 }
 
-function joinWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {
+function segmentOf(words: readonly ProviderWord[]): readonly ProviderSegment[] {
   const first = words[0];
   if (first === undefined) return [];
   const confidences = words.flatMap((word) => (word.confidence === null ? [] : [word.confidence]));
   return [
     {
-      text: words.map((word) => word.text.trim()).join(" "),
+      text: joinWords(words.map((word) => word.text.trim())),
       start: first.start,
       end: Math.max(...words.map((word) => word.end)),
       confidence:
@@ -151,7 +152,7 @@ function wireTimes(piece: ProviderWord): { readonly start: number; readonly end:
 
 /** Segment texts always add up to the content; where a provider's own text differs, or channels interleave, theirs win. */
 function contentOf(text: string, segments: readonly Segment[]): string {
-  const joined = segments.map((segment) => segment.text).join(" ");
+  const joined = joinWords(segments.map((segment) => segment.text));
   if (segments.length === 0 || withoutSpace(joined) === withoutSpace(text)) return text.trim();
   return joined;
 }

@@ -1,6 +1,7 @@
 // Timed pieces (words, segments) given what they lack of a provider's own text (contract 3: text is preserved): a provider may time
 // only some of its words, of some of its speakers, or spell them differently. Pure.
 import { commonSubsequence, type Match } from "../lib/common-subsequence.ts";
+import { UNSPACED } from "../lib/join-words.ts";
 import type { ProviderWord } from "../providers/provider.ts";
 
 /**
@@ -28,10 +29,8 @@ interface OwnedToken extends Token {
   readonly piece: number;
 }
 
-/** Scripts that put no space between words: there a word is found by its characters. */
-const UNSPACED =
-  "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]";
-const TOKEN = new RegExp(`${UNSPACED}[^\\p{L}\\p{N}\\s]*|(?:(?!${UNSPACED})\\S)+`, "gu");
+/** Where scripts put no space between words, a word is found by its characters. */
+const TOKEN = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*|[^\\s${UNSPACED}]+`, "gu");
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*$/u;
 
 function tokensOf(text: string): readonly Token[] {

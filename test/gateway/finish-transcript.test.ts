@@ -217,3 +217,22 @@ test("contract 3: what nobody timed is kept by the voice whose line or sentence 
     [["S1", "[NAME] owes $20.", 0, 2.4]],
   );
 });
+
+test("contract 3: segments made of words are written as their script writes them", () => {
+  const segmentOf = (text: string, said: readonly string[]) => {
+    const words = said.map((each, index) => ({
+      text: each,
+      start: index / 10,
+      end: (index + 1) / 10,
+      confidence: null,
+      speaker: null,
+      channel: null,
+    }));
+    const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
+    return finishTranscript({ ...SILENCE, text, words }, wanted, DURATION).segments.map((item) => item.text);
+  };
+  assert.deepEqual(segmentOf("你好，世界", ["你", "好，", "世", "界"]), ["你好，世界"]);
+  // Some of them timed.
+  assert.deepEqual(segmentOf("你好，大世界", ["你", "好", "界"]), ["你好，大世界"]);
+  assert.deepEqual(segmentOf("Hello, world", ["Hello,", "world"]), ["Hello, world"]);
+});
