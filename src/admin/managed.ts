@@ -25,7 +25,7 @@ export function badReference(param: string, message: string): GatewayError {
 
 export function taken(what: string): GatewayError {
   return new GatewayError("CONFLICT", {
-    message: `There is a ${what} of this name already. Choose another one.`,
+    message: `The name is taken by another ${what}. Choose another one.`,
     details: { reason: "exists" },
   });
 }

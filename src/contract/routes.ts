@@ -66,8 +66,17 @@ export const purposeList = z.strictObject({
 export type PurposeList = z.infer<typeof purposeList>;
 
 export const routeQuery = z.object(pageFields);
+/** What the column that counts them can hold. */
+const MOST_VERSIONS = 2_147_483_647;
+
 export const versionChoice = z.strictObject({
-  version: z.int().min(1).nullable().default(null).describe("Absent: the latest; of a roll-back, the one before."),
+  version: z
+    .int()
+    .min(1)
+    .max(MOST_VERSIONS)
+    .nullable()
+    .default(null)
+    .describe("Absent: the latest; of a roll-back, the one before."),
 });
 
 const ALL = "/routes";
@@ -181,7 +190,7 @@ export const listPurposesContracts = everywhere({
   operationId: "listPurposes",
   summary: "Purposes that a route publishes",
   responses: { 200: jsonWithEtag("Its purposes.", purposeList) },
-  errors: ["NOT_FOUND"],
+  errors: ["NOT_FOUND", "CONFLICT"],
 });
 
 export const putPurposeContracts = everywhere({

@@ -9,7 +9,7 @@ import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endpoint.ts";
 import type { ErrorReplyContext } from "./error-reply.ts";
-import { createFaults } from "./faults.ts";
+import { refuseAnyQuery } from "./refuse-query.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import type { ServerEvent } from "./sse.ts";
 import { whileHolding } from "./while-holding.ts";
@@ -76,11 +76,6 @@ export async function serveChat(
 
 /** Fields are sent in the body; a route-control field is refused wherever it stands. */
 function readChat(request: FastifyRequest, read: ReadChat): Promise<WordedChat> {
-  const faults = createFaults();
-  for (const name of Object.keys(request.query as Record<string, unknown>)) {
-    if (!faults.isRouteControl(name))
-      faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
-  }
-  faults.throwIfAny();
+  refuseAnyQuery(request.query);
   return read(request);
 }

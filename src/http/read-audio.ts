@@ -8,12 +8,13 @@ import { audioTooLarge, type Spool } from "../audio/spool.ts";
 import { audioFields, transcriptionFields, type TranscriptionFields } from "../contract/transcription.ts";
 import { createAudioIntake } from "./audio-intake.ts";
 import { type BodyType, declaredLength, readBodyType } from "./content-type.ts";
-import { createFaults, type Faults } from "./faults.ts";
+import { createFaults } from "./faults.ts";
 import { type FieldSchema, validateFields } from "./fields.ts";
 import { safeFileName } from "./file-name.ts";
 import { readFormBody } from "./read-form-body.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, type RawBody } from "./raw-body.ts";
 import { readJsonBody } from "./read-json-body.ts";
+import { refuseQuery } from "./refuse-query.ts";
 
 export interface Submission<Fields = TranscriptionFields> {
   /** Judged by the schema; null dropped; the `purpose` here is the body's own. */
@@ -63,16 +64,6 @@ function refuseDeclaredLength(headers: IncomingHttpHeaders, type: BodyType, maxA
   const allowed = type.kind === "json" ? maxAudioBytes : maxAudioBytes + FORM_FRAMING_BYTES;
   if (declared === null || declared <= allowed) return;
   throw audioTooLarge({ maxBytes: maxAudioBytes, param: type.kind === "json" ? "audio" : "file" }, declared);
-}
-
-function refuseQuery(query: Readonly<Record<string, unknown>>, faults: Faults): void {
-  let controlled = false;
-  for (const name of Object.keys(query)) {
-    if (faults.isRouteControl(name)) controlled = true;
-    else faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
-  }
-  // Nothing in the body can outrank it.
-  if (controlled) faults.throwIfAny();
 }
 
 async function judge<S extends FieldSchema>(

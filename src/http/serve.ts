@@ -12,6 +12,7 @@ import type { Exchange } from "./exchange.ts";
 import { openRecord, type OpenRecordFor } from "./open-record.ts";
 import type { Recorded } from "./record-until-end.ts";
 import { requireOperator, requireScope } from "./require-scope.ts";
+import { refuseAnyQuery } from "./refuse-query.ts";
 import { sendReply } from "./send.ts";
 
 export type Authenticate<P extends EdgePrincipal> = (authorization: string | undefined) => Promise<P>;
@@ -36,6 +37,8 @@ export function serve<P extends EdgePrincipal>(
 ): void {
   const { contract, handle } = endpoint;
   const byToken = "authenticate" in endpoint ? endpoint.authenticate : () => null;
+  // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
+  const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
   const admitted = new WeakMap<FastifyRequest, Admitted<P>>();
   app.route({
     method: contract.method,
@@ -58,6 +61,7 @@ export function serve<P extends EdgePrincipal>(
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
       refuseEncoding(request);
+      if (takesNoQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {
         if (raw.headers.expect !== undefined && !reply.raw.headersSent) reply.raw.writeContinue();
         watchBodyRate(raw, reply.raw, {

@@ -35,6 +35,8 @@ export async function sendEvents(
   try {
     for await (const event of events) {
       if (clientGone.aborted) return;
+      // Whoever asks for the head alone would wait for the end of what may have none.
+      if (response.req.method === "HEAD") break;
       ping.wrote();
       if (!response.write(eventText(event))) await once(response, "drain", { signal: clientGone });
     }

@@ -9,6 +9,7 @@ import type { GatewayServices } from "../../gateway/services.ts";
 import { schedule } from "../body-rate.ts";
 import { type EndpointWithToken, principalOf, recorderOf } from "../endpoint.ts";
 import { runLiveSession } from "../live-session.ts";
+import { refuseAnyQuery } from "../refuse-query.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { unlessAway } from "../../gateway/unless-away.ts";
 
@@ -30,6 +31,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       return token === null || request.headers.authorization !== undefined ? null : tokens.redeem(token);
     },
     handle: async (context) => {
+      refuseAnyQuery(context.request.query);
       const principal = principalOf(context);
       const routed = routedHeaders(context.request.headers);
       const { requestId } = context;

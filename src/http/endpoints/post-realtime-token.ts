@@ -3,6 +3,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { postRealtimeTokenContract } from "../../contract/realtime.ts";
 import { appOf } from "../../gateway/audio-call.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
+import { refuseAnyQuery } from "../refuse-query.ts";
 import type { RealtimeEdge } from "./get-realtime.ts";
 import { unlessAway } from "../../gateway/unless-away.ts";
 
@@ -10,6 +11,7 @@ export function postRealtimeToken({ gateway, tokens }: RealtimeEdge): Endpoint<P
   return {
     contract: postRealtimeTokenContract,
     handle: async (context) => {
+      refuseAnyQuery(context.request.query);
       const principal = principalOf(context);
       // A key that could not use it learns so now.
       appOf(principal);

@@ -121,6 +121,23 @@ test("contract 10: the file's routes are read-only here, and say so", async () =
     await refuses(gateway, [409, "MANAGED_BY_FILE"], () => call(gateway, method, path + below, { body, headers }));
 });
 
+test("contract 1: a version that no column could hold is refused like one that does not exist", async () => {
+  await publish(gateway, PLATFORM, { id: "counted", targets: targets(["dg", "nova-3"]) });
+  for (const step of ["publish", "roll-back"])
+    for (const version of [2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER])
+      await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+        call(gateway, "POST", `${PLATFORM}/routes/counted/${step}`, { body: { version } }),
+      );
+});
+
+test("contract 3: a query parameter that an endpoint does not have is refused, before anything is done", async () => {
+  const body = { id: "queried", targets: targets(["dg", "nova-3"]) };
+  await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+    call(gateway, "POST", `${PLATFORM}/routes?dry_run=true`, { body }),
+  );
+  assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/queried`)).status, 404);
+});
+
 test("contract 10: a change must name the state it was made from, and one that was overtaken changes nothing", async () => {
   await publish(gateway, PLATFORM, { id: "raced", targets: targets(["dg", "nova-3"]) });
   const path = `${PLATFORM}/routes/raced`;

@@ -176,6 +176,17 @@ test("contract 6: the stream gives every event as a delivery would have it, sign
   later.close();
 });
 
+test("contract 10: HEAD on the stream has its head and ends, though the stream has no end", async (t) => {
+  const { gateway } = await openWorld(t);
+  const response = await fetch(`${gateway.origin}${PATH}/stream`, {
+    method: "HEAD",
+    headers: { authorization: `Bearer ${ADMIN}` },
+  });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
+  assert.equal(await response.text(), "");
+});
+
 test("contract 6: patchbay listen brings a job's event to a receiver on this machine", async (t) => {
   const world = await openWorld(t);
   const arrived = Promise.withResolvers<{ headers: IncomingHttpHeaders; body: Buffer }>();

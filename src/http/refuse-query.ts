@@ -1,0 +1,19 @@
+// A query parameter that the endpoint does not have is refused like an unknown field (contract 3): dropped in silence, it would
+// look as if it had done something.
+import { createFaults, type Faults } from "./faults.ts";
+
+/** Of an endpoint without a query. A route-control field ends it at once: nothing in a body can outrank it. */
+export function refuseQuery(query: unknown, faults: Faults): void {
+  let isRouteControl = false;
+  for (const name of Object.keys(query as Readonly<Record<string, unknown>>)) {
+    if (faults.isRouteControl(name)) isRouteControl = true;
+    else faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
+  }
+  if (isRouteControl) faults.throwIfAny();
+}
+
+export function refuseAnyQuery(query: unknown): void {
+  const faults = createFaults();
+  refuseQuery(query, faults);
+  faults.throwIfAny();
+}

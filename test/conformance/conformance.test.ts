@@ -1,0 +1,13 @@
+// Contract 10: what the OpenAPI documents say is what the server does. `npm run conformance` runs longer.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runConformance } from "./run-conformance.ts";
+
+test("contract 10: every operation of both documents, asked well and badly, answers as its document says", async (t) => {
+  const seed = Math.floor(Math.random() * 1e9);
+  const report = await runConformance({ seed, rounds: 1, isShort: true });
+  t.diagnostic(`${report.requests} requests over ${report.operations} operations, seed ${seed}`);
+  assert.deepEqual(report.violations, [], `seed ${seed}`);
+  // A run that only meets refusals would prove little.
+  assert.ok(report.neverGood.length < report.operations / 3, report.neverGood.join("\n"));
+});

@@ -1,0 +1,86 @@
+// Our own OpenAPI documents as a list of operations: the conformance run knows nothing about the API but what stands there.
+import { ADMIN_ENDPOINTS } from "../../src/contract/admin-endpoints.ts";
+import { ENDPOINTS } from "../../src/contract/endpoints.ts";
+import { ADMIN_API, openapiDocument } from "../../src/http/openapi.ts";
+
+/** As much of JSON Schema as our documents use. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly propertyNames?: Schema;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+export interface Operation {
+  readonly listener: Listener;
+  readonly method: string;
+  /** With `{name}` for a parameter. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly security: readonly unknown[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content & { readonly description: string }>>;
+  readonly "x-required-scope"?: string;
+}
+
+export type Listener = "public" | "admin";
+
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, "listener" | "method" | "path">>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+export const DOCUMENTS: Readonly<Record<Listener, Document>> = {
+  public: openapiDocument(ENDPOINTS) as unknown as Document,
+  admin: openapiDocument(ADMIN_ENDPOINTS, ADMIN_API) as unknown as Document,
+};
+
+export function operationsOf(listener: Listener): readonly Operation[] {
+  return Object.entries(DOCUMENTS[listener].paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      listener,
+      path,
+      method: method.toUpperCase(),
+    })),
+  );
+}
+
+export function resolve(listener: Listener, schema: Schema): Schema {
+  const name = schema.$ref?.replace("#/components/schemas/", "");
+  return name === undefined ? schema : resolve(listener, DOCUMENTS[listener].components.schemas[name] ?? {});
+}
+
+export function nameOf({ listener, method, path }: Operation): string {
+  return `${listener} ${method} ${path}`;
+}
