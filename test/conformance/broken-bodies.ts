@@ -2,8 +2,24 @@
 import * as fc from "fast-check";
 import { type Operation, resolve } from "./document.ts";
 import { bodiesOf, type Draft, type Drawn, formOf, isNamedByPath, type Request } from "./requests.ts";
-import { type Expectation, REFUSED, status, type Trial } from "./trial.ts";
+import { DOCUMENTED, type Expectation, REFUSED, status, type Trial } from "./trial.ts";
 import type { Validators } from "./validators.ts";
+
+/** Admitted or not, never a fault: text that no column can hold, figures at the edge of what is exact. */
+const ODD_VALUES: readonly unknown[] = [
+  "\0",
+  "a\0b",
+  "\ud800",
+  "0000-02-29T00:00:00Z",
+  "9999-12-31T23:59:59-12:00",
+  "999999999.999999999",
+  Number.MAX_SAFE_INTEGER,
+  2_147_483_648,
+  5e-324,
+  ["\0"],
+  { a: "x\0y" },
+  { "a\0": "x" },
+];
 
 /** A value of each kind; whichever its schema does not admit is a broken one. */
 const STRANGERS: readonly unknown[] = [
@@ -93,6 +109,11 @@ export function brokenBodies(
   if (draft.isForm || names.length === 0) return trials;
   for (let round = 0; round < 3; round += 1) {
     const name = draw(fc.constantFrom(...names));
+    const odd = ODD_VALUES.filter((value) => validators.admits(operation, properties[name] ?? {}, value));
+    if (odd.length > 0) {
+      const value = draw(fc.constantFrom(...odd));
+      trials.push(sent(`odd ${name} = ${JSON.stringify(value)}`, { ...fields, [name]: value }, DOCUMENTED));
+    }
     const strangers = STRANGERS.filter((value) => !validators.admits(operation, properties[name] ?? {}, value));
     if (strangers.length === 0) continue;
     const stranger = draw(fc.constantFrom(...strangers));

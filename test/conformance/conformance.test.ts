@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { runConformance } from "./run-conformance.ts";
 
 test("contract 10: every operation of both documents, asked well and badly, answers as its document says", async (t) => {
-  const seed = Math.floor(Math.random() * 1e9);
+  // The same every time: what another seed would find must not stop whoever changed something else.
+  const seed = 20_261_121;
   const report = await runConformance({ seed, rounds: 1, isShort: true });
   t.diagnostic(`${report.requests} requests over ${report.operations} operations, seed ${seed}`);
   assert.deepEqual(report.violations, [], `seed ${seed}`);

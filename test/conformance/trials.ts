@@ -4,7 +4,7 @@ import { brokenBodies } from "./broken-bodies.ts";
 import type { Operation } from "./document.ts";
 import { ADMIN_KEY, APP_KEY, OPERATOR_KEY, POOR_KEY } from "./installation.ts";
 import { type Draft, type Drawn, isWorkspace, parametersIn, type Request } from "./requests.ts";
-import { type Expectation, REFUSED, status, type Trial } from "./trial.ts";
+import { DOCUMENTED, type Expectation, REFUSED, status, type Trial } from "./trial.ts";
 import type { Validators } from "./validators.ts";
 
 export interface Breaking {
@@ -94,6 +94,13 @@ function badParameters(operation: Operation, good: Request, validators: Validato
       request: { ...good, target: withQuery(target, name, value) },
       expected: REFUSED,
     });
+  // Admitted or not, never a fault: text that no column can hold, and times beyond every calendar.
+  for (const { name } of parametersIn(operation, "query").filter(({ name }) => name !== "wait"))
+    trials.push({
+      name: `odd ${name}`,
+      request: { ...good, target: withQuery(target, name, draw(fc.constantFrom(...ODD_TEXTS))) },
+      expected: DOCUMENTED,
+    });
   for (const { name, value } of brokenParameters(operation, "header", validators, draw))
     trials.push({
       name: `header ${name}: ${value.slice(0, 40)}`,
@@ -129,6 +136,16 @@ const BAD_KEYS: readonly (readonly (readonly [string, string])[])[] = [
   ],
 ];
 
+const ODD_TEXTS = [
+  "\0",
+  "a\0b",
+  "\ufffd",
+  "0000-02-29",
+  "0000-02-29T00:00:00Z",
+  "9999-12-31T23:59:59-12:00",
+  "0001-01-01T00:00:00+12:00",
+  "99999999999999999999",
+];
 const BAD_TEXTS = ["", "x", "-1", "1.5", "x".repeat(5_000), "2026-99-99", "\u0001", "null"];
 /** What no client puts into a header. */
 const CONTROL = /[^\x20-\x7e]/u;

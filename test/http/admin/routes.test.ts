@@ -138,6 +138,22 @@ test("contract 3: a query parameter that an endpoint does not have is refused, b
   assert.equal((await call(gateway, "GET", `${PLATFORM}/routes/queried`)).status, 404);
 });
 
+test("contract 1: NUL and times that no database can say are refused wherever they are sent, and are never a fault of ours", async () => {
+  for (const query of ["key=%00", "code=a%00b", "from=0000-02-29T00:00:00Z", "to=9999-12-31T23:59:59-12:00"])
+    for (const list of ["requests", "audit"]) {
+      if (list === "audit" && /^(key|code)/u.test(query)) continue;
+      const answer = await call(gateway, "GET", `${PLATFORM}/${list}?${query}`);
+      assert.equal(answer.status, 400, `${list} ${query}: ${answer.text}`);
+    }
+  for (const query of ["actor=%00", "target=a%00b"])
+    assert.equal((await call(gateway, "GET", `${PLATFORM}/audit?${query}`)).status, 400, query);
+  const body = { id: "nul", targets: targets(["dg", "nova-3\0"]) };
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", `${PLATFORM}/routes`, { body }));
+  await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+    call(gateway, "POST", `${ACME}/keys`, { body: { role: "admin", name: "a\0b" } }),
+  );
+});
+
 test("contract 10: a change must name the state it was made from, and one that was overtaken changes nothing", async () => {
   await publish(gateway, PLATFORM, { id: "raced", targets: targets(["dg", "nova-3"]) });
   const path = `${PLATFORM}/routes/raced`;

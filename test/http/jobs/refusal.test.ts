@@ -38,6 +38,7 @@ const REFUSALS: readonly (readonly [string, () => ReturnType<typeof postForm>, s
   ["a task that is none", () => post({ task: "summarise" }), "INVALID_REQUEST"],
   ["metadata of seventeen pairs", () => post({ metadata: JSON.stringify(pairs(17)) }), "INVALID_REQUEST"],
   ["metadata that is no text", () => post({ metadata: '{"a":1}' }), "INVALID_REQUEST"],
+  ["metadata with the character NUL", () => post({ metadata: '{"a":"x\\u0000y"}' }), "INVALID_REQUEST"],
   ["a provider", () => post({ provider: "deepgram" }), "ROUTE_CONTROL_FIELD_REJECTED"],
   ["a feature that no target has", () => post({ task: "translate" }), "REQUIRED_FEATURE_UNSUPPORTED"],
   [
