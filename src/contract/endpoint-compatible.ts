@@ -62,6 +62,13 @@ export const postAudioTranscriptionsContract: EndpointContract = {
   path: "/v1/audio/transcriptions",
   operationId: "createAudioTranscription",
   summary: "Turn audio into text, for OpenAI clients",
+  responses: {
+    200: {
+      ...audioContract.responses[200],
+      description: `${audioContract.responses[200].description} With \`stream\`, OpenAI's events of a transcript.`,
+      content: { ...audioContract.responses[200].content, "text/event-stream": z.string() },
+    },
+  },
   requestBody: { multipart: audioTranscriptionFields.extend({ file }) },
 };
 

@@ -63,19 +63,21 @@ function numberOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Sche
 }
 
 function textOf({ pattern, allOf = [], minLength = 0, maxLength = MAX_TEXT }: Schema): fc.Arbitrary<string> {
-  const [first, ...others] = [pattern, ...allOf.map((inner) => inner.pattern)].filter((one) => one !== undefined);
+  const patterns = [pattern, ...allOf.map((inner) => inner.pattern)].filter((one) => one !== undefined);
+  // Properties of characters are beyond the generator; most texts have them anyhow.
+  const shape = patterns.find((one) => !/\\p\{/iu.test(one));
   const longest = Math.min(maxLength, Math.max(MAX_TEXT, minLength));
   const text =
-    first === undefined
+    shape === undefined
       ? fc.string({ unit: "grapheme", minLength, maxLength: longest })
-      : fc.stringMatching(new RegExp(first, "u"), { size: "small" });
-  const rest = others.map((other) => new RegExp(other, "u"));
+      : fc.stringMatching(new RegExp(shape, "u"), { size: "small" });
+  const rules = patterns.map((one) => new RegExp(one, "u"));
   return text.filter(
     (value) =>
       value.isWellFormed() &&
       value.length <= maxLength &&
       value.length >= minLength &&
-      rest.every((one) => one.test(value)),
+      rules.every((rule) => rule.test(value)),
   );
 }
 
