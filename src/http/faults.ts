@@ -20,12 +20,11 @@ export interface Faults {
   throwIfAny(): void;
 }
 
-const ROUTE_CONTROL = ["provider", "model", "audio.provider", "audio.model"];
+const ROUTE_CONTROL: ReadonlySet<string> = new Set(["provider", "model", "audio.provider", "audio.model"]);
 const MAX_ISSUES = 50;
 
-/** `known`: the endpoint's own fields; a compatible endpoint may have a `model` of its own. */
-export function createFaults(known: ReadonlySet<string> = new Set()): Faults {
-  const routeControl = new Set(ROUTE_CONTROL.filter((name) => !known.has(name)));
+/** `own`: the endpoint's fields by name; a compatible endpoint may have a `model` of its own. */
+export function createFaults(own: Readonly<Record<string, unknown>> = {}): Faults {
   const issues: Issue[] = [];
   let refusedName: string | null = null;
 
@@ -51,7 +50,7 @@ export function createFaults(known: ReadonlySet<string> = new Set()): Faults {
       issues.push({ param, message });
     },
     isRouteControl(name) {
-      if (!routeControl.has(name)) return false;
+      if (!ROUTE_CONTROL.has(name) || Object.hasOwn(own, name)) return false;
       refusedName ??= name;
       return true;
     },

@@ -105,7 +105,7 @@ function listOf(field: TextField, faults: Faults): unknown {
 /** Judges all fields but the audio. Null counts as not sent. Undefined when anything was refused. */
 export function validateFields<S extends FieldSchema>(
   schema: S,
-  values: ReadonlyMap<string, unknown>,
+  values: Iterable<readonly [string, unknown]>,
   faults: Faults,
   prefix = "",
 ): z.infer<S> | undefined {

@@ -141,7 +141,7 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
 
 function startIn(message: Record<string, unknown>): RealtimeStart {
   const faults = createFaults();
-  const start = validateFields(realtimeStart, new Map(Object.entries(message)), faults);
+  const start = validateFields(realtimeStart, Object.entries(message), faults);
   faults.throwIfAny();
   if (start === undefined) throw new Error("a start frame without a fault has no value");
   return start;

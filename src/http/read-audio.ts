@@ -46,7 +46,7 @@ export async function readSubmissionAs<S extends FieldSchema>(
 ): Promise<Submission<z.infer<S>>> {
   const type = readBodyType(request.headers, { multipart: true });
   refuseDeclaredLength(request.headers, type, options.maxAudioBytes);
-  const faults = createFaults(new Set(Object.keys(schema.shape)));
+  const faults = createFaults(schema.shape);
   refuseQuery(request.query, faults);
   const intake = createAudioIntake({ spool: options.spool, maxBytes: options.maxAudioBytes, faults });
   try {

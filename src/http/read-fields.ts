@@ -9,7 +9,7 @@ const MAX_BYTES = 65_536;
 
 /** A body that is kept. */
 export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
-  const faults = createFaults(new Set(Object.keys(schema.shape)));
+  const faults = createFaults(schema.shape);
   return judge(schema, await readKept(request, MAX_BYTES, faults), faults);
 }
 
@@ -26,7 +26,7 @@ export async function readPassedOn<S extends FieldSchema>(
   schema: S,
   maxBytes: number,
 ): Promise<z.infer<S>> {
-  return judge(schema, await readObject(request, maxBytes), createFaults(new Set(Object.keys(schema.shape))));
+  return judge(schema, await readObject(request, maxBytes), createFaults(schema.shape));
 }
 
 export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {
@@ -57,7 +57,7 @@ function holdsNul(value: unknown): boolean {
 }
 
 function judge<S extends FieldSchema>(schema: S, values: object, faults: Faults): z.infer<S> {
-  const fields = validateFields(schema, new Map(Object.entries(values)), faults);
+  const fields = validateFields(schema, Object.entries(values), faults);
   faults.throwIfAny();
   if (fields === undefined) throw new Error("fields without a fault have no value");
   return fields;

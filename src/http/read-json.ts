@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { type ErrorCode, GatewayError } from "../contract/errors.ts";
-import { bodyChunks } from "./body-chunks.ts";
+import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
 import { declaredLength, readBodyType } from "./content-type.ts";
 import { parseStrictJson } from "./strict-json.ts";
@@ -25,10 +25,10 @@ export async function readJson(
   if (declared !== null && declared > options.maxBytes) throw tooLarge(options, declared);
   const collected = createByteCollector(options.maxBytes);
   let sizeBytes = 0;
-  for await (const chunk of bodyChunks(request.body)) {
+  await eachChunk(request.body, (chunk) => {
     sizeBytes += chunk.length;
     if (!collected.add(chunk)) throw tooLarge(options, sizeBytes);
-  }
+  });
   const parsed = parseStrictJson(collected.bytes(), LIMITS);
   if (parsed.ok) return parsed.value;
   throw new GatewayError("INVALID_REQUEST", {

@@ -14,10 +14,12 @@ export type StrictJson =
 
 class Refusal extends Error {}
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits): StrictJson {
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = UTF8.decode(bytes);
   } catch {
     return { ok: false, message: "The JSON is not valid UTF-8." };
   }

@@ -22,6 +22,8 @@ export interface WireRequest {
 
 export interface OutboundBody {
   readonly sizeBytes: number;
+  /** The same bytes that `open` yields, where they are in memory in one piece: they leave in one write with the head. */
+  readonly bytes?: Uint8Array;
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
@@ -109,7 +111,7 @@ export class WireCall {
         ...headers,
         ...(body === undefined ? {} : { "content-length": String(body.sizeBytes) }),
       },
-      body: body === undefined ? null : asyncBody(this.#upload(body)),
+      body: body === undefined ? null : (body.bytes ?? asyncBody(this.#upload(body))),
     };
     dispatcher.dispatch(options, {
       onRequestStart: (controller) => {
@@ -117,7 +119,8 @@ export class WireCall {
         // A second start would be a second sending; the exchange is over instead.
         if (this.#stopped !== null || this.#started) return controller.abort(new Error("stopped"));
         this.#started = true;
-        if (body === undefined) this.#markDispatched();
+        // The head of a body in pieces waits for the first of them.
+        if (body === undefined || body.bytes !== undefined) this.#markDispatched();
       },
       onResponseStart: (_controller, status, headers) => {
         // 103 and the like are not the reply yet.
@@ -175,11 +178,11 @@ function asyncBody(chunks: AsyncIterable<Uint8Array>): Readable {
 }
 
 function singleValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(", ") : value]],
-    ),
-  );
+  const single: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) single[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return single;
 }
 
 function codeOf(error: unknown): string | null {

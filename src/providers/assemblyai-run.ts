@@ -1,5 +1,6 @@
 // A run at AssemblyAI: the upload that nobody works on, the submission that is paid for, the polls, the deletion
 // (assemblyai.com/docs/api-reference, checked 2026-11-20).
+import { wholeBody } from "../lib/whole-body.ts";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
@@ -18,12 +19,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
     method: "POST",
     path: plan.path,
     headers: { ...authorization(io), "content-type": "application/json" },
-    body: {
-      sizeBytes: submission.byteLength,
-      open: async function* () {
-        yield submission;
-      },
-    },
+    body: wholeBody(submission),
   });
   if (isOutOfFunds(reply)) throw new ProviderError("payment", { status: reply.status });
   const parsed = accepted.safeParse(readJsonReply(reply, io.credential).body);

@@ -1,5 +1,6 @@
 // What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
 // adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
+import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
 import type { RawTranscript } from "./provider.ts";
@@ -62,12 +63,7 @@ function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {
     path: plan.path,
     query: plan.query,
     headers: { "content-type": "application/json", ...plan.headers, ...headers },
-    body: {
-      sizeBytes: bytes.byteLength,
-      open: async function* () {
-        yield bytes;
-      },
-    },
+    body: wholeBody(bytes),
   };
 }
 

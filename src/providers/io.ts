@@ -71,6 +71,8 @@ export interface WireRequest {
 /** `sizeBytes` is exact: it becomes the Content-Length. */
 export interface WireBody {
   readonly sizeBytes: number;
+  /** The same bytes that `open` yields, where they are in memory in one piece. */
+  readonly bytes?: Uint8Array;
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 

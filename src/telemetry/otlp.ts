@@ -1,5 +1,6 @@
 // Spans to a collector over OTLP/HTTP in JSON: in batches, off every request's path. A collector that is away costs spans, never a
 // request: what does not fit or does not get there is dropped, and the log says how many.
+import { wholeBody } from "../lib/whole-body.ts";
 import type { Logger } from "pino";
 import type { Outbound } from "../outbound/dial.ts";
 import { every } from "../lib/every.ts";
@@ -61,12 +62,7 @@ export function createOtlpExporter(
       method: "POST",
       url,
       headers: { ...settings.headers, "content-type": "application/json", "content-length": String(body.length) },
-      body: {
-        sizeBytes: body.length,
-        open: async function* () {
-          yield body;
-        },
-      },
+      body: wholeBody(body),
       timeoutMs: TIMEOUT_MS,
       maxReplyBytes: 65_536,
     });

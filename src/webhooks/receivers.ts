@@ -1,5 +1,6 @@
 // Receivers over the only door out, behind the address rules (contract 6): https unless the operator allows http, any port,
 // public addresses unless the operator opened a range; judged when the URL is saved and again at every attempt.
+import { wholeBody } from "../lib/whole-body.ts";
 import { ConnectFailure, GuardRefusal, type Outbound, OutboundError } from "../outbound/dial.ts";
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 import type { ReceiverAnswer, Receivers } from "./services.ts";
@@ -27,12 +28,7 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
           url,
           policy,
           headers,
-          body: {
-            sizeBytes: bytes.length,
-            open: async function* () {
-              yield bytes;
-            },
-          },
+          body: wholeBody(bytes),
           timeoutMs,
           ...(signal === undefined ? {} : { signal }),
           maxReplyBytes: MAX_REPLY_BYTES,

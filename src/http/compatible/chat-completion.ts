@@ -28,7 +28,7 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
     purpose: purposeOfModel(model),
   };
   const faults = createFaults();
-  const fields = validateFields(chatFields, new Map(Object.entries(values)), faults);
+  const fields = validateFields(chatFields, Object.entries(values), faults);
   faults.throwIfAny();
   if (fields === undefined) throw new Error("fields without a fault have no value");
   return fields;

@@ -201,3 +201,19 @@ export function tool(name: string): object {
     function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } },
   };
 }
+
+test("contract 7: a plain answer above 64 MiB is a failure, and the next target answers", async () => {
+  gateway.first.behave(({ response }) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const piece = Buffer.alloc(8 * 1024 * 1024, 0x20);
+    const more = (left: number): void => {
+      if (left > 0 && !response.destroyed) response.write(piece, () => more(left - 1));
+    };
+    more(9);
+  });
+  assert.equal(chatOf(await postChat(gateway.origin, {})).content, TEXT);
+  assert.deepEqual(
+    (await attemptsOf(gateway)).map((row) => row.outcome),
+    ["failed:bad_reply", "succeeded"],
+  );
+});
