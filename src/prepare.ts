@@ -1,6 +1,6 @@
 // What every long-running command of ours begins with (contract 10): configuration, secrets, storage, and the set-up in the file
 // brought to the database; and how it ends, by a signal.
-import { destination, type Logger } from "pino";
+import type { Logger } from "pino";
 import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import type { Configuration } from "./config/configuration.ts";
@@ -8,6 +8,7 @@ import { formatFault } from "./config/fault.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
 import { findFile, type LoadOptions, loadConfiguration } from "./config/load-configuration.ts";
 import { applyConfiguration } from "./directory/apply-configuration.ts";
+import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
@@ -102,7 +103,7 @@ export async function prepare(
   );
   await sealUnderDataKeys(database, seal);
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
-  const logger = createLogger(destination(1));
+  const logger = createLogger(logDestination(1));
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();

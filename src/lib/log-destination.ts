@@ -1,0 +1,21 @@
+// Where the log goes: written beside the work, never by it. Whoever collects the log may stall, and the gateway goes on; what does
+// not fit into memory meanwhile is lost, counted, and told as soon as lines flow again.
+import { destination, type DestinationStream } from "pino";
+
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const WARN = 40;
+
+export function logDestination(fileDescriptor: number): DestinationStream {
+  const stream = destination({ dest: fileDescriptor, sync: false, maxLength: MAX_WAITING_BYTES });
+  let lost = 0;
+  stream.on("drop", () => {
+    lost += 1;
+  });
+  stream.on("drain", () => {
+    if (lost === 0) return;
+    const line = { level: WARN, time: new Date().toISOString(), event: "log_lines_lost", lost };
+    lost = 0;
+    stream.write(`${JSON.stringify(line)}\n`);
+  });
+  return stream;
+}
