@@ -1,5 +1,5 @@
 // What a process costs, read from /proc, so it needs Linux.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 /** `getconf CLK_TCK` on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -33,6 +33,11 @@ export function memoryOf(pid: number): Memory {
   });
   const sum = (of: (each: Memory) => number) => all.reduce((total, each) => total + of(each), 0);
   return { rssBytes: sum((each) => each.rssBytes), peakBytes: sum((each) => each.peakBytes) };
+}
+
+/** The kernel's peaks begin again at what is resident now. */
+export function resetPeak(pid: number): void {
+  for (const each of treeOf(pid)) writeFileSync(`/proc/${each}/clear_refs`, "5");
 }
 
 function treeOf(pid: number): readonly number[] {

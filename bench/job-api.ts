@@ -39,6 +39,12 @@ export async function unfinishedJobs(origin: string, key: string, limitSeconds: 
   }
 }
 
+/** The newest that succeeded, a page of them. */
+export async function finishedJobs(origin: string, key: string): Promise<readonly Job[]> {
+  const { data } = (await ask(`${origin}${JOBS}?status=succeeded&limit=100`, key, {})) as { data: readonly Job[] };
+  return data;
+}
+
 async function ask(url: string, key: string, init: { method?: string; body?: FormData }): Promise<unknown> {
   const response = await fetch(url, { ...init, headers: { authorization: `Bearer ${key}` } });
   const body: unknown = await response.json();

@@ -1,10 +1,12 @@
-// `npm run bench [-- name …options]`: without a name, every benchmark. Each is a bounded run that ends by itself.
+// `npm run bench [-- name …options]`: without a name, the table of everything beside everything; with one, its long form. Each is a
+// bounded run that ends by itself.
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
 import { benchJobPolls } from "./job-polls.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchJobUploads } from "./job-uploads.ts";
 import { benchMemory } from "./memory.ts";
+import { benchOverview } from "./overview.ts";
 import { benchRealtime } from "./realtime.ts";
 import { printReport, type Report } from "./report.ts";
 import { benchRequestLog } from "./request-log.ts";
@@ -13,6 +15,8 @@ import { benchTranscription } from "./transcription.ts";
 
 const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-polls | job-uploads | realtime | request-log] [options]
 
+no name        every workload on every storage beside every baseline, in less than ten minutes
+  --seconds 3          of load for each and each workload, in three alternating rounds
 transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
   --seconds 8          of load for each of the two, in three alternating rounds
@@ -75,7 +79,9 @@ if (values.help || (engine !== "pglite" && engine !== "postgres")) {
   process.exit(values.help ? 0 : 2);
 }
 
+const OVERVIEW = "overview";
 const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
+  [OVERVIEW]: () => benchOverview({ seconds: positive("seconds", values.seconds ?? "3") }),
   transcription: () =>
     benchTranscription({
       sizeBytes: parseBytes(values.size ?? "1MiB"),
@@ -124,7 +130,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
 
 // An interrupt ends what was started on the way out.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-const names = positionals.length === 0 ? Object.keys(BENCHES) : positionals;
+const names = positionals.length === 0 ? [OVERVIEW] : positionals;
 for (const name of names) {
   const bench = BENCHES[name];
   if (bench === undefined) {

@@ -1,0 +1,24 @@
+// A workload's row of the overview: what one contender did of it, beside the bare one.
+import { BARE, type Contender, type Figures, figuresOf, type Round } from "./contenders.ts";
+import { round } from "./report.ts";
+
+export interface Row extends Figures {
+  readonly workload: string;
+  readonly name: string;
+  readonly ratio: number;
+  readonly bytesPerUpload: number | null;
+}
+
+export function rowsOf(
+  workload: string,
+  results: readonly { readonly contender: Contender; readonly rounds: readonly Round[] }[],
+): readonly Row[] {
+  const figures = results.map(({ contender, rounds }) => ({ name: contender.name, ...figuresOf(rounds) }));
+  const bare = figures.find(({ name }) => name === BARE)?.perSecond ?? Number.NaN;
+  return figures.map((each) => ({
+    workload,
+    ...each,
+    ratio: round(each.perSecond / bare, 2),
+    bytesPerUpload: null,
+  }));
+}
