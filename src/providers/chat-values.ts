@@ -3,8 +3,11 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { ChatUsage } from "./chat-provider.ts";
 
+/** Beyond any model's context: a report of more is a fault, and at a price it would be more money than can be counted. */
+const MOST_TOKENS = 1_000_000_000;
+
 /** A count of tokens; anything else is undefined. */
-export const tokens = z.int().min(0).optional().catch(undefined);
+export const tokens = z.int().min(0).max(MOST_TOKENS).optional().catch(undefined);
 
 /** null unless both sides were counted; nothing cached is more than what went in. */
 export function usageOf(input: number | undefined, output: number | undefined, cached = 0): ChatUsage | null {

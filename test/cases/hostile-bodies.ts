@@ -226,7 +226,7 @@ const json: readonly HostileRequest[] = [
     chatText('{"messages":[{"role":"user","content":"x"}]}\0'),
     ...["\x0b", "\u00a0", "\u2028", "\x0c"].map((blank) => chatText(`${blank}{"messages":[{"role":"user","content":"x"}]}`)),
   ),
-  invalid("HOS-127", "8 MB of backslashes and no end", chatText(`{"a":"${"\\".repeat(8_000_000)}`)),
+  invalid("HOS-127", "2 MB of backslashes and no end", chatText(`{"a":"${"\\".repeat(2_000_000)}`)),
   invalid("HOS-128", "objects 70 deep", tool(nested(70))),
   invalid("HOS-129", "20,000 keys in a schema", tool(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1])))),
   invalid("HOS-130", "a list where the object belongs", chatText('[{"provider":"x"}]'), postText("[]"), postText('"x"')),

@@ -99,6 +99,16 @@ function fileOf(sandbox: Sandbox, chatUrl: string, ownUrl: string): Configuratio
     ...standard,
     server: { public_url: PUBLIC_URL },
     operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
+    prices: [
+      {
+        provider: "openai-compatible",
+        model: "talker",
+        usd_per_million_input_tokens: "10",
+        usd_per_million_output_tokens: "10",
+        source: "test",
+        as_of: "2026-11-01",
+      },
+    ],
     connections: [
       ...(standard.connections ?? []),
       {
