@@ -8,6 +8,8 @@ import { errorReply } from "./error-reply.ts";
 import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
 import { sendEvents, type ServerEvent } from "./sse.ts";
 
+/** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
+const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 const JSON_TYPE = "application/json; charset=utf-8";
 
 export async function sendReply(
@@ -24,7 +26,7 @@ export async function sendReply(
   settleConnection(edge, request, reply);
   return reply
     .code(answer.status)
-    .headers({ "cache-control": "no-store", ...fieldsOf(edge, request), ...answer.headers })
+    .headers({ ...PLAIN, ...fieldsOf(edge, request), ...answer.headers })
     .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
     .header("x-request-id", request.id)
     .send(payload);

@@ -60,6 +60,19 @@ for (const row of hostileRequests.filter(({ code }) => code === null)) {
   });
 }
 
+test("HOS-305 a transcript that is a page is text to a browser, bare or in JSON", async () => {
+  target.serve((_request, response) => response.writeHead(200).end('{"text":"<script>alert(1)</script>"}'));
+  for (const [accept, type] of [
+    ["text/plain", "text/plain; charset=utf-8"],
+    ["application/json", "application/json; charset=utf-8"],
+  ] as const) {
+    const answer = await postForm(target.gateway.origin, { key: OTHER_KEY, headers: { accept } });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get("content-type"), type);
+    assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+  }
+});
+
 test("HOS-301 a provider whose ids hold a NUL costs neither the answer nor its charge", async () => {
   const reply = { text: "a\0b", language: "e\0n", duration: 7.5, x_groq: { id: "a\0b" } };
   target.serve((_request, response) => response.writeHead(200).end(JSON.stringify(reply)));
@@ -69,6 +82,8 @@ test("HOS-301 a provider whose ids hold a NUL costs neither the answer nor its c
     .selectFrom("attempts")
     .select(["outcome", "provider_request_id"])
     .where("model", "=", FORMULA)
+    .orderBy("created_at", "desc")
+    .limit(1)
     .execute();
   assert.deepEqual(rows, [{ outcome: "succeeded", provider_request_id: null }]);
 });
