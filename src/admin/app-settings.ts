@@ -3,7 +3,7 @@ import type { AppView } from "../contract/apps.ts";
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { storedSettings } from "../directory/stored.ts";
-import type { Database } from "../storage/database.ts";
+import type { Transacting } from "../storage/database.ts";
 
 /** As the API's schemas leave it: the members of a purpose and of a quota are in the program's spelling already. */
 export interface GivenSettings {
@@ -53,9 +53,9 @@ export function shownSettings(stored: unknown): ShownSettings {
   };
 }
 
-/** Throws 400 with every name that leads nowhere. Asked before the change: a route is named, not owned, and may go at any time. */
+/** Throws 400 with every name that leads nowhere. A route is named, not owned, and may go at any time. */
 export async function refuseUnknownRoutes(
-  { db }: Pick<Database, "db">,
+  tx: Transacting,
   workspaceId: WorkspaceId,
   given: GivenSettings,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function refuseUnknownRoutes(
   ].flatMap(({ param, route }) => (route === null ? [] : [{ param, route }]));
   const issues = twice(given.purposes.map(({ purpose }) => purpose));
   if (named.length > 0) {
-    const rows = await db
+    const rows = await tx
       .selectFrom("routes")
       .select("id")
       .where("scope", "in", ["platform", workspaceId])

@@ -33,8 +33,8 @@ export async function createApp(
   { workspaceId, actor }: OfWorkspace,
   given: GivenApp & { readonly slug: string },
 ): Promise<AppView> {
-  await refuseUnknownRoutes(database, workspaceId, given);
   return database.inWorkspace(workspaceId, async (tx) => {
+    await refuseUnknownRoutes(tx, workspaceId, given);
     const row = await tx
       .insertInto("apps")
       .values({
@@ -80,8 +80,8 @@ export async function replaceApp(
   precondition: Precondition,
   given: GivenApp,
 ): Promise<AppView> {
-  await refuseUnknownRoutes(database, workspaceId, given);
   return database.inWorkspace(workspaceId, async (tx) => {
+    await refuseUnknownRoutes(tx, workspaceId, given);
     const before = await lockApp(tx, workspaceId, app);
     requireMatch(precondition, view(before));
     const after = await tx

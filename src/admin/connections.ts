@@ -7,6 +7,7 @@ import { PLATFORM } from "../directory/snapshot.ts";
 import { pageOf } from "../lib/page.ts";
 import { deleteConnection, listConnections, putConnection, readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
+import type { Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import { connectionFacts, viewConnection } from "./connection-view.ts";
 import { judgeConnection, storedRouteFaults } from "./judge-set-up.ts";
@@ -17,6 +18,7 @@ import {
   auditSetUp,
   changeSetUp,
   inUse,
+  readAs,
   readSetUp,
   routesOnConnection,
   type SetUpActor,
@@ -29,19 +31,19 @@ export interface ConnectionChange extends SetUpActor {
 }
 
 export async function listConnectionViews(
-  { database }: SetUpServices,
+  services: SetUpServices,
   { scope, limit, after }: Pick<SetUpActor, "scope"> & PageRequest,
 ): Promise<Page<ConnectionView>> {
-  const rows = await listConnections(database.db, scope, { after, limit: limit + 1 });
+  const rows = await readAs(services, { scope }, (db) => listConnections(db, scope, { after, limit: limit + 1 }));
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(viewConnection), end: nextCursor };
 }
 
 export async function describeConnection(
-  { database }: SetUpServices,
+  services: SetUpServices,
   { scope, id }: Pick<ConnectionChange, "scope" | "id">,
 ): Promise<ConnectionView> {
-  const row = await readConnection(database.db, { scope, id });
+  const row = await readAs(services, { scope }, (db) => readConnection(db, { scope, id }));
   if (row === null) throw noSuch("connection");
   return viewConnection(row);
 }
@@ -64,15 +66,10 @@ export async function replaceConnection(
   services: SetUpServices,
   { body, ...change }: ConnectionChange & { readonly body: object },
 ): Promise<ConnectionView> {
-  const { scope, id } = change;
-  const seen = await readConnection(services.database.db, { scope, id });
-  if (seen === null) throw noSuch("connection");
-  refuseManagedByFile(seen);
-  await refuseAddress(
-    services,
-    change,
-    judgeConnection(body, await openCredential(services.database.db, services.seal, seen)),
+  const credential = await readAs(services, change, async (db) =>
+    openCredential(db, services.seal, await take(db, change)),
   );
+  await refuseAddress(services, change, judgeConnection(body, credential));
   return changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
     requireMatch(change.precondition, viewConnection(before));
@@ -117,8 +114,8 @@ export async function removeConnection(services: SetUpServices, change: Connecti
   });
 }
 
-/** Throws 404, and 409 for the file's. The directory's lock is held. */
-async function take(tx: Transacting, { scope, id }: ConnectionChange): Promise<ConnectionRow> {
+/** Throws 404, and 409 for the file's. For a change the directory's lock is held. */
+async function take(tx: Handle, { scope, id }: ConnectionChange): Promise<ConnectionRow> {
   const row = await readConnection(tx, { scope, id });
   if (row === null) throw noSuch("connection");
   refuseManagedByFile(row);

@@ -71,8 +71,8 @@ export async function createKey(
   given: NewKey,
 ): Promise<KeyView> {
   refuseMisfit(given);
-  await refuseUnknownRoutes(database, workspaceId, given);
   return database.inWorkspace(workspaceId, async (tx) => {
+    await refuseUnknownRoutes(tx, workspaceId, given);
     const app = given.app === null ? null : await appOf(tx, workspaceId, given.app);
     const secret = generateKey(app === null ? "admin" : given.mode);
     const row = await insert(tx, pepper, secret, {
@@ -103,8 +103,8 @@ export async function replaceKey(
   precondition: Precondition,
   given: GivenKey,
 ): Promise<KeyView> {
-  await refuseUnknownRoutes(database, workspaceId, given);
   return database.inWorkspace(workspaceId, async (tx) => {
+    await refuseUnknownRoutes(tx, workspaceId, given);
     const before = await lock(tx, workspaceId, key);
     requireMatch(precondition, keyView(before));
     refuseEnded(before);

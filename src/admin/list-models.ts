@@ -11,7 +11,7 @@ import type { ProviderKind } from "../providers/provider.ts";
 import type { Database } from "../storage/database.ts";
 
 export interface ModelListServices {
-  readonly database: Pick<Database, "db">;
+  readonly database: Pick<Database, "inWorkspace">;
   readonly directory: () => Directory;
   readonly prices: () => PriceBook;
   readonly adapters: Adapters;
@@ -19,7 +19,7 @@ export interface ModelListServices {
 
 export async function listModels(services: ModelListServices, workspaceId: WorkspaceId): Promise<AssignableModels> {
   const { adapters } = services;
-  const funds = await readPlanFunds(services.database.db, workspaceId);
+  const funds = await services.database.inWorkspace(workspaceId, (tx) => readPlanFunds(tx, workspaceId));
   const prices = services.prices();
   const accounts = services.directory().accountsOf(workspaceId);
   const connected = accounts.flatMap((visible) =>

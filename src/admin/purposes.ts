@@ -11,13 +11,13 @@ import { noSuch } from "./managed.ts";
 import { allowMatch } from "./precondition.ts";
 import { viewPurposes } from "./route-view.ts";
 import { find, type RouteChange, take } from "./routes.ts";
-import { auditSetUp, changeSetUp, readSetUp, type SetUpServices } from "./set-up-scope.ts";
+import { auditSetUp, changeSetUp, readAs, readSetUp, type SetUpServices } from "./set-up-scope.ts";
 
 export async function listPurposes(
-  { database }: SetUpServices,
+  services: SetUpServices,
   whose: Pick<RouteChange, "scope" | "id">,
 ): Promise<PurposeList> {
-  const { version, definition } = await find(database.db, whose);
+  const { version, definition } = await readAs(services, whose, (db) => find(db, whose));
   if (version === null) throw unpublished();
   return viewPurposes(version, storedRoute.parse(definition));
 }

@@ -26,6 +26,7 @@ import {
   changeSetUp,
   inUse,
   isRouteNamed,
+  readAs,
   readSetUp,
   type SetUpActor,
   type SetUpServices,
@@ -40,17 +41,19 @@ type Whose = Pick<RouteChange, "scope" | "id">;
 type Reading = Pick<Kysely<Tables>, "selectFrom">;
 
 export async function listRouteViews(
-  { database: { db } }: SetUpServices,
+  services: SetUpServices,
   { scope, limit, after }: Pick<SetUpActor, "scope"> & PageRequest,
 ): Promise<Page<RouteView>> {
-  const { page, nextCursor } = pageOf(await listRoutes(db, scope, { after, limit: limit + 1 }), limit);
-  const data: RouteView[] = [];
-  for (const row of page) data.push(viewRoute(row, await latestOf(db, row)));
-  return { data, end: nextCursor };
+  return readAs(services, { scope }, async (db) => {
+    const { page, nextCursor } = pageOf(await listRoutes(db, scope, { after, limit: limit + 1 }), limit);
+    const data: RouteView[] = [];
+    for (const row of page) data.push(viewRoute(row, await latestOf(db, row)));
+    return { data, end: nextCursor };
+  });
 }
 
-export async function describeRoute({ database: { db } }: SetUpServices, whose: Whose): Promise<RouteView> {
-  return view(db, whose);
+export async function describeRoute(services: SetUpServices, whose: Whose): Promise<RouteView> {
+  return readAs(services, whose, (db) => view(db, whose));
 }
 
 export async function createRoute(
@@ -134,12 +137,14 @@ export async function removeRoute(services: SetUpServices, change: RouteChange):
 }
 
 export async function listVersionViews(
-  { database: { db } }: SetUpServices,
+  services: SetUpServices,
   { scope, id, limit, after }: Whose & PageRequest,
 ): Promise<Page<RouteVersionView>> {
-  const route = await find(db, { scope, id });
   const before = after === null ? null : Number(after);
-  const rows = await listRouteVersions(db, { scope, id }, { before, limit: limit + 1 });
+  const [route, rows] = await readAs(services, { scope }, async (db) => [
+    await find(db, { scope, id }),
+    await listRouteVersions(db, { scope, id }, { before, limit: limit + 1 }),
+  ]);
   const { page, nextCursor } = pageOf(
     rows.map((row) => ({ ...row, id: String(row.version) })),
     limit,
@@ -148,11 +153,13 @@ export async function listVersionViews(
 }
 
 export async function describeVersion(
-  { database: { db } }: SetUpServices,
+  services: SetUpServices,
   { version, ...whose }: Whose & { readonly version: number },
 ): Promise<RouteVersionView> {
-  const route = await find(db, whose);
-  const row = await readRouteVersion(db, whose, version);
+  const [route, row] = await readAs(services, whose, async (db) => [
+    await find(db, whose),
+    await readRouteVersion(db, whose, version),
+  ]);
   if (row === null) throw noSuch("version");
   return viewVersion(row, route.version);
 }

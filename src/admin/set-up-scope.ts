@@ -11,7 +11,7 @@ import { writeAudit } from "../storage/audit-log.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import type { Seal } from "../storage/seal.ts";
-import { transact } from "../storage/transact.ts";
+import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 
 /** Whose the platform's objects are. */
@@ -38,7 +38,7 @@ export async function changeSetUp<T>(
   { scope }: SetUpActor,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
-  const answer = await transact(database, async (tx) => {
+  const answer = await changeAsWorkspaceOrSystem(database, workspaceOf(scope), async (tx) => {
     await lockDirectory(tx);
     const changed = await work(tx);
     await announceChange(tx, "directory", scope);
@@ -47,6 +47,15 @@ export async function changeSetUp<T>(
   // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
   await refreshDirectory().catch(() => undefined);
   return answer;
+}
+
+/** Reads with the sight of whose set-up it is. */
+export async function readAs<T>(
+  { database }: Pick<SetUpServices, "database">,
+  { scope }: Pick<SetUpActor, "scope">,
+  work: (db: Handle) => Promise<T>,
+): Promise<T> {
+  return asWorkspaceOrSystem(database, workspaceOf(scope), work);
 }
 
 export interface SetUpChange {

@@ -1,7 +1,7 @@
 // Workspaces as the operator makes and changes them (contract 2, 10): each change with its audit row in one transaction.
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
-import { brand, newId, type WorkspaceId } from "../contract/ids.ts";
+import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { pageOf } from "../lib/page.ts";
 import { announceChange } from "../storage/announce.ts";
@@ -24,15 +24,15 @@ export async function createWorkspace(
   { database }: AdminServices,
   { actor, slug, plan }: Acting & NewWorkspace,
 ): Promise<WorkspaceView> {
-  return database.transaction(async (tx) => {
+  const workspaceId = newId("workspace");
+  return database.inWorkspace(workspaceId, async (tx) => {
     const row = await tx
       .insertInto("workspaces")
-      .values({ id: newId("workspace"), slug, plan, managed_by: "api" })
+      .values({ id: workspaceId, slug, plan, managed_by: "api" })
       .onConflict((conflict) => conflict.column("slug").doNothing())
       .returningAll()
       .executeTakeFirst();
     if (row === undefined) throw taken("workspace");
-    const workspaceId = brand("workspace", row.id);
     await putPlan(tx, workspaceId, plan);
     await audit(tx, { workspaceId, actor, action: "workspace.created", before: null, after: row });
     return view(row);
@@ -71,7 +71,7 @@ export async function replaceWorkspace(
   { database }: AdminServices,
   { workspaceId, actor, precondition, plan }: WorkspaceChange & Pick<NewWorkspace, "plan">,
 ): Promise<WorkspaceView> {
-  return database.transaction(async (tx) => {
+  return database.inWorkspace(workspaceId, async (tx) => {
     const before = await lock(tx, workspaceId);
     requireMatch(precondition, view(before));
     if (before.plan === plan) return view(before);
@@ -93,7 +93,7 @@ export async function deleteWorkspace(
   { database }: AdminServices,
   { workspaceId, actor, precondition }: WorkspaceChange,
 ): Promise<void> {
-  await database.transaction(async (tx) => {
+  await database.inWorkspace(workspaceId, async (tx) => {
     const before = await lock(tx, workspaceId);
     allowMatch(precondition, view(before));
     const app = await tx.selectFrom("apps").select("id").where("workspace_id", "=", workspaceId).executeTakeFirst();

@@ -2,8 +2,9 @@
 // asked about all of them, the system's sight (reliability 6).
 import type { Kysely } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
-import type { Database } from "./database.ts";
+import type { Database, Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";
+import { transact } from "./transact.ts";
 
 export type Handle = Kysely<Tables>;
 
@@ -14,4 +15,13 @@ export async function asWorkspaceOrSystem<T>(
   work: (db: Handle) => Promise<T>,
 ): Promise<T> {
   return workspaceId === null ? work(database.db) : database.inWorkspace(workspaceId, work);
+}
+
+/** The same for a change: one transaction, bound to the workspace where there is one. */
+export async function changeAsWorkspaceOrSystem<T>(
+  database: Pick<Database, "transaction" | "inWorkspace">,
+  workspaceId: WorkspaceId | null,
+  work: (tx: Transacting) => Promise<T>,
+): Promise<T> {
+  return workspaceId === null ? transact(database, work) : database.inWorkspace(workspaceId, work);
 }
