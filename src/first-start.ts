@@ -11,6 +11,7 @@ import { newId } from "./contract/ids.ts";
 import { SCOPES } from "./contract/scopes.ts";
 import { transcriptionEnvelope } from "./contract/transcription.ts";
 import type { Database } from "./storage/database.ts";
+import { installation } from "./storage/system.ts";
 
 export interface FirstStart {
   readonly keyFile: string;
@@ -35,15 +36,15 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
     operatorKeyFile: join(dataDir, OPERATOR_KEY_FILE),
     samplePath: join(packageRoot(), "sandbox", "samples", "dialogue.mp3"),
   };
-  const app = await database.db
-    .selectFrom("apps")
+  const app = await installation(database)
+    .db.selectFrom("apps")
     .innerJoin("workspaces", "workspaces.id", "apps.workspace_id")
     .select(["apps.id", "apps.workspace_id"])
     .where("workspaces.slug", "=", "owner")
     .where("apps.slug", "=", "default")
     .executeTakeFirstOrThrow();
-  const existing = await database.db
-    .selectFrom("api_keys")
+  const existing = await installation(database)
+    .db.selectFrom("api_keys")
     .select("id")
     .where("managed_by", "=", "start")
     .where("expires_at", "is", null)
@@ -56,7 +57,7 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   // The files first: a key that is stored and that nobody ever saw would be a hole, a file without its key is only replaced.
   await writeSecret(files.keyFile, created.appKey);
   await writeSecret(files.operatorKeyFile, operatorKey);
-  await database.transaction(async (tx) => {
+  await installation(database).transaction(async (tx) => {
     const put = (
       secret: string,
       values: {

@@ -11,6 +11,7 @@ import { jobsByState } from "./storage/jobs.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { createOtlpExporter, type OtlpSettings } from "./telemetry/otlp.ts";
 import { createTraces } from "./telemetry/traces.ts";
+import { operatorsSight } from "./storage/system.ts";
 
 export interface OpenTelemetryOptions {
   readonly database: Database;
@@ -32,7 +33,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
   const version = packageVersion();
   const metrics = createMetrics({
     version,
-    jobsByState: () => jobsByState(database.db),
+    jobsByState: () => jobsByState(operatorsSight(database).db),
     circuits: () => circuitSamples(circuits, directory()),
   });
   if (otlp === null || otlp === undefined)

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { type ChainHead, readHeads } from "../storage/audit-chain.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
+import { operatorsSight } from "../storage/system.ts";
 
 /** What of the object store is needed. */
 export interface CheckpointStore {
@@ -46,7 +47,7 @@ export async function writeCheckpoint(services: CheckpointServices): Promise<boo
   const { database, seal, store, now } = services;
   // Before the heads: another process may write one in between, and what it saw is then behind ours.
   const latest = await openLatest(services);
-  const heads = await readHeads(database.db);
+  const heads = await readHeads(operatorsSight(database).db);
   // One that does not hold is evidence, and stays until somebody has looked at it.
   if (latest.kind === "bad") throw new Error(`the last checkpoint of the audit log does not hold: ${latest.why}`);
   if (latest.kind === "good" && !hasGrown(heads, latest.checkpoint.heads) && isSignedByCurrent(seal, latest))

@@ -8,6 +8,7 @@ import { formatUsd, parseUsd } from "../metering/money.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
+import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
@@ -29,7 +30,7 @@ export async function createPlan(
   given: GivenPlan,
 ): Promise<PlanView> {
   const facts = factsOf(given);
-  return database.transaction(async (tx) => {
+  return operatorsSight(database).transaction(async (tx) => {
     const row = await tx
       .insertInto("plans")
       .values({ id: plan, ...facts, managed_by: "api" })
@@ -43,7 +44,7 @@ export async function createPlan(
 }
 
 export async function listPlans({ database }: AdminServices, { limit, after }: PageRequest): Promise<Page<PlanView>> {
-  const all = database.db.selectFrom("plans").selectAll();
+  const all = operatorsSight(database).db.selectFrom("plans").selectAll();
   const rows = await (after === null ? all : all.where("id", ">", after))
     .orderBy("id")
     .limit(limit + 1)
@@ -53,7 +54,11 @@ export async function listPlans({ database }: AdminServices, { limit, after }: P
 }
 
 export async function describePlan({ database }: AdminServices, plan: string): Promise<PlanView> {
-  const row = await database.db.selectFrom("plans").selectAll().where("id", "=", plan).executeTakeFirst();
+  const row = await operatorsSight(database)
+    .db.selectFrom("plans")
+    .selectAll()
+    .where("id", "=", plan)
+    .executeTakeFirst();
   if (row === undefined) throw noSuch("plan");
   return view(row);
 }
@@ -65,7 +70,7 @@ export async function replacePlan(
   given: GivenPlan,
 ): Promise<PlanView> {
   const facts = factsOf(given);
-  return database.transaction(async (tx) => {
+  return operatorsSight(database).transaction(async (tx) => {
     const before = await lock(tx, plan);
     requireMatch(precondition, view(before));
     const after = await tx
@@ -87,7 +92,7 @@ export async function deletePlan(
   { actor, plan }: OfPlan,
   precondition: Precondition,
 ): Promise<void> {
-  await database.transaction(async (tx) => {
+  await operatorsSight(database).transaction(async (tx) => {
     const before = await lock(tx, plan);
     allowMatch(precondition, view(before));
     const used = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();

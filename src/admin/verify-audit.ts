@@ -11,6 +11,7 @@ import {
   readLinks,
 } from "../storage/audit-chain.ts";
 import type { ReadCheckpoint } from "./audit-checkpoint.ts";
+import { operatorsSight } from "../storage/system.ts";
 
 export interface VerifyAudit {
   /** A workspace's id or `platform`; null: all. */
@@ -23,9 +24,10 @@ const MAX_FINDINGS = 100;
 const BATCH = 1_000;
 
 export async function verifyAudit(
-  { db }: Pick<Database, "db">,
+  database: Pick<Database, "db">,
   { chain: only, checkpoint }: VerifyAudit,
 ): Promise<AuditVerification> {
+  const { db } = operatorsSight(database);
   const findings: AuditFinding[] = [];
   const add = (finding: AuditFinding): void => {
     if (findings.length < MAX_FINDINGS) findings.push(finding);
@@ -51,8 +53,9 @@ export async function verifyAudit(
 }
 
 /** The chain of a workspace by slug or id; a removed one has nothing but its chain left. */
-export async function chainOf(db: Database["db"], workspace: string): Promise<string> {
+export async function chainOf(database: Pick<Database, "db">, workspace: string): Promise<string> {
   if (workspace === PLATFORM_CHAIN) return workspace;
+  const { db } = operatorsSight(database);
   const row = await db.selectFrom("workspaces").select("id").where("slug", "=", workspace).executeTakeFirst();
   return row?.id ?? workspace;
 }

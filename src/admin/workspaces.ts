@@ -8,6 +8,7 @@ import { announceChange } from "../storage/announce.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
+import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
@@ -43,7 +44,7 @@ export async function listWorkspaces(
   { database }: AdminServices,
   { limit, after, plan }: PageRequest & { readonly plan: string | null },
 ): Promise<Page<WorkspaceView>> {
-  let query = database.db.selectFrom("workspaces").selectAll();
+  let query = operatorsSight(database).db.selectFrom("workspaces").selectAll();
   if (plan !== null) query = query.where("plan", "=", plan);
   if (after !== null) query = query.where("id", "<", after);
   const rows = await query

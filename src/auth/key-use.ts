@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import type { KeyId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
+import { batches } from "../storage/system.ts";
 
 export interface KeyUse {
   readonly note: (key: KeyId) => void;
@@ -10,7 +11,8 @@ export interface KeyUse {
   flush(): Promise<void>;
 }
 
-export function createKeyUse({ db }: Pick<Database, "db">): KeyUse {
+export function createKeyUse(database: Pick<Database, "db">): KeyUse {
+  const { db } = batches(database);
   let used = new Set<KeyId>();
   return {
     note: (key) => void used.add(key),

@@ -5,6 +5,7 @@ import type { Database } from "../storage/database.ts";
 import { insertRealtimeToken, takeRealtimeToken } from "../storage/realtime-tokens.ts";
 import type { Principal } from "./principal.ts";
 import type { VerifyKeyServices } from "./verify-key.ts";
+import { lookUps } from "../storage/system.ts";
 
 const LIFE_SECONDS = 60;
 /** Every character is one that a subprotocol's name may have. */
@@ -27,7 +28,7 @@ export function createRealtimeTokens(database: Database, findKey: VerifyKeyServi
       return { token, expiresAt };
     },
     redeem: async (token) => {
-      const taken = TOKEN.test(token) ? await takeRealtimeToken(database.db, hashOf(token)) : null;
+      const taken = TOKEN.test(token) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
       const principal = taken === null ? null : await findKey(taken.secretHash, taken.testMode);
       if (principal === null) {
         throw new GatewayError("UNAUTHENTICATED", {

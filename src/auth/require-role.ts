@@ -4,6 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 import type { Principal } from "./principal.ts";
+import { lookUps } from "../storage/system.ts";
 
 /** `tenantId` is the workspace's slug or id as it stood in the path. Throws 403 or 404. */
 export async function requireWorkspaceAdmin(
@@ -21,9 +22,9 @@ export async function requireWorkspaceAdmin(
   });
 }
 
-async function findWorkspace({ db }: Pick<Database, "db">, tenantId: string): Promise<WorkspaceId> {
-  const rows = await db
-    .selectFrom("workspaces")
+async function findWorkspace(database: Pick<Database, "db">, tenantId: string): Promise<WorkspaceId> {
+  const rows = await lookUps(database)
+    .db.selectFrom("workspaces")
     .select(["id"])
     .where((where) => where.or([where("id", "=", tenantId), where("slug", "=", tenantId)]))
     .execute();

@@ -23,6 +23,7 @@ import { lockDirectory } from "../storage/directory-state.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { keptName, putScope, releaseMissing } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
+import { installation } from "../storage/system.ts";
 
 export interface ApplyServices {
   readonly database: Database;
@@ -43,7 +44,7 @@ export async function applyConfiguration(
   configuration: Configuration,
   options: ApplyOptions,
 ): Promise<void> {
-  await services.database.transaction((tx) => applyIn({ ...services, tx }, configuration, options));
+  await installation(services.database).transaction((tx) => applyIn({ ...services, tx }, configuration, options));
 }
 
 /** The same for a file, telling what it changed; `dryRun`: would change, for nothing is kept. */
@@ -52,7 +53,7 @@ export async function applyAndCompare(
   configuration: Configuration,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<readonly SetUpChangeView[]> {
-  const work = services.database.transaction(async (tx) => {
+  const work = installation(services.database).transaction(async (tx) => {
     await lockDirectory(tx);
     const before = await readSetUpState(tx);
     await applyIn({ ...services, tx }, configuration, { revokeMissingKeys: true });

@@ -5,11 +5,12 @@ import { brand } from "../contract/ids.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
 import { type StoredSettings, storedSettings } from "./stored.ts";
+import { lookUps } from "../storage/system.ts";
 
 /** null: unknown, revoked, or expired by the database's clock. */
 export async function findKey(database: Database, secretHash: Buffer, testMode: boolean): Promise<Principal | null> {
-  const row = await database.db
-    .selectFrom("api_keys as key")
+  const row = await lookUps(database)
+    .db.selectFrom("api_keys as key")
     .innerJoin("workspaces as workspace", "workspace.id", "key.workspace_id")
     .leftJoin("apps as app", "app.id", "key.app_id")
     .select([

@@ -4,18 +4,23 @@ import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
 import { findKey } from "./find-key.ts";
 import { storedSettings } from "./stored.ts";
+import { lookUps } from "../storage/system.ts";
 
 /** null: unknown, revoked or expired. */
 export async function findKeyById(database: Database, id: string): Promise<Principal | null> {
-  const row = await database.db.selectFrom("api_keys").select("secret_hash").where("id", "=", id).executeTakeFirst();
+  const row = await lookUps(database)
+    .db.selectFrom("api_keys")
+    .select("secret_hash")
+    .where("id", "=", id)
+    .executeTakeFirst();
   return row === undefined ? null : findKey(database, row.secret_hash, false);
 }
 
 /** By its id, or as `workspace/app` by both slugs. */
 export async function findAppPrincipal(database: Database, name: string): Promise<Principal | null> {
   const [workspace = "", slug = ""] = name.split("/");
-  const row = await database.db
-    .selectFrom("apps as app")
+  const row = await lookUps(database)
+    .db.selectFrom("apps as app")
     .innerJoin("workspaces as workspace", "workspace.id", "app.workspace_id")
     .select(["app.id", "app.name", "app.settings", "workspace.id as workspace_id", "workspace.slug", "workspace.plan"])
     .where((where) =>

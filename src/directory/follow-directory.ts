@@ -4,6 +4,7 @@ import type { PriceBook } from "../metering/price.ts";
 import { readDirectoryVersion } from "../storage/directory-state.ts";
 import { type DirectoryServices, loadDirectory, loadPrices } from "./load-directory.ts";
 import type { Directory } from "./snapshot.ts";
+import { installation } from "../storage/system.ts";
 
 export interface FollowedDirectory {
   readonly directory: () => Directory;
@@ -20,12 +21,12 @@ interface Loaded {
 
 export async function followDirectory(services: DirectoryServices): Promise<FollowedDirectory> {
   const { database } = services;
-  let loaded = await load(services, await readDirectoryVersion(database.db));
+  let loaded = await load(services, await readDirectoryVersion(installation(database).db));
   let running: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
   const look = async (): Promise<void> => {
-    const version = await readDirectoryVersion(database.db);
+    const version = await readDirectoryVersion(installation(database).db);
     if (version !== loaded.version) loaded = await load(services, version);
   };
   const refresh = (): Promise<void> => {

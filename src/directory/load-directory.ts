@@ -14,6 +14,7 @@ import type { Seal } from "../storage/seal.ts";
 import { credentialPlace } from "../storage/secret-places.ts";
 import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
 import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored.ts";
+import { installation } from "../storage/system.ts";
 
 export interface DirectoryServices {
   readonly database: Database;
@@ -21,9 +22,9 @@ export interface DirectoryServices {
 }
 
 export async function loadDirectory({ database, seal }: DirectoryServices): Promise<Directory> {
-  const connections = await database.db.selectFrom("connections").selectAll().execute();
-  const keys = await readDataKeys(database.db, seal, null);
-  const routes = await database.db.selectFrom("routes").selectAll().execute();
+  const connections = await installation(database).db.selectFrom("connections").selectAll().execute();
+  const keys = await readDataKeys(installation(database).db, seal, null);
+  const routes = await installation(database).db.selectFrom("routes").selectAll().execute();
   return createDirectory(
     {
       accounts: connections.map((row) => {
@@ -53,7 +54,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
 
 /** The operator's prices on top of the built-in ones. */
 export async function loadPrices(database: Database): Promise<PriceBook> {
-  const rows = await database.db.selectFrom("prices").selectAll().execute();
+  const rows = await installation(database).db.selectFrom("prices").selectAll().execute();
   const audio: AudioPrice[] = [];
   const chat: ChatPrice[] = [];
   for (const { provider, model, definition } of rows) {

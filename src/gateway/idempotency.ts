@@ -19,6 +19,7 @@ import {
   sweepSlots,
 } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
+import { claims } from "../storage/system.ts";
 
 export type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 
@@ -65,7 +66,7 @@ const RENEW_EVERY_MS = 10_000;
 
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { seal, ttlSeconds } = options;
-  const { db } = options.database;
+  const { db } = claims(options.database);
   const held = new Map<string, SlotRef>();
 
   const renew = async (): Promise<void> => {

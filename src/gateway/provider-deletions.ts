@@ -20,6 +20,7 @@ import {
 } from "../storage/provider-deletions.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
+import { claims, sweeps } from "../storage/system.ts";
 
 export type { DeletionDuty, DeletionState } from "../storage/provider-deletions.ts";
 
@@ -51,8 +52,8 @@ export function createProviderDeletions(database: Database, services: Services):
 
   async function sweep(): Promise<number> {
     if (closing.signal.aborted) return 0;
-    const due = await claimDeletions(database.db, BATCH);
-    if (due.length === 0) await purgeDeletions(database.db, PURGE_BATCH);
+    const due = await claimDeletions(claims(database).db, BATCH);
+    if (due.length === 0) await purgeDeletions(sweeps(database).db, PURGE_BATCH);
     await Promise.all(due.map((each) => deleteOne(database, services, each, closing.signal)));
     return due.length;
   }
@@ -63,9 +64,9 @@ export function createProviderDeletions(database: Database, services: Services):
     running.add(settled);
   }
   return {
-    owe: (duty, tx) => insertDeletion(tx ?? database.db, duty),
+    owe: (duty, tx) => insertDeletion(tx ?? claims(database).db, duty),
     release: async (workspaceId, subject, tx) => {
-      if (await releaseDeletions(tx ?? database.db, workspaceId, subject)) {
+      if (await releaseDeletions(tx ?? claims(database).db, workspaceId, subject)) {
         // Nobody waits for it: the answer is stored, and the provider may take its time.
         if (tx === undefined) inBackground(sweep());
       }
@@ -73,7 +74,7 @@ export function createProviderDeletions(database: Database, services: Services):
     state: (workspaceId, subject) =>
       database.inWorkspace(workspaceId, (tx) => readDeletionState(tx, workspaceId, subject)),
     report: async () => {
-      const failed = await readFailedDeletions(database.db, REPORTED);
+      const failed = await readFailedDeletions(claims(database).db, REPORTED);
       for (const { id, subject, account, provider, runId, lastFailure, finishedAt } of failed) {
         const facts = { deletion_id: id, subject, account, provider, provider_id: runId, failure: lastFailure };
         services.logger.warn({ ...facts, since: finishedAt.toISOString() }, "the provider still keeps a recording");
@@ -95,7 +96,7 @@ async function deleteOne(
   signal: AbortSignal,
 ): Promise<void> {
   const failure = await tryDelete(services, claimed, signal);
-  const state = await database.transaction((tx) => endDeletion(tx, claimed, failure));
+  const state = await claims(database).transaction((tx) => endDeletion(tx, claimed, failure));
   if (failure === null || state === null) return;
   const facts = {
     deletion_id: claimed.id,

@@ -17,6 +17,7 @@ import { followRun } from "./poll-run.ts";
 import type { WorkerServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { newsOf } from "./wait.ts";
+import { claims } from "../storage/system.ts";
 
 export async function callTargets(
   services: WorkerServices,
@@ -29,7 +30,11 @@ export async function callTargets(
   const { gateway } = services;
   const { request, payer, deadlineAt } = job;
   const judged = judgeTargets(gateway, job, measured);
-  await writeCandidates(services.database.db, job, recordCandidates(request.route.targets, judged, "audio_input"));
+  await writeCandidates(
+    claims(services.database).db,
+    job,
+    recordCandidates(request.route.targets, judged, "audio_input"),
+  );
   const candidates = chooseTargets(gateway, job, judged, failures);
   const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
   const outcome = await runCandidates(gateway, {

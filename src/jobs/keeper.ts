@@ -12,6 +12,7 @@ import type { OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { transactFor } from "./transact-for.ts";
+import { claims } from "../storage/system.ts";
 
 /** `maxChargeNanoUsd`: the most that any target of the job can cost. */
 export function jobKeeper(
@@ -55,7 +56,7 @@ export function jobKeeper(
       const next: JobCall = { ...call, state: "submitting" };
       // Left to a successor, an announcement whose commit is unknown would read as a call that may have been made.
       await insist(insistence, async () => {
-        if (!(await writeCall(database.db, job, next))) throw await whyNot(database.db, job);
+        if (!(await writeCall(claims(database).db, job, next))) throw await whyNot(claims(database).db, job);
       });
       call = next;
     },

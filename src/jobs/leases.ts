@@ -2,6 +2,7 @@
 // A renewal also tells which job was taken away.
 import type { Database } from "../storage/database.ts";
 import { type Fence, renewLeases } from "../storage/job-work.ts";
+import { claims } from "../storage/system.ts";
 
 export interface Lease {
   /** Aborts when another attempt has the job. */
@@ -29,7 +30,7 @@ export function createLeases({ database, renewEveryMs = RENEW_EVERY_MS, onError 
   const renew = async (): Promise<void> => {
     const asked = [...held.keys()];
     const still = await renewLeases(
-      database.db,
+      claims(database).db,
       asked.map(({ id, attempt }) => ({ id, attempt })),
     );
     for (const fence of asked) {

@@ -7,6 +7,7 @@ import type { JobAudio, OpenJob } from "./job-request.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { jobAudio } from "./submit.ts";
+import { claims } from "../storage/system.ts";
 
 export interface ReadyAudio {
   readonly speech: SpeechAudio;
@@ -37,13 +38,13 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
   await services.objects.put(audioKey, spooled.open(), spooled.sizeBytes);
-  if (!(await writeAudio(services.database.db, job, audio, audioKey))) throw new JobStop("lost");
+  if (!(await writeAudio(claims(services.database).db, job, audio, audioKey))) throw new JobStop("lost");
   return ready(services, audio, audioKey);
 }
 
 /** The edge of a stage: here cancellation is honoured. */
 export async function enterStage(services: JobServices, job: OpenJob, progress: Progress): Promise<void> {
-  const written = await writeProgress(services.database.db, job, progress);
+  const written = await writeProgress(claims(services.database).db, job, progress);
   if (written === null) throw new JobStop("lost");
   if (written.cancelRequested) throw new JobStop("cancelled");
   await services.queue.publish(jobTopic(job.id));

@@ -20,10 +20,11 @@ import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
 import { JobStop, type StopReason } from "./stop.ts";
 import { transactFor } from "./transact-for.ts";
+import { claims } from "../storage/system.ts";
 
 /** `graceOver` aborts when the process can wait no longer for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
-  const row = await claimJob(services.database.db, jobId);
+  const row = await claimJob(claims(services.database).db, jobId);
   if (row === null) return;
   const job = openJob(services.seal, row);
   const lease = services.leases.hold(job);
@@ -103,7 +104,7 @@ async function succeed(
   const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
   const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
-  await insist(insistence, () => writeProgress(services.database.db, job, { stage: "storing", fraction: null }));
+  await insist(insistence, () => writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }));
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
   const stored = await storeResult(services, job, result, insistence);
   await insist(insistence, () =>
@@ -126,7 +127,7 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
     case "lost":
       return;
     case "handed_back":
-      await handBack(services.database.db, job);
+      await handBack(claims(services.database).db, job);
       return services.queue.send(JOBS_QUEUE, { job_id: job.id }, { groupId: job.appId, priority: RESUMED_FIRST });
     case "cancelled":
       await insist({ signal, deadlineAt: job.deadlineAt, now: services.gateway.now }, () =>

@@ -1,6 +1,7 @@
 // The audio of a job that has ended (contract 5): of no further use, so it goes, at once or with the next sweep.
 import { forgetAudio } from "../storage/job-sweep.ts";
 import type { JobServices } from "./services.ts";
+import { claims } from "../storage/system.ts";
 
 /** Never throws: the row names what is left, and the sweep comes by. */
 export async function removeAudio(
@@ -10,7 +11,7 @@ export async function removeAudio(
 ): Promise<void> {
   try {
     await objects.remove(audioKey);
-    await forgetAudio(database.db, jobId);
+    await forgetAudio(claims(database).db, jobId);
   } catch (error) {
     gateway.logger.warn({ job_id: jobId, err: error }, "the audio of a job that has ended could not be removed yet");
   }

@@ -9,6 +9,7 @@ import {
   purgeJob,
   spentAudio,
 } from "../storage/job-sweep.ts";
+import { sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "./job-error.ts";
@@ -25,7 +26,7 @@ export async function sweepJobs(services: JobServices): Promise<number> {
 }
 
 async function offerAgain({ database, queue }: JobServices): Promise<void> {
-  await database.transaction(async (tx) => {
+  await sweeps(database).transaction(async (tx) => {
     for (const { id, appId } of await lapsedJobs(tx))
       await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, priority: RESUMED_FIRST }, tx);
   });
@@ -33,7 +34,7 @@ async function offerAgain({ database, queue }: JobServices): Promise<void> {
 
 /** Queued → processing → failed in one transaction; false when there is none. */
 async function endOverdue(services: JobServices): Promise<boolean> {
-  return transact(services.database, async (tx) => {
+  return transact(sweeps(services.database), async (tx) => {
     const row = await beginOverdueJob(tx);
     if (row === null) return false;
     const error = jobErrorOf(deadlineExceeded());
@@ -47,17 +48,18 @@ async function endOverdue(services: JobServices): Promise<boolean> {
 }
 
 async function removeSpentAudio(services: JobServices): Promise<void> {
-  for (const { id, audioKey } of await spentAudio(services.database.db)) await removeAudio(services, id, audioKey);
+  for (const { id, audioKey } of await spentAudio(sweeps(services.database).db))
+    await removeAudio(services, id, audioKey);
 }
 
 /** The object goes first: a row that still names it brings us back here. */
 async function purgeExpired({ database, objects }: JobServices): Promise<number> {
-  const expired = await expiredJobs(database.db);
+  const expired = await expiredJobs(sweeps(database).db);
   for (const { id, resultKey } of expired) {
     if (resultKey !== null) await objects.remove(resultKey);
-    await purgeJob(database.db, id);
+    await purgeJob(sweeps(database).db, id);
   }
-  await deleteOldJobs(database.db);
+  await deleteOldJobs(sweeps(database).db);
   return expired.length;
 }
 
@@ -71,7 +73,7 @@ export async function removeOrphans({ database, objects, gateway }: JobServices)
   for (const prefix of ["audio", "results"]) {
     let batch: string[] = [];
     const removeBatch = async (): Promise<void> => {
-      const named = await namedObjects(database.db, batch);
+      const named = await namedObjects(sweeps(database).db, batch);
       for (const key of batch) if (!named.has(key)) await objects.remove(key);
       batch = [];
     };

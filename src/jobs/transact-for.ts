@@ -2,6 +2,7 @@
 // app's budgets all the same; but were several waiting there when the process is frozen, each would hold the app up in its turn.
 import { createPlaces, type Places } from "../lib/places.ts";
 import type { Database, Transacting } from "../storage/database.ts";
+import { claims } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 
 export type AppTurns = Pick<Places, "within">;
@@ -15,5 +16,5 @@ export function transactFor<T>(
   appId: string,
   work: (tx: Transacting) => Promise<T>,
 ): Promise<T> {
-  return appTurns.within(appId, new AbortController().signal, () => transact(database, work));
+  return appTurns.within(appId, new AbortController().signal, () => transact(claims(database), work));
 }

@@ -10,6 +10,7 @@ import {
 } from "../storage/budget-leases.ts";
 import { changeWindows, lockBudgets, lockBudgetsOf, type WindowKey } from "../storage/budget-windows.ts";
 import type { Database, Transacting } from "../storage/database.ts";
+import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { type BudgetExceeded, type BudgetState, headroomOf, judgeBudget } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";
@@ -45,7 +46,7 @@ const CALLS_PER_SLICE = 256n;
 const SHARE = 8n;
 
 export function growLease(database: Database, request: GrowLease): Promise<Grown> {
-  return transact(database, async (tx) => {
+  return transact(batches(database), async (tx) => {
     const held = request.lease === null ? undefined : (await lockLeases(tx, [request.lease.id])).get(request.lease.id);
     const rows = await lockBudgetsOf(tx, [request.owner]);
     const budgets = await withWindows(tx, rows);
@@ -72,7 +73,7 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
 
 /** Gives back what is left of leases whose every call is settled. */
 export async function closeHeld(database: Database, ids: readonly LeaseId[]): Promise<void> {
-  await transact(database, async (tx) => {
+  await transact(batches(database), async (tx) => {
     const leases = [...(await lockLeases(tx, ids)).values()];
     await releaseRemainder(tx, leases, "unspent");
     await closeLeases(

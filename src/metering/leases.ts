@@ -10,6 +10,7 @@ import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
 import { createSettleQueue } from "./settle-queue.ts";
 import { sweepLeases } from "./sweep-leases.ts";
+import { batches, sweeps } from "../storage/system.ts";
 
 export interface Leases extends Pick<Ledger, "reserve" | "settle"> {
   /** Everything settled so far is durable when it resolves. */
@@ -69,7 +70,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     await giveBack();
     const held = [...pools.values()].flatMap((pool) => pool.leases());
     const ids = held.map((lease) => lease.id);
-    const ours = await renewLeases(database.db, holder, ids);
+    const ours = await renewLeases(batches(database).db, holder, ids);
     forget(new Set(ids.filter((id) => !ours.has(id))));
   };
 
@@ -98,7 +99,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     },
     flush: () => queue.flush(),
     renew,
-    sweep: () => database.transaction((tx) => sweepLeases(tx)),
+    sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx)),
     close: async () => {
       clearInterval(timer);
       for (const pool of pools.values()) pool.retireIdle(0);

@@ -5,6 +5,7 @@ import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
+import { batches, sweeps } from "../storage/system.ts";
 import { isBadData, transact, transactAgain } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import type { Price } from "./price.ts";
@@ -125,18 +126,18 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
   const options = { maxItems: MAX_BATCH, restFactor, isOneItemsFault: isBadData };
   return {
     reserve: createBatcher(
-      (items: readonly Reservation[]) => transact(database, (tx) => reserveBatch(tx, items, nowMs())),
+      (items: readonly Reservation[]) => transact(batches(database), (tx) => reserveBatch(tx, items, nowMs())),
       options,
     ),
     settle: createBatcher(
       // A paid answer in hand is not given up with the session: what was settled stays settled.
-      (items: readonly Settlement[]) => transactAgain(database, (tx) => settleBatch(tx, seal, items)),
+      (items: readonly Settlement[]) => transactAgain(batches(database), (tx) => settleBatch(tx, seal, items)),
       options,
     ),
-    settleTogether: (items) => transact(database, (tx) => settleBatch(tx, seal, items)),
+    settleTogether: (items) => transact(batches(database), (tx) => settleBatch(tx, seal, items)),
     reserveIn: async (tx, reservation) => only(await reserveBatch(tx, [reservation], nowMs())),
     settleIn: async (tx, settlement) => only(await settleBatch(tx, seal, [settlement])),
-    sweepReservations: () => database.transaction((tx) => sweepAttempts(tx)),
+    sweepReservations: () => sweeps(database).transaction((tx) => sweepAttempts(tx)),
     budgetsOf: (workspaceId, appId) =>
       database.inWorkspace(workspaceId, (tx) => readBudgetStates(tx, workspaceId, appId)),
   };

@@ -5,6 +5,7 @@ import type { LeaseId } from "../contract/ids.ts";
 import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";
 import { changeWindows, lockBudgets } from "../storage/budget-windows.ts";
 import type { Database, Transacting } from "../storage/database.ts";
+import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
 import type { Reservation, Settlement } from "./ledger.ts";
@@ -20,7 +21,7 @@ export interface LeasedAttempt {
 }
 
 export async function settleLeased(database: Database, batch: readonly LeasedAttempt[]): Promise<void> {
-  await transact(database, async (tx) => {
+  await transact(batches(database), async (tx) => {
     const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
     // Written again after a commit whose answer was lost, a row is there already and counts no more.
     const inserted = await insertSettled(tx, batch);

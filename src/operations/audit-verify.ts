@@ -33,7 +33,7 @@ export async function auditVerify(options: AuditVerifyOptions, terminal: Termina
   opened.defer(() => objects.close());
   const seal = createSeal({ keys: secrets.encryptionKeys });
   const checkpoint = await readCheckpoint({ seal, store: wholeObjects(objects) });
-  const chain = options.workspace === undefined ? null : await chainOf(database.db, options.workspace);
+  const chain = options.workspace === undefined ? null : await chainOf(database, options.workspace);
   const verification = await verifyAudit(database, { chain, checkpoint });
   await report(verification, options, terminal);
   return verification.ok ? EXIT.ok : EXIT.unexpected;

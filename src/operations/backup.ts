@@ -12,6 +12,7 @@ import { holdsDatabase } from "../storage/pglite.ts";
 import { type Manifest, readArchive, sizeOf, writeArchive } from "./backup-archive.ts";
 import { statOrNull } from "./check-files.ts";
 import { holdDataDir, readConfiguration } from "./embedded.ts";
+import { installation } from "../storage/system.ts";
 
 const NOT_EMBEDDED =
   "This installation keeps its state on a PostgreSQL server, whose own tools back it up: pg_dump, or its provider's snapshots.";
@@ -32,7 +33,10 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     const database = await openDatabase({ dataDir: storage.dataDir, heldLock: lock, asItIs: true });
     const { migrations, rows } = await (async () => {
       try {
-        return { migrations: (await migrationState(database.db)).applied, rows: await countRows(database.db) };
+        return {
+          migrations: (await migrationState(installation(database).db)).applied,
+          rows: await countRows(installation(database).db),
+        };
       } finally {
         await database.close();
       }

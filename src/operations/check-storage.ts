@@ -9,6 +9,7 @@ import { type Database, openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
+import { installation } from "../storage/system.ts";
 
 /** Leases are seconds long, and every process judges them by the database's clock. */
 const NOTICEABLE_MS = 2_000;
@@ -55,7 +56,8 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
   }
 }
 
-async function describe({ db, engine }: Database): Promise<readonly Finding[]> {
+async function describe(database: Database): Promise<readonly Finding[]> {
+  const { db, engine } = installation(database);
   const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
   const version = rows[0]?.version ?? "?";
   if (engine === "pglite") return [ok("storage", `embedded, PostgreSQL ${version}`)];
@@ -66,7 +68,8 @@ async function describe({ db, engine }: Database): Promise<readonly Finding[]> {
   ];
 }
 
-async function checkSchema({ db }: Database): Promise<Finding> {
+async function checkSchema(database: Database): Promise<Finding> {
+  const { db } = installation(database);
   const { pending, unknown } = await migrationState(db);
   if (unknown.length > 0)
     return fail(
@@ -79,7 +82,8 @@ async function checkSchema({ db }: Database): Promise<Finding> {
     : warn("migrations", `${pending.length} to run: ${pending.join(", ")}`, "back up, then `patchbay up` runs them");
 }
 
-async function checkClock({ db }: Database): Promise<Finding> {
+async function checkClock(database: Database): Promise<Finding> {
+  const { db } = installation(database);
   const before = Date.now();
   const { rows } = await sql<{ at: Date }>`select clock_timestamp() as at`.execute(db);
   const after = Date.now();

@@ -34,6 +34,7 @@ import { readRequest } from "../storage/requests.ts";
 import { createSeal } from "../storage/seal.ts";
 import { readConfiguration } from "./embedded.ts";
 import { reasonOf } from "./finding.ts";
+import { installation } from "../storage/system.ts";
 
 export async function explainRoute(
   file: string | undefined,
@@ -73,7 +74,8 @@ async function open({ storage }: Configuration): Promise<Database> {
 }
 
 /** Of a request on record: as it was decided then. */
-async function readTrace({ db }: Database, id: string): Promise<RouteTrace> {
+async function readTrace(database: Database, id: string): Promise<RouteTrace> {
+  const { db } = installation(database);
   const row = await readRequest(db, { workspaceId: null, appId: null }, id);
   if (row === null) throw new CliError(EXIT.notFound, "There is no record of such a request.");
   const { asked, purpose, route, refusal, candidates } = row;

@@ -12,6 +12,7 @@ import { type Manifest, partsOf, readArchive } from "./backup-archive.ts";
 import { statOrNull } from "./check-files.ts";
 import { holdDataDir, readConfiguration } from "./embedded.ts";
 import { reasonOf } from "./finding.ts";
+import { installation } from "../storage/system.ts";
 
 /** Of earlier restores, and of locks: nothing that would be lost. */
 const OURS = /^(pglite\.lock|\.restore-|\.replaced-)/u;
@@ -61,14 +62,14 @@ async function unpack(archive: string, staged: string): Promise<Manifest> {
 async function judgeDatabase(staged: string, manifest: Manifest): Promise<void> {
   const database = await openDatabase({ dataDir: staged, asItIs: true });
   try {
-    const { unknown } = await migrationState(database.db);
+    const { unknown } = await migrationState(installation(database).db);
     if (unknown.length > 0)
       throw new CliError(
         EXIT.conflict,
         `The backup was made by a newer version, ${manifest.patchbay}: this one does not know ${unknown.join(", ")}.`,
         { hints: ["restore it with that version, or a later one"] },
       );
-    const rows = await countRows(database.db);
+    const rows = await countRows(installation(database).db);
     const different = Object.entries(manifest.rows).filter(([table, count]) => rows[table] !== count);
     if (different.length > 0)
       throw new CliError(EXIT.unexpected, `Rows are missing from ${different.map(([table]) => table).join(", ")}.`);

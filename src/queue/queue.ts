@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
 import type { Database, Transacting } from "../storage/database.ts";
+import { engine } from "../storage/system.ts";
 import { fromEmbedded, fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
 
@@ -138,7 +139,8 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
   };
 }
 
-function openBoss({ direct, db }: Database): PgBoss {
+function openBoss(database: Database): PgBoss {
+  const { direct, db } = engine(database);
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
   return direct.engine === "pglite"
     ? new PgBoss({
@@ -163,7 +165,8 @@ function hasOwner({ direct }: Database): boolean {
 }
 
 /** Where the schema has an owner of its own, it makes pg-boss's tables and lets the process use them. */
-async function prepareAsOwner({ direct, db, tenantRole }: Database, onError: (error: unknown) => void): Promise<void> {
+async function prepareAsOwner(database: Database, onError: (error: unknown) => void): Promise<void> {
+  const { direct, db, tenantRole } = engine(database);
   if (direct.engine !== "postgres" || direct.migrateUrl === null) return;
   const owner = new PgBoss({
     connectionString: direct.migrateUrl,

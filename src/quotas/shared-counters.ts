@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/batch.ts";
 import type { Database } from "../storage/database.ts";
 import { countName, lockCounts, sweepCounts, writeCounts } from "../storage/quota-counts.ts";
+import { batches, sweeps } from "../storage/system.ts";
 import { isBadData, transact } from "../storage/transact.ts";
 import type { Counters, Limit, Soon, Verdict } from "./counters.ts";
 import { drawPlaces, drawWindow, PLACE_LEASE_MS, type WindowDrawn } from "./draw.ts";
@@ -83,7 +84,10 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
   const timers = [
     setInterval(look, LOOK_MS),
     setInterval(renew, PLACE_LEASE_MS / 3),
-    setInterval(() => void sweepCounts(database.db).catch((error: unknown) => options.onError?.(error)), SWEEP_MS),
+    setInterval(
+      () => void sweepCounts(sweeps(database).db).catch((error: unknown) => options.onError?.(error)),
+      SWEEP_MS,
+    ),
   ];
   for (const timer of timers) timer.unref();
 
@@ -158,7 +162,7 @@ async function togetherLater(
 
 async function drawAll(database: Database, drawings: readonly Drawing[]): Promise<void> {
   try {
-    await transact(database, async (tx) => {
+    await transact(batches(database), async (tx) => {
       const { nowMs, states } = await lockCounts(
         tx,
         drawings.map((drawing) => drawing.limit),

@@ -5,6 +5,7 @@ import { every } from "../lib/every.ts";
 import type { Logger } from "pino";
 import type { Database } from "../storage/database.ts";
 import { insertRequests, type NewRequest, purgeRequests } from "../storage/requests.ts";
+import { batches, sweeps } from "../storage/system.ts";
 import { isBadData } from "../storage/transact.ts";
 
 export interface RequestLog {
@@ -58,7 +59,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   const write = async (records: readonly RequestRecord[]): Promise<void> => {
     try {
       await insertRequests(
-        database.db,
+        batches(database).db,
         records.map((record) => toRow(record, nowMs())),
       );
     } catch (error) {
@@ -95,7 +96,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
   };
 
-  const sweep = (): Promise<number> => purgeRequests(database.db, keptDays, PURGE_BATCH);
+  const sweep = (): Promise<number> => purgeRequests(sweeps(database).db, keptDays, PURGE_BATCH);
   const writer = every(WRITE_EVERY_MS, logger, "write the request log", async () => {
     const leftOut = unowned - MAX_UNOWNED;
     unowned = 0;

@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import { every } from "../lib/every.ts";
 import type { Database } from "../storage/database.ts";
+import { sweeps } from "../storage/system.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "../storage/usage-hours.ts";
 
 export interface RollUp {
@@ -31,8 +32,8 @@ export function startRollUp({ database, logger, requestDays, usageDays }: RollUp
     while (await rollUsage(database));
   };
   const purge = async (): Promise<number> => {
-    const attempts = await purgeAll(() => purgeAttempts(database.db, requestDays, PURGE_BATCH));
-    return attempts + (await purgeAll(() => purgeUsage(database.db, usageDays, PURGE_BATCH)));
+    const attempts = await purgeAll(() => purgeAttempts(sweeps(database).db, requestDays, PURGE_BATCH));
+    return attempts + (await purgeAll(() => purgeUsage(sweeps(database).db, usageDays, PURGE_BATCH)));
   };
   const roller = every(ROLL_EVERY_MS, logger, "add up usage", roll);
   const purger = every(PURGE_EVERY_MS, logger, "purge usage", async () => {

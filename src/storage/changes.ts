@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts";
 import type { Database } from "./database.ts";
+import { engine } from "./system.ts";
 
 export interface Changes {
   /** `detail` is null when some may have been missed. Answers how to stop listening. */
@@ -63,7 +64,8 @@ function readChange(payload: string): { readonly topic: ChangeTopic; readonly de
   }
 }
 
-async function listenEmbedded({ direct, db }: Database, heard: (payload: string) => void): Promise<Ears> {
+async function listenEmbedded(database: Database, heard: (payload: string) => void): Promise<Ears> {
+  const { direct, db } = engine(database);
   if (direct.engine !== "pglite") throw new Error("the embedded engine was expected");
   const { pglite } = direct;
   const unlisten = await db.connection().execute(() => pglite.listen(CHANGES_CHANNEL, heard));

@@ -6,6 +6,7 @@ import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-
 import { lockDirectory } from "./directory-state.ts";
 import type { Seal } from "./seal.ts";
 import { credentialPlace, webhookSecretPlace } from "./secret-places.ts";
+import { installation } from "./system.ts";
 import { transact } from "./transact.ts";
 
 /** How many of each need one key of the ring. */
@@ -18,7 +19,8 @@ export interface KeyUse {
 }
 
 /** Answers how many were wrapped anew. One whose key is not in the ring throws. */
-export async function rewrapDataKeys({ db }: Pick<Database, "db">, ring: Seal): Promise<number> {
+export async function rewrapDataKeys(database: Pick<Database, "db">, ring: Seal): Promise<number> {
+  const { db } = installation(database);
   const rows = await db.selectFrom("data_keys").select(["scope", "version", "wrapped"]).execute();
   let count = 0;
   for (const { scope, version, wrapped } of rows) {
@@ -36,7 +38,8 @@ export async function rewrapDataKeys({ db }: Pick<Database, "db">, ring: Seal): 
   return count;
 }
 
-export async function countKeyUse({ db }: Pick<Database, "db">, ring: Seal): Promise<readonly KeyUse[]> {
+export async function countKeyUse(database: Pick<Database, "db">, ring: Seal): Promise<readonly KeyUse[]> {
+  const { db } = installation(database);
   const keyOf = (column: string) => sql.raw(`encode(substring(${column} from 2 for 4), 'hex')`);
   const { rows } = await sql<{ key: string; kind: "dataKeys" | "answers"; count: bigint }>`
     select ${keyOf("wrapped")} as key, 'dataKeys' as kind, count(*) as count from data_keys group by 1
@@ -57,7 +60,8 @@ export async function countKeyUse({ db }: Pick<Database, "db">, ring: Seal): Pro
 }
 
 /** Large results lie in the object store, and do not tell which key they need. */
-export async function countLargeResults({ db }: Pick<Database, "db">): Promise<number> {
+export async function countLargeResults(database: Pick<Database, "db">): Promise<number> {
+  const { db } = installation(database);
   const { rows } = await sql<{ count: bigint }>`
     select count(*) as count from jobs where result_key is not null`.execute(db);
   return Number(rows[0]?.count ?? 0n);
@@ -65,7 +69,7 @@ export async function countLargeResults({ db }: Pick<Database, "db">): Promise<n
 
 /** What the ring itself sealed before there were data keys, or nobody did, sealed as everything is since. Answers how many. */
 export async function sealUnderDataKeys(database: Pick<Database, "transaction">, ring: Seal): Promise<number> {
-  return transact(database, async (tx) => {
+  return transact(installation(database), async (tx) => {
     await lockDirectory(tx);
     return (await resealCredentials(tx, ring)) + (await resealWebhooks(tx, ring)) + (await sealAddresses(tx, ring));
   });

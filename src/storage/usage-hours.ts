@@ -2,6 +2,7 @@
 // transaction commits, whoever of many processes does it, and wherever one of them dies.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type Database, type Transacting } from "./database.ts";
+import { batches } from "./system.ts";
 import type { Tables } from "./tables.ts";
 import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS, SUMS } from "./usage-amounts.ts";
 
@@ -20,7 +21,7 @@ interface Progress {
 
 /** Adds up as much as is certain, and marks how far the next call may go. Answers whether there is more to do at once. */
 export async function rollUsage(database: Database): Promise<boolean> {
-  return database.transaction(async (tx) => {
+  return batches(database).transaction(async (tx) => {
     // A locked row has a transaction number too: ours is larger than every one that a barrier can hold.
     const { rows } = await sql<Progress>`
       select barrier_at is not null as has_barrier, pg_snapshot_xmin(pg_current_snapshot()) > barrier_xid as is_passed,

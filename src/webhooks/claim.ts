@@ -8,6 +8,7 @@ import { type DeliveryMessage, leaseSeconds, PER_RECEIVER } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import type { SigningSecrets } from "./sign.ts";
 import { lockWebhook, openWebhook, type WebhookRow } from "./webhook-row.ts";
+import { claims } from "../storage/system.ts";
 
 export interface ClaimedDelivery {
   readonly message: DeliveryMessage;
@@ -31,7 +32,7 @@ export async function claimDelivery(
   services: Pick<WebhookServices, "database" | "seal" | "timeoutMs">,
   message: DeliveryMessage,
 ): Promise<Claim> {
-  return services.database.transaction(async (tx) => {
+  return claims(services.database).transaction(async (tx) => {
     const webhook = await lockWebhook(tx, message.workspaceId);
     const row = await tx
       .selectFrom("webhook_deliveries")
@@ -73,8 +74,8 @@ export async function releaseClaim(
   { database }: Pick<WebhookServices, "database">,
   { deliveryId, turn }: DeliveryMessage,
 ): Promise<void> {
-  await database.db
-    .updateTable("webhook_deliveries")
+  await claims(database)
+    .db.updateTable("webhook_deliveries")
     .set({ claimed_until: null })
     .where("id", "=", deliveryId)
     .where("turn", "=", turn)

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { brand } from "../contract/ids.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
+import { sweeps } from "../storage/system.ts";
 
 /** Longer than a message takes to come again by itself. */
 const OVERDUE_MINUTES = 10;
@@ -11,7 +12,7 @@ export const KEPT_DAYS = 7;
 const BATCH = 200;
 
 export async function sweepWebhooks({ database, queue }: Pick<WebhookServices, "database" | "queue">): Promise<void> {
-  await database.transaction(async (tx) => {
+  await sweeps(database).transaction(async (tx) => {
     const overdue = await tx
       .updateTable("webhook_deliveries")
       // Not again at the next sweep.
@@ -37,8 +38,8 @@ export async function sweepWebhooks({ database, queue }: Pick<WebhookServices, "
   await sql`delete from webhook_deliveries where id in (
     select id from webhook_deliveries
     where created_at < patchbay_now() - make_interval(days => ${KEPT_DAYS}) and state <> 'pending' limit ${BATCH})`.execute(
-    database.db,
+    sweeps(database).db,
   );
   await sql`update webhooks set previous_secret = null, previous_secret_until = null
-    where previous_secret_until <= patchbay_now()`.execute(database.db);
+    where previous_secret_until <= patchbay_now()`.execute(sweeps(database).db);
 }

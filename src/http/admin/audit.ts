@@ -36,7 +36,7 @@ export function getAuditVerification({ admin, readCheckpoint }: AdminEdge): Endp
     contract: verifyAuditContract,
     handle: async ({ request }) => {
       const { workspace } = readQuery(request, verificationQuery);
-      const chain = workspace === undefined ? null : await chainOf(admin.database.db, workspace);
+      const chain = workspace === undefined ? null : await chainOf(admin.database, workspace);
       return {
         status: 200,
         body: { json: await verifyAudit(admin.database, { chain, checkpoint: await readCheckpoint() }) },
