@@ -8,7 +8,7 @@ import { readWindows } from "../storage/budget-windows.ts";
 import type { Transacting } from "../storage/database.ts";
 import { putPlanBudgets, readGranted } from "../storage/plan-budgets.ts";
 import type { OfWorkspace } from "./apps.ts";
-import { DATABASE_NOW } from "./keys.ts";
+import { DATABASE_NOW } from "./key-view.ts";
 import { badReference, noSuch } from "./managed.ts";
 import type { AdminServices } from "./services.ts";
 

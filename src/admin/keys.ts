@@ -1,29 +1,20 @@
 // API keys of a workspace (contract 2, 10; reliability 6): made and shown once, set up anew, rotated with overlap, revoked. A change
 // is one transaction with its audit row, heard by every process.
-import { type Selectable, sql } from "kysely";
+import { sql } from "kysely";
 import { generateKey, hashKey, type KeyKind, visibleParts } from "../auth/key-format.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";
-import { SCOPES, type Scope } from "../contract/scopes.ts";
+import type { Scope } from "../contract/scopes.ts";
 import { announceChange } from "../storage/announce.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
-import type { Tables } from "../storage/tables.ts";
-import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
+import { type GivenSettings, refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
 import { findApp, type OfWorkspace } from "./apps.ts";
-import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
+import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView, stateOf } from "./key-view.ts";
+import { badReference, noSuch, refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { AdminServices } from "./services.ts";
-
-/** `now`: the database's clock, read with the row. */
-export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };
-
-/**
- * The operator's keys may hang on a workspace, and are none of its administrators' business: whoever rotated one would be the
- * operator.
- */
-export const isOfWorkspace = sql<boolean>`role <> 'operator'`;
 
 export interface KeyServices extends AdminServices {
   readonly pepper: Buffer;
@@ -44,26 +35,6 @@ export interface NewKey extends GivenKey {
   readonly role: "member" | "admin";
   readonly mode: "live" | "test";
 }
-
-export const KEY_COLUMNS = [
-  "id",
-  "workspace_id",
-  "app_id",
-  "name",
-  "role",
-  "scopes",
-  "prefix",
-  "last4",
-  "settings",
-  "managed_by",
-  "created_at",
-  "expires_at",
-  "revoked_at",
-  "last_used_at",
-  "replaces",
-] as const;
-
-export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
 
 export async function createKey(
   { database, pepper }: KeyServices,
@@ -270,11 +241,6 @@ function kindOf({ prefix, app_id }: KeyRow): KeyKind {
   return prefix === "svc_test_" ? "test" : "live";
 }
 
-function stateOf({ revoked_at, expires_at, now }: KeyRow): KeyView["state"] {
-  if (revoked_at !== null) return "revoked";
-  return expires_at !== null && expires_at <= now ? "expired" : "active";
-}
-
 interface Change extends OfWorkspace {
   readonly action: string;
   readonly before: KeyRow | null;
@@ -291,44 +257,4 @@ async function record(tx: Transacting, { workspaceId, actor, action, before, aft
     after: audited(after),
   });
   await announceChange(tx, "keys", after.id);
-}
-
-/** Nothing that could be used, and nothing that moves by itself. */
-function audited(row: KeyRow) {
-  return {
-    app_id: row.app_id,
-    name: row.name,
-    role: row.role,
-    scopes: row.scopes,
-    last4: row.last4,
-    ...shownSettings(row.settings),
-    expires_at: row.expires_at?.toISOString() ?? null,
-    revoked_at: row.revoked_at?.toISOString() ?? null,
-    replaces: row.replaces,
-  };
-}
-
-/** `secret` only for the call that made it. */
-export function keyView(row: KeyRow, secret: string | null = null): KeyView {
-  const { default_purpose: _appsOnly, ...settings } = shownSettings(row.settings);
-  return {
-    object: "key",
-    id: row.id,
-    workspace_id: row.workspace_id,
-    app_id: row.app_id,
-    name: row.name,
-    role: row.role === "admin" ? "admin" : "member",
-    state: stateOf(row),
-    scopes: row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
-    prefix: row.prefix,
-    last4: row.last4,
-    ...settings,
-    managed_by: shownManager(row.managed_by),
-    created_at: row.created_at.toISOString(),
-    expires_at: row.expires_at?.toISOString() ?? null,
-    revoked_at: row.revoked_at?.toISOString() ?? null,
-    last_used_at: row.last_used_at?.toISOString() ?? null,
-    replaces: row.replaces,
-    ...(secret === null ? {} : { secret }),
-  };
 }

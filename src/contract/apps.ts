@@ -25,10 +25,11 @@ export const quotaView = z.strictObject({
   tokens_per_minute: z.number().nullable(),
 });
 
-export const purposeView = z.strictObject({
+/** Of an app, a key or a route. */
+export const boundPurpose = z.strictObject({
   purpose: z.string(),
   description: z.string(),
-  route: z.string(),
+  route: z.string().describe("The route it selects."),
   is_enabled: z.boolean(),
   is_published: z.boolean(),
   defaults: z.record(z.string(), z.unknown()),
@@ -39,7 +40,7 @@ export const routingView = {
   route: z.string().nullable(),
   audio_input_override: z.string().nullable(),
   audio_purpose_policy: z.enum(["fallback", "strict"]).nullable(),
-  purposes: z.array(purposeView),
+  purposes: z.array(boundPurpose),
   quota: quotaView,
 };
 

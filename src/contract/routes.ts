@@ -11,6 +11,7 @@ import {
   requiredMatch,
   time,
 } from "./admin.ts";
+import { boundPurpose } from "./apps.ts";
 import { everywhere } from "./set-up/everywhere.ts";
 import { purposeSection, routeSection } from "./set-up/route.ts";
 import { deletedView } from "./workspaces.ts";
@@ -47,16 +48,7 @@ export const routeVersionView = z.strictObject({
 });
 export type RouteVersionView = z.infer<typeof routeVersionView>;
 
-export const purposeView = z.strictObject({
-  object: z.literal("purpose"),
-  purpose: z.string(),
-  description: z.string(),
-  route: z.string().describe("The route it selects."),
-  is_enabled: z.boolean(),
-  is_published: z.boolean(),
-  defaults: z.record(z.string(), z.unknown()),
-});
-export type PurposeView = z.infer<typeof purposeView>;
+const purposeView = z.strictObject({ object: z.literal("purpose"), ...boundPurpose.shape });
 
 export const purposeList = z.strictObject({
   object: z.literal("list"),

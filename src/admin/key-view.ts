@@ -1,0 +1,81 @@
+// An API key as it is read, shown and audited (contract 2): never its hash, and its secret to one answer alone.
+import { type Selectable, sql } from "kysely";
+import type { KeyView } from "../contract/keys.ts";
+import { SCOPES, type Scope } from "../contract/scopes.ts";
+import type { Tables } from "../storage/tables.ts";
+import { shownSettings } from "./app-settings.ts";
+import { shownManager } from "./managed.ts";
+
+/** `now`: the database's clock, read with the row. */
+export type KeyRow = Omit<Selectable<Tables["api_keys"]>, "secret_hash"> & { readonly now: Date };
+
+/**
+ * The operator's keys may hang on a workspace, and are none of its administrators' business: whoever rotated one would be the
+ * operator.
+ */
+export const isOfWorkspace = sql<boolean>`role <> 'operator'`;
+
+export const KEY_COLUMNS = [
+  "id",
+  "workspace_id",
+  "app_id",
+  "name",
+  "role",
+  "scopes",
+  "prefix",
+  "last4",
+  "settings",
+  "managed_by",
+  "created_at",
+  "expires_at",
+  "revoked_at",
+  "last_used_at",
+  "replaces",
+] as const;
+
+export const DATABASE_NOW = sql<Date>`patchbay_now()`.as("now");
+
+/** Nothing that could be used, and nothing that moves by itself. */
+export function audited(row: KeyRow) {
+  return {
+    app_id: row.app_id,
+    name: row.name,
+    role: row.role,
+    scopes: row.scopes,
+    last4: row.last4,
+    ...shownSettings(row.settings),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    replaces: row.replaces,
+  };
+}
+
+/** `secret` only for the call that made it. */
+export function keyView(row: KeyRow, secret: string | null = null): KeyView {
+  const { default_purpose: _appsOnly, ...settings } = shownSettings(row.settings);
+  return {
+    object: "key",
+    id: row.id,
+    workspace_id: row.workspace_id,
+    app_id: row.app_id,
+    name: row.name,
+    role: row.role === "admin" ? "admin" : "member",
+    state: stateOf(row),
+    scopes: row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
+    prefix: row.prefix,
+    last4: row.last4,
+    ...settings,
+    managed_by: shownManager(row.managed_by),
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    replaces: row.replaces,
+    ...(secret === null ? {} : { secret }),
+  };
+}
+
+export function stateOf({ revoked_at, expires_at, now }: KeyRow): KeyView["state"] {
+  if (revoked_at !== null) return "revoked";
+  return expires_at !== null && expires_at <= now ? "expired" : "active";
+}
