@@ -22,7 +22,7 @@ type Params = Readonly<Record<string, string>>;
 interface Answer {
   readonly status: number;
   readonly code: string | null;
-  /** Everything of it but its request id and its date. */
+  /** Everything of it but what is of this very exchange: its request id, its date. */
   readonly rest: string;
 }
 
@@ -207,6 +207,8 @@ test("contract 2: owners are let in everywhere: every endpoint of the matrix wou
   }
 });
 
+/** Of this very exchange: whether a connection is kept tells how much of an upload had been read when it was refused. */
+const OF_THE_EXCHANGE = new Set(["date", "x-request-id", "connection", "keep-alive"]);
 const NOT_FOUND = ["NOT_FOUND", "JOB_NOT_FOUND"];
 const FORBIDDEN = ["FORBIDDEN"];
 
@@ -267,7 +269,7 @@ async function ask(endpoint: EndpointContract, key: string | null, params: Param
   const isFeed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   const text = isFeed ? "" : await response.text();
   if (isFeed) await response.body?.cancel();
-  const headers = [...response.headers].filter(([header]) => header !== "date" && header !== "x-request-id");
+  const headers = [...response.headers].filter(([header]) => !OF_THE_EXCHANGE.has(header));
   return {
     status: response.status,
     code: response.status < 400 ? null : errorBody.parse(JSON.parse(text)).error.code,
