@@ -1,6 +1,5 @@
 // Writes the configuration file's objects to storage (contract 10: "upserted at start and by `patchbay apply`"). Idempotent;
 // one transaction. Keys that a file once brought and no longer lists stop working: a key taken out of the file is revoked.
-import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {
@@ -13,17 +12,17 @@ import { type AppId, brand, newId, type WorkspaceId } from "../contract/ids.ts";
 import type { SetUpChangeView } from "../contract/apply.ts";
 import type { Role } from "../auth/principal.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { parseUsd } from "../metering/money.ts";
 import { announceChange, CHANGE_TOPICS } from "../storage/announce.ts";
 import { seedAudioUrlDomains, setPlatformDomains } from "../storage/audio-url-domains.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
+import { installation } from "../storage/system.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
+import { putBudgets, putPlans, putPrices } from "./apply-money.ts";
 import { keptName, putScope, releaseMissing } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
-import { installation } from "../storage/system.ts";
 
 export interface ApplyServices {
   readonly database: Database;
@@ -204,67 +203,4 @@ async function revokeMissingKeys(tx: Transacting, kept: readonly Buffer[]): Prom
     .where("managed_by", "=", "file")
     .where("revoked_at", "is", null);
   await (kept.length === 0 ? stale : stale.where("secret_hash", "not in", [...kept])).execute();
-}
-
-async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
-  const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
-  const before = await tx.selectFrom("prices").selectAll().execute();
-  const wanted = new Set(configuration.prices.map(nameOf));
-  for (const row of before)
-    if (!wanted.has(nameOf(row)))
-      await tx.deleteFrom("prices").where("provider", "=", row.provider).where("model", "=", row.model).execute();
-  const known = new Map(before.map((row) => [nameOf(row), row.definition]));
-  for (const { provider, model, ...rest } of configuration.prices) {
-    const definition = JSON.stringify(rest);
-    if (isDeepStrictEqual(known.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
-    await tx
-      .insertInto("prices")
-      .values({ provider, model, definition })
-      .onConflict((conflict) => conflict.columns(["provider", "model"]).doUpdateSet({ definition }))
-      .execute();
-  }
-}
-
-async function putPlans(tx: Transacting, configuration: Configuration): Promise<void> {
-  await tx.deleteFrom("plans").where("managed_by", "=", "file").execute();
-  for (const { id, monthlyChatTokens, creditsUsd } of configuration.plans) {
-    const facts = {
-      monthly_chat_tokens: monthlyChatTokens,
-      credits_nano_usd: parseUsd(creditsUsd) ?? 0n,
-      managed_by: "file",
-    };
-    await tx
-      .insertInto("plans")
-      .values({ id, ...facts })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
-      .execute();
-  }
-}
-
-/** A budget is the same one as long as its app and period are: what it has spent stays spent when its limit changes. */
-async function putBudgets(
-  tx: Transacting,
-  workspaceId: WorkspaceId,
-  appId: AppId,
-  budgets: AppConfiguration["budgets"],
-): Promise<void> {
-  const kept: string[] = [];
-  for (const budget of budgets) {
-    const id = `${appId}/${budget.period}`;
-    kept.push(id);
-    const facts = {
-      limit_nano_usd: budget.limitUsd === null ? null : parseUsd(budget.limitUsd),
-      limit_audio_seconds: budget.limitAudioSeconds,
-      limit_tokens: budget.limitTokens,
-      soft_limit: budget.softLimit,
-      managed_by: "file",
-    };
-    await tx
-      .insertInto("budgets")
-      .values({ id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...facts })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
-      .execute();
-  }
-  const stale = tx.deleteFrom("budgets").where("app_id", "=", appId).where("managed_by", "=", "file");
-  await (kept.length === 0 ? stale : stale.where("id", "not in", kept)).execute();
 }

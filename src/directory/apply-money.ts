@@ -1,0 +1,69 @@
+// What the configuration file says of money (contract 9, 10): prices, plans, budgets; what it no longer names goes.
+import { isDeepStrictEqual } from "node:util";
+import type { AppConfiguration, Configuration } from "../config/configuration.ts";
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { parseUsd } from "../metering/money.ts";
+import type { Transacting } from "../storage/database.ts";
+
+export async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
+  const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
+  const before = await tx.selectFrom("prices").selectAll().execute();
+  const wanted = new Set(configuration.prices.map(nameOf));
+  for (const row of before)
+    if (!wanted.has(nameOf(row)))
+      await tx.deleteFrom("prices").where("provider", "=", row.provider).where("model", "=", row.model).execute();
+  const known = new Map(before.map((row) => [nameOf(row), row.definition]));
+  for (const { provider, model, ...rest } of configuration.prices) {
+    const definition = JSON.stringify(rest);
+    if (isDeepStrictEqual(known.get(nameOf({ provider, model })), JSON.parse(definition))) continue;
+    await tx
+      .insertInto("prices")
+      .values({ provider, model, definition })
+      .onConflict((conflict) => conflict.columns(["provider", "model"]).doUpdateSet({ definition }))
+      .execute();
+  }
+}
+
+export async function putPlans(tx: Transacting, configuration: Configuration): Promise<void> {
+  await tx.deleteFrom("plans").where("managed_by", "=", "file").execute();
+  for (const { id, monthlyChatTokens, creditsUsd } of configuration.plans) {
+    const facts = {
+      monthly_chat_tokens: monthlyChatTokens,
+      credits_nano_usd: parseUsd(creditsUsd) ?? 0n,
+      managed_by: "file",
+    };
+    await tx
+      .insertInto("plans")
+      .values({ id, ...facts })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
+      .execute();
+  }
+}
+
+/** A budget is the same one as long as its app and period are: what it has spent stays spent when its limit changes. */
+export async function putBudgets(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  appId: AppId,
+  budgets: AppConfiguration["budgets"],
+): Promise<void> {
+  const kept: string[] = [];
+  for (const budget of budgets) {
+    const id = `${appId}/${budget.period}`;
+    kept.push(id);
+    const facts = {
+      limit_nano_usd: budget.limitUsd === null ? null : parseUsd(budget.limitUsd),
+      limit_audio_seconds: budget.limitAudioSeconds,
+      limit_tokens: budget.limitTokens,
+      soft_limit: budget.softLimit,
+      managed_by: "file",
+    };
+    await tx
+      .insertInto("budgets")
+      .values({ id, workspace_id: workspaceId, app_id: appId, period: budget.period, ...facts })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
+      .execute();
+  }
+  const stale = tx.deleteFrom("budgets").where("app_id", "=", appId).where("managed_by", "=", "file");
+  await (kept.length === 0 ? stale : stale.where("id", "not in", kept)).execute();
+}
