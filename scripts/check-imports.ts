@@ -181,8 +181,6 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "jobs/run-job.ts",
     "jobs/spent-audio.ts",
     "jobs/transact-for.ts",
-    "webhooks/claim.ts",
-    "webhooks/record-attempt.ts",
   ],
   sweeps: [
     "gateway/provider-deletions.ts",

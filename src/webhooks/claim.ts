@@ -8,7 +8,6 @@ import { type DeliveryMessage, leaseSeconds, PER_RECEIVER } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import type { SigningSecrets } from "./sign.ts";
 import { lockWebhook, openWebhook, type WebhookRow } from "./webhook-row.ts";
-import { claims } from "../storage/system.ts";
 
 export interface ClaimedDelivery {
   readonly message: DeliveryMessage;
@@ -32,7 +31,7 @@ export async function claimDelivery(
   services: Pick<WebhookServices, "database" | "seal" | "timeoutMs">,
   message: DeliveryMessage,
 ): Promise<Claim> {
-  return claims(services.database).transaction(async (tx) => {
+  return services.database.inWorkspace(message.workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, message.workspaceId);
     const row = await tx
       .selectFrom("webhook_deliveries")
@@ -72,14 +71,17 @@ export async function claimDelivery(
 /** After an attempt that did not happen; a worker that dies leaves its claim to its time. */
 export async function releaseClaim(
   { database }: Pick<WebhookServices, "database">,
-  { deliveryId, turn }: DeliveryMessage,
+  { workspaceId, deliveryId, turn }: DeliveryMessage,
 ): Promise<void> {
-  await claims(database)
-    .db.updateTable("webhook_deliveries")
-    .set({ claimed_until: null })
-    .where("id", "=", deliveryId)
-    .where("turn", "=", turn)
-    .execute();
+  await database.inWorkspace(workspaceId, (tx) =>
+    tx
+      .updateTable("webhook_deliveries")
+      .set({ claimed_until: null })
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "=", deliveryId)
+      .where("turn", "=", turn)
+      .execute(),
+  );
 }
 
 async function runningFor(tx: Transacting, { workspaceId }: DeliveryMessage): Promise<number> {

@@ -10,7 +10,6 @@ import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import { nextDelaySeconds } from "./schedule.ts";
 import type { WebhookServices } from "./services.ts";
 import { auditView, isSameSetting, lockWebhook, type WebhookRow } from "./webhook-row.ts";
-import { claims } from "../storage/system.ts";
 
 /** Nothing but failures for so long disables the webhook. */
 export const FAILING_DAYS = 5;
@@ -22,7 +21,7 @@ export async function recordAttempt(
   delivery: ClaimedDelivery,
   attempted: Attempted,
 ): Promise<void> {
-  await claims(services.database).transaction(async (tx) => {
+  await services.database.inWorkspace(delivery.message.workspaceId, async (tx) => {
     const webhook = await lockWebhook(tx, delivery.message.workspaceId);
     const made = await insertAttempt(tx, delivery, attempted);
     if (made === null) return;
