@@ -205,7 +205,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "operations/restore.ts",
     "storage/rotate-keys.ts",
   ],
-  engine: ["queue/queue.ts", "storage/changes.ts"],
+  engine: ["queue/queue.ts", "storage/changes.ts", "storage/database-clock.ts"],
   operatorsSight: [
     "admin/audit-checkpoint.ts",
     "admin/plans.ts",
@@ -217,7 +217,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
 /** Where the handle is made, and where it is given a name. */
 const HOLDS_SYSTEM_SIGHT = /^src\/storage\/(database|transact|system)\.ts$/u;
 const TAKES_SYSTEM_SIGHT =
-  /\bdatabase\??\.(db|transaction)\b|\btransact\((services\.)?database\b|\{[^{}\n]*\b(db|transaction)\b[^{}\n]*\}(: [^=;\n]*\bDatabase\b| = [\w.]*\bdatabase\b)|database: \{ ?(db|transaction)\b/u;
+  /\bdatabase\??\.(db|transaction)\b|\btransact(Again)?\((services\.)?database\b|\{[^{}\n]*\b(db|transaction)\b[^{}\n]*\}(: [^=;\n]*\bDatabase\b| = [\w.]*\bdatabase\b)|database: \{ ?(db|transaction)\b/u;
 
 /** The rooms that may hold statements; all others call their functions. */
 const STATES_SQL =

@@ -104,7 +104,9 @@ async function succeed(
   const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
   const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
-  await insist(insistence, () => writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }));
+  await insist(insistence, () =>
+    writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }),
+  );
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
   const stored = await storeResult(services, job, result, insistence);
   await insist(insistence, () =>

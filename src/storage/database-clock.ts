@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import { every } from "../lib/every.ts";
 import type { Database } from "./database.ts";
+import { engine } from "./system.ts";
 
 export interface DatabaseClock {
   now(): Date;
@@ -30,7 +31,8 @@ export async function followDatabaseClock(database: Database, logger: Logger): P
 }
 
 /** By how much the database's clock is ahead. An answer that took long says little, and is taken for agreement within that time. */
-async function measure({ db }: Database): Promise<number> {
+async function measure(database: Database): Promise<number> {
+  const { db } = engine(database);
   const askedMs = Date.now();
   const { rows } = await sql<{ now: Date }>`select patchbay_now() as now`.execute(db);
   const answeredMs = Date.now();

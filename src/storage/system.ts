@@ -29,7 +29,7 @@ export const lookUps: typeof allSeeing = allSeeing;
 /** The set-up of the whole installation: the file that is applied, the directory that is read from it, its keys, backups and checks. */
 export const installation: typeof allSeeing = allSeeing;
 
-/** The engine itself, and no row of a workspace: notifications, the queue's own tables. */
+/** The engine itself, and no row of a workspace: notifications, the clock, the queue's own tables. */
 export const engine: typeof allSeeing = allSeeing;
 
 /** What the operator alone may ask: lists of all workspaces, plans, the chains of the audit log, how many jobs there are. */
