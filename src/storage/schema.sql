@@ -856,6 +856,8 @@ create policy system on connections for all to patchbay_system_of_postgres using
 
 create policy tenant on connections for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
+create policy tenant_shared on connections for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
+
 create policy system on credit_grants for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on credit_grants for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
@@ -895,6 +897,8 @@ create policy tenant on route_versions for all to patchbay_tenant_of_postgres us
 create policy system on routes for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on routes for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy tenant_shared on routes for select to patchbay_tenant_of_postgres using (scope = 'platform'::text);
 
 create policy system on usage_days for all to patchbay_system_of_postgres using true with check true;
 
