@@ -23,7 +23,7 @@ after(() => database.close());
 const sealed = (workspaceId: WorkspaceId, place: SecretPlace, text: string) =>
   database.inWorkspace(workspaceId, (tx) => sealSecret(tx, ring, place, text));
 
-test("K-04: a secret swapped between tenants, objects, fields or versions does not open: all of 255 pairs", async () => {
+test("K-04: a secret swapped between tenants, objects, fields or versions does not open: all of 360 pairs", async () => {
   const workspaces = [newId("workspace"), newId("workspace"), newId("workspace")];
   const places = workspaces.flatMap((id) => [
     credentialPlace(id, "dg"),
@@ -31,6 +31,7 @@ test("K-04: a secret swapped between tenants, objects, fields or versions does n
     credentialPlace(id, "secret"),
     webhookSecretPlace(id, "secret"),
     webhookSecretPlace(id, "previous_secret"),
+    webhookSecretPlace(id, "sealed_url"),
   ]);
   const kept = [];
   for (const place of places)
@@ -60,7 +61,7 @@ test("K-04: a secret swapped between tenants, objects, fields or versions does n
     }
     assert.throws(() => keys.open(bytes.subarray(0, 20), place));
   }
-  assert.equal(refused, 15 * 14 + 15 * 3);
+  assert.equal(refused, 18 * 17 + 18 * 3);
 });
 
 test("reliability 6: two workspaces have different data keys, wrapped; neither reads the other's", async () => {
@@ -82,6 +83,21 @@ test("reliability 6: two first secrets of a workspace at once are sealed with on
     all.map((bytes) => keys.open(bytes, place)),
     all.map((_, at) => `secret ${at}`),
   );
+});
+
+test("K-04: bound to a workspace the platform's account is there to be named, and its credential does not open", async () => {
+  const place = credentialPlace("platform", "shared");
+  const credential = await database.transaction((tx) => sealSecret(tx, ring, place, "the platform's"));
+  await database.db
+    .insertInto("connections")
+    .values({ scope: "platform", id: "shared", kind: "deepgram", credential, managed_by: "test" })
+    .execute();
+  const open = async (db: TestDatabase["db"]) => {
+    const row = await db.selectFrom("connections").selectAll().where("id", "=", "shared").executeTakeFirstOrThrow();
+    return (await readDataKeys(db, ring, "platform")).open(row.credential ?? Buffer.alloc(0), place);
+  };
+  assert.equal(await open(database.db), "the platform's");
+  await assert.rejects(database.inWorkspace(newId("workspace"), open), /There is no data key/u);
 });
 
 test("reliability 6: what the ring itself sealed is readable, and sealed under data keys at a start, and so is an address that nobody sealed", async () => {
