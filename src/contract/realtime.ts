@@ -4,8 +4,10 @@ import type { EndpointContract } from "./endpoint.ts";
 import { transcriptionFields } from "./transcription.ts";
 
 /** The first frame; then the audio in binary frames, then `{"type":"finish"}`. */
-export const realtimeStart = transcriptionFields.omit({ mode: true, stream: true, dry_run: true }).extend({
+export const realtimeStart = transcriptionFields.omit({ dry_run: true }).extend({
   type: z.literal("start"),
+  mode: z.literal("realtime").describe("What a socket is anyway; may be left out.").optional(),
+  stream: z.literal(true).describe("What a socket is anyway; may be left out.").optional(),
   encoding: z
     .enum(["pcm_s16le", "webm_opus"])
     .describe("Bare 16-bit samples of one channel, or what a browser's recorder gives."),
@@ -25,7 +27,7 @@ export const getRealtimeContract: EndpointContract = {
   operationId: "openRealtimeTranscription",
   summary: "Turn live audio into text over a WebSocket",
   description:
-    'A WebSocket. The key is sent in `Authorization`, or a token in `Sec-WebSocket-Protocol: patchbay.v1, patchbay.token.<token>`; never in the URL. The first text frame is `{"type":"start","encoding":"pcm_s16le","sample_rate":16000}` with any fields of `POST /v1/transcription` but `mode`, `stream`, `dry_run` and the audio; binary frames of at most 65,536 bytes are audio; `{"type":"finish"}` asks for the rest. The server sends `{"event","data"}` with the events of a streamed transcription and closes with 1000, 1008 (the caller\'s doing, its budget included) or 1011, after one `error` event.',
+    'A WebSocket. The key is sent in `Authorization`, or a token in `Sec-WebSocket-Protocol: patchbay.v1, patchbay.token.<token>`; never in the URL. The first text frame is `{"type":"start","encoding":"pcm_s16le","sample_rate":16000}` with any fields of `POST /v1/transcription` but `dry_run` and the audio (`mode` and `stream` may say `realtime` and `true`, which they are); binary frames of at most 65,536 bytes are audio; `{"type":"finish"}` asks for the rest. The server sends `{"event","data"}` with the events of a streamed transcription and closes with 1000, 1008 (the caller\'s doing, its budget included) or 1011, after one `error` event.',
   auth: "key",
   scope: "transcribe",
   isRouted: true,

@@ -1,5 +1,6 @@
 // The transcripts of a recording's pieces as the one of the whole (contract 10, `split_long_audio`): times moved to where each piece
 // begins, texts in order, nothing left out. Pure.
+import { joinWords } from "../lib/join-words.ts";
 import type { ProviderTranscript, ProviderWord, Receipt } from "../providers/provider.ts";
 
 export interface HeardPiece {
@@ -10,12 +11,10 @@ export interface HeardPiece {
 
 export function mergePieces(pieces: readonly HeardPiece[], channels: number): ProviderTranscript {
   const transcripts = pieces.map(({ transcript }) => transcript);
+  const texts = transcripts.map(({ text }) => text.trim()).filter((text) => text !== "");
   const { language, confidence } = languageOf(pieces);
   return {
-    text: transcripts
-      .map(({ text }) => text.trim())
-      .filter((text) => text !== "")
-      .join(channels > 1 ? "\n" : " "),
+    text: channels > 1 ? texts.join("\n") : joinWords(texts),
     language,
     languageConfidence: confidence,
     segments: pieces.flatMap((piece) => piece.transcript.segments.map((segment) => moved(segment, piece))),

@@ -1,5 +1,6 @@
 // AssemblyAI's socket: wss …/v3/ws, bare samples in frames of a tenth of a second, no faster than they are spoken
 // (assemblyai.com/docs/streaming, checked 2026-11-20). Its turns are put together into the transcript object that a file would have had.
+import { gapBetween, joinWords } from "../lib/join-words.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { unmetFeatures } from "./asked-features.ts";
@@ -150,9 +151,10 @@ function createReader(): LiveReader {
   function ended(each: Turn): readonly Piece[] {
     const transcript = each.transcript.trim();
     if (transcript === "") return [];
+    const gap = gapBetween(turns.at(-1)?.transcript ?? "", transcript);
     turns.push({ ...each, transcript });
     return [
-      { type: "text", text: `${turns.length === 1 ? "" : " "}${transcript}` },
+      { type: "text", text: `${gap}${transcript}` },
       { type: "segment", segment: segmentOf(each, transcript) },
     ];
   }
@@ -222,7 +224,7 @@ function bodyOf(turns: readonly Turn[], id: string | null, seconds: unknown): ob
   const heard = turns.find(({ language_code: code }) => code != null);
   return {
     id: id ?? "unknown",
-    text: turns.map(({ transcript }) => transcript).join(" "),
+    text: joinWords(turns.map(({ transcript }) => transcript)),
     audio_duration: seconds,
     language_code: heard?.language_code ?? null,
     language_confidence: heard?.language_confidence ?? null,

@@ -1,5 +1,6 @@
 // Deepgram's socket: wss …/v1/listen with the query of the pre-recorded endpoint (developers.deepgram.com, checked
 // 2026-11-20). Its final results are put together into the body that a file would have had, so that one reader judges both.
+import { gapBetween, joinWords } from "../lib/join-words.ts";
 import { z } from "zod";
 import { ProviderError, type StreamingIo } from "./io.ts";
 import { type LiveReader, streamOverSocket } from "./live-wire.ts";
@@ -115,13 +116,12 @@ function createReader(isMultichannel: boolean): LiveReader {
       }
       model ??= modelInfo(data);
       if (!data.is_final || textOf(data) === "") return [];
+      const gap = gapBetween(textBefore(finals), textOf(data));
       finals.push(data);
       const segments = utterancesOf(data).map((utterance) => segmentOf(utterance, isMultichannel));
       return [
         // Of several channels the whole is by time, which is not the order in which they come.
-        ...(isMultichannel
-          ? []
-          : [{ type: "text", text: `${finals.length === 1 ? "" : " "}${textOf(data)}` } as const]),
+        ...(isMultichannel ? [] : [{ type: "text", text: `${gap}${textOf(data)}` } as const]),
         ...segments.map((segment) => ({ type: "segment", segment }) as const),
       ];
     },
@@ -147,6 +147,11 @@ function modelInfo({ metadata: about }: Results): unknown {
   return Object.values(info).every((value) => typeof value === "object") ? info : { model: info };
 }
 
+function textBefore(finals: readonly Results[]): string {
+  const last = finals.at(-1);
+  return last === undefined ? "" : textOf(last);
+}
+
 function textOf({ channel }: Results): string {
   return channel.alternatives[0]?.transcript.trim() ?? "";
 }
@@ -170,7 +175,7 @@ function utterancesOf(result: Results): readonly Utterance[] {
     ];
   }
   return runs.map(({ first, last, all }) => ({
-    transcript: all.map((each) => each.punctuated_word ?? each.word).join(" "),
+    transcript: joinWords(all.map((each) => each.punctuated_word ?? each.word)),
     start: first.start,
     end: last.end,
     confidence: null,
@@ -216,7 +221,7 @@ function bodyOf(finals: readonly Results[], about: z.infer<typeof metadata>, mod
     return {
       alternatives: [
         {
-          transcript: own.map(textOf).join(" "),
+          transcript: joinWords(own.map(textOf)),
           words: alternatives.flatMap(({ words }) => words ?? []),
           languages: alternatives[0]?.languages ?? null,
         },

@@ -1,5 +1,6 @@
 // Reading the results of Google's speech API v2, of a recognition and of a batch alike: proto3 JSON, in which what is zero or
 // empty is left out. Pure.
+import { joinWords } from "../lib/join-words.ts";
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
@@ -58,14 +59,7 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
   const pieces = heard.map((each) => readResult(each, multichannel, ends));
   const tags = [...new Set(heard.map(tagOf))].toSorted((one, other) => one - other);
   return {
-    text: tags
-      .map((tag) =>
-        heard
-          .filter((each) => tagOf(each) === tag)
-          .map(transcriptOf)
-          .join(" "),
-      )
-      .join("\n"),
+    text: tags.map((tag) => joinWords(heard.filter((each) => tagOf(each) === tag).map(transcriptOf))).join("\n"),
     words: pieces.flatMap(({ words }) => words),
     segments: pieces.flatMap(({ segments }) => segments),
     // Tags count from 1 and silent channels may have no result; without separation only the first is heard.
@@ -148,7 +142,7 @@ function turnsOf(words: readonly Word[]): readonly Turn[] {
     if (last?.speaker === speaker) last.words.push(one);
     else turns.push({ speaker, words: [one] });
   }
-  return turns.map((turn) => ({ ...turn, text: turn.words.map((one) => one.word).join(" ") }));
+  return turns.map((turn) => ({ ...turn, text: joinWords(turn.words.map((one) => one.word)) }));
 }
 
 /** Where its words have no times, a turn lies somewhere within its result, and no closer place is claimed. */

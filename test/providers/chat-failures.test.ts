@@ -182,7 +182,8 @@ for (const wire of WIRE_NAMES) {
     });
 
     test(`contract 1: ${name}: silence until the deadline is a timeout`, async (t) => {
-      const url = await socketServer(t, () => {});
+      t.mock.timers.enable({ apis: ["setTimeout"] });
+      const url = await socketServer(t, (socket) => socket.once("data", () => t.mock.timers.tick(60)));
       const limit = stream ? { firstByteTimeoutMs: 60 } : { deadlineMs: 60 };
       const { error } = await failureAt(t, wire, stream, url, limit);
       assert.equal(error.kind, "timeout");

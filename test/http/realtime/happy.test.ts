@@ -43,6 +43,12 @@ test("contract 10: text comes while it is spoken, before the finish", async () =
   caller.socket.terminate();
 });
 
+test("contract 3, 10: a start that says it is realtime, or a stream, says what it is", async () => {
+  const caller = await call(gateway.origin);
+  await speak(caller, { ...START, mode: "realtime", stream: true }, samples().subarray(0, 32_000));
+  assert.equal((await caller.closed)[0], 1000);
+});
+
 test("contract 10: targets that take files alone are passed over, and the provider is told what the samples are", async () => {
   const caller = await call(gateway.origin);
   await speak(caller);

@@ -71,6 +71,7 @@ for (const [name, send, code] of [
   ["audio before the start", [Buffer.alloc(320)], "INVALID_REQUEST"],
   ["a start that is no JSON", ["{"], "INVALID_REQUEST"],
   ["an unknown field", [{ ...START, color: "blue" }], "INVALID_REQUEST"],
+  ["a mode that no socket has", [{ ...START, mode: "batch" }], "INVALID_REQUEST"],
   ["a model", [{ ...START, model: "nova-3" }], "ROUTE_CONTROL_FIELD_REJECTED"],
   ["another rate", [{ ...START, sample_rate: 8_000 }], "INVALID_REQUEST"],
   ["another encoding", [{ ...START, encoding: "mp3" }], "INVALID_REQUEST"],
