@@ -22,6 +22,9 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       if (event !== null) yield event;
     }
   }
+  // What was held back was the last line break after all.
+  const last = pending.endsWith("\r\r") ? parseEvent(pending) : null;
+  if (last !== null) yield last;
 }
 
 function parseEvent(block: string): ServerEvent | null {

@@ -17,6 +17,7 @@ import {
 import { createMeasurer, type Measurement } from "../../src/audio/measure.ts";
 import type { AudioFormat } from "../../src/audio/media-types.ts";
 import { fixture } from "./build-audio.ts";
+import { assertSane } from "./sane.ts";
 
 const measurer = createMeasurer();
 after(() => measurer.close());
@@ -70,30 +71,6 @@ test("§3 an mp4 cut off in its sound is as long as the sound that is there; cut
   const unindexed = await measure(fixture("speech-moov-at-end.m4a").slice(0, 20_000));
   assert.deepEqual(unindexed, { ok: false, code: "INVALID_AUDIO", reason: "is cut off before its index" });
 });
-
-/** The most a byte can hold: 8 kbit/s for MPEG audio, one packet of the longest kind elsewhere. */
-const MOST_SECONDS_PER_BYTE: Record<AudioFormat, number> = {
-  wav: 1 / 40,
-  mp3: 0.001,
-  mpeg: 0.001,
-  webm: 1,
-  mp4: 1.024,
-  m4a: 1.024,
-};
-
-function assertSane(measurement: Measurement, bytes: Uint8Array): void {
-  if (!measurement.ok) {
-    // These two verdicts would mean a hang, or an error no rule foresaw.
-    assert.ok(!["could not be read in time", "could not be read"].includes(measurement.reason), measurement.reason);
-    return;
-  }
-  const { durationSeconds, format } = measurement;
-  assert.ok(Number.isFinite(durationSeconds) && durationSeconds >= 0.1, String(durationSeconds));
-  assert.ok(
-    durationSeconds <= bytes.length * MOST_SECONDS_PER_BYTE[format],
-    `${durationSeconds} s in ${bytes.length} bytes`,
-  );
-}
 
 const recordings = names.map((name) => ({ name, bytes: fixture(name) }));
 const anyRecording = constantFrom(...recordings);

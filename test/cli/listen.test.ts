@@ -7,6 +7,7 @@ import { PassThrough, Readable } from "node:stream";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { EXIT } from "../../src/cli/exit-codes.ts";
+import { readEvents } from "../../src/cli/read-events.ts";
 import { listen } from "../../src/cli/listen.ts";
 import { CliError } from "../../src/cli/terminal.ts";
 import { newId } from "../../src/contract/ids.ts";
@@ -78,6 +79,15 @@ function terminal(env: Readonly<Record<string, string>> = {}) {
     note: lines(stderr),
   };
 }
+
+test("contract 3: the last event of a stream is read, too, where lines end with a carriage return alone", async () => {
+  const wire = 'event: chat.delta\rdata: {"text":""}\r\r';
+  for (let cut = 0; cut < wire.length; cut += 1) {
+    const pieces = [wire.slice(0, cut), wire.slice(cut)].map((piece) => Buffer.from(piece));
+    const events = await Array.fromAsync(readEvents(ReadableStream.from(pieces)));
+    assert.deepEqual(events, [{ name: "chat.delta", data: { text: "" } }], `cut at ${cut}`);
+  }
+});
 
 test("contract 6: each event reaches the local receiver byte for byte, signed as it came, and is reported", async (t) => {
   const events = [event(), event(), event()];

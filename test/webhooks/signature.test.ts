@@ -177,6 +177,30 @@ test("spec 6.3: without a signature, without a secret, or with a body that is no
   assert.deepEqual(verdict, { ok: false, reason: "malformed_body" });
 });
 
+test("spec 6.3: a delivery verifies however its headers are spelled, and only with both of them", () => {
+  const headers = headersOf(first);
+  const judge = (changed: Readonly<Record<string, string | readonly string[]>>) =>
+    verifyWebhook({ body: first.body, headers: changed, secret: first.secret, nowMs: first.timestamp * 1000 });
+  const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
+  assert.equal(judge(shouted).ok, true);
+  assert.equal(judge({ ...headers, "x-svc-webhook-signature": first.signature.toUpperCase() }).ok, true);
+  const { "x-svc-webhook-ts": _timestamp, ...withoutTime } = headers;
+  assert.deepEqual(judge(withoutTime), { ok: false, reason: "missing_header" });
+});
+
+test("spec 6.3: genuine bytes that are no event are malformed; an event is read as the text it is", () => {
+  const event = { type: "transcription.job.succeeded", job_id: "jöb", status: "succeeded", occurred_at: "now" };
+  const { type: _type, ...three } = event;
+  const judge = (body: string) => {
+    const message = { id: "evt_1", body, timestampSeconds: first.timestamp };
+    const headers = signatureHeaders(message, { current: first.secret, previous: null });
+    return verifyWebhook({ body, headers, secret: first.secret, nowMs: first.timestamp * 1000 });
+  };
+  for (const body of ["null", "7", '"text"', "[]", "{", "", JSON.stringify(three)])
+    assert.deepEqual(judge(body), { ok: false, reason: "malformed_body" }, body);
+  assert.deepEqual(judge(JSON.stringify(event)), { ok: true, id: "evt_1", event });
+});
+
 test("contract 6: a secret is whsec_ and 32 random bytes in base64", () => {
   const secrets = new Set(Array.from({ length: 1_000 }, makeSecret));
   assert.equal(secrets.size, 1_000);

@@ -77,7 +77,7 @@ export interface Bench {
   isEmpty(): Promise<void>;
 }
 
-export async function openBench(t: TestContext, memoryLimitBytes = 1_000): Promise<Bench> {
+export async function openBench(t: Pick<TestContext, "after">, memoryLimitBytes = 1_000): Promise<Bench> {
   const directory = await mkdtemp(join(tmpdir(), "patchbay-body-"));
   const spool = await openSpool({ directory, memoryLimitBytes });
   t.after(async () => {

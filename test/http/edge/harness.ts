@@ -73,7 +73,7 @@ export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; log
   return { app, logs };
 }
 
-export async function startEdge(t: TestContext, options: EdgeOptions = {}): Promise<RunningEdge> {
+export async function startEdge(t: Pick<TestContext, "after">, options: EdgeOptions = {}): Promise<RunningEdge> {
   const { app, logs } = testEdge(options);
   await app.listen({ host: "127.0.0.1", port: 0 });
   t.after(async () => {

@@ -1,0 +1,85 @@
+// Server-sent events: what we write, cut anywhere and with any line ends, is what our readers read; and whatever else comes is
+// events or a refusal of the reader's own (contract 3, 7).
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { readEvents as readForCli } from "../../src/cli/read-events.ts";
+import { eventText } from "../../src/http/sse.ts";
+import { ProviderError } from "../../src/providers/io.ts";
+import { readEvents } from "../../src/providers/read-events.ts";
+import type { Fuzz } from "./fuzz.ts";
+import { cutAt, cuts } from "./pieces.ts";
+
+const event = fc.record({
+  event: fc.constantFrom("chat.delta", "transcript.segment", "error"),
+  data: fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }).filter((value) => typeof value !== "string"),
+    fc.record({ text: fc.string({ unit: "binary" }) }),
+  ),
+});
+const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
+const noise = fc.array(
+  fc.constantFrom(
+    "data:",
+    "event:",
+    "id:",
+    "retry:",
+    ":",
+    " ",
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    "{",
+    '"',
+    "}",
+    "[DONE]",
+    "\ufeff",
+    "\0",
+    "é",
+    "\u2028",
+    "x".repeat(99),
+  ),
+  { maxLength: 40 },
+);
+
+async function* over(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
+
+async function fromProvider(pieces: readonly Uint8Array[]) {
+  const events: unknown[] = [];
+  try {
+    for await (const { event, data } of readEvents(over(pieces))) events.push([event, data]);
+    return { events };
+  } catch (error) {
+    assert.ok(error instanceof ProviderError, String(error));
+    return { events, refusal: error.message };
+  }
+}
+
+export const events: Fuzz = {
+  about: "server-sent events, ours and noise, cut anywhere",
+  shortRuns: 500,
+  open: async () => ({
+    property: fc.asyncProperty(
+      fc.array(event, { maxLength: 6 }),
+      lineEnd,
+      noise,
+      cuts,
+      async (sent, end, tokens, places) => {
+        // Inside JSON a line end is escaped: each one in the text is the protocol's.
+        const wire = Buffer.from(sent.map(eventText).join("").replaceAll("\n", end));
+        const pieces = cutAt(wire, places);
+        const expected = sent.map(({ event: name, data }) => [name, JSON.stringify(data)]);
+        assert.deepEqual((await fromProvider(pieces)).events, expected);
+        const read: unknown[] = [];
+        for await (const { name, data } of readForCli(ReadableStream.from(pieces)))
+          read.push([name, JSON.stringify(data)]);
+        assert.deepEqual(read, expected);
+        const other = Buffer.from(tokens.join(""));
+        assert.deepEqual(await fromProvider(cutAt(other, places)), await fromProvider([other]));
+      },
+    ) as fc.IAsyncProperty<unknown>,
+    close: async () => undefined,
+  }),
+};

@@ -1,0 +1,56 @@
+// What is broken, and which tests are to notice: the quick ones first.
+import type { Besides } from "./changes.ts";
+
+export interface Subject {
+  readonly file: string;
+  readonly tests: readonly string[];
+  readonly besides?: readonly Besides[];
+}
+
+const ROUTING = [
+  "test/routing/decide-route.test.ts",
+  "test/routing/purpose.test.ts",
+  "test/routing/decide-translation.test.ts",
+  "test/routing/judge-cut.test.ts",
+  "test/routing/live-audio.test.ts",
+  "test/routing/model-limits.test.ts",
+];
+const SLOTS = ["test/idempotency/idempotency.test.ts"];
+
+/** Promises of reliability 4 and 8 (R1, R2, R8): at least 90 % of each are to be noticed. */
+export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
+  guard: [
+    { file: "src/outbound/address.ts", tests: ["test/outbound/address.test.ts", "test/outbound/guard.test.ts"] },
+    { file: "src/outbound/target-policy.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
+    { file: "src/outbound/guard.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
+    {
+      file: "src/outbound/system-network.ts",
+      tests: ["test/outbound/system-network.test.ts", "test/outbound/system-resolver.test.ts"],
+    },
+    {
+      file: "src/audio/remote-reply.ts",
+      tests: ["test/audio/remote-reply.test.ts", "test/audio/remote-audio.test.ts"],
+    },
+    { file: "src/lib/host-name.ts", tests: ["test/lib/host-name.test.ts"] },
+  ],
+  router: [
+    "decide-route",
+    "decide-chat-route",
+    "decide-translation",
+    "judge-cut",
+    "judge-target",
+    "pick-candidates",
+    "required-features",
+    "resolve-purpose",
+  ].map((name) => ({ file: `src/routing/${name}.ts`, tests: ROUTING })),
+  idempotency: [
+    { file: "src/gateway/idempotency.ts", tests: SLOTS },
+    { file: "src/storage/idempotency-slots.ts", tests: SLOTS, besides: ["sql"] },
+    { file: "src/gateway/fingerprint.ts", tests: ["test/gateway/fingerprint.test.ts"] },
+  ],
+  signatures: [
+    { file: "src/webhooks/sign.ts", tests: ["test/webhooks/signature.test.ts"], besides: ["text"] },
+    { file: "src/webhooks/verify.ts", tests: ["test/webhooks/signature.test.ts"], besides: ["text"] },
+    { file: "src/objects/result-token.ts", tests: ["test/objects/result-token.test.ts"], besides: ["text"] },
+  ],
+};
