@@ -22,6 +22,8 @@ export interface Faults {
 
 const ROUTE_CONTROL: ReadonlySet<string> = new Set(["provider", "model", "audio.provider", "audio.model"]);
 const MAX_ISSUES = 50;
+/** A name that is unknown is the caller's own text, as long as the caller likes. */
+const MAX_CHARACTERS = 400;
 
 /** `own`: the endpoint's fields by name; a compatible endpoint may have a `model` of its own. */
 export function createFaults(own: Readonly<Record<string, unknown>> = {}): Faults {
@@ -47,7 +49,7 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
 
   return {
     add(param, message) {
-      issues.push({ param, message });
+      issues.push({ param: param === null ? null : cut(param), message: cut(message) });
     },
     isRouteControl(name) {
       if (!ROUTE_CONTROL.has(name) || Object.hasOwn(own, name)) return false;
@@ -68,4 +70,8 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
       if (refusedName !== null || issues.length > 0) throw error();
     },
   };
+}
+
+function cut(text: string): string {
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}…` : text;
 }

@@ -9,6 +9,7 @@ import { chatOf, postChat } from "../harness/chat-client.ts";
 import { completion, json } from "../harness/chat-upstream.ts";
 import { envelopeOf, postForm } from "../harness/client.ts";
 import { KEY, OTHER_KEY } from "../harness/gateway.ts";
+import { jsonHeader, rawPost } from "../http/transcription/bad-input-bodies.ts";
 import { ask, assertError, get } from "../http/edge/harness.ts";
 import { longestTurnMs } from "./longest-turn.ts";
 import { FORMULA, startTarget, type Target } from "./setup.ts";
@@ -59,6 +60,17 @@ for (const row of hostileRequests.filter(({ code }) => code === null)) {
     assert.deepEqual([now - providerCalls, spooled, canaryConnections], [row.calls ?? 0, 0, 0]);
   });
 }
+
+test("HOS-306 names of megabytes come back cut: a refusal is not as long as what it refuses", async () => {
+  const name = "\u{1f44b}".repeat(500_000);
+  const bodies = [{ [name]: 1 }, { messages: [{ role: "user", content: "x", [name]: 1 }] }, { response_profile: name }];
+  for (const body of bodies) {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const reply = await ask(target.port, rawPost(bytes, { headers: jsonHeader, target: "/v1/chat" }));
+    assertError(reply, 400, "INVALID_REQUEST");
+    assert.ok(reply.body.length < 20_000, `${reply.body.length} characters`);
+  }
+});
 
 test("HOS-305 a transcript that is a page is text to a browser, bare or in JSON", async () => {
   target.serve((_request, response) => response.writeHead(200).end('{"text":"<script>alert(1)</script>"}'));
