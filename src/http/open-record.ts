@@ -47,7 +47,7 @@ export async function recordRefused<P extends EdgePrincipal>(
   frame: Frame<P>,
   { request, reply }: Omit<Opening<P>, "principal">,
 ): Promise<void> {
-  if (contract !== null && contract.isRouted !== true) return;
+  if (frame.openRecord === undefined || (contract !== null && contract.isRouted !== true)) return;
   const authorization = onlyAuthorization(request.raw.rawHeaders);
   const principal =
     authorization === undefined ? null : await unlessAway(frame.authenticate(authorization)).catch(() => null);

@@ -127,7 +127,7 @@ test("contract 3, 10: over random routes the record of each request equals the e
 });
 
 test("contract 3, 10: and equals what a fresh process prints, also when it is asked for the request itself", async () => {
-  const setUp = randomSetUp(SEED + 7, 3, 2);
+  const setUp = randomSetUp(SEED + 7, 4, 2);
   const installation = await makeInstallation();
   try {
     const gateway = await installation.start({ file: setUp.file });
@@ -138,28 +138,35 @@ test("contract 3, 10: and equals what a fresh process prints, also when it is as
     assert.equal(busy.exitCode, 5, "beside a running gateway on embedded storage");
     assert.match(busy.stderr, /dry_run/u);
     await gateway.close();
-    for (const { app, request, id } of asked.slice(0, 3)) {
-      const about = `seed ${SEED + 7}: ${app.id} ${JSON.stringify(request)}`;
-      const whose = ["--api-key", app.secret];
-      const given =
-        request.task === "chat"
-          ? ["--chat", await chatFile(installation.dataDir, request)]
-          : [join(AUDIO, request.file), ...(request.task === "translate" ? ["--translate"] : []), ...flags(request)];
-      const { object, ...explained } = await freshProcess(installation.dataDir, [...given, ...whose]);
-      assert.equal(object, "route_trace");
-      assert.deepEqual(explained, recorded.get(id), about);
-    }
+    const inputs = await Promise.all(asked.map((each) => inputOf(installation.dataDir, each)));
     const [first] = asked;
     assert(first !== undefined);
-    const { object: _object, ...stored } = await freshProcess(installation.dataDir, ["--request", first.id]);
-    assert.deepEqual(stored, recorded.get(first.id));
+    const printed = [
+      ...(await freshProcess(installation.dataDir, EXPLAINER, ...inputs)),
+      // As an operator types it.
+      ...(await freshProcess(installation.dataDir, MAIN, ["--request", first.id])),
+    ];
+    const expected = [...asked, first];
+    assert.equal(printed.length, expected.length);
+    for (const [index, { app, request, id }] of expected.entries()) {
+      const about = `seed ${SEED + 7}: ${app.id} ${JSON.stringify(request)}`;
+      assert.deepEqual(printed[index], { object: "route_trace", ...(recorded.get(id) as object) }, about);
+    }
   } finally {
     await installation.close();
   }
 });
 
-async function chatFile(directory: string, { fields }: RandomRequest): Promise<string> {
-  const path = join(directory, "chat.json");
+/** What the command line is given for the same. */
+async function inputOf(directory: string, { app, request, id }: Asked): Promise<readonly string[]> {
+  const given =
+    request.task === "chat"
+      ? ["--chat", await chatFile(join(directory, `${id}.json`), request)]
+      : [join(AUDIO, request.file), ...(request.task === "translate" ? ["--translate"] : []), ...flags(request)];
+  return [...given, "--api-key", app.secret];
+}
+
+async function chatFile(path: string, { fields }: RandomRequest): Promise<string> {
   await writeFile(path, JSON.stringify({ messages: HELLO, ...fields }));
   return path;
 }
@@ -173,12 +180,25 @@ function flags({ fields }: RandomRequest): readonly string[] {
   });
 }
 
-async function freshProcess(dataDir: string, args: readonly string[]): Promise<Record<string, unknown>> {
-  const main = join(import.meta.dirname, "..", "..", "src", "main.ts");
+const MAIN = join(import.meta.dirname, "..", "..", "src", "main.ts");
+const EXPLAINER = join(import.meta.dirname, "fresh-explainer.ts");
+
+/** What it prints for each input: the program itself takes one, `EXPLAINER` any number. */
+async function freshProcess(
+  dataDir: string,
+  program: string,
+  ...inputs: readonly (readonly string[])[]
+): Promise<readonly unknown[]> {
   const config = ["--config", join(dataDir, "patchbay.yaml"), "--json"];
-  const { stdout } = await promisify(execFile)(process.execPath, [main, "route", "explain", ...args, ...config], {
+  const commands = inputs.map((input) => ["route", "explain", ...input, ...config]);
+  const running = promisify(execFile)(process.execPath, [program, ...(program === MAIN ? commands.flat() : [])], {
     env: {},
     cwd: dataDir,
   });
-  return JSON.parse(stdout) as Record<string, unknown>;
+  running.child.stdin?.end(JSON.stringify(commands));
+  const { stdout } = await running;
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
 }
