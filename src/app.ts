@@ -104,7 +104,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const metrics = openTelemetry({ ...options, outbound, circuits, directory: () => remembered.directory() });
   const accounts = openAccounts(options, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
-  const remembered = await openRemembered(options, nowMs);
+  const remembered = await openRemembered({ ...options, leases }, nowMs);
 
   const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
     {

@@ -6,6 +6,7 @@ import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
 import { findKey } from "./directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
 import { every } from "./lib/every.ts";
+import type { Leases } from "./metering/leases.ts";
 import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
@@ -28,10 +29,11 @@ export interface RememberedOptions {
   readonly seal: Seal;
   readonly pepper: Buffer;
   readonly logger: Logger;
+  readonly leases: Pick<Leases, "giveBack">;
 }
 
 export async function openRemembered(
-  { database, seal, pepper, logger }: RememberedOptions,
+  { database, seal, pepper, logger, leases }: RememberedOptions,
   nowMs: () => number,
 ): Promise<Remembered> {
   const changes = await listenForChanges(database, {
@@ -49,6 +51,7 @@ export async function openRemembered(
   changes.onChange("keys", () => keys.forget());
   const followed = await followDirectory({ database, seal });
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
+  changes.onChange("leases", (workspaceId) => void leases.giveBack(workspaceId));
   changes.onChange("directory", () => refresh.soon());
   return {
     ...followed,

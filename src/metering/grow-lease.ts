@@ -4,10 +4,12 @@ import {
   addGranted,
   closeLeases,
   insertLease,
+  isHeldElsewhere,
   type LeaseOwner,
   type LeaseRow,
   lockLeases,
 } from "../storage/budget-leases.ts";
+import { announceChange } from "../storage/announce.ts";
 import { changeWindows, lockBudgets, lockBudgetsOf, type WindowKey } from "../storage/budget-windows.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { batches } from "../storage/system.ts";
@@ -28,6 +30,8 @@ export interface GrowLease {
   readonly lease: (Slice & { readonly id: LeaseId }) | null;
   /** What the next call must find in it. */
   readonly need: Slice;
+  /** Where it does not fit, whether others are asked for what they hold and do not use. */
+  readonly asksOthers: boolean;
 }
 
 export type Grown =
@@ -38,7 +42,8 @@ export type Grown =
       /** Until the first window ends; null: for ever. */
       readonly usableMs: number | null;
     })
-  | { readonly ok: false; readonly exceeded: BudgetExceeded };
+  /** `isAsked`: others hold some of the budgets and were asked for it, so that it may fit in a moment. */
+  | { readonly ok: false; readonly exceeded: BudgetExceeded; readonly isAsked: boolean };
 
 /** How many calls like this one a slice is for, where the budgets have room. */
 const CALLS_PER_SLICE = 256n;
@@ -57,7 +62,7 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
     const exceeded = budgets
       .map((budget) => judgeBudget(withoutHeld(budget, left), { ...request.need, audioMs: 0n }))
       .find((verdict) => verdict !== null);
-    if (exceeded !== undefined) return { ok: false, exceeded };
+    if (exceeded !== undefined) return { ok: false, exceeded, isAsked: await askOthers(tx, request) };
 
     const slice = sliceOf(budgets, request.need, left);
     const id = isSame && request.lease !== null ? request.lease.id : newId("lease");
@@ -68,6 +73,29 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
       windows.map((key) => move(key, { reserved: slice, spent: NOTHING })),
     );
     return { ok: true, id, usableMs: usableMs(budgets, rows[0]?.now), ...slice };
+  });
+}
+
+async function askOthers(tx: Transacting, { owner, holder, asksOthers }: GrowLease): Promise<boolean> {
+  const { workspaceId } = owner;
+  if (!asksOthers || !(await isHeldElsewhere(tx, workspaceId, holder))) return false;
+  await announceChange(tx, "leases", workspaceId);
+  return true;
+}
+
+/** Gives back a part that nobody spends any more; the lease stays open for the calls that it pays for. */
+export async function shrinkLease(database: Database, id: LeaseId, rest: Slice): Promise<void> {
+  const back = { nanoUsd: -rest.nanoUsd, tokens: -rest.tokens };
+  await transact(batches(database), async (tx) => {
+    const lease = (await lockLeases(tx, [id])).get(id);
+    if (lease === undefined) return;
+    const keys = readWindowKeys(lease.windows);
+    await lockBudgets(tx, [...new Set(keys.map((key) => key.budgetId))]);
+    await addGranted(tx, { id, ...back });
+    await changeWindows(
+      tx,
+      keys.map((key) => move(key, { reserved: back, spent: NOTHING })),
+    );
   });
 }
 

@@ -17,6 +17,8 @@ export interface Leases extends Pick<Ledger, "reserve" | "settle"> {
   flush(): Promise<void>;
   /** Renews what is in use and gives back what is not; the timer calls it. */
   renew(): Promise<void>;
+  /** Gives back at once what is not in use of this workspace's budgets, or of all (null): somebody else's chat was refused for want of it. */
+  giveBack(workspaceId: string | null): Promise<void>;
   /** Of processes that died. Answers how many. */
   sweep(): Promise<number>;
   /** Settles and gives back everything. */
@@ -43,11 +45,13 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
   const pools = new Map<string, LeasePool>();
   const open = new Map<string, { readonly reservation: Reservation; readonly lease: Lease }>();
 
+  const ownerOf = new Map<LeasePool, string>();
   const poolOf = (item: Reservation): LeasePool => {
     const { workspaceId, appId, funding = "none" } = item;
     const key = `${appId} ${funding}`;
     const pool = pools.get(key) ?? createLeasePool(database, { workspaceId, appId, funding }, holder, nowMs);
     pools.set(key, pool);
+    ownerOf.set(pool, workspaceId);
     return pool;
   };
 
@@ -99,6 +103,10 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     },
     flush: () => queue.flush(),
     renew,
+    giveBack: async (workspaceId) => {
+      const asked = [...pools.values()].filter((pool) => workspaceId === null || ownerOf.get(pool) === workspaceId);
+      await Promise.all(asked.map((pool) => pool.giveBack())).catch(tell);
+    },
     sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx)),
     close: async () => {
       clearInterval(timer);

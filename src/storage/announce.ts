@@ -3,8 +3,11 @@
 import { sql } from "kysely";
 import type { Transacting } from "./database.ts";
 
-/** `keys`: API keys, and the apps and workspaces they stand for. `directory`: connections, routes, prices. */
-export const CHANGE_TOPICS = ["keys", "directory"] as const;
+/**
+ * `keys`: API keys, and the apps and workspaces they stand for. `directory`: connections, routes, prices. `leases`: a workspace's chat was
+ * refused for what other processes hold of its budgets.
+ */
+export const CHANGE_TOPICS = ["keys", "directory", "leases"] as const;
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
 export const CHANGES_CHANNEL = "patchbay_changes";

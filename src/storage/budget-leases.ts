@@ -52,6 +52,14 @@ export async function insertLease(tx: Handle, lease: NewLease): Promise<void> {
       ${JSON.stringify(windows)}::jsonb, patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second')`.execute(tx);
 }
 
+/** Whether other processes hold of this workspace's budgets what is not settled; some of it is for calls under way. */
+export async function isHeldElsewhere(tx: Handle, workspaceId: WorkspaceId, holder: string): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`select exists (select from budget_leases
+    where workspace_id = ${workspaceId} and holder <> ${holder} and state = 'open'
+      and (granted_nano_usd > settled_nano_usd or granted_tokens > settled_tokens)) as is`.execute(tx);
+  return rows[0]?.is === true;
+}
+
 export interface LeaseChange {
   readonly id: string;
   readonly nanoUsd: bigint;

@@ -4,6 +4,7 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
+import { listenForChanges } from "../../src/storage/changes.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;
@@ -145,6 +146,37 @@ test("contract 9: many reservations of one app take one durable slice, and each 
   );
 });
 
+test("contract 9: what another process holds and does not use is asked for before a chat is refused, and what it uses is not taken", async (context) => {
+  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+  const id = await budget({ tokens: 1_000n });
+  const there = open();
+  const changes = await listenForChanges(database, { onError: (error) => assert.fail(String(error)) });
+  const wanted = Promise.withResolvers<string | null>();
+  changes.onChange("leases", (workspaceId) => {
+    wanted.resolve(workspaceId);
+    void there.giveBack(workspaceId);
+  });
+  try {
+    const used = reservation(100);
+    assert((await there.reserve(used)).ok);
+    const [held] = await ownLeases();
+    assert((held?.granted_tokens ?? 0n) > 100n, "some of it in advance");
+    const rest = reservation(900);
+    assert.deepEqual(await leases.reserve(rest), { ok: true });
+    assert.equal(await wanted.promise, tenant.workspaceId);
+    assert.equal((await leases.reserve(reservation(1))).ok, false);
+    assert.deepEqual(await windows(id), [{ tokens: [0n, 1_000n], nanoUsd: [0n, 0n] }]);
+    await there.settle(settlement(used, 60));
+    await leases.settle(settlement(rest, 900));
+    await there.close();
+    await leases.close();
+    assert.deepEqual(await windows(id), [{ tokens: [960n, 0n], nanoUsd: [0n, 0n] }]);
+    assert((await ownLeases()).every((row) => row.state === "closed" && !row.unresolved));
+  } finally {
+    await changes.close();
+  }
+});
+
 test("contract 9: failed attempts cost the app nothing; more than was reserved is never counted", async () => {
   const id = await budget({ tokens: 10_000n });
   const [failed, greedy] = [reservation(100), reservation(100)];
@@ -275,6 +307,7 @@ test("contract 9: whatever two processes do at once, the sum of what is spent an
       underWay -= tokens;
       spent += used;
       await own.settle(settlement(item, used));
+      if (random(8) === 0) await processes[random(2)]?.giveBack(null);
     }
   };
   await Promise.all(processes.flatMap((own) => [worker(own), worker(own), worker(own)]));

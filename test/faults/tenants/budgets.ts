@@ -25,7 +25,7 @@ export interface BudgetTrials {
 /** `second`: after a kill, what the gateways that are left, and the one that came back, let through. */
 const SIZES = { full: { first: 500, second: 200 }, short: { first: 150, second: 30 } };
 const PAID = 100;
-const LEAST_OF_LEASES = 95;
+const LEAST_OF_LEASES = 100;
 const COST_NANO_USD = 1_000_000;
 const LIMIT_NANO_USD = PAID * COST_NANO_USD;
 const OUTPUT_TOKENS = 100;
