@@ -1,6 +1,8 @@
 // A migrated database of its own for each test file, on the engine that PATCHBAY_TEST_ENGINE names: `pglite` (default, in
 // memory, from a cached dump) or `postgres` (a copy of a migrated template on the server of DATABASE_URL).
+import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +12,7 @@ import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
-import { startInMemory } from "../../src/storage/pglite.ts";
+import { EMBEDDED_FOLDER, startInMemory } from "../../src/storage/pglite.ts";
 import { borrowEngine } from "./embedded-engines.ts";
 
 export const TEST_ENGINE: Database["engine"] =
@@ -23,6 +25,21 @@ export interface TestDatabase extends Database {
 
 export async function openTestDatabase(): Promise<TestDatabase> {
   return TEST_ENGINE === "postgres" ? openCopyOfTemplate() : openFromDump();
+}
+
+/** Puts there what a first start leaves, which would take seconds to make it: an embedded database, migrated and empty. */
+export async function fillDataDir(dataDir: string): Promise<void> {
+  const folder = join(dataDir, EMBEDDED_FOLDER);
+  await mkdir(folder, { mode: 0o700 });
+  const unpacking = spawn("tar", ["-xf", "-", "-C", folder], { stdio: ["pipe", "ignore", "pipe"] });
+  let complaint = "";
+  unpacking.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  const ended = once(unpacking, "close");
+  unpacking.stdin.end(Buffer.from(await (await cachedDump()).arrayBuffer()));
+  const [code] = (await ended) as [number | null];
+  if (code !== 0) throw new Error(`tar failed: ${complaint}`);
 }
 
 /** Moves this database's `patchbay_now()` by so many seconds against the real clock; 0 sets it right again. */

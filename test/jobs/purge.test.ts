@@ -12,7 +12,7 @@ import { type Database, openDatabase } from "../../src/storage/database.ts";
 import { vacuumPurged } from "../../src/storage/vacuum.ts";
 import { noise, patch } from "../audio/build-audio.ts";
 import { get, postJson, speech } from "../harness/client.ts";
-import { openTestDatabase, TEST_ENGINE } from "../harness/database.ts";
+import { fillDataDir, openTestDatabase, TEST_ENGINE } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
 import { type RemoteGateway, remoteFile, serve, startRemoteGateway } from "../http/audio-url/setup.ts";
 import { ended, JOBS, submit, submittedOf } from "../http/jobs/jobs.ts";
@@ -30,6 +30,7 @@ before(async () => {
   opened.defer(() => rm(dataDir, { recursive: true, force: true }));
   const sandbox = await startSandbox();
   opened.defer(() => sandbox.close());
+  if (TEST_ENGINE === "pglite") await fillDataDir(dataDir);
   const database = TEST_ENGINE === "pglite" ? await openDatabase({ dataDir }) : await openTestDatabase();
   opened.defer(() => database.close());
   remote = await startRemoteGateway({ beside: { dataDir, sandbox, database }, works: false });

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
+import { holdsDatabase } from "../../src/storage/pglite.ts";
+import { fillDataDir } from "../harness/database.ts";
 import { ENCRYPTION_KEY, PEPPER, startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
 import { run } from "../cli/fake-gateway.ts";
 
@@ -32,6 +34,7 @@ export async function makeInstallation(): Promise<Installation> {
     dataDir,
     sandbox,
     async start(options = {}, own) {
+      if (own === undefined && !(await holdsDatabase(dataDir))) await fillDataDir(dataDir);
       const database = own ?? (await openDatabase({ dataDir }));
       const gateway = await startGateway({ ...options, beside: { dataDir, sandbox, database } });
       return {

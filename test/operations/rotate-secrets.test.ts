@@ -8,6 +8,7 @@ import { after, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { sealSecret } from "../../src/storage/data-keys.ts";
 import { openDatabase } from "../../src/storage/database.ts";
+import { fillDataDir } from "../harness/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { credentialPlace } from "../../src/storage/secret-places.ts";
 import { run } from "../cli/fake-gateway.ts";
@@ -25,6 +26,7 @@ async function rotate(...keys: readonly Buffer[]) {
 }
 
 test("K-09: rotated by the command, the old key is needed by nothing and may be taken out", async () => {
+  await fillDataDir(dataDir);
   const database = await openDatabase({ dataDir });
   const workspaceId = newId("workspace");
   const place = credentialPlace(workspaceId, "dg");
