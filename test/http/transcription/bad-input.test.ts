@@ -64,7 +64,12 @@ afterEach(async () => {
   for (const each of [gateway, small]) {
     assert.deepEqual(await readdir(join(each.dataDir, "spool")), []);
     assert.deepEqual((await readdir(each.dataDir)).toSorted(), ["objects", "patchbay.yaml", "spool"]);
-    assert.deepEqual(await readdir(join(each.dataDir, "objects"), { recursive: true }), [".incoming"]);
+    // The audit log's checkpoints are not the caller's: there is one when this file has run for a minute.
+    const objects = await readdir(join(each.dataDir, "objects"), { recursive: true });
+    assert.deepEqual(
+      objects.filter((name) => !/^audit\b/u.test(name)),
+      [".incoming"],
+    );
     assert.equal((await ask(portOf(each), get("/healthz", ""))).status, 200);
   }
   assert.equal(Reflect.get({}, "polluted"), undefined);
