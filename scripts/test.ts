@@ -14,6 +14,8 @@ import { startPostgresServer } from "../test/harness/postgres-server.ts";
 /** Only by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const DATABASE = "test/harness/database.ts";
+/** In the opening comment of a file whose database is always an embedded one, whatever the run's engine. */
+const EMBEDDED_ALONE = /^\/\/ Of embedded storage alone\b/mu;
 /** Names the folder that scripts/test-worker.ts takes its files from. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 const AT_ONCE = 2;
@@ -55,7 +57,7 @@ const canary = await startCanary();
 await canary.prove();
 if (wants("pglite")) await runOn("pglite", files, {});
 if (wants("postgres")) {
-  const touching = files.filter((file) => reaches(file, DATABASE));
+  const touching = files.filter((file) => reaches(file, DATABASE) && !EMBEDDED_ALONE.test(readFileSync(file, "utf8")));
   if (touching.length === 0) summaries.push("postgres: no test of these touches the database");
   else {
     const server = await startPostgresServer();

@@ -103,13 +103,13 @@ function writeChecksum(block: Buffer): void {
 
 function createReader(source: AsyncIterable<Buffer>) {
   const chunks = source[Symbol.asyncIterator]();
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
 
   const upTo = async (sizeBytes: number): Promise<Buffer> => {
     while (rest.length === 0) {
       const next = await chunks.next();
       if (next.done === true) throw new Error("the archive ends early");
-      rest = Buffer.from(next.value);
+      rest = next.value;
     }
     const part = rest.subarray(0, sizeBytes);
     rest = rest.subarray(part.length);

@@ -1,4 +1,5 @@
 // `patchbay apply` (contract 10): the file's objects into the storage of a running gateway, what differed, and how it ends.
+// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";

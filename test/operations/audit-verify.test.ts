@@ -1,4 +1,5 @@
 // `patchbay audit verify` over an embedded installation (reliability 6): what it says, and how it ends.
+// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";

@@ -1,4 +1,5 @@
 // `patchbay backup` and `patchbay restore` (contract 10, Operations): all of an embedded installation or nothing, checked to the byte.
+// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";

@@ -1,4 +1,5 @@
 // `patchbay secrets rotate` on a stopped embedded installation (reliability 6, K-09): what it wraps, counts and says.
+// Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
