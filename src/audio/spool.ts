@@ -11,12 +11,12 @@ import { type BlockPool, createBlockPool, createSpoolMemory } from "./spool-memo
 
 export interface SpooledAudio {
   readonly sizeBytes: number;
-  /** Hexadecimal. What rests in memory is hashed when asked, by another thread: only a request with a key needs it. */
+  /** Hexadecimal. Made when asked, unless the writer was told that it will be: only a request with a key needs it. */
   sha256(): Promise<string>;
   /** In place: not to be looked at after `dispose`. */
   readonly source: AudioSource;
   /** Reads from the beginning; each call anew. */
-  open(): AsyncIterable<Uint8Array>;
+  open: () => AsyncIterable<Uint8Array>;
   /** Removes the file; may be called again. */
   dispose(): Promise<void>;
 }
@@ -29,7 +29,8 @@ export interface SpoolWriter {
 }
 
 export interface Spool {
-  begin(limit: { readonly maxBytes: number; readonly param: string }): SpoolWriter;
+  /** `hashed`: the hash will be asked for, so a file is hashed as it is written instead of being read once more. */
+  begin(limit: { readonly maxBytes: number; readonly param: string; readonly hashed?: boolean }): SpoolWriter;
   /** Bytes held for requests that have not let go of them, on disk and in memory. */
   readonly bytesInFlight: number;
   close(): Promise<void>;
@@ -91,6 +92,7 @@ interface SpoolAccount {
 interface WriterOptions {
   readonly maxBytes: number;
   readonly param: string;
+  readonly hashed?: boolean;
   readonly pool: BlockPool;
   readonly directory: string;
   readonly account: SpoolAccount;
@@ -98,7 +100,7 @@ interface WriterOptions {
 
 function beginWriting(options: WriterOptions): SpoolWriter {
   const memory = createSpoolMemory(options.pool);
-  let file: { readonly content: SpoolFile; readonly hash: Hash } | null = null;
+  let file: { readonly content: SpoolFile; readonly hash: Hash | null } | null = null;
   let sizeBytes = 0;
   let ended = false;
   let disposed: Promise<void> | null = null;
@@ -119,10 +121,10 @@ function beginWriting(options: WriterOptions): SpoolWriter {
 
   async function spill(chunk: Uint8Array): Promise<void> {
     const content = createSpoolFile(join(options.directory, spoolFileName()));
-    const hash = createHash("sha256");
+    const hash = options.hashed === true ? createHash("sha256") : null;
     file = { content, hash };
     for (const bytes of [memory.bytes(), chunk]) {
-      hash.update(bytes);
+      hash?.update(bytes);
       await content.write(bytes);
     }
     memory.letGo();
@@ -140,7 +142,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       sizeBytes += chunk.length;
       options.account.add(chunk.length);
       if (file !== null) {
-        file.hash.update(chunk);
+        file.hash?.update(chunk);
         return file.content.write(chunk);
       }
       return memory.add(chunk) ? undefined : spill(chunk);
@@ -156,10 +158,16 @@ function beginWriting(options: WriterOptions): SpoolWriter {
       }
       const source: AudioSource =
         file === null ? { kind: "bytes", bytes: memory.bytes() } : { kind: "file", path: file.content.path, sizeBytes };
-      const digestOfFile = file?.hash.digest("hex");
+      const digestOfFile = file?.hash?.digest("hex");
       return {
         sizeBytes,
-        sha256: async () => digestOfFile ?? hex(await webcrypto.subtle.digest("SHA-256", stillHeld())),
+        async sha256() {
+          const bytes = stillHeld();
+          if (digestOfFile !== undefined) return digestOfFile;
+          if (source.kind === "file") return await hashOf(readSpoolFile(source.path));
+          // By another thread.
+          return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
+        },
         source,
         open() {
           stillHeld();
@@ -170,6 +178,11 @@ function beginWriting(options: WriterOptions): SpoolWriter {
     },
     abort: release,
   };
+}
+
+/** For a store that may take the file as it is. */
+export function objectBody({ source, open }: SpooledAudio) {
+  return source.kind === "file" ? { path: source.path, open } : open();
 }
 
 export function audioTooLarge(
@@ -183,6 +196,8 @@ export function audioTooLarge(
   });
 }
 
-function hex(digest: ArrayBuffer): string {
-  return Buffer.from(digest).toString("hex");
+async function hashOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const bytes of content) hash.update(bytes);
+  return hash.digest("hex");
 }

@@ -30,6 +30,8 @@ export interface Base64Intake {
 export function createAudioIntake(options: {
   readonly spool: Spool;
   readonly maxBytes: number;
+  /** Its hash will be asked for. */
+  readonly hashed: boolean;
   readonly faults: Faults;
 }): AudioIntake {
   const params: AudioParam[] = [];
@@ -40,7 +42,7 @@ export function createAudioIntake(options: {
   function begin(param: AudioParam): SpoolWriter | null {
     params.push(param);
     if (params.length > 1) return null;
-    writer = options.spool.begin({ maxBytes: options.maxBytes, param });
+    writer = options.spool.begin({ maxBytes: options.maxBytes, param, hashed: options.hashed });
     return writer;
   }
 

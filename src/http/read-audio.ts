@@ -48,7 +48,13 @@ export async function readSubmissionAs<S extends FieldSchema>(
   refuseDeclaredLength(request.headers, type, options.maxAudioBytes);
   const faults = createFaults(schema.shape);
   refuseQuery(request.query, faults);
-  const intake = createAudioIntake({ spool: options.spool, maxBytes: options.maxAudioBytes, faults });
+  const intake = createAudioIntake({
+    spool: options.spool,
+    maxBytes: options.maxAudioBytes,
+    // By the fingerprint of a request with a key.
+    hashed: request.headers["idempotency-key"] !== undefined,
+    faults,
+  });
   try {
     const reading: BodyReading = { body: request.body, intake, faults, schema, maxAudioBytes: options.maxAudioBytes };
     const raw = type.kind === "json" ? await readJsonBody(reading) : await readFormBody(reading, type.boundary);

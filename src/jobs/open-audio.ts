@@ -1,5 +1,6 @@
 // The audio of a job as its worker sends it (contract 5): from the object store, where an upload is since its 202; a URL's is
 // fetched, judged by the rules of an upload and put there first, so that whoever takes the job over need not fetch it again.
+import { objectBody } from "../audio/spool.ts";
 import { measureAudio } from "../gateway/measure-audio.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import { type Progress, writeAudio, writeProgress } from "../storage/job-work.ts";
@@ -37,7 +38,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const holders = { ...job.request.holders, workspace: { id: workspaceId } };
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
-  await services.objects.put(audioKey, spooled.open(), spooled.sizeBytes);
+  await services.objects.put(audioKey, objectBody(spooled), spooled.sizeBytes);
   if (!(await writeAudio(claims(services.database).db, job, audio, audioKey))) throw new JobStop("lost");
   return ready(services, audio, audioKey);
 }

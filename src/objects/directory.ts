@@ -2,7 +2,7 @@
 // process's file mode, so writing is our own: aside, synced, then renamed to its name (contract 5: durable before 202).
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FSDriver } from "flydrive/drivers/fs";
 import type { ObjectBackend } from "./store.ts";
@@ -18,23 +18,35 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
   await removeLeftovers(incoming);
   const driver = new FSDriver({ location: directory, visibility: "private" });
 
+  /** `write` makes the file aside; false: it made none. */
+  async function putAside(key: string, isLink: boolean, write: (aside: string) => Promise<boolean>): Promise<boolean> {
+    const aside = join(incoming, randomBytes(16).toString("hex"));
+    const target = join(directory, key);
+    let made: string | undefined;
+    try {
+      if (!(await write(aside))) return false;
+      made = await moveInto(aside, target);
+      // Two names of one file are not renamed into each other: the same file put again would stay aside.
+      if (isLink) await rm(aside, { force: true });
+    } catch (error) {
+      await rm(aside, { force: true });
+      throw error;
+    }
+    // A new name is durable once its folder is; a new folder, once the one above is.
+    const top = made === undefined ? dirname(target) : dirname(made);
+    for (let folder = dirname(target); folder.length >= top.length; folder = dirname(folder)) await syncFolder(folder);
+    return true;
+  }
+
   return {
     async put(key, body) {
-      const aside = join(incoming, randomBytes(16).toString("hex"));
-      const target = join(directory, key);
-      let made: string | undefined;
-      try {
+      await putAside(key, false, async (aside) => {
         await writeDurably(aside, body);
-        made = await moveInto(aside, target);
-      } catch (error) {
-        await rm(aside, { force: true });
-        throw error;
-      }
-      // A new name is durable once its folder is; a new folder, once the one above is.
-      const top = made === undefined ? dirname(target) : dirname(made);
-      for (let folder = dirname(target); folder.length >= top.length; folder = dirname(folder))
-        await syncFolder(folder);
+        return true;
+      });
     },
+    // A second name instead of a copy: of a long recording nothing is read or written again.
+    take: (key, path, sizeBytes) => putAside(key, true, (aside) => linkDurably(path, aside, sizeBytes)),
     async open(key) {
       const stream = await driver.getStream(key);
       try {
@@ -101,6 +113,25 @@ async function writeDurably(path: string, body: AsyncIterable<Uint8Array>): Prom
   } finally {
     await handle.close();
   }
+}
+
+/** Another file system, or one without links, says so; then the bytes are copied. */
+async function linkDurably(path: string, aside: string, sizeBytes: number): Promise<boolean> {
+  try {
+    await link(path, aside);
+  } catch (error) {
+    if (isOneOf(error, ["EXDEV", "EPERM", "EMLINK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"])) return false;
+    throw error;
+  }
+  const handle = await open(aside, "r+");
+  try {
+    const { size } = await handle.stat();
+    if (size !== sizeBytes) throw new Error(`the object was to have ${sizeBytes} bytes, its file has ${size}`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return true;
 }
 
 async function syncFolder(path: string): Promise<void> {

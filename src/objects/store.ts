@@ -7,7 +7,7 @@ import { openS3, type S3Settings } from "./s3.ts";
 
 export interface ObjectStore {
   /** Durable and readable by every process once it resolves; what was under the key before is replaced at that moment. */
-  put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
+  put(key: string, body: ObjectBody, sizeBytes: number): Promise<void>;
   /** Rejects with `ObjectMissing` when there is none. Whoever opens reads to the end or returns the iterator. */
   open(key: string): Promise<AsyncIterable<Uint8Array>>;
   /** No error when there is none. */
@@ -16,6 +16,11 @@ export interface ObjectStore {
   listOlder(prefix: string, before: Date): AsyncIterable<string>;
   close(): void;
 }
+
+export type ObjectBody =
+  | AsyncIterable<Uint8Array>
+  /** A file that nobody writes any more, for a store on the same file system to take as it is; `open` reads it for any other. */
+  | { readonly path: string; open(): AsyncIterable<Uint8Array> };
 
 export type ObjectStoreSettings =
   | { readonly kind: "file"; readonly directory: string }
@@ -32,6 +37,8 @@ export class ObjectMissing extends Error {
 /** What a store must do for checked keys and bodies of exactly the declared size. */
 export interface ObjectBackend {
   put(key: string, body: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void>;
+  /** False: such a file cannot be taken as it is, and nothing was done. */
+  take?(key: string, path: string, sizeBytes: number): Promise<boolean>;
   /** Null when there is no such object. */
   open(key: string): Promise<AsyncIterable<Uint8Array> | null>;
   remove(key: string): Promise<void>;
@@ -55,7 +62,11 @@ export function objectStoreSettings(storage: {
 export async function openObjectStore(settings: ObjectStoreSettings): Promise<ObjectStore> {
   const backend = await openBackend(settings);
   return {
-    put: (key, body, sizeBytes) => backend.put(checked(key), exactly(body, sizeBytes), sizeBytes),
+    async put(key, body, sizeBytes) {
+      const isFile = "path" in body;
+      if (isFile && (await backend.take?.(checked(key), body.path, sizeBytes)) === true) return;
+      await backend.put(checked(key), exactly(isFile ? body.open() : body, sizeBytes), sizeBytes);
+    },
     async open(key) {
       const body = await backend.open(checked(key));
       if (body === null) throw new ObjectMissing(key);

@@ -22,6 +22,20 @@ async function keep(spool: Spool, bytes: Uint8Array, step: number): Promise<Spoo
   return writer.finish();
 }
 
+test("spec 4.1: a file is hashed as it is written when its hash is wanted, when asked otherwise; both are its SHA-256", async (t) => {
+  const spool = await openSpool({ directory: await directoryOf(t), memoryLimitBytes: 1_000 });
+  const bytes = randomBytes(300_000);
+  for (const hashed of [true, false]) {
+    const writer = spool.begin({ maxBytes: bytes.length, param: "file", hashed });
+    await writer.write(bytes);
+    const spooled = await writer.finish();
+    assert.equal(spooled.source.kind, "file");
+    assert.equal(await spooled.sha256(), createHash("sha256").update(bytes).digest("hex"));
+    await spooled.dispose();
+    await assert.rejects(spooled.sha256());
+  }
+});
+
 async function readAll(spooled: SpooledAudio): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of spooled.open()) chunks.push(chunk);

@@ -41,6 +41,18 @@ for (const [name, chosen] of Object.entries(settings)) {
       }
     });
 
+    test("contract 5: a file becomes an object of its own: it is there when the file is gone, and refused in another size", async () => {
+      const bytes = randomBytes(3 * MIB + 17);
+      const path = join(dataDir, "upload");
+      writeFileSync(path, bytes, { mode: 0o600 });
+      const file = { path, open: () => pieces(bytes, 65_536) };
+      await assert.rejects(store.put("audio/file_not", file, bytes.length - 1), /was to have/u);
+      await store.put("audio/file", file, bytes.length);
+      await store.put("audio/file", file, bytes.length);
+      rmSync(path);
+      assert.ok(bytes.equals(await read(second, "audio/file")));
+    });
+
     test("a second put replaces the first, and a reader of the first reads it to its end", async () => {
       await put(store, "results/replaced", Buffer.alloc(4 * MIB, 1));
       const reader = (await store.open("results/replaced"))[Symbol.asyncIterator]();
@@ -158,6 +170,19 @@ test("contract 5: in a directory nothing shows under a key before all of it is w
   await assert.rejects(store.put("atomic/object", body(), 300_000), /killed/u);
   assert.deepEqual(looks, [false, true]);
   assert.equal(existsSync(join(directory, "atomic/object")), false);
+  assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
+});
+
+test("contract 5: a directory takes a file of its own file system as it is, without reading it, and leaves nothing aside", async () => {
+  const store = await openObjectStore(settings.directory);
+  const path = join(dataDir, "taken");
+  writeFileSync(path, Buffer.alloc(200_000, 7), { mode: 0o600 });
+  const unread = (): never => assert.fail("it was read");
+  for (let turn = 0; turn < 2; turn += 1) await store.put("taken/object", { path, open: unread }, 200_000);
+  assert.equal(statSync(join(directory, "taken/object")).ino, statSync(path).ino);
+  await assert.rejects(store.put("taken/wrong", { path, open: unread }, 1), /was to have/u);
+  await assert.rejects(store.put("taken/missing", { path: `${path}-not`, open: unread }, 1), /ENOENT/u);
+  assert.deepEqual(readdirSync(join(directory, "taken")), ["object"]);
   assert.deepEqual(readdirSync(join(directory, ".incoming")), []);
 });
 
