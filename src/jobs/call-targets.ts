@@ -6,7 +6,6 @@ import { quoteFor } from "../gateway/quote.ts";
 import { recordCandidates } from "../gateway/request-record.ts";
 import { audioAmount, runCandidates, type Served } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { writeCandidates } from "../storage/job-work.ts";
 import { chooseTargets, judgeTargets, requestWithTimes } from "./choose-targets.ts";
 import { deadlineExceeded } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
@@ -17,7 +16,6 @@ import { followRun } from "./poll-run.ts";
 import type { WorkerServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { newsOf } from "./wait.ts";
-import { claims } from "../storage/system.ts";
 
 export async function callTargets(
   services: WorkerServices,
@@ -30,11 +28,8 @@ export async function callTargets(
   const { gateway } = services;
   const { request, payer, deadlineAt } = job;
   const judged = judgeTargets(gateway, job, measured);
-  await writeCandidates(
-    claims(services.database).db,
-    job,
-    recordCandidates(request.route.targets, judged, "audio_input"),
-  );
+  const recorded = recordCandidates(request.route.targets, judged, "audio_input");
+  await enterStage(services, job, { stage: "transcribing", fraction: null }, recorded);
   const candidates = chooseTargets(gateway, job, judged, failures);
   const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
   const outcome = await runCandidates(gateway, {

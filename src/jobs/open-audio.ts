@@ -2,6 +2,7 @@
 // fetched, judged by the rules of an upload and put there first, so that whoever takes the job over need not fetch it again.
 import { objectBody } from "../audio/spool.ts";
 import { measureAudio } from "../gateway/measure-audio.ts";
+import type { RecordedCandidate } from "../gateway/request-record.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import { type Progress, writeAudio, writeProgress } from "../storage/job-work.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
@@ -44,8 +45,13 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
 }
 
 /** The edge of a stage: here cancellation is honoured. */
-export async function enterStage(services: JobServices, job: OpenJob, progress: Progress): Promise<void> {
-  const written = await writeProgress(claims(services.database).db, job, progress);
+export async function enterStage(
+  services: JobServices,
+  job: OpenJob,
+  progress: Progress,
+  candidates?: readonly RecordedCandidate[],
+): Promise<void> {
+  const written = await writeProgress(claims(services.database).db, job, progress, candidates);
   if (written === null) throw new JobStop("lost");
   if (written.cancelRequested) throw new JobStop("cancelled");
   await services.queue.publish(jobTopic(job.id));

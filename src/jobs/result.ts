@@ -29,11 +29,14 @@ export async function storeResult(
   job: { readonly id: string; readonly attempt: number; readonly workspaceId: string },
   result: JobResult,
   insistence: Insistence,
+  /** Told before what takes its time: in the row, the result is stored with the job's end. */
+  onPut: () => Promise<unknown>,
 ): Promise<StoredResult> {
   const sealed = seal.seal(Buffer.from(JSON.stringify(result)), place(job.workspaceId, job.id));
   if (Buffer.byteLength(JSON.stringify(result.envelope)) <= limits.sttJobInlineResultBytes)
     return { result: sealed, resultKey: null };
   const resultKey = `results/${job.id}/${job.attempt}`;
+  await insist(insistence, onPut);
   // A disk that is full now may have room later (reliability J-10).
   await insist(
     insistence,

@@ -14,7 +14,7 @@ import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
 import { insist } from "./insist.ts";
 import type { Lease } from "./leases.ts";
-import { enterStage, openAudio, type ReadyAudio } from "./open-audio.ts";
+import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import { type JobResult, storeResult } from "./result.ts";
 import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
@@ -47,7 +47,6 @@ async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal
   if (job.cancelRequested) throw new JobStop("cancelled");
   const failures = await judgeCallOfTheDead(services, job);
   const audio = await openAudio(services, job, signal);
-  await enterStage(services, job, { stage: "transcribing", fraction: null });
   const served = await callTargets(services, job, audio, failures, lease, signal);
   await succeed(services, job, audio, served, signal);
 }
@@ -104,11 +103,10 @@ async function succeed(
   const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
   const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
-  await insist(insistence, () =>
+  // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
+  const stored = await storeResult(services, job, result, insistence, () =>
     writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }),
   );
-  // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
-  const stored = await storeResult(services, job, result, insistence);
   await insist(insistence, () =>
     endJob(services, job, (locked) =>
       locked.cancel_requested

@@ -41,23 +41,19 @@ export interface Progress {
   readonly fraction: number | null;
 }
 
-/** Null when the job is another's. */
+/** Null when the job is another's. `candidates`: for the request's record, where they have just been judged. */
 export async function writeProgress(
   db: Kysely<Tables>,
   { id, attempt }: Fence,
   { stage, fraction }: Progress,
+  candidates?: unknown,
 ): Promise<{ readonly cancelRequested: boolean } | null> {
   const { rows } = await sql<{ cancelRequested: boolean }>`
-    update jobs set stage = ${stage}, fraction = ${fraction}::real
+    update jobs set stage = ${stage}, fraction = ${fraction}::real,
+      candidates = coalesce(${candidates === undefined ? null : JSON.stringify(candidates)}::jsonb, candidates)
     where id = ${id} and attempt = ${attempt} and status = 'processing'
     returning cancel_requested as "cancelRequested"`.execute(db);
   return rows[0] ?? null;
-}
-
-/** For the request's record. That the job may be another's by now is found by the next write. */
-export async function writeCandidates(db: Kysely<Tables>, { id, attempt }: Fence, candidates: unknown): Promise<void> {
-  await sql`update jobs set candidates = ${JSON.stringify(candidates)}::jsonb
-    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
 }
 
 /** What a fetched URL turned out to be. */
