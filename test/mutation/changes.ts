@@ -87,7 +87,7 @@ export function mutantsOf(source: string, besides: readonly Besides[]): readonly
     inComment = inComment ? !bare.includes("*/") : bare.startsWith("/*") && !bare.includes("*/");
     if (/^(export )?(interface|type) /.test(bare)) inType = !/[;}]$/.test(bare);
     else if (inType && /^(\}|\s*\| .*;$)/.test(line)) inType = false;
-    else if (!inComment && !inType && !/^(\/\/|\/?\*|import |export \{|readonly )/.test(bare)) {
+    else if (!inComment && !inType && !/^(\/\/|\/?\*|import |export \{|readonly |\| \{)/.test(bare)) {
       const code = line.replace(/\s\/\/ .*$/, "");
       for (const after of changesOf(code, besides)) {
         if (after === line || seen.has(`${index}:${after}`)) continue;

@@ -10,7 +10,7 @@ import { seeded } from "../faults/seeded.ts";
 import { type Mutant, mutantsOf } from "./changes.ts";
 import { type Subject, SUBJECTS } from "./subjects.ts";
 
-const COPIED = ["src", "test", "docs", "sandbox", "package.json", "tsconfig.json", "scripts"];
+const COPIED = ["src", "test", "docs", "sandbox", "package.json", "package-lock.json", "tsconfig.json", "scripts"];
 const TIMEOUT_MS = 30_000;
 const AT_ONCE = 2;
 

@@ -8,6 +8,7 @@ export interface Subject {
 }
 
 const ROUTING = [
+  "test/routing/required-features.test.ts",
   "test/routing/decide-route.test.ts",
   "test/routing/purpose.test.ts",
   "test/routing/decide-translation.test.ts",

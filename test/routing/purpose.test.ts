@@ -1,6 +1,7 @@
 // The purpose table (spec 4.1, 4.7; contract 4) at the level of the pure rule; test/http/transcription repeats it over HTTP.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { decideRoute } from "../../src/routing/decide-route.ts";
 import { type PurposeRequest, resolvePurpose } from "../../src/routing/resolve-purpose.ts";
 import type { RoutingContext } from "../../src/routing/types.ts";
 import { audioContext, purpose, route, textTarget, speechTarget } from "./routing-fixtures.ts";
@@ -29,6 +30,28 @@ const UNUSABLE = [
 function resolveAudioPurpose(context: RoutingContext, request: PurposeRequest) {
   return resolvePurpose(context, "audio_input", request);
 }
+
+test("§4.7 one target for the work is enough of a purpose's route; a route that is not there has none", () => {
+  const mixed = route("mixed", [textTarget(1), speechTarget(2)]);
+  const own = route("own", [speechTarget(1)], { purposes: [purpose("mixed", "mixed"), purpose("gone", "nowhere")] });
+  const ask = (body: string) =>
+    resolveAudioPurpose(audioContext(own, [own, mixed]), { body, header: null, policy: "strict" });
+  const found = ask("mixed");
+  assert(found.ok && found.route.id === "mixed");
+  const lost = ask("gone");
+  assert(!lost.ok && lost.reason === "no_audio_model");
+});
+
+test("§4.1 where the strict policy rules, an unusable purpose ends the decision before any target is judged", () => {
+  const decision = decideRoute(
+    audioContext(speech, routes),
+    { task: "transcribe", fields: {}, purpose: { body: "off", header: null, policy: "strict" }, audio: null },
+    () => true,
+  );
+  assert(!decision.ok);
+  assert.deepEqual(decision.refusal, { kind: "purpose_unavailable", reason: "disabled" });
+  assert.deepEqual([decision.route, decision.considered, decision.warnings], [null, [], []]);
+});
 
 test("§4.7.1 no purpose: the key's route, all three fields say so", () => {
   const outcome = resolveAudioPurpose(audioContext(speech, routes), { body: null, header: null, policy: null });
