@@ -152,7 +152,9 @@ function judge(
   const [mediaType = ""] = String(headers["content-type"] ?? "").split(";");
   const code = isHead || !isJson(answer) ? null : codeOf(answer);
   if (!/^req_[0-9a-z]{26}$/u.test(String(headers["x-request-id"]))) faults.push(`${status} without a request id`);
-  if (status === 500 || status === 502 || status === 504) faults.push(`${status} ${code ?? ""}`);
+  // That a provider will not have something its own rules forbid is an answer; every other failure here is ours.
+  if (status === 500 || ((status === 502 || status === 504) && code !== "PROVIDER_REJECTED"))
+    faults.push(`${status} ${code ?? ""}`);
   if (status >= 400) faults.push(...retryFaults(answer));
   if (status === 401 && headers["www-authenticate"] !== "Bearer") faults.push("401 without WWW-Authenticate");
   switch (expected.kind) {
