@@ -117,7 +117,7 @@ const ending =
       .executeTakeFirstOrThrow();
     const hasEnded = await endJob(app.jobs, { id: job.id, attempt: job.attempt - age, appId }, (locked) => ({
       status: locked.cancel_requested ? "cancelled" : wished,
-      ...(wished === "failed" ? { error: jobErrorOf(deadlineExceeded()) } : {}),
+      ...(wished === "failed" && !locked.cancel_requested ? { error: jobErrorOf(deadlineExceeded()) } : {}),
       settlement: openSettlement(locked, "failed:cancelled"),
     }));
     assert.equal(hasEnded, age === 0 && job.status === "processing", "ended only by its holder");
