@@ -53,6 +53,8 @@ export async function prepare(
   refuse: (configuration: Configuration) => string | null = () => null,
 ): Promise<Prepared | number> {
   const started = performance.now();
+  // Nor does what is said to people, when nobody can hear it.
+  process.stderr.on("error", () => undefined);
   const say = (text: string) => process.stderr.write(`${text}\n`);
   const unsafe = unsafeEnvironment(process.env);
   if (unsafe !== null) {

@@ -1,6 +1,6 @@
 // The file of an upload that is too large for memory: written behind the caller's back, read as often as it is sent.
 import { type FileHandle, open, rm } from "node:fs/promises";
-import { GatewayError } from "../contract/errors.ts";
+import { noRoom } from "./no-room.ts";
 
 const READ_BYTES = 131_072;
 const WRITE_BYTES = 262_144;
@@ -42,7 +42,7 @@ export function createSpoolFile(path: string): SpoolFile {
     for (let rest = chunk; rest.length > 0; ) {
       await inFlight;
       if (removed) throw new Error("the spool was closed");
-      if (failure !== null) throw noRoom(failure.error);
+      if (failure !== null) throw unwritten(failure.error);
       if (used === WRITE_BYTES) flush();
       const taken = Math.min(WRITE_BYTES - used, rest.length);
       filling.set(rest.subarray(0, taken), used);
@@ -66,7 +66,7 @@ export function createSpoolFile(path: string): SpoolFile {
       await inFlight;
       await handle?.close();
       handle = null;
-      if (failure !== null) throw noRoom(failure.error);
+      if (failure !== null) throw unwritten(failure.error);
     },
     async remove() {
       removed = true;
@@ -78,10 +78,8 @@ export function createSpoolFile(path: string): SpoolFile {
   };
 }
 
-function noRoom(cause: unknown): Error {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  if (code !== "ENOSPC" && code !== "EDQUOT") return new Error("the spool file could not be written", { cause });
-  return new GatewayError("OVERLOADED", { message: "The gateway has no room for more audio at the moment.", cause });
+function unwritten(cause: unknown): Error {
+  return noRoom(cause) ?? new Error("the spool file could not be written", { cause });
 }
 
 export async function* readSpoolFile(path: string): AsyncGenerator<Uint8Array> {

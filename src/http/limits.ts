@@ -15,6 +15,8 @@ export interface EdgeLimits {
   readonly lingerMs: number;
   /** A rest of the body up to this size is read and thrown away; of a larger one nothing more is read. */
   readonly lingerBytes: number;
+  /** After so long without a byte taken, whoever is to read a reply is taken for gone. */
+  readonly unreadReplyMs: number;
 }
 
 export const EDGE_LIMITS: EdgeLimits = {
@@ -29,4 +31,5 @@ export const EDGE_LIMITS: EdgeLimits = {
   minBodyBytesPerSecond: 8_192,
   lingerMs: 1_000,
   lingerBytes: 32_768,
+  unreadReplyMs: 60_000,
 };

@@ -16,6 +16,7 @@ import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
 import { CLIENT_GONE, type OpenRecordFor, recordRefused } from "./open-record.ts";
 import { sendError } from "./send.ts";
 import { type Authenticate, serve } from "./serve.ts";
+import { watchUnreadReplies } from "./unread-replies.ts";
 import { createUpgrades, isSocketRequest } from "./upgrade.ts";
 
 export interface ServerOptions<P extends EdgePrincipal> {
@@ -87,6 +88,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     void recordRefused(edge, contract, options, { request, reply });
     throw refusal;
   });
+  const stopWatching = watchUnreadReplies(connections, edge.limits);
+  app.addHook("onClose", async () => stopWatching());
   app.addHook("preClose", async () => {
     endSilentConnections(app.server, connections);
     await upgrades.endAll();

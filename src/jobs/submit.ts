@@ -2,6 +2,7 @@
 // whatever can be judged without fetching it. Row, reservation, queue message and the key's answer are one transaction.
 import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { noRoom } from "../audio/no-room.ts";
 import { objectBody } from "../audio/spool.ts";
 import {
   type AudioCall,
@@ -62,7 +63,9 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   const decision = decided(call, decideFor(gateway, call, audio.speech, EVERY_TARGET));
   await unlessAway(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
   const audioKey = `audio/${jobId}`;
-  await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes);
+  await objects.put(audioKey, objectBody(call.audio.spooled), call.audio.spooled.sizeBytes).catch((error: unknown) => {
+    throw noRoom(error) ?? error;
+  });
   try {
     return await commit(services, call, { jobId, decision, audio, audioKey, slot });
   } catch (error) {

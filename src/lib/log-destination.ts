@@ -17,5 +17,7 @@ export function logDestination(fileDescriptor: number): DestinationStream {
     lost = 0;
     stream.write(`${JSON.stringify(line)}\n`);
   });
+  // A disk that is full ends nobody's request: unheard, the failure of one write would end the process. The line goes out with the next.
+  stream.on("error", () => undefined);
   return stream;
 }

@@ -6,6 +6,7 @@ import { access, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/p
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { noRoom } from "../../src/audio/no-room.ts";
 import { openSpool, type Spool, type SpooledAudio } from "../../src/audio/spool.ts";
 import { spoolFileName } from "../../src/audio/spool-leftovers.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
@@ -162,4 +163,10 @@ test("a file that cannot be written is a failure of the request and leaves no de
   await assert.rejects(writer.finish(), /could not be written/);
   await assert.rejects(access(directory));
   assert.equal(spool.bytesInFlight, 0);
+});
+
+test("reliability J-10: a disk without room is told as a gateway that is full, any other failure of a write as a fault", () => {
+  const failure = (code: string) => Object.assign(new Error(code), { code });
+  for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) assert.equal(noRoom(failure(code))?.code, "OVERLOADED");
+  assert.equal(noRoom(failure("EIO")), null);
 });

@@ -1,11 +1,15 @@
 // The trials of `npm run faults`, in the order of their promises. What each proves is told in docs/faults.md.
 import { runClockSkew } from "./clocks/clock-skew.ts";
+import { runDiskFull } from "./disks/disk-full.ts";
 import type { Fault } from "./fault.ts";
 import { runHangUps } from "./hang-ups/run-hang-ups.ts";
+import { runHostileClients } from "./hostile/hostile-clients.ts";
+import { runHostileProviders } from "./hostile/hostile-providers.ts";
 import { runCancelRaces } from "./jobs/cancel-races.ts";
 import { runJobs } from "./jobs/run-jobs.ts";
 import { runZombies } from "./jobs/zombies.ts";
 import { runKillPoints } from "./kill-points.ts";
+import { runUploads } from "./memory/uploads.ts";
 import { runDatabaseNetwork } from "./network/database-network.ts";
 import { runProviderNetwork } from "./network/provider-network.ts";
 import { runRollingRestart } from "./restarts/rolling-restart.ts";
@@ -72,6 +76,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     shortN: 12,
     run: runClockSkew,
   },
+  "disk-full": {
+    about:
+      "N requests and jobs around moments in which the gateway can write to no file, its log included; needs prlimit; always on a PostgreSQL server of its own",
+    promises: ["R1", "R3", "J-10"],
+    defaultN: 80,
+    shortN: 8,
+    run: runDiskFull,
+  },
   jobs: {
     about:
       "N jobs while workers are killed and frozen and the database restarts; always on a PostgreSQL server of its own",
@@ -110,6 +122,29 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     defaultN: 200,
     shortN: 12,
     run: runRevocation,
+  },
+  "hostile-clients": {
+    about:
+      "N sockets held open at once by callers that say nothing, half a head, a byte a second, or never read; always on a PostgreSQL server of its own",
+    promises: ["R9", "G-06"],
+    defaultN: 9_500,
+    shortN: 1_000,
+    run: runHostileClients,
+  },
+  "hostile-providers": {
+    about:
+      "N requests to providers that answer without end, compressed, byte by byte, never, or not in HTTP; always on a PostgreSQL server of its own",
+    promises: ["R9", "G-01"],
+    defaultN: 400,
+    shortN: 40,
+    run: runHostileProviders,
+  },
+  uploads: {
+    about: "N uploads of 25 MiB at once into one gateway; always on a PostgreSQL server of its own",
+    promises: ["R13"],
+    defaultN: 200,
+    shortN: 40,
+    run: runUploads,
   },
   "rolling-restart": {
     about:

@@ -1,5 +1,6 @@
 // What the edge serves of itself: health, readiness, the error pages; and how it drains (contract 10).
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
@@ -172,4 +173,37 @@ test("shutdown: a request that outlives the deadline is cut, and the answer says
   assert.deepEqual(await drain(app, { acceptMs: 0, finishMs: 0, wait: async () => undefined }), { clean: false });
   assert.deepEqual(await untilClose(), []);
   assert.ok(signal.aborted);
+});
+
+test("reliability 7: a reply that nobody reads is let go of after a while; one that is read slowly is not", async (t) => {
+  const body = "a".repeat(32 * 1_048_576);
+  const { port } = await startEdge(t, {
+    limits: { unreadReplyMs: 800, checkIntervalMs: 50 },
+    handle: async () => json({ body }),
+  });
+  const never = await open(port);
+  const closed = once(never.socket, "close");
+  never.socket.removeAllListeners("data");
+  never.socket.pause();
+  never.socket.write(post(""));
+  const slow = await open(port);
+  let takenBytes = 0;
+  slow.socket.removeAllListeners("data");
+  slow.socket.on("data", (bytes: Buffer) => {
+    takenBytes += bytes.length;
+    slow.socket.pause();
+    setTimeout(() => slow.socket.resume(), 2);
+  });
+  slow.socket.write(post(""));
+  await once(slow.socket, "close");
+  assert.ok(takenBytes > body.length);
+  // What had left before it was let go of: not the whole.
+  let leftBytes = 0;
+  never.socket.on("data", (bytes: Buffer) => {
+    leftBytes += bytes.length;
+  });
+  never.socket.on("error", () => undefined);
+  never.socket.resume();
+  await closed;
+  assert.ok(leftBytes < body.length);
 });

@@ -1,0 +1,137 @@
+// J-10: a gateway that cannot write a byte to any file, not even its log (`prlimit --fsize`, as a full disk or a quota does it), in the
+// middle of requests and jobs. It lives, says that it is full, and once there is room again nothing was lost and nothing is paid twice.
+import { spawnSync } from "node:child_process";
+import { setTimeout as wait } from "node:timers/promises";
+import { formAround, noiseWav } from "../../../bench/wav.ts";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { askHttp, type HttpAnswer } from "../ask-http.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
+import { startGateways } from "../gateways.ts";
+
+const SECRET = "faults-key-of-the-full-disk-app-1";
+const SMALL = formAround(noiseWav(16_044));
+/** Does not fit in memory, so a file is written before anything is called. */
+const LARGE = formAround(noiseWav(2_500_044));
+/** How long the provider takes: long enough for the disk to be full before the result is written. */
+const CALL_MS = 700;
+const FULL_MS = 1_000;
+const END_MS = 30_000;
+const POLL_MS = 100;
+
+/** A round is a job whose result finds no room, a job that finds none itself, an upload that finds none and one that needs none. */
+const OPERATIONS = 4;
+
+export async function runDiskFull({ n, seed, say }: FaultOptions): Promise<Trials> {
+  const started = performance.now();
+  await using gateways = await startGateways(configuration, { count: 1 });
+  const [gateway] = gateways.processes;
+  const [origin] = gateways.origins;
+  if (gateway === undefined || origin === undefined) throw new Error("there is no gateway");
+  const { sandbox } = gateways;
+  sandbox.addFault({ fault: { kind: "delay", ms: CALL_MS } });
+  const violations: string[] = [];
+  const whenFull = new Map<string, number>();
+  const rounds = Math.ceil(n / OPERATIONS);
+  const limit = (bytes: "0" | "unlimited"): void => limitFiles(gateway.pid, bytes);
+
+  for (let round = 0; round < rounds && violations.length < 20; round += 1) {
+    const name = (what: string): string => `disk-${seed}-${round}-${what}`;
+    const expect = (what: string, answer: HttpAnswer, statuses: readonly number[]): void => {
+      if (answer.status === null || !statuses.includes(answer.status))
+        violations.push(`round ${round}, ${what}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    };
+    const seen = (what: string, answer: HttpAnswer): void => {
+      const outcome = `${what} ${answer.status} ${/"code":"([A-Za-z_]+)"/u.exec(answer.text)?.[1] ?? ""}`.trimEnd();
+      whenFull.set(outcome, (whenFull.get(outcome) ?? 0) + 1);
+    };
+    sandbox.clearCalls();
+    const early = await post(origin, "/v1/transcription/jobs", SMALL, name("early"));
+    expect("job before", early, [202]);
+    await sandbox.waitForCall(({ method }) => method === "POST");
+    limit("0");
+    const [late, large, small] = await Promise.all([
+      post(origin, "/v1/transcription/jobs", SMALL, name("late")),
+      post(origin, "/v1/transcription", LARGE, name("large")),
+      post(origin, "/v1/transcription", SMALL, name("small")),
+    ]);
+    seen("job", late);
+    seen("large upload", large);
+    seen("small upload", small);
+    // To be tried again, or done: never a fault of ours.
+    expect("job while full", late, [503]);
+    expect("large upload while full", large, [503]);
+    expect("small upload while full", small, [200]);
+    await wait(FULL_MS);
+    limit("unlimited");
+    if (!gateway.isRunning) {
+      violations.push(`round ${round}: the gateway died`);
+      break;
+    }
+    expect("large upload after", await post(origin, "/v1/transcription", LARGE, name("large")), [200]);
+    const again = await post(origin, "/v1/transcription/jobs", SMALL, name("late"));
+    expect("job after", again, [202]);
+    for (const [what, submitted] of [["the job before", early] as const, ["the job after", again] as const]) {
+      const fault = submitted.status === 202 ? await untilSucceeded(origin, submitted) : null;
+      if (fault !== null) violations.push(`round ${round}, ${what}: ${fault}`);
+    }
+    const calls = sandbox.calls.filter(({ method }) => method === "POST").length;
+    if (calls !== OPERATIONS) violations.push(`round ${round}: ${calls} provider calls for ${OPERATIONS} answers`);
+    say(`round ${round + 1} of ${rounds}, ${violations.length} violations`);
+  }
+  return {
+    engine: "postgres",
+    n: rounds * OPERATIONS,
+    violations,
+    seconds: (performance.now() - started) / 1000,
+    figures: { "while it was full": [...whenFull].map(([outcome, count]) => `${outcome}: ${count}`).join(", ") },
+  };
+}
+
+/** Beyond the limit a write fails with EFBIG; Node ignores the signal that comes with it. */
+function limitFiles(pid: number | null, bytes: string): void {
+  if (pid === null) return;
+  const { status, error } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  if (status !== 0) throw new Error("prlimit (util-linux) could not limit the gateway's files", { cause: error });
+}
+
+function post(origin: string, path: string, form: typeof SMALL, key: string): Promise<HttpAnswer> {
+  return askHttp(origin, false, {
+    method: "POST",
+    path,
+    headers: { authorization: `Bearer ${SECRET}`, "content-type": form.contentType, "idempotency-key": key },
+    body: form.body,
+  });
+}
+
+async function untilSucceeded(origin: string, { text }: HttpAnswer): Promise<string | null> {
+  const { job_id: id } = JSON.parse(text) as { readonly job_id: string };
+  for (const lastMs = performance.now() + END_MS; ; await wait(POLL_MS)) {
+    const read = await askHttp(origin, false, {
+      method: "GET",
+      path: `/v1/transcription/jobs/${id}`,
+      headers: { authorization: `Bearer ${SECRET}` },
+    });
+    const job = JSON.parse(read.text) as { readonly status?: string; readonly error?: unknown };
+    if (job.status === "succeeded") return null;
+    if (job.status === "failed") return `failed, ${JSON.stringify(job.error)}`;
+    if (performance.now() > lastMs) return `${read.status} ${job.status} after ${END_MS} ms`;
+  }
+}
+
+function configuration({ deepgramUrl }: Sandbox): ConfigurationFile {
+  return {
+    // Every result is a file.
+    limits: { stt_job_inline_result_bytes: 0 },
+    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs"] }] },
+        ],
+      },
+    ],
+  };
+}

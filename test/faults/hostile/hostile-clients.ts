@@ -1,0 +1,154 @@
+// G-06, R9: N sockets of callers that say nothing, half a head, a body a byte at a time, or never read what they asked for, held open at
+// once. The gateway lets go of each within its published time, memory stays bounded and everybody else is served meanwhile.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { memoryOf } from "../../../bench/cost.ts";
+import type { Sandbox } from "../../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
+import { EDGE_LIMITS } from "../../../src/http/limits.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
+import { quantile, startGateways } from "../gateways.ts";
+import { keepProbing, mebibytes } from "./probes.ts";
+
+const SECRET = "faults-key-of-the-slow-app-00001";
+const AUTHORIZATION = `Authorization: Bearer ${SECRET}`;
+const OPENED_AT_ONCE = 200;
+const LONGEST_PROBE_MS = 2_000;
+const MAX_GROWN_BYTES = 512 * 1_048_576;
+const { headersTimeoutMs, checkIntervalMs, bodyGraceMs, bodyWindowMs, lingerMs, unreadReplyMs } = EDGE_LIMITS;
+/** What a machine that is busy adds. */
+const SLACK_MS = 10_000;
+
+interface Kind {
+  readonly share: number;
+  /** What is sent at once. */
+  readonly opening: string;
+  /** What is sent each second after that. */
+  readonly more: string;
+  readonly reads: boolean;
+  /** By when the gateway has closed it. */
+  readonly closedWithinMs: number;
+}
+
+const HEAD_MS = headersTimeoutMs + checkIntervalMs + SLACK_MS;
+const UNREAD_MS = unreadReplyMs + 2 * checkIntervalMs + SLACK_MS;
+const BODY_MS = bodyGraceMs + 2 * bodyWindowMs + lingerMs + SLACK_MS;
+const KINDS: Readonly<Record<string, Kind>> = {
+  "says nothing": { share: 0.5, opening: "", more: "", reads: true, closedWithinMs: HEAD_MS },
+  "half a head": {
+    share: 0.3,
+    opening: "POST /v1/transcription HTTP/1.1\r\nHost: x\r\n",
+    more: "X-More: a\r\n",
+    reads: true,
+    closedWithinMs: HEAD_MS,
+  },
+  "a byte of body a second": {
+    share: 0.19,
+    opening: `POST /v1/transcription HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\nContent-Type: multipart/form-data; boundary=abc\r\nContent-Length: 1000000\r\n\r\n--abc\r\n`,
+    more: "C",
+    reads: true,
+    closedWithinMs: BODY_MS,
+  },
+  "never reads": {
+    share: 0.01,
+    opening: `GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50),
+    more: "",
+    reads: false,
+    closedWithinMs: UNREAD_MS,
+  },
+};
+
+interface Held {
+  readonly kind: string;
+  readonly socket: Socket;
+  readonly openedMs: number;
+  closedMs: number | null;
+}
+
+export async function runHostileClients({ n, say }: FaultOptions): Promise<Trials> {
+  const started = performance.now();
+  await using gateways = await startGateways(configuration, { count: 1 });
+  const [gateway] = gateways.processes;
+  const [origin] = gateways.origins;
+  if (gateway === undefined || gateway.pid === null || origin === undefined) throw new Error("there is no gateway");
+  const { pid } = gateway;
+  const violations: string[] = [];
+  const idleBytes = memoryOf(pid).rssBytes;
+  const probes = keepProbing(origin, SECRET);
+  const held: Held[] = [];
+  for (const [kind, { share }] of Object.entries(KINDS)) {
+    const count = Math.max(1, Math.round(n * share));
+    for (let first = 0; first < count; first += OPENED_AT_ONCE)
+      held.push(
+        ...(await Promise.all(
+          Array.from({ length: Math.min(OPENED_AT_ONCE, count - first) }, () => open(origin, kind)),
+        )),
+      );
+    say(`${held.length} of ${n} sockets open`);
+  }
+  const isLate = ({ kind, openedMs, closedMs }: Held): boolean => {
+    return (closedMs ?? performance.now()) - openedMs > (KINDS[kind]?.closedWithinMs ?? 0);
+  };
+  const isWaitedFor = (each: Held) => each.closedMs === null && !isLate(each);
+  while (held.some(isWaitedFor)) {
+    for (const { kind, socket, closedMs } of held) if (closedMs === null) socket.write(KINDS[kind]?.more ?? "");
+    await wait(1_000);
+  }
+  const probeMs = await probes.stop();
+  const { peakBytes } = memoryOf(pid);
+  const slowestMs = Math.max(...probeMs);
+  const late = held.filter(isLate);
+  if (late.length > 0)
+    violations.push(`${late.length} sockets were held longer than promised, the first of one that ${late[0]?.kind}`);
+  if (peakBytes - idleBytes > MAX_GROWN_BYTES) violations.push(`grown by ${mebibytes(peakBytes - idleBytes)}`);
+  if (slowestMs > LONGEST_PROBE_MS) violations.push(`somebody else waited for ${slowestMs.toFixed(0)} ms`);
+  const figures = Object.keys(KINDS).map((kind) => [kind, told(held.filter((each) => each.kind === kind))] as const);
+  for (const { socket } of held) socket.destroy();
+  return {
+    engine: "postgres",
+    n: held.length,
+    violations,
+    seconds: (performance.now() - started) / 1000,
+    figures: {
+      ...Object.fromEntries(figures),
+      "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
+      "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
+    },
+  };
+}
+
+async function open(origin: string, kind: string): Promise<Held> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => undefined);
+  const held: Held = { kind, socket, openedMs: performance.now(), closedMs: null };
+  socket.once("close", () => {
+    held.closedMs = performance.now();
+  });
+  await Promise.race([once(socket, "connect"), once(socket, "close")]);
+  const { opening, reads } = KINDS[kind] ?? { opening: "", reads: true };
+  if (opening !== "") socket.write(opening);
+  if (reads) socket.resume();
+  else socket.pause();
+  return held;
+}
+
+function told(held: readonly Held[]): string {
+  const times = held.flatMap(({ openedMs, closedMs }) => (closedMs === null ? [] : [closedMs - openedMs]));
+  const most = times.length === 0 ? "" : `, after at most ${(Math.max(...times) / 1_000).toFixed(1)} s`;
+  return `${held.length} sockets, ${times.length} closed by the gateway${most}`;
+}
+
+function configuration({ deepgramUrl }: Sandbox): ConfigurationFile {
+  return {
+    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
+    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [{ id: "notes", route: "speech", keys: [{ id: "k", secret: SECRET, scopes: ["transcribe"] }] }],
+      },
+    ],
+  };
+}

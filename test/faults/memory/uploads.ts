@@ -1,0 +1,30 @@
+// G-05, promise R13: the benchmark `memory` as a trial. N uploads of 25 MiB at once into one gateway; each is answered, and its resident
+// memory grows by no more than 512 MiB.
+import { benchMemory } from "../../../bench/memory.ts";
+import { mebibytes } from "../../../bench/sizes.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
+
+const UPLOAD_BYTES = 25 * 1_048_576;
+
+export async function runUploads({ n }: FaultOptions): Promise<Trials> {
+  const started = performance.now();
+  const { data } = await benchMemory({ sizeBytes: UPLOAD_BYTES, uploads: n });
+  const { statuses, idleBytes, peakBytes, grownBytes, holds } = data as {
+    readonly statuses: Readonly<Record<string, number>>;
+    readonly idleBytes: number;
+    readonly peakBytes: number;
+    readonly grownBytes: number;
+    readonly holds: boolean;
+  };
+  const answered = JSON.stringify(statuses);
+  return {
+    engine: "postgres",
+    n,
+    violations: holds ? [] : [`grown by ${mebibytes(grownBytes)}, answered ${answered}`],
+    seconds: (performance.now() - started) / 1000,
+    figures: {
+      "resident memory": `idle ${mebibytes(idleBytes)}, peak ${mebibytes(peakBytes)}, grown ${mebibytes(grownBytes)} (bound 512 MiB)`,
+      answered,
+    },
+  };
+}
