@@ -53,7 +53,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "never reads": {
     share: 0.01,
     opening: `GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50),
-    more: "",
+    // Who does not read learns of the end by writing alone.
+    more: " ",
     reads: false,
     closedWithinMs: UNREAD_MS,
   },
