@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { PROFILES, REDACTION_GROUPS } from "../../src/contract/features.ts";
 import { RESPONSE_FORMATS, type TranscriptionFields, transcriptionFields } from "../../src/contract/transcription.ts";
-import { type FingerprintInput, fingerprint } from "../../src/gateway/fingerprint.ts";
+import { type FingerprintInput, fingerprint, payloadFingerprint } from "../../src/gateway/fingerprint.ts";
 
 const terms = fc.uniqueArray(fc.stringMatching(/^[a-zé漢]{1,6}$/u), { minLength: 1, maxLength: 4 });
 const fields: fc.Arbitrary<TranscriptionFields> = fc.record(
@@ -89,4 +89,17 @@ test("I-06 any other audio, length, purpose, policy, endpoint or field is anothe
     }),
     { numRuns: 5_000 },
   );
+});
+
+test("contract 3: a member sent as null, at whatever depth, counts as not sent; any other empty value counts", () => {
+  const hashOf = (payload: Readonly<Record<string, unknown>>) => payloadFingerprint(payload).toString("hex");
+  const plain = hashOf({ a: 1, inner: { b: "x" } });
+  assert.equal(hashOf({ inner: { c: undefined, b: "x", d: null }, e: null, a: 1 }), plain);
+  for (const other of [
+    { a: 1, inner: { b: "x", c: "" } },
+    { a: 1, inner: { b: "x", c: [] } },
+    { a: 1 },
+    { a: "1", inner: { b: "x" } },
+  ])
+    assert.notEqual(hashOf(other), plain, JSON.stringify(other));
 });
