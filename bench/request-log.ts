@@ -1,16 +1,12 @@
 // The request log and usage over many rows, on a server, through HTTP as an administrator asks (issue: a list within 100 ms at the
 // 95th percentile, usage of 30 days within 100 ms, with 1,000,000 requests).
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { sql } from "kysely";
-import { startSandbox } from "../sandbox/server.ts";
-import { type Database, openDatabase } from "../src/storage/database.ts";
+import type { Database } from "../src/storage/database.ts";
 import { rollUsage } from "../src/storage/usage-hours.ts";
 import { OPERATOR_KEY, adminFile } from "../test/http/admin/admin.ts";
-import { KEY, startGateway, type TestGateway } from "../test/harness/gateway.ts";
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { KEY, type TestGateway } from "../test/harness/gateway.ts";
 import { quantile, type Report, round } from "./report.ts";
+import { openServerGateway } from "./server-gateway.ts";
 
 export interface RequestLogBench {
   readonly rows: number;
@@ -26,17 +22,8 @@ const WARM_UPS = 5;
 const UNROLLED = 5_000;
 
 export async function benchRequestLog({ rows, asks }: RequestLogBench): Promise<Report> {
-  const postgres = await startPostgresServer();
-  await using opened = new AsyncDisposableStack();
-  opened.defer(() => postgres.stop());
-  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-bench-"));
-  opened.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const database = await openDatabase({ databaseUrl: postgres.url });
-  opened.defer(() => database.close());
-  const sandbox = await startSandbox();
-  opened.defer(() => sandbox.close());
-  const gateway = await startGateway({ file: adminFile, beside: { dataDir, sandbox, database } });
-  opened.defer(() => gateway.close());
+  await using opened = await openServerGateway(adminFile);
+  const { gateway, database } = opened;
 
   await fill(database, rows);
   // The gateway's own timer may have begun.

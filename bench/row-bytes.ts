@@ -1,15 +1,11 @@
 // What one request leaves in a PostgreSQL server: bytes of rows and indexes per table, and of write-ahead log (docs/scaling.md).
 // `node bench/row-bytes.ts [n]`: so many of each kind, through HTTP, one gateway.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { sql } from "kysely";
-import { startSandbox } from "../sandbox/server.ts";
-import { type Database, openDatabase } from "../src/storage/database.ts";
+import type { Database } from "../src/storage/database.ts";
 import { wav } from "../test/audio/build-audio.ts";
-import { KEY, standardFile, startGateway, type TestGateway } from "../test/harness/gateway.ts";
-import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import { KEY, standardFile, type TestGateway } from "../test/harness/gateway.ts";
 import { table } from "./report.ts";
+import { openServerGateway } from "./server-gateway.ts";
 
 const N = Number(process.argv[2] ?? "1000");
 const AT_ONCE = 8;
@@ -28,47 +24,35 @@ const KINDS: Readonly<Record<string, (gateway: TestGateway, at: number) => Promi
   job: (gateway) => upload(gateway, "/v1/transcription/jobs", {}),
 };
 
-const postgres = await startPostgresServer();
-await using opened = new AsyncDisposableStack();
-opened.defer(() => postgres.stop());
-const dataDir = await mkdtemp(join(tmpdir(), "patchbay-bench-"));
-opened.defer(() => rm(dataDir, { recursive: true, force: true }));
-const database = await openDatabase({ databaseUrl: postgres.url });
-opened.defer(() => database.close());
-const sandbox = await startSandbox();
-opened.defer(() => sandbox.close());
-const gateway = await startGateway({
-  beside: { dataDir, sandbox, database },
-  file: (own) => {
-    const standard = standardFile(own);
-    return {
-      ...standard,
-      connections: [...(standard.connections ?? []), { id: "talk", kind: "sandbox" as const }],
-      routes: [
-        {
-          id: "speech",
-          targets: [
-            { connection: "dg", model: "nova-3" },
-            { connection: "talk", model: "simulated-chat" },
-          ],
-        },
-      ],
-      workspaces: [
-        {
-          id: "acme",
-          apps: [
-            {
-              id: "notes",
-              route: "speech",
-              keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs", "chat"] }],
-            },
-          ],
-        },
-      ],
-    };
-  },
+await using opened = await openServerGateway((own) => {
+  const standard = standardFile(own);
+  return {
+    ...standard,
+    connections: [...(standard.connections ?? []), { id: "talk", kind: "sandbox" as const }],
+    routes: [
+      {
+        id: "speech",
+        targets: [
+          { connection: "dg", model: "nova-3" },
+          { connection: "talk", model: "simulated-chat" },
+        ],
+      },
+    ],
+    workspaces: [
+      {
+        id: "acme",
+        apps: [
+          {
+            id: "notes",
+            route: "speech",
+            keys: [{ id: "notes-key", secret: KEY, scopes: ["transcribe", "jobs", "chat"] }],
+          },
+        ],
+      },
+    ],
+  };
 });
-opened.defer(() => gateway.close());
+const { gateway, database } = opened;
 
 const rows = [];
 for (const [kind, send] of Object.entries(KINDS)) {

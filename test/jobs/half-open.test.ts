@@ -45,8 +45,9 @@ test("reliability J-06: half-open connections to the database lose no job, pay n
   assert.equal(paidCalls(sandbox), 2);
   const rowsOf = () =>
     database.db.selectFrom("jobs").selectAll().where("id", "in", [called, polled]).orderBy("id").execute();
-  const before = await rowsOf();
+  // What follows a job's end, the removal of its audio, is done then too.
   await other.close();
+  const before = await rowsOf();
 
   proxy.clear();
   const { job_id: next } = await submit(origin);

@@ -8,6 +8,7 @@ import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { type Gateways, startGateways } from "../gateways.ts";
 import { askKeyed, createKeyHistory, untilSettled } from "../keyed-requests.ts";
+import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-clocks-app-001";
 const SKEWS_MS: readonly (readonly number[])[] = [
@@ -117,18 +118,6 @@ async function followed(link: string | null, origin: string, index: number): Pro
   return status === 200 ? null : `job ${index}: its link answers ${status} ${text.slice(0, 200)}`;
 }
 
-function configuration({ deepgramUrl }: Sandbox): ConfigurationFile {
-  return {
-    limits: { job_deadline_seconds: JOB_DEADLINE_SECONDS, stt_job_inline_result_bytes: 0 },
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs"] }] },
-        ],
-      },
-    ],
-  };
+function configuration(sandbox: Sandbox): ConfigurationFile {
+  return oneApp(sandbox, SECRET, { job_deadline_seconds: JOB_DEADLINE_SECONDS, stt_job_inline_result_bytes: 0 });
 }

@@ -8,6 +8,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { askHttp, type HttpAnswer } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { startGateways } from "../gateways.ts";
+import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-full-disk-app-1";
 const SMALL = formAround(noiseWav(16_044));
@@ -119,19 +120,7 @@ async function untilSucceeded(origin: string, { text }: HttpAnswer): Promise<str
   }
 }
 
-function configuration({ deepgramUrl }: Sandbox): ConfigurationFile {
-  return {
-    // Every result is a file.
-    limits: { stt_job_inline_result_bytes: 0 },
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs"] }] },
-        ],
-      },
-    ],
-  };
+function configuration(sandbox: Sandbox): ConfigurationFile {
+  // Every result is a file.
+  return oneApp(sandbox, SECRET, { stt_job_inline_result_bytes: 0 });
 }

@@ -10,6 +10,7 @@ import { EDGE_LIMITS } from "../../../src/http/limits.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { quantile, startGateways } from "../gateways.ts";
 import { keepProbing, mebibytes } from "./probes.ts";
+import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-slow-app-00001";
 const AUTHORIZATION = `Authorization: Bearer ${SECRET}`;
@@ -141,15 +142,6 @@ function told(held: readonly Held[]): string {
   return `${held.length} sockets, ${times.length} closed by the gateway${most}`;
 }
 
-function configuration({ deepgramUrl }: Sandbox): ConfigurationFile {
-  return {
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [{ id: "notes", route: "speech", keys: [{ id: "k", secret: SECRET, scopes: ["transcribe"] }] }],
-      },
-    ],
-  };
+function configuration(sandbox: Sandbox): ConfigurationFile {
+  return oneApp(sandbox, SECRET);
 }

@@ -9,6 +9,7 @@ import type { FaultOptions, Trials } from "../fault.ts";
 import { quantile, startGateways } from "../gateways.ts";
 import { askKeyed, createKeyHistory, untilSettled } from "../keyed-requests.ts";
 import { seeded } from "../seeded.ts";
+import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-network-app-01";
 const EPISODES: readonly { readonly fault: NetworkFault; readonly ms: number }[] = [
@@ -114,18 +115,6 @@ async function untilServing(origins: readonly string[]): Promise<number> {
   return performance.now() - startedMs;
 }
 
-function configuration({ deepgramUrl }: Sandbox): ConfigurationFile {
-  return {
-    limits: { sync_timeout_seconds: SYNC_TIMEOUT_SECONDS },
-    connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: deepgramUrl }],
-    routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
-    workspaces: [
-      {
-        id: "acme",
-        apps: [
-          { id: "notes", route: "speech", keys: [{ id: "notes-key", secret: SECRET, scopes: ["transcribe", "jobs"] }] },
-        ],
-      },
-    ],
-  };
+function configuration(sandbox: Sandbox): ConfigurationFile {
+  return oneApp(sandbox, SECRET, { sync_timeout_seconds: SYNC_TIMEOUT_SECONDS });
 }
