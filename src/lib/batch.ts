@@ -3,7 +3,7 @@ import { setTimeout as pause, setImmediate as turn } from "node:timers/promises"
 
 export interface BatchOptions {
   readonly maxItems: number;
-  /** How long to gather after a batch, as a multiple of what that batch took; the first call after a rest waits for nothing. */
+  /** How long to gather after a batch of several, as a multiple of what it took; the first call after a rest waits for nothing. */
   readonly restFactor?: number;
   /** One bad item fails its whole batch: for such an error each is run alone, so that the others do not pay for it. */
   readonly isOneItemsFault: (error: unknown) => boolean;
@@ -30,14 +30,17 @@ export function createBatcher<Item, Answer>(
     if (busy) return;
     busy = true;
     while (queue.length > 0) {
-      const restMs = restedAtMs - performance.now();
-      if (restMs > 0) await pause(restMs);
+      const leftMs = restedAtMs - performance.now();
+      if (leftMs > 0) await pause(leftMs);
       // One turn of the loop: everybody whose socket is ready now shares this batch (docs/measurements.md).
       await turn();
       const startedAtMs = performance.now();
-      await runBatch(queue.splice(0, maxItems));
+      const batch = queue.splice(0, maxItems);
+      await runBatch(batch);
       const endedAtMs = performance.now();
-      restedAtMs = endedAtMs + Math.min(LONGEST_REST_MS, restFactor * (endedAtMs - startedAtMs));
+      // One that came alone says nothing of others to come.
+      const restMs = batch.length === 1 ? 0 : restFactor * (endedAtMs - startedAtMs);
+      restedAtMs = endedAtMs + Math.min(LONGEST_REST_MS, restMs);
     }
     busy = false;
   };

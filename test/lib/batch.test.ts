@@ -37,23 +37,42 @@ for (const restFactor of [0, 4]) {
   });
 }
 
-test("batches that rest: calls made during a rest share the next batch", async () => {
-  const { promise: first, resolve: release } = Promise.withResolvers<void>();
+/** The first batch takes two turns of the loop; the rest after it would outlast the test. */
+function resting(restFactor: number) {
   const batches: number[][] = [];
   const add = createBatcher(
     async (items: readonly number[]) => {
       batches.push([...items]);
-      if (batches.length === 1) await first;
+      if (batches.length === 1) await turns();
       return items;
     },
-    { maxItems: 10, restFactor: 1_000, isOneItemsFault: () => false },
+    { maxItems: 10, restFactor, isOneItemsFault: () => false },
   );
-  const one = add(1);
-  setImmediate(release);
-  await one;
+  return { add, batches };
+}
+
+/** Many more than a batch waits for. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 4; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+test("batches that rest: calls made during a rest share the next batch", async () => {
+  const { add, batches } = resting(1_000);
+  await Promise.all([add(1), add(2)]);
+  const three = add(3);
+  await turns();
+  await Promise.all([three, add(4)]);
+  assert.deepEqual(batches, [
+    [1, 2],
+    [3, 4],
+  ]);
+});
+
+test("batches that rest: after a batch of one nobody waits", async () => {
+  const { add, batches } = resting(1_000);
+  await add(1);
   const two = add(2);
-  // Many turns of the loop go by within the rest.
-  await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  await turns();
   await Promise.all([two, add(3)]);
-  assert.deepEqual(batches, [[1], [2, 3]]);
+  assert.deepEqual(batches, [[1], [2], [3]]);
 });
