@@ -6,21 +6,17 @@ import { callGateway } from "../cli/gateway-client.ts";
 import type { ApplyFileOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { formatFault } from "../config/fault.ts";
-import { findFile, loadConfiguration } from "../config/load-configuration.ts";
+import { findFile } from "../config/load-configuration.ts";
 import { applied, type Applied } from "../contract/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";
 import { DataDirInUse } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
-import { openSecrets } from "../storage/open-secrets.ts";
 import { createSeal } from "../storage/seal.ts";
 import { reasonOf } from "./finding.ts";
+import { readConfiguration, readSecrets } from "./read-configuration.ts";
 
 export async function apply(options: ApplyFileOptions, terminal: Terminal): Promise<number> {
-  const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
-  if (!loaded.ok)
-    throw new CliError(EXIT.config, "The configuration has faults.", { hints: loaded.faults.map(formatFault) });
-  const { configuration } = loaded;
+  const configuration = readConfiguration(options, terminal);
   const file = findFile({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (file === null)
     throw new CliError(EXIT.notFound, "There is no configuration file to apply.", {
@@ -54,10 +50,9 @@ async function applyHere(
 ): Promise<Applied> {
   await using opened = new AsyncDisposableStack();
   opened.defer(() => database.close());
-  const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
-  if (!secrets.ok) throw new CliError(EXIT.config, "The secrets have faults.", { hints: secrets.faults });
-  const seal = createSeal({ keys: secrets.encryptionKeys });
-  const changes = await applyAndCompare({ database, seal, pepper: secrets.pepper }, configuration, { dryRun });
+  const { encryptionKeys, pepper } = await readSecrets(configuration);
+  const seal = createSeal({ keys: encryptionKeys });
+  const changes = await applyAndCompare({ database, seal, pepper }, configuration, { dryRun });
   return { object: "configuration_applied", file, dry_run: dryRun, changes: [...changes] };
 }
 

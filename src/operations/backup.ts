@@ -8,11 +8,12 @@ import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { countRows } from "../storage/catalogue.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { holdsDatabase } from "../storage/pglite.ts";
 import { type Manifest, readArchive, sizeOf, writeArchive } from "./backup-archive.ts";
 import { statOrNull } from "./check-files.ts";
-import { holdDataDir, readConfiguration } from "./embedded.ts";
+import { holdDataDir } from "./hold-data-dir.ts";
 import { installation } from "../storage/system.ts";
+import { requireEmbedded } from "./open-installation.ts";
+import { readConfiguration } from "./read-configuration.ts";
 
 const NOT_EMBEDDED =
   "This installation keeps its state on a PostgreSQL server, whose own tools back it up: pg_dump, or its provider's snapshots.";
@@ -23,8 +24,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     throw new CliError(EXIT.usage, NOT_EMBEDDED, {
       hints: ["objects and secrets go with it: see docs/operations.md"],
     });
-  if (!(await holdsDatabase(storage.dataDir)))
-    throw new CliError(EXIT.notFound, `There is no embedded database in ${storage.dataDir}.`);
+  await requireEmbedded(storage.dataDir);
   const file = await nameOf(resolve(terminal.cwd, target));
   const lock = await holdDataDir(storage.dataDir);
   const aside = `${file}.partial`;

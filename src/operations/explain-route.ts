@@ -26,15 +26,13 @@ import {
 } from "../gateway/explain-route.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders } from "../providers/registry.ts";
-import { DataDirInUse } from "../storage/data-dir-lock.ts";
-import { type Database, openDatabase } from "../storage/database.ts";
-import { openSecrets } from "../storage/open-secrets.ts";
-import { holdsDatabase } from "../storage/pglite.ts";
+import type { Database } from "../storage/database.ts";
 import { readRequest } from "../storage/requests.ts";
 import { createSeal } from "../storage/seal.ts";
-import { readConfiguration } from "./embedded.ts";
-import { reasonOf } from "./finding.ts";
 import { installation } from "../storage/system.ts";
+import { reasonOf } from "./finding.ts";
+import { openInstallation } from "./open-installation.ts";
+import { readConfiguration, readSecrets } from "./read-configuration.ts";
 
 export async function explainRoute(
   file: string | undefined,
@@ -43,7 +41,10 @@ export async function explainRoute(
 ): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await open(configuration);
+  const database = await openInstallation(configuration, {
+    asItIs: true,
+    inUse: "stop the gateway, or ask it: send the request with dry_run",
+  });
   opened.defer(() => database.close());
   const trace =
     options.request === undefined
@@ -52,25 +53,6 @@ export async function explainRoute(
   const text = options.json === true ? JSON.stringify({ object: "route_trace", ...trace }) : lines(trace).join("\n");
   await write(terminal.stdout, `${options.json === true ? text : visible(text)}\n`);
   return EXIT.ok;
-}
-
-async function open({ storage }: Configuration): Promise<Database> {
-  if (storage.databaseUrl === null && !(await holdsDatabase(storage.dataDir)))
-    throw new CliError(EXIT.notFound, `There is no embedded database in ${storage.dataDir}.`);
-  try {
-    return await openDatabase({
-      databaseUrl: storage.databaseUrl ?? undefined,
-      dataDir: storage.dataDir,
-      poolSize: 1,
-      asItIs: true,
-    });
-  } catch (error) {
-    if (error instanceof DataDirInUse)
-      throw new CliError(EXIT.conflict, error.message, {
-        hints: ["stop the gateway, or ask it: send the request with dry_run"],
-      });
-    throw new CliError(EXIT.upstream, `The database does not open: ${reasonOf(error)}.`);
-  }
 }
 
 /** Of a request on record: as it was decided then. */
@@ -90,8 +72,7 @@ async function decide(
   configuration: Configuration,
   database: Database,
 ): Promise<RouteTrace> {
-  const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
-  if (!secrets.ok) throw new CliError(EXIT.config, "The secrets have faults.", { hints: secrets.faults });
+  const secrets = await readSecrets(configuration);
   const principal = await principalOf(options, terminal, database, secrets.pepper);
   const directory = await loadDirectory({ database, seal: createSeal({ keys: secrets.encryptionKeys }) });
   const ffmpeg = findFfmpeg(terminal.env["PATH"]);

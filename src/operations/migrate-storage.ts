@@ -13,17 +13,18 @@ import { createQueue, type Queue } from "../queue/queue.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
 import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
 import { MADE_PEPPER } from "../storage/open-secrets.ts";
-import { EMBEDDED_FOLDER, holdsDatabase } from "../storage/pglite.ts";
+import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
-import { holdDataDir, readConfiguration } from "./embedded.ts";
+import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
+import { requireEmbedded } from "./open-installation.ts";
+import { readConfiguration } from "./read-configuration.ts";
 
 export async function migrateStorage(options: MigrateStorageOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   const { dataDir } = configuration.storage;
   const databaseUrl = await readTarget(options.to, terminal);
-  if (!(await holdsDatabase(dataDir)))
-    throw new CliError(EXIT.notFound, `There is no embedded database in ${dataDir}.`);
+  await requireEmbedded(dataDir);
   const lock = await holdDataDir(dataDir);
   try {
     await using opened = new AsyncDisposableStack();

@@ -10,9 +10,10 @@ import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { type Manifest, partsOf, readArchive } from "./backup-archive.ts";
 import { statOrNull } from "./check-files.ts";
-import { holdDataDir, readConfiguration } from "./embedded.ts";
+import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
 import { installation } from "../storage/system.ts";
+import { readConfiguration } from "./read-configuration.ts";
 
 /** Of earlier restores, and of locks: nothing that would be lost. */
 const OURS = /^(pglite\.lock|\.restore-|\.replaced-)/u;

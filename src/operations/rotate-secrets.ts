@@ -3,9 +3,7 @@
 import type { RotateSecretsOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
-import { DataDirInUse } from "../storage/data-dir-lock.ts";
-import { type Database, openDatabase } from "../storage/database.ts";
-import { openSecrets } from "../storage/open-secrets.ts";
+import type { Database } from "../storage/database.ts";
 import {
   countKeyUse,
   countLargeResults,
@@ -14,17 +12,20 @@ import {
   sealUnderDataKeys,
 } from "../storage/rotate-keys.ts";
 import { createSeal, type Seal } from "../storage/seal.ts";
-import { readConfiguration } from "./embedded.ts";
 import { reasonOf } from "./finding.ts";
+import { openInstallation } from "./open-installation.ts";
+import { readConfiguration, readSecrets } from "./read-configuration.ts";
 
 export async function rotateSecrets(options: RotateSecretsOptions, terminal: Terminal): Promise<number> {
-  const { storage, secrets: settings } = readConfiguration(options, terminal);
-  const secrets = await openSecrets({ ...storage, ...settings });
-  if (!secrets.ok) throw new CliError(EXIT.config, "The secrets have faults.", { hints: secrets.faults });
-  const ring = createSeal({ keys: secrets.encryptionKeys });
+  const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await open(storage);
+  const database = await openInstallation(configuration, {
+    asItIs: false,
+    inUse: "stop the gateway first: the embedded database is opened by one process at a time",
+  });
   opened.defer(() => database.close());
+  const { encryptionKeys } = await readSecrets(configuration);
+  const ring = createSeal({ keys: encryptionKeys });
   const wrapped = await rotate(database, ring);
   const keys = await countKeyUse(database, ring);
   const largeResults = await countLargeResults(database);
@@ -47,23 +48,6 @@ async function rotate(database: Database, ring: Seal): Promise<number> {
         "every key that is still needed must be in secrets.encryption_keys, the new one first; run it again then",
       ],
     });
-  }
-}
-
-async function open(storage: ReturnType<typeof readConfiguration>["storage"]): Promise<Database> {
-  try {
-    return await openDatabase({
-      databaseUrl: storage.databaseUrl ?? undefined,
-      migrateUrl: storage.migrateUrl ?? undefined,
-      dataDir: storage.dataDir,
-      poolSize: 1,
-    });
-  } catch (error) {
-    if (error instanceof DataDirInUse)
-      throw new CliError(EXIT.conflict, error.message, {
-        hints: ["stop the gateway first: the embedded database is opened by one process at a time"],
-      });
-    throw new CliError(EXIT.upstream, `The database does not open: ${reasonOf(error)}.`);
   }
 }
 

@@ -2,7 +2,7 @@
 // Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -25,6 +25,13 @@ async function rotate(...keys: readonly Buffer[]) {
   writeFileSync(config, JSON.stringify({ storage: { data_dir: dataDir }, secrets: { encryption_keys: encryption } }));
   return run(["secrets", "rotate", "--json", "--config", config], { cwd: dataDir });
 }
+
+test("K-09: where there is no installation the command says so, and makes neither a database nor secrets", async () => {
+  const { exitCode, stderr } = await rotate(fresh);
+  assert.equal(exitCode, 4);
+  assert.match(stderr, /There is no embedded database/u);
+  assert.deepEqual(readdirSync(dataDir), ["patchbay.yaml"]);
+});
 
 test("K-09: rotated by the command, the old key is needed by nothing and may be taken out", async () => {
   await fillDataDir(dataDir);

@@ -1,0 +1,40 @@
+// The database of an installation, opened by a command of the operator: none is made on the way, and a gateway that has the
+// embedded one is named.
+import { EXIT } from "../cli/exit-codes.ts";
+import { CliError } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { DataDirInUse } from "../storage/data-dir-lock.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
+import { holdsDatabase } from "../storage/pglite.ts";
+import { reasonOf } from "./finding.ts";
+
+export interface HowToOpen {
+  /** Nothing is migrated or prepared. */
+  readonly asItIs: boolean;
+  /** What to do where a gateway has the embedded database. */
+  readonly inUse: string;
+}
+
+export async function openInstallation(
+  { storage }: Pick<Configuration, "storage">,
+  { asItIs, inUse }: HowToOpen,
+): Promise<Database> {
+  if (storage.databaseUrl === null) await requireEmbedded(storage.dataDir);
+  try {
+    return await openDatabase({
+      databaseUrl: storage.databaseUrl ?? undefined,
+      migrateUrl: storage.migrateUrl ?? undefined,
+      dataDir: storage.dataDir,
+      poolSize: 1,
+      asItIs,
+    });
+  } catch (error) {
+    if (error instanceof DataDirInUse) throw new CliError(EXIT.conflict, error.message, { hints: [inUse] });
+    throw new CliError(EXIT.upstream, `The database does not open: ${reasonOf(error)}.`);
+  }
+}
+
+export async function requireEmbedded(dataDir: string): Promise<void> {
+  if (!(await holdsDatabase(dataDir)))
+    throw new CliError(EXIT.notFound, `There is no embedded database in ${dataDir}.`);
+}
