@@ -2,10 +2,11 @@
 // are, an own address vetted before it is kept, the credential sealed and never shown again.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { ParsedConnection } from "../contract/set-up/connection.ts";
-import { lastFour, openCredential, sealCredential } from "../directory/connection-credential.ts";
+import { openCredential } from "../directory/connection-credential.ts";
+import { keepConnection } from "../directory/keep-connection.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { pageOf } from "../lib/page.ts";
-import { deleteConnection, listConnections, putConnection, readConnection } from "../storage/connections.ts";
+import { deleteConnection, listConnections, readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
@@ -132,22 +133,14 @@ async function keep(
   { seal }: SetUpServices,
   tx: Transacting,
   actor: SetUpActor,
-  { before, wanted: { id, kind, apiKey, baseUrl, ...settings }, action }: Kept,
+  { before, wanted, action }: Kept,
 ): Promise<ConnectionView> {
-  const name = { scope: actor.scope, id };
-  await putConnection(tx, name, {
-    kind,
-    base_url: baseUrl,
-    credential: apiKey === null ? null : await sealCredential(tx, seal, name, apiKey),
-    credential_last4: apiKey === null ? null : lastFour(apiKey),
-    settings: JSON.stringify(settings),
-    managed_by: "api",
-  });
-  const after = await readConnection(tx, name);
+  await keepConnection({ tx, seal }, actor.scope, wanted, "api");
+  const after = await readConnection(tx, { scope: actor.scope, id: wanted.id });
   if (after === null) throw new Error("a connection that was just written is not there");
   await auditSetUp(tx, actor, {
     action,
-    object: id,
+    object: wanted.id,
     before: before === null ? null : connectionFacts(before),
     after: connectionFacts(after),
   });

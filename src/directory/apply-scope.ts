@@ -4,12 +4,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConnectionConfiguration, RouteConfiguration } from "../config/configuration.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "../storage/audit-log.ts";
-import { putConnection, readConnection, setConnectionManager } from "../storage/connections.ts";
+import { readConnection, setConnectionManager } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
 import { addRouteVersion, publishRouteVersion, readRoute, setRouteManager } from "../storage/routes.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
-import { lastFour, openCredential, sealCredential } from "./connection-credential.ts";
+import { lastFour, openCredential } from "./connection-credential.ts";
+import { keepConnection } from "./keep-connection.ts";
 import { type DirectoryScope, PLATFORM } from "./snapshot.ts";
 
 export interface ApplyScope {
@@ -50,22 +51,15 @@ export function keptName(noun: "connection" | "route", scope: DirectoryScope, id
 async function applyConnection(
   { tx, seal }: ApplyScope,
   scope: DirectoryScope,
-  { id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,
+  connection: ConnectionConfiguration,
 ): Promise<void> {
+  const { id, kind, baseUrl } = connection;
   const name = { scope, id };
   const before = await readConnection(tx, name);
-  const asBefore = before !== null && (await isSame({ tx, seal }, before, { kind, apiKey, baseUrl, settings }));
+  const asBefore = before !== null && (await isSame({ tx, seal }, before, connection));
   if (asBefore && before.managed_by === "file") return;
   if (asBefore) await setConnectionManager(tx, name, "file");
-  else
-    await putConnection(tx, name, {
-      kind,
-      base_url: baseUrl,
-      credential: apiKey === null ? null : await sealCredential(tx, seal, name, apiKey),
-      credential_last4: apiKey === null ? null : lastFour(apiKey),
-      settings: JSON.stringify(settings),
-      managed_by: "file",
-    });
+  else await keepConnection({ tx, seal }, scope, connection, "file");
   await audit(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
     kind,
     base_url: baseUrl,
@@ -76,13 +70,13 @@ async function applyConnection(
 async function isSame(
   apply: ApplyScope,
   before: ConnectionRow,
-  wanted: Pick<ConnectionConfiguration, "kind" | "apiKey" | "baseUrl"> & { readonly settings: object },
+  { id: _id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,
 ): Promise<boolean> {
-  if (before.kind !== wanted.kind || before.base_url !== wanted.baseUrl) return false;
-  if (!isDeepStrictEqual(before.settings, asStored(wanted.settings))) return false;
+  if (before.kind !== kind || before.base_url !== baseUrl) return false;
+  if (!isDeepStrictEqual(before.settings, asStored(settings))) return false;
   // Shown since a later version than the one that stored it.
-  if (wanted.apiKey !== null && before.credential_last4 !== lastFour(wanted.apiKey)) return false;
-  return (await openedOrNull(apply, before)) === wanted.apiKey;
+  if (apiKey !== null && before.credential_last4 !== lastFour(apiKey)) return false;
+  return (await openedOrNull(apply, before)) === apiKey;
 }
 
 /** What no key of the ring opens any more is written anew. */

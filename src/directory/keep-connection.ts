@@ -1,0 +1,25 @@
+// A provider account as it is kept (contract 10): its credential sealed, beside what may be shown of it.
+import type { ConnectionConfiguration } from "../config/configuration.ts";
+import { putConnection } from "../storage/connections.ts";
+import type { Transacting } from "../storage/database.ts";
+import type { ManagedBy } from "../storage/routes.ts";
+import type { Seal } from "../storage/seal.ts";
+import { lastFour, sealCredential } from "./connection-credential.ts";
+import type { DirectoryScope } from "./snapshot.ts";
+
+export async function keepConnection(
+  { tx, seal }: { readonly tx: Transacting; readonly seal: Seal },
+  scope: DirectoryScope,
+  { id, kind, apiKey, baseUrl, ...settings }: ConnectionConfiguration,
+  managedBy: ManagedBy,
+): Promise<void> {
+  const name = { scope, id };
+  await putConnection(tx, name, {
+    kind,
+    base_url: baseUrl,
+    credential: apiKey === null ? null : await sealCredential(tx, seal, name, apiKey),
+    credential_last4: apiKey === null ? null : lastFour(apiKey),
+    settings: JSON.stringify(settings),
+    managed_by: managedBy,
+  });
+}
