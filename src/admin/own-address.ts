@@ -1,5 +1,5 @@
 // The address of a workspace's own connection, judged before it is kept by the rules of every later call (contract 10; reliability 4).
-import { GuardRefusal, type Outbound, type RefusalReason } from "../outbound/dial.ts";
+import { type Outbound, refusalOf, type RefusalReason } from "../outbound/dial.ts";
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 
 /** Why it is refused, without what a name resolves to from in here; null: it may be dialled now. */
@@ -8,13 +8,8 @@ export function judgeOwnAddress(
   policy: TargetPolicy,
 ): (url: string) => Promise<string | null> {
   return async (url) => {
-    try {
-      await outbound.vet(url, policy);
-      return null;
-    } catch (error) {
-      if (error instanceof GuardRefusal) return explain(error.reason, policy);
-      throw error;
-    }
+    const reason = await refusalOf(outbound, url, policy);
+    return reason === null ? null : explain(reason, policy);
   };
 }
 

@@ -9,7 +9,7 @@ import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-rep
 import type { TargetPolicy } from "./target-policy.ts";
 import { OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
-export { ConnectFailure, GuardRefusal, type RefusalReason } from "./guard.ts";
+export { ConnectFailure, GuardRefusal, refusalOf, type RefusalReason } from "./refusal.ts";
 export { OutboundError, type OutboundBody, type OutboundFailure } from "./wire-call.ts";
 export type { OutboundSocket, SocketMessage } from "./socket.ts";
 export type { OutboundStream } from "./stream-reply.ts";

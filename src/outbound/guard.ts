@@ -3,34 +3,8 @@
 // address with the name's certificate → compare whom the socket reached. No setting leaves one out.
 import type { Socket } from "node:net";
 import { isInRange, judgeAddress, sameAddress } from "./address.ts";
+import { ConnectFailure, GuardRefusal } from "./refusal.ts";
 import { isListed, type TargetPolicy } from "./target-policy.ts";
-import { OutboundError } from "./wire-call.ts";
-
-export type RefusalReason = "malformed" | "scheme" | "port" | "host_not_allowed" | "address_not_public";
-
-/** `detail` is for the operator's log alone: callers must not learn what a name resolves to in here. */
-export class GuardRefusal extends Error {
-  readonly reason: RefusalReason;
-  readonly detail: string;
-
-  constructor(reason: RefusalReason, detail: string) {
-    super(`refused: ${reason}`);
-    this.name = "GuardRefusal";
-    this.reason = reason;
-    this.detail = detail;
-  }
-}
-
-/** The vetted address could not be reached. */
-export class ConnectFailure extends OutboundError {
-  readonly stage: "connect" | "tls" | "timeout";
-
-  constructor(stage: ConnectFailure["stage"]) {
-    super(stage === "timeout" ? "timeout" : "connection", false, stage.toUpperCase());
-    this.name = "ConnectFailure";
-    this.stage = stage;
-  }
-}
 
 /** Every address of a name, IPv4 and IPv6, of one moment. Absolute names only: no search list. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;

@@ -3,7 +3,8 @@ import { Resolver } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { connect as connectTls } from "node:tls";
-import { type Connect, ConnectFailure, type Resolve } from "./guard.ts";
+import type { Connect, Resolve } from "./guard.ts";
+import { ConnectFailure } from "./refusal.ts";
 
 /** Under the guard's own limit, so that a server silent about one kind of address does not cost the answers to the other. */
 const QUERY_TIMEOUT_MS = 1_500;

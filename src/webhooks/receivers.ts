@@ -1,7 +1,14 @@
 // Receivers over the only door out, behind the address rules (contract 6): https unless the operator allows http, any port,
 // public addresses unless the operator opened a range; judged when the URL is saved and again at every attempt.
 import { wholeBody } from "../lib/whole-body.ts";
-import { ConnectFailure, GuardRefusal, type Outbound, OutboundError } from "../outbound/dial.ts";
+import {
+  ConnectFailure,
+  GuardRefusal,
+  type Outbound,
+  OutboundError,
+  refusalOf,
+  type RefusalReason,
+} from "../outbound/dial.ts";
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 import type { ReceiverAnswer, Receivers } from "./services.ts";
 
@@ -11,13 +18,8 @@ const MAX_REPLY_BYTES = 16 * 1024;
 export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, policy: TargetPolicy): Receivers {
   return {
     refusal: async (url) => {
-      try {
-        await outbound.vet(url, policy);
-        return null;
-      } catch (error) {
-        if (error instanceof GuardRefusal) return explain(error.reason, policy);
-        throw error;
-      }
+      const reason = await refusalOf(outbound, url, policy);
+      return reason === null ? null : explain(reason, policy);
     },
     post: async ({ url, headers, body, timeoutMs, signal }) => {
       const bytes = Buffer.from(body);
@@ -55,7 +57,7 @@ function failureOf(error: unknown): Exclude<ReceiverAnswer["kind"], "answer"> {
 }
 
 /** Which rule, but never what a name resolves to from in here. */
-function explain(reason: GuardRefusal["reason"], policy: TargetPolicy): string {
+function explain(reason: RefusalReason, policy: TargetPolicy): string {
   switch (reason) {
     case "malformed":
       return "The URL must be a plain https://host[:port]/path: no user name, no blanks, no escapes in the host.";

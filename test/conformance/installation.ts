@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { ConnectFailure } from "../../src/outbound/guard.ts";
+import { ConnectFailure } from "../../src/outbound/dial.ts";
 import { sandboxConnections, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { wav } from "../sandbox/wav.ts";
 import type { Hints } from "./arbitrary-of.ts";

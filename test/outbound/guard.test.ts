@@ -5,14 +5,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { test } from "node:test";
-import {
-  type Connect,
-  ConnectFailure,
-  createGuard,
-  GuardRefusal,
-  type GuardOptions,
-  type Resolve,
-} from "../../src/outbound/guard.ts";
+import { type Connect, createGuard, type GuardOptions, type Resolve } from "../../src/outbound/guard.ts";
+import { ConnectFailure, GuardRefusal } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { socketServer } from "./loopback.ts";
 import { pretendInternet } from "./pretend-internet.ts";

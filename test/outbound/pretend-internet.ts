@@ -2,7 +2,8 @@
 // server on loopback. Whatever else is dialled ends at the run's canary, which must never see a connection.
 import { connect as connectTcp } from "node:net";
 import { once } from "node:events";
-import { type Connect, ConnectFailure, type Resolve } from "../../src/outbound/guard.ts";
+import { ConnectFailure } from "../../src/outbound/dial.ts";
+import type { Connect, Resolve } from "../../src/outbound/guard.ts";
 import { canaryPort } from "../harness/canary.ts";
 
 export interface PretendInternet {

@@ -1,7 +1,7 @@
 // A process that delivers, as `patchbay worker` does, to receivers of the run's own: killed and started again by run-webhooks.ts.
 import { connect } from "node:net";
 import { once } from "node:events";
-import { ConnectFailure } from "../../../src/outbound/guard.ts";
+import { ConnectFailure } from "../../../src/outbound/dial.ts";
 import { createOutbound } from "../../../src/outbound/dial.ts";
 import { webhookPolicy } from "../../../src/outbound/target-policy.ts";
 import { createQueue } from "../../../src/queue/queue.ts";

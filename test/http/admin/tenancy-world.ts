@@ -2,7 +2,7 @@
 // of parameter without a row here fails the matrix by its name.
 import assert from "node:assert/strict";
 import { newId } from "../../../src/contract/ids.ts";
-import { ConnectFailure } from "../../../src/outbound/guard.ts";
+import { ConnectFailure } from "../../../src/outbound/dial.ts";
 import { createResultTokens } from "../../../src/objects/result-token.ts";
 import { postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, PEPPER, type TestGateway } from "../../harness/gateway.ts";

@@ -1,0 +1,44 @@
+// Why nothing was sent to an address that somebody else supplied: the rules forbid it, or what was vetted cannot be reached.
+import type { TargetPolicy } from "./target-policy.ts";
+import { OutboundError } from "./wire-call.ts";
+
+export type RefusalReason = "malformed" | "scheme" | "port" | "host_not_allowed" | "address_not_public";
+
+/** `detail` is for the operator's log alone: callers must not learn what a name resolves to in here. */
+export class GuardRefusal extends Error {
+  readonly reason: RefusalReason;
+  readonly detail: string;
+
+  constructor(reason: RefusalReason, detail: string) {
+    super(`refused: ${reason}`);
+    this.name = "GuardRefusal";
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** The vetted address could not be reached. */
+export class ConnectFailure extends OutboundError {
+  readonly stage: "connect" | "tls" | "timeout";
+
+  constructor(stage: ConnectFailure["stage"]) {
+    super(stage === "timeout" ? "timeout" : "connection", false, stage.toUpperCase());
+    this.name = "ConnectFailure";
+    this.stage = stage;
+  }
+}
+
+/** Null: it may be dialled now. */
+export async function refusalOf(
+  { vet }: { vet(url: string, policy: TargetPolicy): Promise<void> },
+  url: string,
+  policy: TargetPolicy,
+): Promise<RefusalReason | null> {
+  try {
+    await vet(url, policy);
+    return null;
+  } catch (error) {
+    if (error instanceof GuardRefusal) return error.reason;
+    throw error;
+  }
+}
