@@ -11,6 +11,7 @@ import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endp
 import type { ErrorReplyContext } from "./error-reply.ts";
 import { refuseAnyQuery } from "./refuse-query.ts";
 import { routedHeaders } from "./routed-headers.ts";
+import { sendGatewayReply } from "./send-gateway-reply.ts";
 import type { ServerEvent } from "./sse.ts";
 import { whileHolding } from "./while-holding.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
@@ -60,9 +61,7 @@ export async function serveChat(
     present,
   };
   if (fields.stream !== true || fields.dry_run === true) {
-    const reply = await chat(edge.gateway, call);
-    const { "content-type": contentType = "application/json", ...rest } = reply.headers;
-    return { status: reply.status, headers: rest, body: { bytes: reply.body, contentType } };
+    return sendGatewayReply(await chat(edge.gateway, call));
   }
   const stream = await streamChat(edge.gateway, call);
   const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };

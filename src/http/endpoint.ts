@@ -29,7 +29,7 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
 export type ReplyBody =
   | { readonly json: unknown }
   | { readonly text: string; readonly contentType: string }
-  | { readonly bytes: Uint8Array; readonly contentType: string }
+  | { readonly bytes: Buffer; readonly contentType: string }
   /** Sent as they come; the status is 200. */
   | { readonly events: AsyncIterable<ServerEvent> }
   /** A WebSocket; `release` is called when it is over, or never came to be. */

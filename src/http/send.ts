@@ -22,7 +22,7 @@ export async function sendReply(
   if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body.events);
   if ("session" in body) return sendSession(edge, request, reply, body);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
-  const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : Buffer.from(body.bytes);
+  const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : body.bytes;
   settleConnection(edge, request, reply);
   return reply
     .code(answer.status)
