@@ -30,12 +30,12 @@ export class ConnectFailure extends OutboundError {
 
 /** Null: it may be dialled now. */
 export async function refusalOf(
-  { vet }: { vet(url: string, policy: TargetPolicy): Promise<void> },
+  outbound: { vet(url: string, policy: TargetPolicy): Promise<void> },
   url: string,
   policy: TargetPolicy,
 ): Promise<RefusalReason | null> {
   try {
-    await vet(url, policy);
+    await outbound.vet(url, policy);
     return null;
   } catch (error) {
     if (error instanceof GuardRefusal) return error.reason;
