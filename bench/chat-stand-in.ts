@@ -3,7 +3,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import { serveParent } from "./child.ts";
 
-export const CHUNKS = 64;
+const CHUNKS = 64;
 const WORDS = Array.from({ length: CHUNKS }, (_, index) => `word${index} `);
 const USAGE = { prompt_tokens: 120, completion_tokens: CHUNKS, total_tokens: 120 + CHUNKS };
 const HEAD = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" };

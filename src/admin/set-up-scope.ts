@@ -149,6 +149,6 @@ export function inUse(what: string, by: string): GatewayError {
   });
 }
 
-export function workspaceOf(scope: DirectoryScope): WorkspaceId | null {
+function workspaceOf(scope: DirectoryScope): WorkspaceId | null {
   return scope === PLATFORM ? null : brand("workspace", scope);
 }

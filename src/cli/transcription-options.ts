@@ -5,7 +5,6 @@ import { PROFILES } from "../contract/features.ts";
 import { audioFields, RESPONSE_FORMATS, transcriptionFields } from "../contract/transcription.ts";
 
 type Field = keyof typeof transcriptionFields.shape;
-type AudioField = keyof typeof audioFields.shape;
 
 interface FieldOption {
   /** Long name without dashes; `camelCase` of it is commander's key. */
@@ -34,15 +33,6 @@ export const FIELD_OPTIONS: Readonly<Record<Field, FieldOption>> = {
   purpose: { name: "purpose", kind: "text" },
   purpose_policy: { name: "purpose-policy", kind: "choice", choices: ["fallback", "strict"] },
   response_profile: { name: "response-profile", kind: "choice", choices: PROFILES },
-};
-
-/** How each member of `audio` is given: the audio itself is the argument, a path, `-` or an https:// URL. */
-export const AUDIO_OPTIONS: Readonly<Record<AudioField, string>> = {
-  base64: "<file>",
-  data: "<file>",
-  url: "<file>",
-  media_type: "--media-type",
-  filename: "--filename",
 };
 
 /** Adds every field's options to a command; `--no-…` sends an explicit false, which beats a purpose's default. */

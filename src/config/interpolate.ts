@@ -38,7 +38,7 @@ export function interpolate(document: Document, sources: InterpolationSources): 
   return { faults, interpolatedPaths };
 }
 
-export function interpolateText(source: string, sources: InterpolationSources) {
+function interpolateText(source: string, sources: InterpolationSources) {
   const messages: string[] = [];
   let hasReference = false;
   const text = source.replaceAll(REFERENCE, (match, reference: string | undefined) => {

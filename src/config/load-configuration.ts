@@ -35,11 +35,6 @@ export function loadConfiguration(options: LoadOptions): LoadResult {
   return file === null ? loadDefault(options) : loadFile(file, options);
 }
 
-/** The configuration without a file. Its app and workspace have no keys yet: making them is the start's business. */
-export function defaultConfiguration(env: LoadOptions["env"], cwd: string): LoadResult {
-  return loadDefault({ file: null, env, cwd });
-}
-
 /** Absolute path of the file to read; one that was named is taken even if it is missing, which is then the fault. */
 export function findFile(options: Pick<LoadOptions, "file" | "env" | "cwd">): string | null {
   const named = options.file ?? options.env["PATCHBAY_CONFIG"];
@@ -88,6 +83,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
   };
 }
 
+/** Its app and workspace have no keys yet: making them is the start's business. */
 function loadDefault(options: LoadOptions): LoadResult {
   const { data, notes, origins } = defaultFile(options.env);
   const parsed = parseConfiguration(data, {

@@ -11,7 +11,7 @@ export function printableConfiguration(configuration: Configuration): unknown {
 }
 
 /** Enough to tell two secrets apart, too little to use one. */
-export function maskSecret(secret: string): string {
+function maskSecret(secret: string): string {
   return secret.length >= 16 ? `****${secret.slice(-4)}` : "****";
 }
 

@@ -17,7 +17,7 @@ export function suggest(written: string, candidates: Iterable<string>): string |
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {

@@ -13,7 +13,7 @@ export const applyRequest = z.strictObject({
   dry_run: z.boolean().default(false).describe("Tells the difference and changes nothing."),
 });
 
-export const setUpChange = z.strictObject({
+const setUpChange = z.strictObject({
   action: z
     .enum(["created", "changed", "released", "removed"])
     .describe("`released`: no longer in the file; it stays, and the API rules it. `removed`: it is gone or revoked."),

@@ -18,7 +18,7 @@ import { deletedView, slug } from "./workspaces.ts";
 export const appRequest = z.strictObject({ slug: slug.describe("Its name in paths; it stays."), ...appFields });
 export const appChange = z.strictObject(appFields);
 
-export const quotaView = z.strictObject({
+const quotaView = z.strictObject({
   requests_per_minute: z.number().nullable(),
   concurrent: z.number().nullable(),
   audio_seconds_per_hour: z.number().nullable(),

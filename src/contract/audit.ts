@@ -46,16 +46,7 @@ export const listAuditContract: EndpointContract = operatorEndpoint({
   errors: ["NOT_FOUND"],
 });
 
-export const AUDIT_FINDINGS = [
-  "edited",
-  "removed",
-  "inserted",
-  "moved",
-  "broken",
-  "rewritten",
-  "head",
-  "checkpoint",
-] as const;
+const AUDIT_FINDINGS = ["edited", "removed", "inserted", "moved", "broken", "rewritten", "head", "checkpoint"] as const;
 export type AuditFindingKind = (typeof AUDIT_FINDINGS)[number];
 
 const finding = z.strictObject({

@@ -81,7 +81,7 @@ export const chatToolChoice = z.union([
   z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: TOOL_NAME }) }),
 ]);
 
-export const chatResponseFormat = z.discriminatedUnion("type", [
+const chatResponseFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
   z.strictObject({ type: z.literal("json_object") }),
   z.strictObject({
@@ -127,12 +127,11 @@ export const chatFields = fields.superRefine((given, context) => {
 });
 export type ChatFields = z.infer<typeof chatFields>;
 
-export const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as const;
-export type FinishReason = (typeof FINISH_REASONS)[number];
+const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as const;
 
 const tokens = z.int().min(0);
 
-export const chatUsage = z.strictObject({
+const chatUsage = z.strictObject({
   input_tokens: tokens,
   output_tokens: tokens,
   total_tokens: tokens,

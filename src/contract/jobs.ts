@@ -16,13 +16,12 @@ export const jobFields = translationFields.omit({ mode: true, stream: true }).ex
     .describe("Up to 16 strings of your own, given back with the job and never sent on.")
     .optional(),
 });
-export type JobFields = z.infer<typeof jobFields>;
 
 export const jobRequest = jobFields.extend({ audio: z.union([z.string().describe("Base64 audio."), audioFields]) });
 
 export const JOB_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
-export const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing", "done"] as const;
+const JOB_STAGES = ["queued", "fetching", "measuring", "transcribing", "storing", "done"] as const;
 
 /** What only a job can end with; everything else is an error of the catalogue. */
 export const JOB_ONLY_ERRORS = {
@@ -34,7 +33,7 @@ export const JOB_ONLY_ERRORS = {
 type JobOnlyErrorCode = keyof typeof JOB_ONLY_ERRORS;
 export type JobErrorCode = ErrorCode | JobOnlyErrorCode;
 
-export const jobError = z.strictObject({
+const jobError = z.strictObject({
   code: z
     .enum([...(Object.keys(ERRORS) as ErrorCode[]), ...(Object.keys(JOB_ONLY_ERRORS) as JobOnlyErrorCode[])])
     .describe(
@@ -110,7 +109,7 @@ const whole = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
-export const EXPORT_FORMATS = ["srt", "vtt", "text", "verbose_json"] as const;
+const EXPORT_FORMATS = ["srt", "vtt", "text", "verbose_json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const jobQuery = z.strictObject({

@@ -36,7 +36,7 @@ export const keyRequest = z.strictObject({
 export const keyChange = z.strictObject(settings);
 
 /** Paddle and Stripe let two keys overlap; a week is the longest that either does. */
-export const MAX_OVERLAP_SECONDS = 604_800;
+const MAX_OVERLAP_SECONDS = 604_800;
 
 export const keyRotation = z.strictObject({
   overlap_seconds: z
@@ -47,7 +47,7 @@ export const keyRotation = z.strictObject({
     .describe("How long the old key goes on working, at most seven days. 0: it stops now."),
 });
 
-export const KEY_STATES = ["active", "expired", "revoked"] as const;
+const KEY_STATES = ["active", "expired", "revoked"] as const;
 
 export const keyView = z.strictObject({
   object: z.literal("key"),

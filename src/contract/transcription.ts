@@ -89,7 +89,7 @@ const audioMember = z.union([z.string().describe("Base64 audio."), audioFields])
 export const transcriptionRequest = transcriptionFields.extend({ audio: audioMember });
 export const translationRequest = translationFields.extend({ audio: audioMember });
 
-export const WARNING_CODES = [
+const WARNING_CODES = [
   "PREFERENCE_DROPPED",
   "MEDIA_TYPE_MISMATCH",
   "FEATURE_EMULATED",
@@ -135,7 +135,7 @@ export const word = z.strictObject({
 });
 export type Word = z.infer<typeof word>;
 
-export const PURPOSE_SOURCES = ["body", "header", "app_default", "fallback", "none"] as const;
+const PURPOSE_SOURCES = ["body", "header", "app_default", "fallback", "none"] as const;
 
 /** The three purpose fields of every routed answer (spec 2.2, contract 4). */
 export const purposeFields = z.strictObject({

@@ -22,7 +22,7 @@ export const webhookRequest = z.strictObject({
 });
 export type WebhookRequest = z.output<typeof webhookRequest>;
 
-export const DISABLED_REASONS = ["owner", "gone", "failing"] as const;
+const DISABLED_REASONS = ["owner", "gone", "failing"] as const;
 
 export const webhookView = z.strictObject({
   object: z.literal("stt_webhook"),
@@ -49,7 +49,7 @@ export type WebhookView = z.infer<typeof webhookView>;
 
 export const webhookDeleted = z.strictObject({ object: z.literal("stt_webhook"), deleted: z.literal(true) });
 
-export const EVENT_STATUSES = ["succeeded", "failed", "cancelled"] as const;
+const EVENT_STATUSES = ["succeeded", "failed", "cancelled"] as const;
 export type EventStatus = (typeof EVENT_STATUSES)[number];
 
 /** Spec 6.2: exactly these four. */
@@ -61,17 +61,10 @@ export const webhookEvent = z.strictObject({
 });
 export type WebhookEventBody = z.infer<typeof webhookEvent>;
 
-export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
+const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-export const ATTEMPT_OUTCOMES = [
-  "delivered",
-  "http_status",
-  "timeout",
-  "connection",
-  "tls",
-  "address_not_allowed",
-] as const;
+const ATTEMPT_OUTCOMES = ["delivered", "http_status", "timeout", "connection", "tls", "address_not_allowed"] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 const attemptView = z.strictObject({

@@ -31,7 +31,7 @@ export interface ApplyServices {
 }
 
 /** The workspace that operator keys hang on. */
-export const OPERATOR_WORKSPACE = "operator";
+const OPERATOR_WORKSPACE = "operator";
 
 export interface ApplyOptions {
   /** True for a file: it says which keys there are. False for a start without one. */

@@ -28,7 +28,7 @@ export type Execute = (
   openIo: () => StreamingIo,
 ) => Promise<RawTranscript>;
 
-export const inOneGo: Execute = ({ provider, audio }, plan, openIo) => provider.transcribe(plan, audio, openIo());
+const inOneGo: Execute = ({ provider, audio }, plan, openIo) => provider.transcribe(plan, audio, openIo());
 
 export type CallResult =
   | { readonly ok: true; readonly transcript: ProviderTranscript; readonly dropped: readonly Preference[] }

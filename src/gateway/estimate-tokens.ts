@@ -35,7 +35,7 @@ export function estimateInputTokens(request: ChatRequest): number {
   return tokens;
 }
 
-export function estimateTextTokens(text: string): number {
+function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 

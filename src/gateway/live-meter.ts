@@ -11,7 +11,7 @@ import { quoteFor } from "./quote.ts";
 import { type Payer, reservationOf, uncharged } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 
-export const SLICE_MS = 5_000;
+const SLICE_MS = 5_000;
 
 interface LiveMeterOptions {
   readonly payer: Payer;

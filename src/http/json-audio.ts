@@ -3,7 +3,7 @@
 import { createByteCollector } from "./byte-collector.ts";
 import { createJsonStringReader, JsonBodyFault } from "./json-string.ts";
 
-export const JSON_AUDIO_PARAMS = ["audio", "audio.base64", "audio.data"] as const;
+const JSON_AUDIO_PARAMS = ["audio", "audio.base64", "audio.data"] as const;
 export type JsonAudioParam = (typeof JSON_AUDIO_PARAMS)[number];
 
 export interface JsonAudioEvents {

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import type { z } from "zod";
 import type { AudioInput } from "../audio/audio-input.ts";
 import { audioTooLarge, type Spool } from "../audio/spool.ts";
-import { audioFields, transcriptionFields, type TranscriptionFields } from "../contract/transcription.ts";
+import { audioFields, type TranscriptionFields } from "../contract/transcription.ts";
 import { createAudioIntake } from "./audio-intake.ts";
 import { type BodyType, declaredLength, readBodyType } from "./content-type.ts";
 import { createFaults } from "./faults.ts";
@@ -34,12 +34,8 @@ export interface SubmissionOptions {
   readonly maxAudioBytes: number;
 }
 
-export function readSubmission(request: SubmissionRequest, options: SubmissionOptions): Promise<Submission> {
-  return readSubmissionAs(transcriptionFields, request, options);
-}
-
-/** For the endpoints with more fields; a `model` of their own is then no route control. */
-export async function readSubmissionAs<S extends FieldSchema>(
+/** Where the schema has a `model` of its own, that is no route control. */
+export async function readSubmission<S extends FieldSchema>(
   schema: S,
   request: SubmissionRequest,
   options: SubmissionOptions,

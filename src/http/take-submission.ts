@@ -7,7 +7,7 @@ import type { Admission } from "../gateway/admission.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
 import type { FieldSchema } from "./fields.ts";
-import { readSubmissionAs } from "./read-audio.ts";
+import { readSubmission } from "./read-audio.ts";
 import type { routedHeaders } from "./routed-headers.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 
@@ -36,7 +36,7 @@ export async function takeSubmission<S extends FieldSchema>(
   const { headers, raw, query } = context.request;
   held.defer(await unlessAway(quotas.enter(principal)));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxAudioBytes)));
-  const { fields, audio } = await readSubmissionAs(
+  const { fields, audio } = await readSubmission(
     schema,
     { headers, body: raw, query: query as Record<string, unknown> },
     edge,

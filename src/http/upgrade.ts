@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { GatewayError } from "../contract/errors.ts";
 
 /** The one that carries no secret, and the only one that is ever answered. */
-export const SUBPROTOCOL = "patchbay.v1";
+const SUBPROTOCOL = "patchbay.v1";
 /** Guards the memory; the session has its own, smaller limit, and words its refusal. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 

@@ -9,7 +9,7 @@ export const NEXT_STATUSES = {
   cancelled: [],
 } as const satisfies Readonly<Record<JobStatus, readonly JobStatus[]>>;
 
-export const TERMINAL_STATUSES = ["succeeded", "failed", "cancelled"] as const satisfies readonly JobStatus[];
+const TERMINAL_STATUSES = ["succeeded", "failed", "cancelled"] as const satisfies readonly JobStatus[];
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
 export function isTerminal(status: JobStatus): status is TerminalStatus {

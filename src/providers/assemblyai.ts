@@ -39,7 +39,7 @@ function canSend(feature: Feature): boolean {
   return feature !== "translation" && feature !== "streaming";
 }
 
-export function planAssemblyAi(request: SpeechRequest, target: SpeechTarget): PlanResult {
+function planAssemblyAi(request: SpeechRequest, target: SpeechTarget): PlanResult {
   if (request.stream) return planAssemblyAiStream(request, target);
   const missing = [
     ...unmetFeatures(request, target.speech, canSend),
@@ -132,7 +132,7 @@ function takes(target: SpeechTarget, preference: Preference): boolean {
   return target.speech.preferences.includes(preference);
 }
 
-export function normaliseAssemblyAi(
+function normaliseAssemblyAi(
   raw: RawTranscript,
   request: SpeechRequest,
   target: SpeechTarget,

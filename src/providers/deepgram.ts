@@ -45,7 +45,7 @@ function canSend(feature: Feature): boolean {
   return feature !== "translation";
 }
 
-export function planDeepgram(request: SpeechRequest, target: SpeechTarget): PlanResult {
+function planDeepgram(request: SpeechRequest, target: SpeechTarget): PlanResult {
   const missing = unmetFeatures(request, target.speech, canSend);
   const keyterms = keytermParameters(request.keyterms, target);
   if (missing.length > 0) return { ok: false, missing };
@@ -117,7 +117,7 @@ async function transcribeDeepgram(plan: SpeechPlan, audio: SpeechAudio, io: Io):
   return readJsonReply(reply, io.credential);
 }
 
-export function normaliseDeepgram(
+function normaliseDeepgram(
   raw: RawTranscript,
   request: SpeechRequest,
   target: SpeechTarget,

@@ -44,7 +44,7 @@ function canSend(feature: Feature): boolean {
   return feature !== "redaction.numbers" && feature !== "translation" && feature !== "streaming";
 }
 
-export function planElevenLabs(request: SpeechRequest, target: SpeechTarget): PlanResult {
+function planElevenLabs(request: SpeechRequest, target: SpeechTarget): PlanResult {
   const missing = unmetFeatures(request, target.speech, canSend);
   if (missing.length > 0) return { ok: false, missing };
   const fields: [string, string][] = [
@@ -136,7 +136,7 @@ function authorization(io: Io): Record<string, string> {
   return io.credential === null ? {} : { "xi-api-key": io.credential };
 }
 
-export function normaliseElevenLabs(
+function normaliseElevenLabs(
   raw: RawTranscript,
   request: SpeechRequest,
   target: SpeechTarget,

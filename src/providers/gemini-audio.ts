@@ -42,7 +42,7 @@ function isTranscriber({ model }: SpeechTarget): boolean {
 const TRANSCRIBER_SENDS = new Set<Feature>(["diarization", "timestamps.word", "timestamps.segment", "keyterms"]);
 const GENERAL_SENDS = new Set<Feature>(["keyterms", "profanity_filter", "translation"]);
 
-export function planGeminiAudio(request: SpeechRequest, target: SpeechTarget): PlanResult {
+function planGeminiAudio(request: SpeechRequest, target: SpeechTarget): PlanResult {
   const transcriber = isTranscriber(target);
   const sends = transcriber ? TRANSCRIBER_SENDS : GENERAL_SENDS;
   const missing = unmetFeatures(request, target.speech, (feature) => sends.has(feature));
@@ -150,7 +150,7 @@ async function transcribeGeminiAudio(plan: SpeechPlan, audio: SpeechAudio, io: I
   return readJsonReply(reply, io.credential);
 }
 
-export function normaliseGeminiAudio(
+function normaliseGeminiAudio(
   raw: RawTranscript,
   request: SpeechRequest,
   target: SpeechTarget,

@@ -73,7 +73,7 @@ function canSend(feature: Feature): boolean {
   return !feature.startsWith("redaction.") && feature !== "streaming";
 }
 
-export function planGoogleSpeech(request: SpeechRequest, target: SpeechTarget): PlanResult {
+function planGoogleSpeech(request: SpeechRequest, target: SpeechTarget): PlanResult {
   const missing = unmetFeatures(request, target.speech, canSend);
   if (missing.length > 0) return { ok: false, missing };
   const location = textSetting(target.settings, "location") ?? "us";
@@ -156,7 +156,7 @@ function dropped(request: SpeechRequest, target: SpeechTarget): readonly Prefere
   return list;
 }
 
-export function normaliseGoogleSpeech(
+function normaliseGoogleSpeech(
   raw: RawTranscript,
   request: SpeechRequest,
   target: SpeechTarget,

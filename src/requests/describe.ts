@@ -77,7 +77,7 @@ export interface Recorded {
 }
 
 /** The JSON columns are written by the request log and by the workers of jobs alone. */
-export function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: boolean): RequestRecordView {
+function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: boolean): RequestRecordView {
   const candidates = row.candidates as readonly RecordedCandidate[] | null;
   const jobCandidates = (job?.candidates ?? []) as readonly RecordedCandidate[];
   const keyUse = row.key_use as KeyUse;

@@ -22,7 +22,7 @@ export interface StoredReply {
 
 /** What cannot be stored is not replayed: the slot is burned. */
 export const MAX_STORED_BODY_BYTES = 8 * 1024 * 1024;
-export const SLOT_LEASE_SECONDS = 30;
+const SLOT_LEASE_SECONDS = 30;
 
 export interface SlotClaim {
   readonly ref: SlotRef;

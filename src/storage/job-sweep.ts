@@ -7,7 +7,7 @@ import type { JobRow, Tables } from "./tables.ts";
 const BATCH = sql.lit(500);
 /** A worker that was told of a job has so long to come for it. */
 const WAKE_AGAIN_SECONDS = sql.lit(20);
-export const KEEP_ROW_DAYS = 30;
+const KEEP_ROW_DAYS = 30;
 
 /** A message is sent once, with its job; this is for one that was lost all the same. */
 const WAKE_QUEUED_AGAIN_SECONDS = sql.lit(1_800);

@@ -44,7 +44,7 @@ function isTransient(error: unknown): boolean {
   return state === "40001" || state === "40P01";
 }
 
-export function sqlState(error: unknown): string {
+function sqlState(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 

@@ -12,7 +12,7 @@ import type { WebhookServices } from "./services.ts";
 import { auditView, isSameSetting, lockWebhook, type WebhookRow } from "./webhook-row.ts";
 
 /** Nothing but failures for so long disables the webhook. */
-export const FAILING_DAYS = 5;
+const FAILING_DAYS = 5;
 
 type RecordServices = Pick<WebhookServices, "database" | "queue" | "maxAttempts" | "random">;
 

@@ -2,7 +2,7 @@
 // while after a rotation, and the Standard Webhooks trio. Made afresh for every attempt.
 import { createHmac, randomBytes } from "node:crypto";
 
-export const SECRET_PREFIX = "whsec_";
+const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 
 export interface SigningSecrets {

@@ -25,7 +25,6 @@ export function repeat(part: Uint8Array, count: number): Uint8Array {
 
 export const be16 = (value: number): Uint8Array => Uint8Array.of(value >>> 8, value);
 export const be32 = (value: number): Uint8Array => Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
-export const be64 = (value: number): Uint8Array => join(be32(Math.floor(value / 2 ** 32)), be32(value % 2 ** 32));
 export const le16 = (value: number): Uint8Array => be16(value).toReversed();
 export const le32 = (value: number): Uint8Array => be32(value).toReversed();
 
@@ -180,7 +179,7 @@ export const unknownSize = (id: readonly number[], ...body: readonly (Uint8Array
 
 export const EBML = [0x1a, 0x45, 0xdf, 0xa3];
 export const SEGMENT = [0x18, 0x53, 0x80, 0x67];
-export const INFO = [0x15, 0x49, 0xa9, 0x66];
+const INFO = [0x15, 0x49, 0xa9, 0x66];
 export const TRACKS = [0x16, 0x54, 0xae, 0x6b];
 export const CLUSTER = [0x1f, 0x43, 0xb6, 0x75];
 export const ebmlHeader = (docType = "webm"): Uint8Array => element(EBML, element([0x42, 0x82], ascii(docType)));

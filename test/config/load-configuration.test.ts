@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { isPair, isScalar, isSeq, parse, parseDocument, visit } from "yaml";
 import { formatFault } from "../../src/config/fault.ts";
-import { defaultConfiguration, loadConfiguration, type LoadOptions } from "../../src/config/load-configuration.ts";
+import { loadConfiguration, type LoadOptions } from "../../src/config/load-configuration.ts";
 import { configSchemaJson } from "../../src/config/json-schema.ts";
 import { printableConfiguration } from "../../src/config/print-configuration.ts";
 import { limitsReport } from "../../src/contract/account.ts";
@@ -227,7 +227,7 @@ test("§10 without a file the app is routed to the keys in the environment, and 
     ANTHROPIC_API_KEY: "n",
     GEMINI_API_KEY: " ",
   };
-  const loaded = defaultConfiguration(env, directory);
+  const loaded = loadConfiguration({ file: null, env, cwd: directory });
   assert.ok(loaded.ok);
   const { routes, connections, notes } = loaded.configuration;
   assert.deepEqual(
@@ -253,7 +253,7 @@ test("§10 without a file the app is routed to the keys in the environment, and 
     ],
   );
   assert.deepEqual(notes, []);
-  const deaf = defaultConfiguration({ DEEPGRAM_API_KEY: "d" }, directory);
+  const deaf = loadConfiguration({ file: null, env: { DEEPGRAM_API_KEY: "d" }, cwd: directory });
   assert.ok(deaf.ok);
   assert.deepEqual(
     deaf.configuration.routes.map((route) => route.id),
@@ -262,7 +262,11 @@ test("§10 without a file the app is routed to the keys in the environment, and 
 });
 
 test("§10 a fault of the configuration without a file names the variable and not its value", () => {
-  const loaded = defaultConfiguration({ PATCHBAY_LOCAL_STT_URL: "hush", DATABASE_URL: "mysql://hush@h/d" }, directory);
+  const loaded = loadConfiguration({
+    file: null,
+    env: { PATCHBAY_LOCAL_STT_URL: "hush", DATABASE_URL: "mysql://hush@h/d" },
+    cwd: directory,
+  });
   assert.ok(!loaded.ok);
   const printed = loaded.faults.map(formatFault);
   assert.deepEqual(loaded.faults.map((fault) => fault.path).toSorted(), [

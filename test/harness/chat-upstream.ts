@@ -98,7 +98,7 @@ export function chunk({ response }: UpstreamCall, delta: object, finishReason: s
   return response.write(`data: ${JSON.stringify(chunkOf(delta, finishReason))}\n\n`);
 }
 
-export function chunkOf(delta: object, finishReason: string | null): object {
+function chunkOf(delta: object, finishReason: string | null): object {
   return {
     id: "chatcmpl-1",
     object: "chat.completion.chunk",

@@ -6,16 +6,8 @@ import * as fc from "fast-check";
 import type { ChatEvent, ChatResult } from "../../src/providers/chat-provider.ts";
 import { ProviderError, type WireReply } from "../../src/providers/io.ts";
 import { openaiCompatibleChat } from "../../src/providers/openai-chat.ts";
-import {
-  assembled,
-  CHAT_WIRES,
-  type ChatWire,
-  eventsOf,
-  HELLO,
-  ioOfChunks,
-  planFor,
-  WIRE_NAMES,
-} from "./chat/fixtures.ts";
+import { assembled } from "./chat/assembled.ts";
+import { CHAT_WIRES, type ChatWire, eventsOf, HELLO, ioOfChunks, planFor, WIRE_NAMES } from "./chat/fixtures.ts";
 import { RECORDED, type RecordedAnswer, type RecordedCase, SIGNED, SIGNED_ID } from "./chat/recorded.ts";
 
 const streamed = (wire: ChatWire, chunks: Iterable<Uint8Array>): Promise<readonly ChatEvent[]> =>

@@ -18,8 +18,8 @@ import { createIo } from "../../src/providers/make-io.ts";
 import { openaiCompatibleChat } from "../../src/providers/openai-chat.ts";
 import { sandboxChat } from "../../src/providers/sandbox-chat.ts";
 import { CHAT_FEATURES } from "../../src/contract/features.ts";
+import { assembled } from "./chat/assembled.ts";
 import {
-  assembled,
   CHAT_WIRES,
   chatTarget,
   type ChatWire,

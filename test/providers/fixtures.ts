@@ -23,7 +23,7 @@ export interface GoldenModel {
   readonly preferences: Readonly<Record<Preference, Change | "dropped">>;
 }
 
-export const SILENT_REQUEST: SpeechRequest = {
+const SILENT_REQUEST: SpeechRequest = {
   task: "transcribe",
   toLanguage: null,
   language: { kind: "auto" },

@@ -28,7 +28,7 @@ export function ioFor(t: TestContext, url: URL, options: Partial<IoOptions> = {}
   });
 }
 
-export function basePlan(subject: ContractSubject): SpeechPlan {
+function basePlan(subject: ContractSubject): SpeechPlan {
   const golden = subject.golden[0];
   assert.ok(golden);
   const { speech, target } = targetOf(subject.provider, golden);

@@ -50,7 +50,7 @@ export async function* decodeByFfmpeg(call: FfmpegCall): AsyncGenerator<Int16Arr
   }
 }
 
-export function ffmpegArguments({ audio, rate, channels }: FfmpegCall, path: string): readonly string[] {
+function ffmpegArguments({ audio, rate, channels }: FfmpegCall, path: string): readonly string[] {
   return [
     ["-nostdin", "-hide_banner", "-loglevel", "quiet", "-threads", "1"],
     ["-protocol_whitelist", "file,pipe", "-f", DEMUXERS[audio.format], "-i", `file:${path}`],

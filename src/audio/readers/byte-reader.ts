@@ -17,7 +17,7 @@ export const u32le = (reader: ByteReader, offset: number): number => {
   return (((value & 0xff) << 24) | ((value & 0xff00) << 8) | ((value >>> 8) & 0xff00) | (value >>> 24)) >>> 0;
 };
 export const text4 = (reader: ByteReader, offset: number): string => fourCharacters(reader.u32(offset));
-export const fourCharacters = (value: number): string =>
+const fourCharacters = (value: number): string =>
   String.fromCharCode((value >>> 24) & 0xff, (value >>> 16) & 0xff, (value >>> 8) & 0xff, value & 0xff);
 
 const endsEarly = (): never => {

@@ -51,7 +51,7 @@ function decodeHeader(word: number): FrameHeader | null {
 }
 
 /** Same stream: what cannot differ between neighbouring frames of one encoder run. */
-export const sameStream = (a: FrameHeader, b: FrameHeader): boolean =>
+const sameStream = (a: FrameHeader, b: FrameHeader): boolean =>
   a.layer === b.layer && a.version === b.version && a.sampleRate === b.sampleRate;
 
 /** A sync word with version and layer, but a reserved bit rate or sample rate, or free format: MPEG audio nobody can measure. */

@@ -97,4 +97,3 @@ export const routeSection = section({
 export const routeReference = maybe(ID);
 
 export type ParsedRoute = z.output<typeof routeSection>;
-export type ParsedPurpose = z.output<typeof purposeSection>;

@@ -98,7 +98,7 @@ async function race(gateway: TestGateway, term: string, delayMs: number): Promis
   return { told: told.status, final: final.status, calls, found: judgeRace({ told, final, again, stored, calls }) };
 }
 
-export function judgeRace(race: {
+function judgeRace(race: {
   readonly told: View;
   readonly final: View;
   readonly again: View;

@@ -32,7 +32,7 @@ const ANSWER_MS = 15_000;
 /** Half a second of audio: the provider has all of it with the first packets. */
 const AUDIO_BYTES = 16_044;
 
-export class UnexpectedAnswer extends Error {
+class UnexpectedAnswer extends Error {
   override readonly name = "UnexpectedAnswer";
 }
 

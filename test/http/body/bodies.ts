@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { openSpool, type Spool } from "../../../src/audio/spool.ts";
 import { type ErrorCode, GatewayError } from "../../../src/contract/errors.ts";
+import { transcriptionFields } from "../../../src/contract/transcription.ts";
 import { readSubmission, type Submission, type SubmissionRequest } from "../../../src/http/read-audio.ts";
 
 export const BOUNDARY = "----form-7MA4YWxkTrZu0gW";
@@ -87,7 +88,7 @@ export async function openBench(t: Pick<TestContext, "after">, memoryLimitBytes 
   const bench: Bench = {
     spool,
     directory,
-    read: (wanted, maxAudioBytes = 1_000_000) => readSubmission(wanted, { spool, maxAudioBytes }),
+    read: (wanted, maxAudioBytes = 1_000_000) => readSubmission(transcriptionFields, wanted, { spool, maxAudioBytes }),
     async refuses(wanted, code, maxAudioBytes) {
       const error = await bench.read(wanted, maxAudioBytes).then(
         (submission) => assert.fail(`accepted: ${JSON.stringify(submission.fields)}`),

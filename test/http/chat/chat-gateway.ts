@@ -4,7 +4,7 @@ import { startChatUpstream, type ChatUpstream } from "../../harness/chat-upstrea
 import { KEY, OTHER_KEY, startGateway, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 
-export const ALL_FEATURES = {
+const ALL_FEATURES = {
   tools: true,
   tool_choice: true,
   parallel_tool_calls: true,

@@ -2,13 +2,11 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { anthropicChat } from "../../../src/providers/anthropic-chat.ts";
-import { assembleChat } from "../../../src/providers/assemble-chat.ts";
 import type {
   ChatEvent,
   ChatPlan,
   ChatProvider,
   ChatRequest,
-  ChatResult,
   ChatTarget,
   ChatTool,
 } from "../../../src/providers/chat-provider.ts";
@@ -88,14 +86,6 @@ export async function eventsOf(events: AsyncIterable<ChatEvent>): Promise<readon
   const all: ChatEvent[] = [];
   for await (const event of events) all.push(event);
   return all;
-}
-
-export function assembled(events: readonly ChatEvent[]): ChatResult {
-  const assembly = assembleChat();
-  for (const event of events) assembly.add(event);
-  const result = assembly.result();
-  assert.ok(result, "no finish");
-  return result;
 }
 
 /** An `Io` whose stream is these chunks, with no socket in between. */

@@ -1,0 +1,37 @@
+// A streamed answer put together again, to be held against the plain one (contract 7, `chat.completed`).
+import assert from "node:assert/strict";
+import type { ChatEvent, ChatResult } from "../../../src/providers/chat-provider.ts";
+
+export function assembled(events: readonly ChatEvent[]): ChatResult {
+  const calls: { id: string; name: string; arguments: string }[] = [];
+  let text = "";
+  let usage: ChatResult["usage"] = null;
+  let finishReason: ChatResult["finishReason"] | null = null;
+  let providerRequestId: string | null = null;
+  for (const event of events)
+    switch (event.type) {
+      case "open":
+        providerRequestId = event.providerRequestId;
+        break;
+      case "text":
+        text += event.text;
+        break;
+      case "tool_call":
+        (calls[event.index] ??= { id: event.id ?? "", name: event.name ?? "", arguments: "" }).arguments +=
+          event.arguments;
+        break;
+      case "usage":
+        usage = event.isFinal ? event.usage : null;
+        break;
+      case "finish":
+        finishReason = event.reason;
+    }
+  assert.ok(finishReason !== null, "no finish");
+  return {
+    text: text === "" && calls.length > 0 ? null : text,
+    toolCalls: calls,
+    finishReason,
+    usage,
+    providerRequestId,
+  };
+}
