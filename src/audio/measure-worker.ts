@@ -7,17 +7,21 @@ export type WorkerJob =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "head"; readonly bytes: Uint8Array<ArrayBuffer>; readonly sizeBytes: number }
   | { readonly kind: "file"; readonly path: string; readonly sizeBytes: number };
-export type WorkerAnswer =
+type Outcome =
   | { readonly measurement: Measurement }
   /** The beginning does not tell; the job is to be sent again, whole. */
   | { readonly needsAll: true }
   | { readonly fault: string };
+/** With what this thread has used of the processor so far. */
+export type WorkerAnswer = Outcome & { readonly usedMs: number };
 
 parentPort?.on("message", (job: WorkerJob) => {
-  parentPort?.postMessage(answer(job));
+  const outcome = judge(job);
+  const { user, system } = process.threadCpuUsage();
+  parentPort?.postMessage({ ...outcome, usedMs: (user + system) / 1000 } satisfies WorkerAnswer);
 });
 
-function answer(job: WorkerJob): WorkerAnswer {
+function judge(job: WorkerJob): Outcome {
   try {
     if (job.kind === "bytes") return { measurement: measureBytes(readBytes(job.bytes)) };
     if (job.kind === "head") return { measurement: measureBytes(readHead(job.bytes, job.sizeBytes)) };

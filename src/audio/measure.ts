@@ -1,5 +1,8 @@
-// Measures submitted audio in a worker thread that a clock can kill (contract.md section 3, "Seconds"; reliability.md section 5).
+// Measures submitted audio in a worker thread that is killed when it works too long (contract.md section 3, "Seconds"; reliability.md
+// section 5).
+import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { GatewayError } from "../contract/errors.ts";
 import { SNIFF_BYTES } from "./media-types.ts";
 import type { Measurement } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
@@ -11,23 +14,34 @@ export type AudioSource =
   | { readonly kind: "file"; readonly path: string; readonly sizeBytes: number };
 
 export interface Measurer {
-  /** Rejects only when aborted, closed, or the file cannot be read; whatever the bytes hold is an answer. */
+  /** Rejects only when aborted, closed, starved of the processor (`OVERLOADED`), or the file cannot be read. */
   measure(source: AudioSource, signal?: AbortSignal): Promise<Measurement>;
   close(): Promise<void>;
 }
 
 export type MeasurerOptions = {
   readonly workers?: number;
+  /** Of the processor, not of the clock: on a busy machine sound audio waits for its turn and is not blamed for it. */
   readonly killAfterMs?: (sizeBytes: number) => number;
+  readonly processorMs?: (worker: Worker) => Promise<number>;
   /** For tests: a worker that hangs or crashes. */
   readonly workerUrl?: URL;
 };
 
 type Job = { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
-type Slot = { worker: Worker | null; job: Job | null; timer: NodeJS.Timeout | null };
+type Slot = {
+  worker: Worker | null;
+  job: Job | null;
+  timer: NodeJS.Timeout | null;
+  /** What the worker had used of the processor when it answered last. */
+  usedMs: number;
+};
+const EMPTY_SLOT: Slot = { worker: null, job: null, timer: null, usedMs: 0 };
 
 const MEBIBYTE = 1_048_576;
 const killAfterDefault = (sizeBytes: number): number => 2000 + 1000 * Math.ceil(sizeBytes / (32 * MEBIBYTE));
+/** How often its limit a job may take by the clock before the machine counts as overloaded. */
+const PATIENCE = 15;
 
 /** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is this file's own. */
 const OWN_WORKER_URL = new URL(
@@ -37,8 +51,9 @@ const OWN_WORKER_URL = new URL(
 
 export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   const killAfterMs = options.killAfterMs ?? killAfterDefault;
+  const processorMs = options.processorMs ?? usedByThread;
   const workerUrl = options.workerUrl ?? OWN_WORKER_URL;
-  const slots: Slot[] = Array.from({ length: options.workers ?? 1 }, () => ({ worker: null, job: null, timer: null }));
+  const slots: Slot[] = Array.from({ length: options.workers ?? 1 }, () => ({ ...EMPTY_SLOT }));
   const queue: Job[] = [];
   let isClosed = false;
 
@@ -56,25 +71,33 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
     slot.job = job;
     // Held only while it works: an idle worker must not keep the process alive.
     worker.ref();
-    slot.timer = setTimeout(
-      () => replace(slot, unreadable("could not be read in time")),
-      killAfterMs(sizeOf(job.source)),
-    );
+    const limitMs = killAfterMs(sizeOf(job.source));
+    slot.timer = setTimeout(() => void judge(slot, job, worker, limitMs), limitMs);
     post(worker, job.source);
+  };
+
+  /** Its time is over by the clock; whether by what it had of the processor, only the thread can tell. */
+  const judge = async (slot: Slot, job: Job, worker: Worker, limitMs: number): Promise<void> => {
+    slot.timer = setTimeout(() => replace(slot, starved()), (PATIENCE - 1) * limitMs);
+    const usedMs = async (): Promise<number> => (await processorMs(worker)) - slot.usedMs;
+    if (await usesUp(limitMs, usedMs, () => slot.job === job)) replace(slot, unreadable("could not be read in time"));
   };
 
   const start = (slot: Slot): Worker => {
     const worker = openWorker(workerUrl);
     slot.worker = worker;
+    slot.usedMs = 0;
     // What a worker says after it was replaced concerns nobody.
     const whenCurrent = (act: () => void) => (): void => {
       if (slot.worker === worker) act();
     };
     worker.on("message", (answer: WorkerAnswer) =>
-      whenCurrent(() =>
+      whenCurrent(() => {
         // The clock that was set for the job goes on.
-        "needsAll" in answer ? postAll(worker, slot.job?.source) : finish(slot, outcomeOf(answer)),
-      )(),
+        if ("needsAll" in answer) return postAll(worker, slot.job?.source);
+        slot.usedMs = answer.usedMs;
+        finish(slot, outcomeOf(answer));
+      })(),
     );
     const failed = whenCurrent(() => replace(slot, unreadable("could not be read")));
     worker.on("error", failed).on("exit", failed);
@@ -110,19 +133,7 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
     measure(source, signal) {
       if (isClosed) return Promise.reject(new Error("the measurer is closed"));
       if (signal?.aborted) return Promise.reject(reasonOf(signal));
-      const { promise, resolve, reject } = Promise.withResolvers<Measurement>();
-      const onAbort = (): void => {
-        if (signal) abort(job, reasonOf(signal));
-      };
-      const job: Job = {
-        source,
-        settle(outcome) {
-          signal?.removeEventListener("abort", onAbort);
-          if (outcome instanceof Error) reject(outcome);
-          else resolve(outcome);
-        },
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      const { job, promise } = openJob(source, signal, abort);
       queue.push(job);
       dispatch();
       return promise;
@@ -142,6 +153,27 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   };
 }
 
+function openJob(
+  source: AudioSource,
+  signal: AbortSignal | undefined,
+  abort: (job: Job, reason: Error) => void,
+): { readonly job: Job; readonly promise: Promise<Measurement> } {
+  const { promise, resolve, reject } = Promise.withResolvers<Measurement>();
+  const onAbort = (): void => {
+    if (signal) abort(job, reasonOf(signal));
+  };
+  const job: Job = {
+    source,
+    settle(outcome) {
+      signal?.removeEventListener("abort", onAbort);
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
+    },
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return { job, promise };
+}
+
 function openWorker(url: URL): Worker {
   return new Worker(url, {
     // Nothing of the process is the parser's business: not its secrets, not flags such as --input-type.
@@ -149,6 +181,24 @@ function openWorker(url: URL): Worker {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
   });
+}
+
+/** Whether it comes to its limit before it is over. */
+async function usesUp(limitMs: number, usedMs: () => Promise<number>, goesOn: () => boolean): Promise<boolean> {
+  while (goesOn()) {
+    const leftMs = limitMs - (await usedMs());
+    if (leftMs <= 0) return goesOn();
+    await wait(Math.max(leftMs, 50), undefined, { ref: false });
+  }
+  return false;
+}
+
+/** 0 for one that does not run yet. */
+function usedByThread(worker: Worker): Promise<number> {
+  return worker.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1000,
+    () => 0,
+  );
 }
 
 const outcomeOf = (answer: Exclude<WorkerAnswer, { needsAll: true }>): Measurement | Error =>
@@ -176,6 +226,8 @@ function send(worker: Worker, job: Exclude<WorkerJob, { kind: "file" }>): void {
 }
 
 const sizeOf = (source: AudioSource): number => (source.kind === "file" ? source.sizeBytes : source.bytes.byteLength);
+const starved = (): GatewayError =>
+  new GatewayError("OVERLOADED", { message: "The gateway is too busy to measure the audio at the moment." });
 const unreadable = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });
 const reasonOf = (signal: AbortSignal): Error =>
   signal.reason instanceof Error ? signal.reason : new DOMException("aborted", "AbortError");

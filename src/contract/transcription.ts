@@ -13,14 +13,25 @@ export const PURPOSE_LABEL = z
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u, "1 to 200 visible characters");
 export const PURPOSE_POLICY = z.enum(["fallback", "strict"]);
 
-/** BCP-47 as far as callers use it: language, script, region, variants. */
+/** BCP-47 as far as callers use it: language, script, region, variants. Written as RFC 5646 section 2.1.1 advises: providers compare. */
 export const LANGUAGE_TAG = z
   .string()
   .max(35)
   .regex(
-    /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-[A-Za-z0-9]{5,8})*$/,
+    /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$/,
     "a BCP-47 language tag such as en or pt-BR",
-  );
+  )
+  .overwrite(withUsualCase);
+
+function withUsualCase(tag: string): string {
+  const [language = "", ...others] = tag.toLowerCase().split("-");
+  return [language, ...others.map(withUsualCaseOfSubtag)].join("-");
+}
+
+function withUsualCaseOfSubtag(subtag: string): string {
+  if (/^[a-z]{2}$/.test(subtag)) return subtag.toUpperCase();
+  return /^[a-z]{4}$/.test(subtag) ? subtag.charAt(0).toUpperCase() + subtag.slice(1) : subtag;
+}
 
 /**
  * Every field but the audio itself. Sent as `null` counts as not sent; unknown fields are refused by the parser in
@@ -51,7 +62,9 @@ export const transcriptionFields = z.strictObject({
   detect_language: z.boolean().describe("Detect and report the language; a preference.").optional(),
   profanity_filter: z.boolean().describe("Mask profanity.").optional(),
   redaction: z
-    .union([z.boolean(), z.array(z.enum(REDACTION_GROUPS)).min(1).max(REDACTION_GROUPS.length)])
+    .union([z.boolean(), z.array(z.enum(REDACTION_GROUPS)).min(1).max(REDACTION_GROUPS.length)], {
+      error: `true, false, or a list of ${REDACTION_GROUPS.join(", ")}`,
+    })
     .describe('Remove personal data: `true` means `["pii"]`.')
     .optional(),
   multichannel: z.boolean().describe("Transcribe each channel on its own.").optional(),

@@ -1,13 +1,12 @@
 // The synchronous story of a transcription, one named step a line, in the order of judgement of contract 1. The edge has
 // done the head (key, scope, limits) and the body (fields, spool) before; the compatible endpoints begin here too.
-import { GatewayError } from "../contract/errors.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { ByChat } from "../routing/decide-translation.ts";
 import { answerOf } from "./answer.ts";
 import { type AudioCall, decided, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
-import { DELIVERY_TYPES, type Delivery, deliver, deliverable } from "./envelope.ts";
+import { type Delivery, deliver } from "./envelope.ts";
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { callerGone } from "./attempt-end.ts";
 import { explain } from "./explain.ts";
@@ -33,7 +32,6 @@ export interface TranscribeCall extends AudioCall {
 type Decided = Extract<RouteDecision, { ok: true }>;
 
 export async function transcribe(services: GatewayServices, call: TranscribeCall): Promise<GatewayReply> {
-  refuseUndeliverable(call);
   refuseTooManyKeyterms(services, call);
   if (call.fields.dry_run === true) return explain(services, call, audioRequest(services, call, null));
   return withSlot(services, await slotRequest(call), call.recorder, (slot) =>
@@ -132,13 +130,4 @@ function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: H
     maxUrlBytes: limits.maxAudioUrlBytes,
     signal: wantedUntil(call, slot),
   };
-}
-
-function refuseUndeliverable(call: TranscribeCall): void {
-  const format = call.fields.response_format ?? "json";
-  if (deliverable(call.delivery, format)) return;
-  throw new GatewayError("NOT_ACCEPTABLE", {
-    message: `Accept asks for ${DELIVERY_TYPES[call.delivery]}, but response_format is ${format}. Set response_format to srt or vtt, or accept application/json.`,
-    param: "accept",
-  });
 }

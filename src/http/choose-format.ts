@@ -1,23 +1,49 @@
 // Content negotiation by `Accept` (RFC 9110 section 12.5.1; contract 3: bare text and caption bodies).
 import { GatewayError } from "../contract/errors.ts";
-import { DELIVERIES, DELIVERY_TYPES, type Delivery } from "../gateway/envelope.ts";
+import type { ResponseFormat } from "../contract/transcription.ts";
+import { DELIVERIES, DELIVERY_TYPES, type Delivery, deliverable } from "../gateway/envelope.ts";
 
 interface Range {
   readonly type: string;
   readonly quality: number;
 }
 
-/** The form of the answer for this `Accept`; JSON when all are welcome. Throws `NOT_ACCEPTABLE`. */
-export function chooseDelivery(accept: string | undefined): Delivery {
-  const chosen = chooseMediaType(
+/** Throws `NOT_ACCEPTABLE` for an `Accept` that no answer could meet, whatever its format. */
+export function refuseUndeliverable(accept: string | undefined): void {
+  chooseMediaType(
     accept,
     DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]),
   );
-  return DELIVERIES.find((delivery) => DELIVERY_TYPES[delivery] === chosen) ?? "json";
+}
+
+/** The most welcome form that an answer in this format can take; JSON when all are. Throws `NOT_ACCEPTABLE`. */
+export function chooseDelivery(accept: string | undefined, format: ResponseFormat): Delivery {
+  const possible = DELIVERIES.filter((delivery) => deliverable(delivery, format));
+  const chosen = mostWelcome(
+    accept,
+    possible.map((delivery) => DELIVERY_TYPES[delivery]),
+  );
+  const delivery = possible.find((each) => DELIVERY_TYPES[each] === chosen);
+  if (delivery !== undefined) return delivery;
+  throw new GatewayError("NOT_ACCEPTABLE", {
+    message: `Accept takes no form that an answer with response_format ${format} can have. Set response_format to the caption format that Accept asks for, or accept application/json.`,
+    param: "accept",
+    details: { media_types: possible.map((each) => DELIVERY_TYPES[each]) },
+  });
 }
 
 /** The most welcome of `offers`; the earlier one where two are equally so. Throws `NOT_ACCEPTABLE`. */
 export function chooseMediaType(accept: string | undefined, offers: readonly string[]): string {
+  const best = mostWelcome(accept, offers);
+  if (best !== null) return best;
+  throw new GatewayError("NOT_ACCEPTABLE", {
+    message: `None of the media types in Accept can be produced; this endpoint produces ${offers.join(", ")}.`,
+    param: "accept",
+    details: { media_types: offers },
+  });
+}
+
+function mostWelcome(accept: string | undefined, offers: readonly string[]): string | null {
   const ranges = parseAccept(accept ?? "*/*");
   let best: string | null = null;
   let bestQuality = 0;
@@ -27,12 +53,7 @@ export function chooseMediaType(accept: string | undefined, offers: readonly str
     best = offer;
     bestQuality = quality;
   }
-  if (best !== null) return best;
-  throw new GatewayError("NOT_ACCEPTABLE", {
-    message: `None of the media types in Accept can be produced; this endpoint produces ${offers.join(", ")}.`,
-    param: "accept",
-    details: { media_types: offers },
-  });
+  return best;
 }
 
 function parseAccept(accept: string): readonly Range[] {

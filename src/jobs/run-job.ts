@@ -34,12 +34,16 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
     await work(services, job, lease, signal);
   } catch (error) {
     if (error instanceof JobStop) await leave(services, job, reasonOf(error, lease, graceOver), signal);
-    else if (error instanceof GatewayError || error instanceof JobFailure) await fail(services, job, error, signal);
-    // A fault of ours: the lease lapses and another attempt is made, a few times.
+    else if (isVerdict(error)) await fail(services, job, error, signal);
+    // A fault of ours, or no room for it now: the lease lapses and another attempt is made, a few times.
     else throw error;
   } finally {
     lease.release();
   }
+}
+
+function isVerdict(error: unknown): error is GatewayError | JobFailure {
+  return error instanceof JobFailure || (error instanceof GatewayError && error.code !== "OVERLOADED");
 }
 
 async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal: AbortSignal): Promise<void> {

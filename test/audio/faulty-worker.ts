@@ -8,5 +8,8 @@ parentPort?.on("message", ({ bytes }: { bytes: Uint8Array }) => {
   }
   if (bytes[0] === 2) throw new Error("a fault in a reader");
   if (bytes[0] === 3) process.exit(1);
-  parentPort?.postMessage({ measurement: { ok: false, code: "INVALID_AUDIO", reason: `answered ${bytes[1]}` } });
+  parentPort?.postMessage({
+    usedMs: 0,
+    measurement: { ok: false, code: "INVALID_AUDIO", reason: `answered ${bytes[1]}` },
+  });
 });

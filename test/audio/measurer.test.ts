@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { GatewayError } from "../../src/contract/errors.ts";
 import { createMeasurer, type Measurement, type Measurer } from "../../src/audio/measure.ts";
 import { fixture, mp3, wav } from "./build-audio.ts";
 
@@ -14,12 +15,36 @@ const faulty = (): Measurer =>
   createMeasurer({ workerUrl: new URL("./faulty-worker.ts", import.meta.url), killAfterMs: () => 1500 });
 const send = (measurer: Measurer, ...bytes: number[]): Promise<Measurement> =>
   measurer.measure({ kind: "bytes", bytes: Uint8Array.from(bytes) });
+const codeOf = (error: unknown): unknown => (error instanceof GatewayError ? error.code : error);
 const invalid = (reason: string): Measurement => ({ ok: false, code: "INVALID_AUDIO", reason });
 
 test("§5 a job that outlives its limit is killed, answered, and the next one gets a new worker", async () => {
   const measurer = faulty();
   const answers = await Promise.all([send(measurer, 1, 0), send(measurer, 0, 7)]);
   assert.deepEqual(answers, [invalid("could not be read in time"), invalid("answered 7")]);
+  await measurer.close();
+});
+
+test("§5 the limit is of the processor: what the clock alone has used up is no verdict on the audio", async () => {
+  const used = [0, 400, 1000];
+  const measurer = createMeasurer({
+    workerUrl: new URL("./faulty-worker.ts", import.meta.url),
+    killAfterMs: () => 500,
+    processorMs: async () => used.shift() ?? assert.fail("asked after the verdict"),
+  });
+  assert.deepEqual(await send(measurer, 1), invalid("could not be read in time"));
+  assert.deepEqual(used, []);
+  await measurer.close();
+});
+
+test("§5 a worker that is starved for long is given up: 503 OVERLOADED, to be tried again, and the next one gets a new worker", async () => {
+  const measurer = createMeasurer({
+    workerUrl: new URL("./faulty-worker.ts", import.meta.url),
+    killAfterMs: (sizeBytes) => (sizeBytes === 1 ? 20 : 60_000),
+    processorMs: async () => 0,
+  });
+  const answers = await Promise.all([send(measurer, 1).catch(codeOf), send(measurer, 0, 7)]);
+  assert.deepEqual(answers, ["OVERLOADED", invalid("answered 7")]);
   await measurer.close();
 });
 

@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { PROFILES, REDACTION_GROUPS } from "../../src/contract/features.ts";
-import { RESPONSE_FORMATS, type TranscriptionFields, transcriptionFields } from "../../src/contract/transcription.ts";
+import {
+  RESPONSE_FORMATS,
+  type TranscriptionFields,
+  transcriptionFields,
+  translationFields,
+} from "../../src/contract/transcription.ts";
 import { type FingerprintInput, fingerprint, payloadFingerprint } from "../../src/gateway/fingerprint.ts";
 
 const terms = fc.uniqueArray(fc.stringMatching(/^[a-zé漢]{1,6}$/u), { minLength: 1, maxLength: 4 });
@@ -58,6 +63,21 @@ test("I-06 the order of fields, the alias that carried the terms, and where the 
     }),
     { numRuns: 5_000 },
   );
+});
+
+test("contract 3: a language tag means the same in any case, is one payload, and goes to providers in the usual one", () => {
+  const usual = {
+    en: "EN",
+    "pt-BR": "PT-br",
+    "zh-Hant-TW": "zh-hANT-tw",
+    "es-419": "ES-419",
+    "de-1996": "DE-1996",
+    "sl-rozaj": "SL-ROZAJ",
+  };
+  for (const [tag, written] of Object.entries(usual)) {
+    assert.deepEqual(transcriptionFields.parse({ language: written }), { language: tag });
+    assert.deepEqual(translationFields.parse({ to_language: written }), { to_language: tag });
+  }
 });
 
 test("I-06 any other audio, length, purpose, policy, endpoint or field is another payload; defaults are not filled in", () => {

@@ -9,7 +9,7 @@ import type { GatewayReply } from "../../gateway/reply.ts";
 import { streamTranscription } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
-import { chooseDelivery } from "../choose-format.ts";
+import { chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { FieldSchema } from "../fields.ts";
 import { requireScope } from "../require-scope.ts";
@@ -50,10 +50,12 @@ interface SpeechTask<S extends FieldSchema> {
 
 export function nativeWording(accept: string | undefined): (fields: TranslationFields) => WordedSpeech {
   // Who would take events says in the body whether there are to be any.
-  const early = accept?.toLowerCase().includes("text/event-stream") === true ? null : chooseDelivery(accept);
+  if (accept?.toLowerCase().includes("text/event-stream") !== true) refuseUndeliverable(accept);
   return (fields) => ({
     fields,
-    delivery: early ?? (isStreamed(fields) ? "json" : chooseDelivery(accept)),
+    // A job and a stream have one form each.
+    delivery:
+      isStreamed(fields) || fields.mode === "async" ? "json" : chooseDelivery(accept, fields.response_format ?? "json"),
     present: (envelope) => envelope,
     events: transcriptEvents,
   });
