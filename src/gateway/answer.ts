@@ -4,7 +4,7 @@ import type { PurposeFields, TranscriptionEnvelope, Warning } from "../contract/
 import type { Requirements } from "../routing/required-features.ts";
 import { buildEnvelope } from "./envelope.ts";
 import { type FinishedTranscript, finishTranscript } from "./finish-transcript.ts";
-import type { Served } from "./run-candidates.ts";
+import type { Served } from "./candidate-run.ts";
 import { droppedPreferences, emulatedFeatures } from "./speech-request.ts";
 
 export interface AnswerInput {

@@ -17,7 +17,7 @@ import type { ClaimRequest } from "./idempotency.ts";
 import { refusalError } from "./refuse-route.ts";
 import type { Asked, Recorder } from "./request-record.ts";
 import { circuitOf } from "./resolve-account.ts";
-import type { Payer } from "./run-candidates.ts";
+import type { Payer } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 
 /** As the edge understood it. */

@@ -8,7 +8,8 @@ import type { ProviderTranscript } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import { quoteFor } from "./quote.ts";
-import { type Payer, reservationOf, uncharged } from "./run-candidates.ts";
+import { reservationOf, uncharged } from "./call-accounting.ts";
+import type { Payer } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 
 const SLICE_MS = 5_000;

@@ -17,7 +17,7 @@ import { certaintyOf, exhausted, type FailedAttempt, streamBroke } from "./judge
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
 import { quoteFor } from "./quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
-import type { Served } from "./run-candidates.ts";
+import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
 import { liveSegments, type TranscriptPart, type TranscriptPiece } from "./stream-transcription.ts";

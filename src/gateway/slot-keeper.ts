@@ -4,7 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import type { Settled, Settlement } from "../metering/ledger.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import type { GatewayReply } from "./reply.ts";
-import type { CallKeeper, Payer } from "./run-candidates.ts";
+import type { CallKeeper, Payer } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
 import { unlessAway } from "./unless-away.ts";

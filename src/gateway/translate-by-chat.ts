@@ -25,7 +25,7 @@ import { chatQuote } from "./chat-quote.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
-import type { Served } from "./run-candidates.ts";
+import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import type { SlotKeeper } from "./slot-keeper.ts";
 import { translationRequest } from "./translation-prompt.ts";

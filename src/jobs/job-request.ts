@@ -5,7 +5,7 @@ import { brand, type AppId, type JobId, type KeyId, type RequestId, type Workspa
 import type { Profile } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import type { FailedAttempt } from "../gateway/judge-failure.ts";
-import type { Payer } from "../gateway/run-candidates.ts";
+import type { Payer } from "../gateway/candidate-run.ts";
 import type { RemoteRun } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";

@@ -2,7 +2,8 @@
 // byte that is paid for; the provider's run, before its first poll; that it failed, before the next is tried. Whoever takes the job
 // over reads it and never calls twice.
 import { budgetExceeded } from "../gateway/budget-exceeded.ts";
-import { type CallKeeper, uncharged } from "../gateway/run-candidates.ts";
+import { uncharged } from "../gateway/call-accounting.ts";
+import type { CallKeeper } from "../gateway/candidate-run.ts";
 import { brand } from "../contract/ids.ts";
 import type { Reservation } from "../metering/ledger.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";

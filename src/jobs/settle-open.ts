@@ -2,7 +2,7 @@
 import { brand } from "../contract/ids.ts";
 import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import { type Billing, quoteFor } from "../gateway/quote.ts";
-import { audioAmount, chargedAsRun, uncharged } from "../gateway/run-candidates.ts";
+import { audioAmount, chargedAsRun, uncharged } from "../gateway/call-accounting.ts";
 import type { Settlement } from "../metering/ledger.ts";
 import type { JobRow } from "../storage/tables.ts";
 import type { JobEnd } from "./end-job.ts";

@@ -17,7 +17,7 @@ import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/measure-audio.ts";
 import { quoteFor } from "../gateway/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
-import { audioAmount, reservationOf } from "../gateway/run-candidates.ts";
+import { audioAmount, reservationOf } from "../gateway/call-accounting.ts";
 import { explain } from "../gateway/explain.ts";
 import type { AudioRequest } from "../gateway/with-audio.ts";
 import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";

@@ -1,0 +1,119 @@
+// One candidate's call: reserved durably before its first byte leaves; what served is settled with the answer, what failed at once.
+import { Undecodable } from "../audio/decode/pcm.ts";
+import type { FailureKind } from "../providers/io.ts";
+import type { SpeechAudio } from "../providers/provider.ts";
+import type { Candidate } from "../routing/pick-candidates.ts";
+import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
+import { callTarget } from "./attempt.ts";
+import { audioAmount, charged, chargedAsRun, reservationOf, sentAmount, uncharged } from "./call-accounting.ts";
+import { callPieces } from "./call-pieces.ts";
+import { type Spent, spentOf, watchCall } from "./call-watch.ts";
+import type { CandidateRun, Served } from "./candidate-run.ts";
+import type { Cutter, Piece } from "./cutter.ts";
+import type { FailedAttempt } from "./judge-failure.ts";
+import { quoteFor } from "./quote.ts";
+import { resolveAccount } from "./resolve-account.ts";
+import type { GatewayServices } from "./services.ts";
+import { speechRequest } from "./speech-request.ts";
+
+export type CallResult =
+  | { readonly ok: true; readonly served: Served }
+  | { readonly ok: false; readonly failure: FailedAttempt };
+
+export async function callCandidate(
+  services: GatewayServices,
+  run: CandidateRun,
+  cutter: Cutter,
+  candidate: Candidate,
+): Promise<CallResult> {
+  const { payer, wanted } = run;
+  const { target } = candidate;
+  const provider = services.providers.get(target.provider);
+  if (provider === undefined) throw new Error(`no adapter for ${target.provider}`);
+  const account = resolveAccount(services, target, payer.testMode);
+  const input = await inputFor(services, run, cutter, candidate);
+  if ("kind" in input) return { ok: false, failure: input };
+  const { audio, pieces } = input;
+  const billing = quoteFor(services, payer, target, audioAmount(audio));
+  const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
+
+  const watched = watchCall(services, { requestId: payer.requestId, attemptId, operation: "transcription", target });
+  let failure: FailureKind | null = "aborted";
+  let spent: Spent | null = null;
+  let sentMs = 0;
+  try {
+    const openIo = (piece: Piece | null) =>
+      services.openIo({
+        baseUrl: account.baseUrl,
+        isCallersAddress: account.isCallersAddress,
+        credential: account.credential,
+        signal: run.signal,
+        timeoutMs: Math.max(1, Math.min(account.timeoutMs, run.deadlineAtMs - services.now().getTime())),
+        beforePaid: async () => run.keeper.announce?.(),
+        onDispatch: () => {
+          sentMs += Math.round((piece?.audio ?? audio).durationSeconds * 1000);
+        },
+        onRemoteRun: (remote) => run.keeper.keepRun(candidate, remote, piece === null ? "whole" : "piece"),
+      });
+    const request = (run.requestOf ?? speechRequest)(candidate, wanted);
+    const call = { provider, candidate, request, wanted };
+    const result =
+      pieces === null
+        ? await callTarget({ ...call, audio }, () => openIo(null), run.execute)
+        : await callPieces(call, pieces, openIo);
+    if (result.ok) {
+      failure = null;
+      spent = spentOf(billing);
+      const { transcript, dropped } = result;
+      const missedSpeech = "missedSpeech" in result && result.missedSpeech === true;
+      const settlement = charged(attemptId, billing, transcript);
+      return {
+        ok: true,
+        served: { kind: "served", candidate, transcript, dropped, billing, warnings: [], missedSpeech, settlement },
+      };
+    }
+    failure = result.error.kind;
+    logFailedAttempt(services, payer, { attemptId, target, error: result.error });
+    // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
+    const asRun = failure === "aborted" && sentMs > 0;
+    const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
+    const heard = asRun ? quoteFor(services, payer, target, sentAmount(audio, sentMs)) : null;
+    spent = heard === null ? null : spentOf(heard);
+    await run.keeper.settle(
+      heard === null ? uncharged(attemptId, attemptOutcome(failure)) : chargedAsRun(attemptId, heard),
+      failed,
+    );
+    return { ok: false, failure: failed };
+  } finally {
+    watched.end(failure, spent);
+  }
+}
+
+interface Input {
+  readonly audio: SpeechAudio;
+  /** Null: it is sent whole. */
+  readonly pieces: readonly Piece[] | null;
+}
+
+/** As this target takes it. A recording that cannot be decoded is a failure before anything was reserved or sent. */
+async function inputFor(
+  services: GatewayServices,
+  run: CandidateRun,
+  cutter: Cutter,
+  { target, verdict }: Candidate,
+): Promise<Input | FailedAttempt> {
+  const { audio } = run;
+  const isDecoded = target.speech?.samplesOnly === true;
+  if (verdict.cut === null && !isDecoded) return { audio, pieces: null };
+  try {
+    if (verdict.cut !== null) return { audio, pieces: await cutter.pieces(verdict.cut) };
+    return { audio: await cutter.samples(), pieces: null };
+  } catch (error) {
+    const failed = (kind: FailureKind) => ({ position: target.position, kind, retryAfterSeconds: null });
+    if (run.signal.aborted) return failed("aborted");
+    if (!(error instanceof Undecodable)) throw error;
+    const { requestId } = run.payer;
+    services.logger.warn({ request_id: requestId, event: "audio.undecodable", reason: error.reason });
+    return failed("rejected");
+  }
+}
