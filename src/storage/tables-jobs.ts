@@ -1,0 +1,70 @@
+// Jobs, and what is kept until a provider has deleted what it keeps, as Kysely sees them.
+import type { ColumnType, Generated } from "kysely";
+import type { BytesOrNull, Json, JsonWithDefault, TextOrNull, Time, TimeOrNull, TimeWithDefault } from "./columns.ts";
+
+export interface JobsTable {
+  id: string;
+  workspace_id: string;
+  app_id: string;
+  key_id: TextOrNull;
+  request_id: string;
+  task: "transcribe" | "translate";
+  status: Generated<"queued" | "processing" | "succeeded" | "failed" | "cancelled">;
+  stage: Generated<"queued" | "fetching" | "measuring" | "transcribing" | "storing" | "done">;
+  fraction: ColumnType<number | null, number | null | undefined, number | null>;
+  /** Raised by each claim; every write of a worker is conditional on it. */
+  attempt: Generated<number>;
+  lease_until: TimeOrNull;
+  /** When its worker was last told of it. */
+  woken_at: TimeWithDefault;
+  cancel_requested: Generated<boolean>;
+  /** Sealed: what was asked, the source URL, the route as it was. Gone after the purge. */
+  request: BytesOrNull;
+  /** What was measured. */
+  audio: ColumnType<unknown, string | null | undefined, string | null>;
+  audio_key: TextOrNull;
+  call_attempt_id: TextOrNull;
+  call_position: ColumnType<number | null, number | null | undefined, number | null>;
+  call_state: ColumnType<
+    "reserved" | "submitting" | "submitted" | null,
+    "reserved" | "submitting" | "submitted" | null | undefined,
+    "reserved" | "submitting" | "submitted" | null
+  >;
+  remote_run: ColumnType<unknown, string | null | undefined, string | null>;
+  failures: JsonWithDefault;
+  /** The targets as its last worker judged them. */
+  candidates: ColumnType<unknown, string | null | undefined, string | null>;
+  purpose: Json;
+  metadata: JsonWithDefault;
+  /** SHA-256 of the idempotency key it was submitted under. */
+  slot_key: BytesOrNull;
+  /** Sealed; a large one lies under `result_key` instead. */
+  result: BytesOrNull;
+  result_key: TextOrNull;
+  error: ColumnType<unknown, string | null | undefined, string | null>;
+  usage: ColumnType<unknown, string | null | undefined, string | null>;
+  provider_deletion: Generated<"none" | "pending" | "done" | "failed">;
+  created_at: TimeWithDefault;
+  started_at: TimeOrNull;
+  deadline_at: Time;
+  finished_at: TimeOrNull;
+  expires_at: TimeOrNull;
+  purged_at: TimeOrNull;
+}
+
+export interface ProviderDeletionsTable {
+  id: string;
+  workspace_id: string;
+  app_id: string;
+  subject: string;
+  account: string;
+  provider: string;
+  test_mode: boolean;
+  run: Json;
+  state: Generated<"pending" | "done" | "failed">;
+  attempts: Generated<number>;
+  next_at: Time;
+  last_failure: TextOrNull;
+  created_at: TimeWithDefault;
+  finished_at: TimeOrNull;
+}

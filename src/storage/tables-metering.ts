@@ -1,0 +1,144 @@
+// Budgets, calls to providers and the usage they add up to, as Kysely sees them.
+import type { ColumnType, Generated } from "kysely";
+import type {
+  Bigint,
+  BigintOrNull,
+  BigintWithDefault,
+  Json,
+  JsonWithDefault,
+  NumericOrNull,
+  TextOrNull,
+  Time,
+  TimeOrNull,
+  TimeWithDefault,
+} from "./columns.ts";
+
+export interface BudgetsTable {
+  id: string;
+  workspace_id: string;
+  /** Null for what belongs to the whole workspace. */
+  app_id: TextOrNull;
+  kind: Generated<"budget" | "allowance" | "credits">;
+  period: "day" | "month" | "total";
+  limit_nano_usd: BigintOrNull;
+  limit_audio_seconds: NumericOrNull;
+  limit_tokens: BigintOrNull;
+  soft_limit: NumericOrNull;
+  managed_by: string;
+}
+
+export interface BudgetWindowsTable {
+  budget_id: string;
+  window_start: Time;
+  spent_nano_usd: BigintWithDefault;
+  reserved_nano_usd: BigintWithDefault;
+  spent_audio_ms: BigintWithDefault;
+  reserved_audio_ms: BigintWithDefault;
+  spent_tokens: BigintWithDefault;
+  reserved_tokens: BigintWithDefault;
+}
+
+export interface BudgetLeasesTable {
+  id: string;
+  workspace_id: string;
+  app_id: string;
+  funding: "none" | "allowance" | "credits";
+  /** The process that spends it. */
+  holder: string;
+  granted_nano_usd: Bigint;
+  granted_tokens: Bigint;
+  settled_nano_usd: BigintWithDefault;
+  settled_tokens: BigintWithDefault;
+  /** As in `attempts`. */
+  windows: Json;
+  state: Generated<"open" | "closed">;
+  lease_until: Time;
+  created_at: TimeWithDefault;
+  closed_at: TimeOrNull;
+  /** Its holder died: what was not settled counts as spent. */
+  unresolved: Generated<boolean>;
+}
+
+export interface AttemptsTable {
+  id: string;
+  request_id: string;
+  workspace_id: string;
+  app_id: string;
+  key_id: TextOrNull;
+  endpoint: string;
+  connection: string;
+  provider: string;
+  model: string;
+  position: number;
+  billing_class: "metered" | "provider_billed" | "simulated";
+  audio_ms: Bigint;
+  reserved_nano_usd: Bigint;
+  estimate_nano_usd: BigintOrNull;
+  price: ColumnType<unknown, string | null, string | null>;
+  /** `[{ "budget_id", "window_start" }]`: where the reservation was taken, and is given back. */
+  windows: JsonWithDefault;
+  state: "open" | "settled";
+  deadline_at: Time;
+  created_at: TimeWithDefault;
+  settled_at: TimeOrNull;
+  outcome: TextOrNull;
+  unresolved: Generated<boolean>;
+  provider_ms: BigintOrNull;
+  provider_seconds_flag: Generated<boolean>;
+  billable_audio_ms: BigintOrNull;
+  charge_nano_usd: BigintOrNull;
+  provider_request_id: TextOrNull;
+  receipts: ColumnType<unknown, string | null | undefined, string | null>;
+  reserved_tokens: BigintWithDefault;
+  input_tokens: BigintOrNull;
+  output_tokens: BigintOrNull;
+  cached_input_tokens: BigintOrNull;
+  usage_source: ColumnType<"reported" | "estimated" | null, "reported" | "estimated" | null | undefined, string | null>;
+  /** The lease that paid it, where it had no reservation of its own. */
+  lease_id: TextOrNull;
+  /** The one that was applied. */
+  purpose: TextOrNull;
+}
+
+interface UsageSums {
+  workspace_id: string;
+  app_id: string;
+  key_id: TextOrNull;
+  purpose: TextOrNull;
+  provider: string;
+  model: string;
+  billing_class: "metered" | "provider_billed" | "simulated";
+  capability: "audio_input" | "chat";
+  attempts: Bigint;
+  failed: Bigint;
+  audio_ms: Bigint;
+  billable_audio_ms: Bigint;
+  input_tokens: Bigint;
+  output_tokens: Bigint;
+  cached_input_tokens: Bigint;
+  estimated_input_tokens: Bigint;
+  estimated_output_tokens: Bigint;
+  charge_nano_usd: Bigint;
+  list_nano_usd: Bigint;
+  unpriced: Bigint;
+  unresolved: Bigint;
+}
+
+/** Of the settlement. */
+export interface UsageHoursTable extends UsageSums {
+  hour: Time;
+}
+
+export interface UsageDaysTable extends UsageSums {
+  day: Time;
+}
+
+export interface UsageProgressTable {
+  /** One row, 1. */
+  id: number;
+  /** Everything settled before it is in the hours. */
+  rolled_until: Time;
+  barrier_at: TimeOrNull;
+  /** Transactions up to this number may still settle before the barrier. */
+  barrier_xid: TextOrNull;
+}
