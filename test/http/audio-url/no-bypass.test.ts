@@ -12,7 +12,9 @@ import { envelopeOf, postJson, send } from "../../harness/client.ts";
 import { ended, JOBS, submittedOf } from "../jobs/jobs.ts";
 import { ADMIN_KEY, PUBLIC, serveSpeech, startRemoteGateway, URL_OF_SPEECH } from "./setup.ts";
 
-const PLANTED: readonly (readonly [file: string, text: string])[] = [
+type Planted = readonly (readonly [file: string, text: string])[];
+
+const WAYS_OUT: Planted = [
   ["src/audio/remote-audio.ts", 'import { connect } from "node:net";'],
   ["src/outbound/guard.ts", 'import { Resolver } from "node:dns/promises";'],
   ["src/outbound/dial.ts", 'import { connect } from "node:tls";'],
@@ -26,8 +28,18 @@ const PLANTED: readonly (readonly [file: string, text: string])[] = [
   ["src/audio/remote-audio.ts", 'import { systemConnector } from "../outbound/system-network.ts";'],
 ];
 
-for (const [file, text] of PLANTED) {
-  test(`reliability 4: the import table refuses ${file} with ${text}`, async (t) => {
+/** A reason of `storage/system.ts` that the file has not been given, however it is imported. */
+const SIGHT: Planted = [
+  ["src/jobs/open-audio.ts", 'import { sweeps } from "../storage/system.ts";'],
+  ["src/jobs/open-audio.ts", 'import { type Handle, claims, sweeps as more } from "../storage/system.ts";'],
+  ["src/jobs/open-audio.ts", 'import * as system from "../storage/system.ts";'],
+];
+
+for (const [rule, file, text] of [
+  ...WAYS_OUT.map((planted) => ["reliability 4", ...planted] as const),
+  ...SIGHT.map((planted) => ["reliability 6", ...planted] as const),
+]) {
+  test(`${rule}: the import table refuses ${file} with ${text}`, async (t) => {
     const root = await mkdtemp(join(tmpdir(), "patchbay-imports-"));
     t.after(() => rm(root, { recursive: true }));
     await mkdir(join(root, file, ".."), { recursive: true });
