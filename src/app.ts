@@ -144,8 +144,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     durable,
     spool,
     isDraining,
-    // Callers and balancers need a moment to learn of the end; what they send in it is served.
-    isClosing: () => draining && !server.server.listening,
     nowMs,
     readCheckpoint,
     metrics,
@@ -265,7 +263,6 @@ interface ServerParts {
   readonly durable: OpenedJobs;
   readonly spool: Spool;
   readonly isDraining: () => boolean;
-  readonly isClosing: () => boolean;
   readonly nowMs: () => number;
   readonly keys: KeyVerifier;
   readonly openRecord: RequestLog["open"];
@@ -299,14 +296,27 @@ function createServers(options: AppOptions, parts: ServerParts): Pick<App, "serv
     now: nowMs,
     watch: metrics,
   };
-  const endpoints = publicEndpoints({ ...parts, configuration, database, edge, readiness });
+  let isClosing = false;
+  const endpoints = publicEndpoints({
+    ...parts,
+    configuration,
+    database,
+    edge,
+    readiness,
+    isClosing: () => isClosing,
+  });
+  const server = createServer({
+    ...frame,
+    endpoints,
+    openRecord,
+    quotaFields: (principal) => parts.gateway.quotas.standing(principal),
+  });
+  // Callers and balancers need a moment to learn of the end; what they send in it is served.
+  server.addHook("preClose", async () => {
+    isClosing = true;
+  });
   return {
-    server: createServer({
-      ...frame,
-      endpoints,
-      openRecord,
-      quotaFields: (principal) => parts.gateway.quotas.standing(principal),
-    }),
+    server,
     admin:
       configuration.server.admin === null
         ? null

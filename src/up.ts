@@ -10,6 +10,8 @@ import { type Prepared, prepare, stopSignal } from "./prepare.ts";
 /** Run from sources, or from the published build. */
 const IN_CHECKOUT = import.meta.url.endsWith(".ts");
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
+/** A connection that is used more often than every 15 s loses no request. */
+const KEPT_WHILE_DRAINING_MS = 10_000;
 
 const NEEDS_SERVER =
   "patchbay up --processes needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process.";
@@ -71,11 +73,12 @@ async function untilStopped(app: App, { database, configuration, say }: Prepared
   const stoppingSinceMs = performance.now();
   app.startDraining();
   say(`\n${signal}: finishing what runs`);
-  const acceptMs = signal === "SIGINT" ? 0 : ACCEPT_WHILE_DRAINING_MS;
+  const [acceptMs, keptMs] = signal === "SIGINT" ? [0, 0] : [ACCEPT_WHILE_DRAINING_MS, KEPT_WHILE_DRAINING_MS];
   const { syncTimeoutSeconds, workerGraceSeconds } = configuration.limits;
   // The admin listener stays for whoever watches the end; `close` ends it.
   await drain(app.server, {
     acceptMs,
+    keptMs,
     finishMs: syncTimeoutSeconds * 1000,
     wait: (ms) => wait(ms, undefined, { ref: false }),
   });

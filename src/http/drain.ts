@@ -1,22 +1,49 @@
-// Ends a server without losing an answer: balancers are told first, then nothing new is taken, then what runs may finish.
+// Ends a server without losing an answer (reliability 7): balancers are told first, then nothing new is taken, then what runs may finish.
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
+import { isSilent, stopListening } from "./connections.ts";
 
 export interface DrainOptions {
-  /** How long new connections are still taken, while `/readyz` already answers 503 and replies close their connection. */
+  /** How long new connections are still taken at least, while `/readyz` already answers 503 and replies close their connection. */
   readonly acceptMs: number;
-  /** How long running requests may take after that before their connections are destroyed. */
+  /**
+   * How much longer, while a connection is open that was so at the beginning: each ends with the reply to its next request, and one that is
+   * ended here instead may have that request under way.
+   */
+  readonly keptMs: number;
+  /** How long running requests may take after `acceptMs` before their connections are destroyed. */
   readonly finishMs: number;
   readonly wait: (ms: number) => Promise<void>;
 }
 
+/** Who connected last may still be about to speak. */
+const SILENT_MS = 1_000;
+/** For a reply that began before the end did, and so could not say that its connection closes. Node adds a second. */
+const KEPT_AFTER_REPLY_MS = 1;
+
 /** Call once `draining()` answers true. Resolves when every connection is closed; tells whether all ended by themselves. */
 export async function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly clean: boolean }> {
-  await options.wait(options.acceptMs);
+  const { server, connections } = app;
+  const { acceptMs, keptMs, finishMs, wait } = options;
+  const kept = Promise.all([...connections].map((socket) => once(socket, "close")));
+  await wait(acceptMs);
+  const late = wait(finishMs).then(() => false);
+  if (keptMs > 0) await Promise.race([kept, wait(keptMs), late]);
+  await emptyKernel();
+  stopListening(server);
+  server.keepAliveTimeout = KEPT_AFTER_REPLY_MS;
+  if ([...connections].some(isSilent)) await Promise.race([wait(SILENT_MS), late]);
+  await emptyKernel();
   const closed = app.close();
-  const inTime = closed.then(() => true);
-  const late = options.wait(options.finishMs).then(() => false);
-  const clean = await Promise.race([inTime, late]);
-  app.server.closeAllConnections();
+  const clean = await Promise.race([closed.then(() => true), late]);
+  server.closeAllConnections();
   await closed;
   return { clean };
+}
+
+/** A busy process comes here before it has seen what reached it: whoever is in the queue is taken, and what has arrived is read. */
+async function emptyKernel(): Promise<void> {
+  // Of this turn of the loop the look at the sockets may be over; the next one takes connections, the one after it reads from them.
+  for (let turn = 0; turn < 3; turn += 1) await setImmediate();
 }

@@ -1,6 +1,5 @@
 // The public HTTP server (contract 1, 10): Fastify routes, and nothing of Fastify's reads a body or words an error.
-import { createServer as createNodeServer, type RequestListener, type Server } from "node:http";
-import type { Socket } from "node:net";
+import { createServer as createNodeServer, type Server } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { GatewayError } from "../contract/errors.ts";
@@ -8,6 +7,7 @@ import { newId } from "../contract/ids.ts";
 import { type AllowedMethods, allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors } from "./client-error.ts";
+import { endSilentConnections, noteConnections } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import { openExchange } from "./exchange.ts";
@@ -53,7 +53,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
   const contracts = new Map(options.endpoints.map(({ contract }) => [`${contract.method} ${contract.path}`, contract]));
-  const connections: Connections = new Set();
+  const server = nodeServer(edge, { allowed, socketPaths });
+  const connections = noteConnections(server);
   const app = fastify({
     logger: false,
     genReqId: () => newId("request"),
@@ -62,7 +63,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
     // Fastify's own would answer first; ours is `answerClientErrors`.
     clientErrorHandler: () => undefined,
-    serverFactory: (handler) => nodeServer(handler, edge, { allowed, connections, socketPaths }),
+    serverFactory: (handler) => server.on("request", handler),
     // Paths the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
@@ -71,6 +72,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     },
   });
   const upgrades = createUpgrades(app.server);
+  app.decorate("connections", connections);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, translate(error)));
@@ -91,8 +93,9 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const stopWatching = watchUnreadReplies(connections, edge.limits);
   app.addHook("onClose", async () => stopWatching());
   app.addHook("preClose", async () => {
-    endSilentConnections(app.server, connections);
+    // Sessions take their time over a last word, and until they are done connections are still taken.
     await upgrades.endAll();
+    endSilentConnections(app.server, connections);
   });
   for (const endpoint of options.endpoints) serve(app, endpoint, edge, options);
   return app;
@@ -100,11 +103,10 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
 
 interface ServerParts {
   readonly allowed: AllowedMethods;
-  readonly connections: Connections;
   readonly socketPaths: ReadonlySet<string>;
 }
 
-function nodeServer(handler: RequestListener, edge: Edge, { allowed, connections, socketPaths }: ServerParts): Server {
+function nodeServer(edge: Edge, { allowed, socketPaths }: ServerParts): Server {
   const { limits } = edge;
   const server = createNodeServer({
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
@@ -121,31 +123,11 @@ function nodeServer(handler: RequestListener, edge: Edge, { allowed, connections
   // Beyond a limit Node would drop header fields without a word.
   server.maxHeadersCount = 0;
   answerClientErrors(server, edge, allowed);
-  noteConnections(server, connections);
-  server.on("request", handler);
   // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
   for (const event of ["checkContinue", "checkExpectation"]) {
     server.on(event, (raw, response) => server.emit("request", raw, response));
   }
   return server;
-}
-
-type Connections = Set<Socket>;
-
-function noteConnections(server: Server, connections: Connections): void {
-  server.on("connection", (socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
-  });
-}
-
-/**
- * Node closes connections that wait for their next request, but one that never sent a byte counts as busy there, and
- * `close` stops the check that would time it out: a caller that only connected would hold up a shutdown for ever.
- */
-function endSilentConnections(server: Server, connections: Connections): void {
-  for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-  server.on("connection", (socket) => socket.destroy());
 }
 
 function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {

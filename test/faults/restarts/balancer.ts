@@ -81,7 +81,8 @@ function join(near: Socket, [origin, ...others]: readonly string[]): void {
     far.off("error", tryNext);
     far.on("error", () => near.destroy());
     near.once("close", () => far.destroy());
-    far.once("close", () => near.destroy());
+    // What the gateway said last may still be on its way.
+    far.once("close", () => near.destroySoon());
     near.pipe(far);
     far.pipe(near);
   });

@@ -11,8 +11,8 @@ import { startBalancer } from "./balancer.ts";
 import { KEYS, type Kind, runLoad, SLOW_MS } from "./load.ts";
 
 const RESTARTS = { long: 20, short: 2 };
-/** What one takes: connections drain for five seconds, the slowest request ends, the next process starts. */
-const RESTART_SECONDS = 9;
+/** What one takes: connections drain until each was used once more, the slowest request ends, the next process starts. */
+const RESTART_SECONDS = 12;
 const SYNC_TIMEOUT_SECONDS = 20;
 const GRACE_SECONDS = 20;
 /** Promised: the deadline of what runs, and five seconds. */

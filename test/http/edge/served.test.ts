@@ -1,8 +1,6 @@
-// What the edge serves of itself: health, readiness, the error pages; and how it drains (contract 10).
+// What the edge serves of itself: health, readiness, the error pages (contract 10); and how long it holds a reply that nobody reads.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Socket } from "node:net";
-import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
 import pino from "pino";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
@@ -10,13 +8,12 @@ import { ERRORS } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { health, readiness } from "../../../src/contract/operations.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/docs-errors.ts";
-import { drain } from "../../../src/http/drain.ts";
 import { getErrorDocs } from "../../../src/http/endpoints/get-error-docs.ts";
 import { getHealth } from "../../../src/http/endpoints/get-health.ts";
 import { getOpenapi } from "../../../src/http/endpoints/get-openapi.ts";
 import { getReadiness } from "../../../src/http/endpoints/get-readiness.ts";
 import { createServer } from "../../../src/http/server.ts";
-import { ask, assertError, get, json, open, post, startEdge } from "./harness.ts";
+import { json, open, post, startEdge } from "./harness.ts";
 
 function operations(checks: Readonly<Record<string, () => Promise<boolean>>>, draining = () => false) {
   return createServer({
@@ -87,92 +84,6 @@ test("contract 10: /openapi.json is served as JSON without a key", async () => {
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
   assert.equal(reply.json().openapi, "3.1.0");
   await app.close();
-});
-
-test("shutdown: while draining, connections are still taken and every reply closes its own", async (t) => {
-  const { port } = await startEdge(t, { draining: () => true });
-  const reply = await ask(port, get("/v1/me").replace("Connection: close\r\n", ""));
-  assert.equal(reply.status, 200);
-  assert.equal(reply.headers["connection"], "close");
-});
-
-test("shutdown: a running request is answered, idle connections are closed, new ones refused", async (t) => {
-  const started = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
-  let isDraining = false;
-  const { app, port } = await startEdge(t, {
-    draining: () => isDraining,
-    handle: async () => {
-      started.resolve();
-      await goOn.promise;
-      return json({ done: true });
-    },
-  });
-  const idle = await open(port);
-  idle.socket.write(get("/v1/me").replace("Connection: close\r\n", ""));
-  await idle.replies(1);
-  const busy = await open(port);
-  busy.socket.write(post("").replace("Connection: close\r\n", ""));
-  await started.promise;
-  isDraining = true;
-  const accepting = Promise.withResolvers<void>();
-  const waits: number[] = [];
-  const drained = drain(app, {
-    acceptMs: 5_000,
-    finishMs: 60_000,
-    wait: (ms) => (waits.push(ms) === 1 ? accepting.promise : new Promise(() => undefined)),
-  });
-  assert.equal((await ask(port, get("/v1/me"))).status, 200);
-  accepting.resolve();
-  await idle.untilClose();
-  await assert.rejects(fetch(`http://127.0.0.1:${port}/v1/me`));
-  goOn.resolve();
-  const [reply] = await busy.untilClose();
-  assert.equal(reply?.body, '{"done":true}');
-  assert.equal(reply?.headers["connection"], "close");
-  assert.deepEqual(await drained, { clean: true });
-  assert.deepEqual(waits, [5_000, 60_000]);
-});
-
-test("shutdown: a request whose head is under way when the server closes is answered in our words", async (t) => {
-  const { app, port } = await startEdge(t);
-  const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
-  const { socket, untilClose } = await open(port);
-  const request = get("/v1/nowhere");
-  socket.write(request.slice(0, 20));
-  // Only when the server has read the half of it is its head under way.
-  const serverSide = await accepted;
-  while (serverSide.bytesRead < 20) await setImmediate();
-  await setImmediate();
-  const closed = app.close();
-  socket.write(request.slice(20));
-  assertError((await untilClose())[0], 404, "NOT_FOUND");
-  await closed;
-});
-
-test("shutdown: a connection that never sent a byte does not hold up the end", async (t) => {
-  const { app, port } = await startEdge(t);
-  const accepted = new Promise<Socket>((resolve) => app.server.once("connection", resolve));
-  const { untilClose } = await open(port);
-  await accepted;
-  await app.close();
-  assert.deepEqual(await untilClose(), []);
-});
-
-test("shutdown: a request that outlives the deadline is cut, and the answer says so", async (t) => {
-  const started = Promise.withResolvers<AbortSignal>();
-  const { app, port } = await startEdge(t, {
-    handle: async ({ clientGone }) => {
-      started.resolve(clientGone);
-      return new Promise(() => undefined);
-    },
-  });
-  const { socket, untilClose } = await open(port);
-  socket.write(post(""));
-  const signal = await started.promise;
-  assert.deepEqual(await drain(app, { acceptMs: 0, finishMs: 0, wait: async () => undefined }), { clean: false });
-  assert.deepEqual(await untilClose(), []);
-  assert.ok(signal.aborted);
 });
 
 test("reliability 7: a reply that nobody reads is let go of after a while; one that is read slowly is not", async (t) => {

@@ -1,0 +1,40 @@
+// Every connection of a server, for those who look over all of them: replies that nobody reads, and the way down (reliability 7).
+import { Server as NetServer, type Socket } from "node:net";
+import type { Server } from "node:http";
+
+export type Connections = ReadonlySet<Socket>;
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Open ones. */
+    readonly connections: Connections;
+  }
+}
+
+export function noteConnections(server: Server): Connections {
+  const connections = new Set<Socket>();
+  server.on("connection", (socket) => {
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+  return connections;
+}
+
+/** Connected, and not a byte of a request so far. */
+export function isSilent(socket: Socket): boolean {
+  return socket.bytesRead === 0;
+}
+
+/**
+ * Node closes connections that wait for their next request, but one that never sent a byte counts as busy there, and
+ * `close` stops the check that would time it out: a caller that only connected would hold up a shutdown for ever.
+ */
+export function endSilentConnections(server: Server, connections: Connections): void {
+  for (const socket of connections) if (isSilent(socket)) socket.destroy();
+  server.on("connection", (socket) => socket.destroy());
+}
+
+/** Takes no new connection and leaves the others alone; the HTTP server's own `close` would end the idle ones in the same breath. */
+export function stopListening(server: Server): void {
+  NetServer.prototype.close.call(server);
+}
