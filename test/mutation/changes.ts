@@ -1,4 +1,5 @@
 // The small ways of breaking a file that a mutation run tries, one at a time.
+import { stripTypeScriptTypes } from "node:module";
 
 /** One change each; `$1` keeps what surrounds it. */
 const IN_CODE: readonly (readonly [pattern: RegExp, replacement: string])[] = [
@@ -31,6 +32,8 @@ const IN_CODE: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/^(\s*)\? /g, "$1|| true ? "],
   [/\.find\(/g, ".findLast("],
   [/\.filter\(/g, ".map("],
+  // A call that is not made.
+  [/^(\s+)(?:await |void )?[a-z#][\w.?#]*\(.*\);$/g, "$1;"],
 ];
 
 /** Where every text counts: what is signed, and how. */
@@ -76,29 +79,31 @@ export interface Mutant {
   readonly text: string;
 }
 
+/** Of what runs alone: types are blanked, and imports, exports of names and comments left as they are. */
 export function mutantsOf(source: string, besides: readonly Besides[]): readonly Mutant[] {
   const mutants: Mutant[] = [];
   const seen = new Set<string>();
-  const lines = source.split("\n");
-  let inComment = false;
-  let inType = false;
+  const lines = stripTypeScriptTypes(source).split("\n");
+  const written = source.split("\n");
+  let isComment = false;
+  let isImport = false;
   for (const [index, line] of lines.entries()) {
     const bare = line.trim();
-    inComment = inComment ? !bare.includes("*/") : bare.startsWith("/*") && !bare.includes("*/");
-    if (/^(export )?(interface|type) /.test(bare)) inType = !/[;}]$/.test(bare);
-    else if (inType && /^(\}|\s*\| .*;$)/.test(line)) inType = false;
-    else if (!inComment && !inType && !/^(\/\/|\/?\*|import |export \{|readonly |\| \{)/.test(bare)) {
-      const code = line.replace(/\s\/\/ .*$/, "");
-      for (const after of changesOf(code, besides)) {
-        if (after === line || seen.has(`${index}:${after}`)) continue;
-        seen.add(`${index}:${after}`);
-        mutants.push({
-          line: index + 1,
-          before: bare,
-          after: after.trim(),
-          text: lines.toSpliced(index, 1, after).join("\n"),
-        });
-      }
+    isComment = isComment ? !bare.startsWith("*/") : bare.startsWith("/*") && !bare.includes("*/");
+    isImport ||= /^(import |export \{)/.test(bare);
+    const isRun = bare !== "" && !isComment && !isImport && !/^(\/\/|\/?\*)/.test(bare);
+    if (isImport && bare.endsWith(";")) isImport = false;
+    if (!isRun) continue;
+    const code = line.replace(/\s\/\/ .*$/, "");
+    for (const after of changesOf(code, besides)) {
+      if (after === line || seen.has(`${index}:${after}`)) continue;
+      seen.add(`${index}:${after}`);
+      mutants.push({
+        line: index + 1,
+        before: (written[index] ?? "").trim(),
+        after: after.trim(),
+        text: lines.toSpliced(index, 1, after).join("\n"),
+      });
     }
   }
   return mutants;
@@ -110,8 +115,10 @@ export type Besides = keyof typeof BESIDES;
 
 function* changesOf(code: string, besides: readonly Besides[]): Generator<string> {
   for (const [pattern, replacement] of [...IN_CODE, ...besides.flatMap((kind) => BESIDES[kind])])
-    for (const match of code.matchAll(pattern)) {
-      const changed = match[0].replace(new RegExp(pattern.source), replacement);
-      yield `${code.slice(0, match.index)}${changed}${code.slice(match.index + match[0].length)}`;
+    for (const { index } of code.matchAll(pattern)) {
+      // In its place: what a pattern looks ahead to stands behind the match.
+      const here = new RegExp(pattern.source, "y");
+      here.lastIndex = index;
+      yield code.replace(here, replacement);
     }
 }

@@ -11,8 +11,10 @@ import { type Mutant, mutantsOf } from "./changes.ts";
 import { type Subject, SUBJECTS } from "./subjects.ts";
 
 const COPIED = ["src", "test", "docs", "sandbox", "package.json", "package-lock.json", "tsconfig.json", "scripts"];
-const TIMEOUT_MS = 30_000;
 const AT_ONCE = 2;
+/** What never ends is noticed too; but a machine that is busy must not be taken for it. */
+const SHORTEST_TIMEOUT_MS = 30_000;
+const TIMES_AS_LONG = 8;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,24 +44,29 @@ try {
 async function run(name: string, subjects: readonly Subject[]): Promise<void> {
   const all: { readonly subject: Subject; readonly mutant: Mutant }[] = [];
   const sources = new Map<string, string>();
+  let longestMs = SHORTEST_TIMEOUT_MS / TIMES_AS_LONG;
   for (const subject of subjects) {
     const { file, tests, besides = [] } = subject;
     const source = await readFile(file, "utf8");
     sources.set(file, source);
-    if ((await outcomeOf(roots[0] ?? "", tests)) !== "survived")
+    const startedMs = performance.now();
+    if ((await outcomeOf(roots[0] ?? "", tests, Number.POSITIVE_INFINITY)) !== "survived")
       throw new Error(`the tests of ${file} fail without any change`);
+    longestMs = Math.max(longestMs, performance.now() - startedMs);
     all.push(...mutantsOf(source, besides).map((mutant) => ({ subject, mutant })));
   }
   const chosen = new Set(values.n === undefined ? all : sample(all, Number(values.n)));
   const waiting = [...chosen];
   const survivors: typeof all = [];
+  let endless = 0;
   await Promise.all(
     roots.map(async (root) => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const { subject, mutant } = next;
         await writeFile(join(root, subject.file), mutant.text);
-        const outcome = await outcomeOf(root, subject.tests);
+        const outcome = await outcomeOf(root, subject.tests, longestMs * TIMES_AS_LONG);
         if (outcome === "survived") survivors.push(next);
+        if (outcome === "endless") endless += 1;
         if (outcome === "no program") chosen.delete(next);
         await writeFile(join(root, subject.file), sources.get(subject.file) ?? "");
       }
@@ -75,7 +82,9 @@ async function run(name: string, subjects: readonly Subject[]): Promise<void> {
   const killed = chosen.size - survivors.length;
   const share = ((100 * killed) / Math.max(1, chosen.size)).toFixed(1);
   const out = values.n === undefined ? "" : `, out of ${all.length}, seed ${values.seed}`;
-  console.log(`mutation ${name}: ${killed} of ${chosen.size} killed, ${share} %${out}\n`);
+  console.log(
+    `mutation ${name}: ${killed} of ${chosen.size} killed, ${share} %, ${endless} of them without end${out}\n`,
+  );
 }
 
 function sample<T>(items: readonly T[], count: number): readonly T[] {
@@ -93,23 +102,33 @@ async function prepare(): Promise<string> {
   return root;
 }
 
-/** Killed when the tests fail, or never end; what is no program at all proves nothing of them. */
-async function outcomeOf(root: string, tests: readonly string[]): Promise<"killed" | "survived" | "no program"> {
+type Outcome = "killed" | "endless" | "survived" | "no program";
+
+/** Killed when a test fails, or never ends; what is no program at all proves nothing of them. */
+async function outcomeOf(root: string, tests: readonly string[], timeoutMs: number): Promise<Outcome> {
   const child = spawn(
     process.execPath,
-    ["--test", "--test-isolation=none", "--test-force-exit", `--test-timeout=${TIMEOUT_MS}`, ...tests],
+    ["--liftoff-only", "--test", "--test-isolation=none", "--test-force-exit", "--test-reporter=tap", ...tests],
     {
       cwd: root,
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, PATCHBAY_FEWER_ADDRESSES: "20", NODE_COMPILE_CACHE: join(root, ".compiled") },
     },
   );
-  const timer = setTimeout(() => child.kill("SIGKILL"), TIMEOUT_MS * 2);
-  let isNoProgram = false;
+  let outcome: Outcome | null = null;
+  const end = (what: Outcome): void => {
+    outcome ??= what;
+    child.kill("SIGKILL");
+  };
+  const timer = Number.isFinite(timeoutMs) ? setTimeout(() => end("endless"), timeoutMs) : undefined;
+  let told = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    isNoProgram ||= chunk.includes("ERR_INVALID_TYPESCRIPT_SYNTAX") || chunk.includes("SyntaxError: ");
+    told += chunk.toString();
+    if (told.includes("ERR_INVALID_TYPESCRIPT_SYNTAX") || told.includes("SyntaxError: ")) end("no program");
+    // One that fails is enough, and with it comes its error, which tells whether it is a program.
+    else if (/^not ok [^]*^ {2}\.\.\.$/m.test(told)) end("killed");
   });
   const [code] = (await once(child, "close")) as [number | null];
   clearTimeout(timer);
-  return code === 0 ? "survived" : isNoProgram ? "no program" : "killed";
+  return outcome ?? (code === 0 ? "survived" : "killed");
 }
