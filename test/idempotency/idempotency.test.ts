@@ -1,13 +1,37 @@
 // The life of an idempotency slot against a real database (spec 4.1.2, contract 3, reliability 1).
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, beforeEach, test } from "node:test";
+import { after, before, beforeEach, mock, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Kysely, type KyselyPlugin, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../../src/contract/ids.ts";
 import { type Claim, createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
 import type { Database } from "../../src/storage/database.ts";
-import { completeSlot, dispatchSlots, MAX_STORED_BODY_BYTES } from "../../src/storage/idempotency-slots.ts";
+import {
+  burnLapsedSlot,
+  burnSlots,
+  completeReservedSlot,
+  completeSlot,
+  dispatchSlots,
+  insertSlot,
+  MAX_STORED_BODY_BYTES,
+  moveSlotExpiry,
+  readSlot,
+  releaseSlots,
+  renewSlots,
+  type SlotClaim,
+  sweepSlots,
+} from "../../src/storage/idempotency-slots.ts";
 import { createSeal } from "../../src/storage/seal.ts";
-import { makeTenant, openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
+import type { Tables } from "../../src/storage/tables.ts";
+import {
+  makeTenant,
+  openTestDatabase,
+  setClock,
+  shiftClock,
+  TEST_ENGINE,
+  type TestDatabase,
+} from "../harness/database.ts";
 
 const DAY = 86_400;
 const seal = createSeal({ keys: [randomBytes(32)] });
@@ -219,6 +243,357 @@ test("reliability 1: the stored body is sealed: the row holds nothing of it, and
     .where("app_id", "=", moved.appId)
     .execute();
   await assert.rejects(here.claim(request({ key: "moved" })));
+});
+
+/** Every slot of the installation, whatever its state, with what a verb could change of it. */
+async function allSlots(): Promise<readonly unknown[]> {
+  return database.db
+    .selectFrom("idempotency_slots")
+    .select(["app_id", "key_sha256", "owner", "state", "status", "lease_until", "expires_at"])
+    .orderBy("app_id")
+    .orderBy("key_sha256")
+    .execute();
+}
+
+/** The same key of a neighbour, and other keys of this app, in every state; leases of all of them are over after 30 s. */
+async function makeBystanders(): Promise<void> {
+  const neighbour = await makeTenant(database);
+  for (const whose of [tenant, neighbour])
+    for (const key of whose === neighbour ? ["key-1", "aside"] : ["aside"]) {
+      owned(await here.claim({ ...request({ key }), ...whose }));
+      await dispatchSlots(database.db, [
+        owned(await here.claim({ ...request({ key: `${key} dispatched` }), ...whose })),
+      ]);
+      await complete(owned(await here.claim({ ...request({ key: `${key} completed` }), ...whose })), Buffer.from(key));
+    }
+  await dispatchSlots(database.db, [owned(await here.claim({ ...request(), ...(await makeTenant(database)) }))]);
+}
+
+test("R1: whatever is done to one slot is done to it alone, whoever's the others are and whatever state they are in", async () => {
+  const verbs: readonly (readonly [
+    name: string,
+    state: string | undefined,
+    work: (slot: SlotRef) => Promise<unknown>,
+  ])[] = [
+    ["dispatch", "dispatched", (slot) => dispatchSlots(database.db, [slot])],
+    ["burn", "burned", (slot) => burnSlots(database.db, [slot])],
+    ["release", undefined, (slot) => releaseSlots(database.db, [slot])],
+    ["renew", "reserved", (slot) => renewSlots(database.db, [slot])],
+    ["complete", "completed", (slot) => complete(slot, Buffer.from("one"))],
+    ["complete a reserved one", "completed", (slot) => completeReserved(slot, new Date("2030-01-01T00:00:00Z"))],
+    [
+      "burn a lapsed one",
+      "burned",
+      async (slot) => {
+        await dispatchSlots(database.db, [slot]);
+        await shiftClock(database, 3_600);
+        await burnLapsedSlot(database.db, slot);
+      },
+    ],
+  ];
+  await makeBystanders();
+  for (const [name, state, work] of verbs) {
+    await shiftClock(database, 0);
+    const before = await allSlots();
+    const slot = owned(await here.claim(request({ key: `one to ${name}` })));
+    await work(slot);
+    assert.equal((await rowOf(slot))?.state, state, name);
+    await database.db.deleteFrom("idempotency_slots").where("owner", "=", slot.owner).execute();
+    assert.deepEqual(await allSlots(), before, name);
+  }
+});
+
+test("R2: a claim is answered by its own slot, whatever its neighbours hold", async () => {
+  await makeBystanders();
+  const slot = owned(await here.claim(request()));
+  assert.deepEqual(await here.claim(request()), { kind: "in_progress" });
+  await complete(slot, Buffer.from("mine"));
+  const replay = await here.claim(request());
+  assert.ok(replay.kind === "replay" && replay.reply.body.toString() === "mine");
+  const other = await here.claim(request({ key: "aside completed" }));
+  assert.ok(other.kind === "replay" && other.reply.body.toString() === "aside");
+});
+
+const completeReserved = (slot: SlotRef, expiresAt: Date) =>
+  database.transaction((tx) => completeReservedSlot(tx, seal, slot, reply(Buffer.from("job")), expiresAt));
+
+test("contract 3: a job's submission completes a slot that was only reserved, and its key lives as long as its result", async () => {
+  const slot = owned(await here.claim(request()));
+  const expiresAt = new Date(Date.now() + 10 * DAY * 1_000);
+  assert.equal(await completeReserved(slot, expiresAt), true);
+  assert.deepEqual((await rowOf(slot))?.expires_at, expiresAt);
+  await shiftClock(database, 9 * DAY);
+  const replay = await there.claim(request());
+  assert.ok(replay.kind === "replay" && replay.reply.body.toString() === "job");
+});
+
+test("contract 3: a submission whose slot was taken over, or whose answer is too large, completes nothing", async () => {
+  const far = new Date(Date.now() + 10 * DAY * 1_000);
+  const old = owned(await here.claim(request()));
+  await shiftClock(database, 31);
+  const taken = owned(await there.claim(request()));
+  assert.equal(await completeReserved(old, far), false);
+  assert.equal((await rowOf(taken))?.state, "reserved");
+  const large = reply(Buffer.alloc(MAX_STORED_BODY_BYTES + 1));
+  const expiresAt = (await rowOf(taken))?.expires_at;
+  assert.equal(await database.transaction((tx) => completeReservedSlot(tx, seal, taken, large, far)), false);
+  const row = await rowOf(taken);
+  assert.deepEqual([row?.state, row?.expires_at], ["burned", expiresAt]);
+});
+
+test("contract 3: the life of a key is moved only once it is completed", async () => {
+  const slot = owned(await here.claim(request()));
+  const before = (await rowOf(slot))?.expires_at;
+  await moveSlotExpiry(database.db, slot, new Date("2030-01-01T00:00:00Z"));
+  assert.deepEqual((await rowOf(slot))?.expires_at, before);
+});
+
+test("contract 3: a lease and a key's life end at their very second, for every verb alike", async () => {
+  const at = (seconds: number) => setClock(database, new Date(Date.UTC(2031, 0, 1) + seconds * 1_000).toISOString());
+  await at(0);
+  const reserved = owned(await here.claim(request({ key: "reserved" })));
+  const [dispatched, swept, ended] = await Promise.all(
+    ["dispatched", "swept", "ended"].map(async (key) => owned(await here.claim(request({ key })))),
+  );
+  assert.ok(dispatched !== undefined && swept !== undefined && ended !== undefined);
+  await dispatchSlots(database.db, [dispatched, swept]);
+  await complete(ended, Buffer.from("x"));
+  owned(await here.claim(request({ key: "lapsing" })));
+  await at(29);
+  assert.deepEqual(await here.claim(request({ key: "reserved" })), { kind: "in_progress" });
+  await at(30);
+  assert.notEqual(owned(await here.claim(request({ key: "reserved" }))).owner, reserved.owner);
+  assert.deepEqual(await here.claim(request({ key: "dispatched" })), { kind: "unavailable" });
+  assert.equal((await rowOf(dispatched))?.state, "burned");
+  const round = await here.sweep();
+  assert.deepEqual([round.burned >= 1, round.released >= 1], [true, true]);
+  assert.equal((await rowOf(swept))?.state, "burned");
+  assert.equal((await claimRow("lapsing")).length, 0);
+  await at(DAY - 1);
+  assert.equal((await here.claim(request({ key: "ended" }))).kind, "replay");
+  await at(DAY);
+  const claim: SlotClaim = { ref: ended, endpoint: "e", fingerprint: Buffer.alloc(32), ttlSeconds: DAY };
+  assert.equal(await readSlot(database.db, claim), null);
+  owned(await here.claim(request({ key: "ended" })));
+  await here.sweep();
+  assert.equal(await rowOf(dispatched), undefined);
+});
+
+async function claimRow(key: string): Promise<readonly unknown[]> {
+  const { rows } = await sql`select 1 from idempotency_slots
+    where app_id = ${tenant.appId} and key_sha256 = sha256(convert_to(${key}, 'UTF8'))`.execute(database.db);
+  return rows;
+}
+
+test("contract 3: a renewal keeps reserved and dispatched slots, and names exactly those that are still held", async () => {
+  const slots = await Promise.all(
+    ["reserved", "dispatched", "completed", "burned"].map(async (key) => owned(await here.claim(request({ key })))),
+  );
+  const [reserved, dispatched, completed, burned] = slots;
+  assert.ok(reserved !== undefined && dispatched !== undefined && completed !== undefined && burned !== undefined);
+  await dispatchSlots(database.db, [dispatched]);
+  await complete(completed, Buffer.from("x"));
+  await burnSlots(database.db, [burned]);
+  await shiftClock(database, 25);
+  assert.deepEqual(await renewSlots(database.db, slots), new Set([reserved.owner, dispatched.owner]));
+  await shiftClock(database, 50);
+  assert.deepEqual(await here.sweep(), { burned: 0, released: 0, purged: 0 });
+  for (const key of ["reserved", "dispatched"])
+    assert.deepEqual(await here.claim(request({ key })), { kind: "in_progress" });
+});
+
+test("contract 3: what is held is renewed again and again, for as long as it is held", async () => {
+  owned(await here.claim(request()));
+  for (const seconds of [25, 50, 75, 100]) {
+    await shiftClock(database, seconds);
+    await here.renew();
+  }
+  await shiftClock(database, 125);
+  assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
+});
+
+/** A handle that tells of each statement once it has run, and how many rows it answered. */
+function watched(onStatement: (rows: number) => Promise<void> | void): Kysely<Tables> {
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      await onStatement(result.rows.length);
+      return result;
+    },
+  };
+  return database.db.withPlugin(plugin);
+}
+
+test("contract 3: held slots are renewed every 10 s by a timer, and a gateway that holds none asks nothing", async () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  let statements = 0;
+  let told = Promise.withResolvers<void>();
+  const db = watched(() => {
+    statements += 1;
+    if (statements === 2) told.resolve();
+  });
+  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  const round = async (seconds: number) => {
+    statements = 0;
+    told = Promise.withResolvers<void>();
+    mock.timers.tick(seconds * 1_000);
+    return told.promise;
+  };
+  const silent = async () => {
+    void round(10);
+    await nextTurn();
+    await own.release({ ...slot, owner: "nobody" });
+    assert.equal(statements, 1, "the release, and nothing before it");
+  };
+  let slot = owned(await own.claim(request()));
+  try {
+    await shiftClock(database, 25);
+    void round(9.999);
+    await nextTurn();
+    assert.equal(statements, 0);
+    await round(0.001);
+    await shiftClock(database, 50);
+    assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
+    await own.release(slot);
+    await silent();
+    slot = owned(await own.claim(request({ key: "to burn" })));
+    await own.burn(slot);
+    await silent();
+    slot = owned(await own.claim(request({ key: "to complete" })));
+    await complete(slot, Buffer.from("x"));
+    // Completing is the ledger's: the next renewal finds it out, and then nothing is left to renew.
+    await own.renew();
+    await silent();
+    owned(await own.claim(request({ key: "left" })));
+    own.close();
+    await silent();
+  } finally {
+    own.close();
+    mock.timers.reset();
+  }
+});
+
+test("contract 3: a renewal that fails is told of", async () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  const failed = Promise.withResolvers<unknown>();
+  let isAway = false;
+  const db = watched(() => {
+    if (isAway) throw new Error("away");
+  });
+  const own = createIdempotency({
+    database: { db },
+    seal,
+    ttlSeconds: DAY,
+    renewEveryMs: 500,
+    onRenewalError: failed.resolve,
+  });
+  try {
+    owned(await own.claim(request()));
+    isAway = true;
+    mock.timers.tick(500);
+    assert.equal(String(await failed.promise), "Error: away");
+  } finally {
+    own.close();
+    mock.timers.reset();
+  }
+});
+
+test("contract 3: a slot that is freed between a lost claim and the look at it is claimed after all", async () => {
+  const other = owned(await there.claim(request()));
+  let lost = 0;
+  const db = watched(async (rows) => {
+    if (rows > 0) return;
+    lost += 1;
+    if (lost === 1) await there.release(other);
+  });
+  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  owned(await own.claim(request()));
+  own.close();
+  assert.equal(lost, 2, "the insert that lost, and the look that found nothing");
+});
+
+test("contract 3: a key that others take and free all the time is in progress after five tries", async () => {
+  let other = owned(await there.claim(request()));
+  let lost = 0;
+  const db = watched(async (rows) => {
+    if (rows > 0) return;
+    lost += 1;
+    if (lost % 2 === 1) await there.release(other);
+    else other = owned(await there.claim(request()));
+  });
+  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  assert.deepEqual(await own.claim(request()), { kind: "in_progress" });
+  own.close();
+  assert.equal(lost, 10);
+});
+
+test("reliability 1: a database that fails is heard by whoever asked, in every verb", async () => {
+  const slot = owned(await here.claim(request()));
+  const claim: SlotClaim = { ref: slot, endpoint: "e", fingerprint: Buffer.alloc(32), ttlSeconds: DAY };
+  const undone = new Error("nothing of this is kept");
+  const failing = database.transaction(async (tx) => {
+    await assert.rejects(sql`select 1 / 0`.execute(tx));
+    // From here on the server refuses whatever is asked in this transaction.
+    const own = createIdempotency({ database: { db: tx }, seal, ttlSeconds: DAY });
+    own.close();
+    const verbs = {
+      claim: () => own.claim(request()),
+      release: () => own.release(slot),
+      burn: () => own.burn(slot),
+      sweep: () => own.sweep(),
+      insertSlot: () => insertSlot(tx, claim),
+      readSlot: () => readSlot(tx, claim),
+      burnLapsedSlot: () => burnLapsedSlot(tx, slot),
+      dispatchSlots: () => dispatchSlots(tx, [slot]),
+      renewSlots: () => renewSlots(tx, [slot]),
+      completeSlot: () => completeSlot(tx, seal, slot, reply(Buffer.from("x"))),
+      completeLarge: () => completeSlot(tx, seal, slot, reply(Buffer.alloc(MAX_STORED_BODY_BYTES + 1))),
+      completeReservedSlot: () => completeReservedSlot(tx, seal, slot, reply(Buffer.from("x")), new Date()),
+      moveSlotExpiry: () => moveSlotExpiry(tx, slot, new Date()),
+      sweepSlots: () => sweepSlots(tx),
+    };
+    for (const [name, verb] of Object.entries(verbs)) await assert.rejects(verb(), /aborted/, name);
+    throw undone;
+  });
+  await assert.rejects(failing, undone);
+  assert.equal((await rowOf(slot))?.state, "reserved");
+});
+
+test("contract 3: what concerns no slot asks nothing of the database", async () => {
+  let asked = 0;
+  const db = watched(() => {
+    asked += 1;
+  });
+  await releaseSlots(db, []);
+  await burnSlots(db, []);
+  assert.deepEqual([await dispatchSlots(db, []), await renewSlots(db, [])], [new Set(), new Set()]);
+  assert.equal(asked, 0);
+});
+
+test("reliability 1: one round of the sweep ends at most 1,000 slots of each kind", async () => {
+  await shiftClock(database, 20 * DAY);
+  while (Object.values(await here.sweep()).some((count) => count > 0));
+  await sql`
+    insert into idempotency_slots (app_id, key_sha256, workspace_id, endpoint, fingerprint, state, owner, lease_until, expires_at)
+    select ${tenant.appId}, sha256(convert_to('many ' || n, 'UTF8')), ${tenant.workspaceId}, 'e', ''::bytea, 'reserved', 'o', patchbay_now(),
+      patchbay_now() + interval '1 day'
+    from generate_series(1, 1001) as n`.execute(database.db);
+  assert.deepEqual(await here.sweep(), { burned: 0, released: 1_000, purged: 0 });
+  assert.deepEqual(await here.sweep(), { burned: 0, released: 1, purged: 0 });
+});
+
+test("reliability 1: neither a renewal nor a sweep waits for a slot that another transaction holds", async (t) => {
+  if (TEST_ENGINE === "pglite") return t.skip("the embedded engine has one connection");
+  const slot = owned(await here.claim(request()));
+  await shiftClock(database, 31);
+  await second.transaction(async (tx) => {
+    await sql`select 1 from idempotency_slots where owner = ${slot.owner} for update`.execute(tx);
+    // Were they to wait, it would be for this transaction, which waits for them.
+    await here.sweep();
+    await here.renew();
+    assert.equal((await rowOf(slot))?.state, "reserved");
+  });
+  return undefined;
 });
 
 test("reliability 1: an answer of 8 MiB is kept, a larger one burns its key", async () => {

@@ -24,7 +24,7 @@ const IN_CODE: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\bif \(/g, "if (false && "],
   [/\bif \(/g, "if (true || "],
   [/"[^"\n]*\/\d+"(?=[,\]])/g, '"255.255.255.255/32"'],
-  [/(\W)(\d+)(?=[^\w."/])/g, "$1($2 + 1)"],
+  [/([^\w'])(\d+)(?=[^\w."/])/g, "$1($2 + 1)"],
   [/\bawait /g, "void "],
   [/(\S) \? (?=\S)/g, "$1 && false ? "],
   [/(\S) \? (?=\S)/g, "$1 || true ? "],
@@ -57,7 +57,8 @@ const IN_TEXT: typeof IN_CODE = [
 const IN_SQL: typeof IN_CODE = [
   [/ and /g, " or "],
   [/ or /g, " and "],
-  [/ = (?=\$|'|\w+\.|excluded)/g, " <> "],
+  // Where it compares, not where it sets.
+  [/(?<=\b(?:where|and|or|on|select [^]*|when) [\w.]+) = (?=\$|'|\w+\.)/g, " <> "],
   [/ <= /g, " >= "],
   [/ <= /g, " < "],
   [/ > /g, " < "],
@@ -68,7 +69,7 @@ const IN_SQL: typeof IN_CODE = [
   [/'burned'/g, "'completed'"],
   [/\bskip locked\b/g, ""],
   [/ \+ (?=\$|\()/g, " - "],
-  [/\bdelete from (\w+)/g, "delete from $1 where false and"],
+  [/\bdelete from (\w+) where/g, "delete from $1 where false and"],
 ];
 
 export interface Mutant {

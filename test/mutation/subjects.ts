@@ -47,6 +47,8 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   idempotency: [
     { file: "src/gateway/idempotency.ts", tests: SLOTS },
     { file: "src/storage/idempotency-slots.ts", tests: SLOTS, besides: ["sql"] },
+    { file: "src/gateway/with-slot.ts", tests: ["test/idempotency/with-slot.test.ts"] },
+    { file: "src/gateway/slot-keeper.ts", tests: ["test/idempotency/with-slot.test.ts"] },
     { file: "src/gateway/fingerprint.ts", tests: ["test/gateway/fingerprint.test.ts"] },
   ],
   signatures: [

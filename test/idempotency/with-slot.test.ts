@@ -1,0 +1,358 @@
+// A request under its key, and what its calls keep (spec 4.1.2, contract 3 and 5), against a real database: whatever the work
+// does, the slot, the ledger's row and the duty to delete are left as its outcome demands.
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { after, before, beforeEach, test } from "node:test";
+import { type AppId, newId, type WorkspaceId } from "../../src/contract/ids.ts";
+import { GatewayError } from "../../src/contract/errors.ts";
+import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
+import type { GatewayReply } from "../../src/gateway/reply.ts";
+import { slotKeeper } from "../../src/gateway/slot-keeper.ts";
+import { type HeldSlot, withSlot } from "../../src/gateway/with-slot.ts";
+import { createLedger, type Ledger, type Reservation, type Settlement } from "../../src/metering/ledger.ts";
+import { insertDeletion, releaseDeletions } from "../../src/storage/provider-deletions.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { speechTarget } from "../routing/routing-fixtures.ts";
+
+const seal = createSeal({ keys: [randomBytes(32)] });
+const REPLY: GatewayReply = { status: 201, headers: { "content-type": "text/plain" }, body: Buffer.from("the answer") };
+const AWAY = Object.assign(new Error("terminating connection"), { code: "57P01" });
+let database: TestDatabase;
+let idempotency: Idempotency;
+let ledger: Ledger;
+let tenant: { workspaceId: WorkspaceId; appId: AppId };
+let uses: string[];
+
+before(async () => {
+  database = await openTestDatabase();
+  idempotency = createIdempotency({ database, seal, ttlSeconds: 86_400 });
+  ledger = createLedger({ database, seal });
+});
+after(async () => {
+  idempotency.close();
+  await database.close();
+});
+beforeEach(async () => {
+  await shiftClock(database, 0);
+  tenant = await makeTenant(database);
+  uses = [];
+});
+
+const request = (changes: { key?: string; fingerprint?: Buffer } = {}) => ({
+  ...tenant,
+  key: "key-1",
+  endpoint: "POST /v1/transcription",
+  fingerprint: Buffer.alloc(32, 1),
+  ...changes,
+});
+
+function ask(
+  work: (slot: HeldSlot) => Promise<GatewayReply>,
+  changes: Parameters<typeof request>[0] = {},
+  by: Partial<Idempotency> = {},
+): Promise<GatewayReply> {
+  return withSlot(
+    { idempotency: { ...idempotency, ...by } },
+    request(changes),
+    { keyUsed: (use) => uses.push(use) },
+    async (slot) => work(slot ?? assert.fail("there is a key, and no slot")),
+  );
+}
+
+const neverRuns = async (): Promise<GatewayReply> => assert.fail("the work ran a second time");
+
+async function stateOf(key = "key-1"): Promise<string | undefined> {
+  const rows = await database.db
+    .selectFrom("idempotency_slots")
+    .select(["state", "key_sha256"])
+    .where("app_id", "=", tenant.appId)
+    .execute();
+  const hash = createHash("sha256").update(key).digest();
+  return rows.find((row) => row.key_sha256.equals(hash))?.state;
+}
+
+function reservation(changes: Partial<Reservation> = {}): Reservation {
+  return {
+    attemptId: newId("attempt"),
+    requestId: newId("request"),
+    ...tenant,
+    keyId: newId("key"),
+    endpoint: "POST /v1/transcription",
+    connection: "dg",
+    provider: "deepgram",
+    model: "nova-3",
+    position: 1,
+    billingClass: "metered",
+    audioMs: 10_000,
+    reserveNanoUsd: 1_000n,
+    estimateNanoUsd: 1_000n,
+    price: null,
+    deadlineAt: new Date(Date.now() + 60_000),
+    ...changes,
+  };
+}
+
+function settlement({ attemptId }: Pick<Reservation, "attemptId">): Settlement {
+  return {
+    attemptId,
+    outcome: "succeeded",
+    providerMs: null,
+    billableAudioMs: 10_000,
+    chargeNanoUsd: 1_000n,
+    providerRequestId: null,
+    receipts: [],
+  };
+}
+
+const attemptState = async ({ attemptId }: Pick<Reservation, "attemptId">) =>
+  (await database.db.selectFrom("attempts").select("state").where("id", "=", attemptId).executeTakeFirst())?.state;
+
+function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
+  const requestId = newId("request");
+  const payer = { ...tenant, requestId, endpoint: "e", keyId: null, purpose: null, testMode: true, hasPlan: false };
+  const released: string[] = [];
+  const deletions = {
+    owe: (duty: Parameters<typeof insertDeletion>[1]) => insertDeletion(database.db, duty),
+    release: async (workspaceId: WorkspaceId, subject: string) => {
+      released.push(subject);
+      await releaseDeletions(database.db, workspaceId, subject);
+    },
+    state: () => assert.fail(),
+    report: () => assert.fail(),
+    sweep: () => assert.fail(),
+    close: () => assert.fail(),
+  };
+  const limits = { maxAudioDurationSeconds: 1, maxAudioUrlBytes: 1, maxKeyterms: 1, syncTimeoutSeconds: 300 };
+  const services = { ledger: { ...ledger, ...by }, deletions, limits };
+  return { keeper: slotKeeper(services, payer, slot), requestId, released };
+}
+
+const RUN = { id: "run-1", details: { region: "eu" } };
+const candidate = {
+  target: speechTarget(1),
+  verdict: { missing: [], language: { kind: "auto" }, emulated: [], cut: null },
+  healthy: true,
+  settings: {},
+} as const;
+
+async function dueOf(subject: string) {
+  const rows = await database.db.selectFrom("provider_deletions").selectAll().where("subject", "=", subject).execute();
+  assert.ok(rows.length <= 1);
+  return rows[0];
+}
+
+test("contract 3: a request without a key runs without a slot, and nothing is said of a key", async () => {
+  const reply = await withSlot({ idempotency }, null, { keyUsed: (use) => uses.push(use) }, async (slot) => {
+    assert.equal(slot, null);
+    return REPLY;
+  });
+  assert.deepEqual([reply, uses], [REPLY, []]);
+});
+
+test("contract 3: the first request runs, once; the next has its answer, its status and its headers, marked as a replay", async () => {
+  const first = await ask(async (slot) => {
+    const { keeper } = keeperFor(slot);
+    const item = reservation();
+    assert.equal(await keeper.reserve(item), item.attemptId);
+    assert.equal(await stateOf(), "dispatched");
+    await keeper.finish(settlement(item), REPLY);
+    assert.deepEqual([await attemptState(item), await stateOf()], ["settled", "completed"]);
+    return REPLY;
+  });
+  assert.deepEqual(first, REPLY);
+  assert.deepEqual(await ask(neverRuns), {
+    ...REPLY,
+    headers: { "content-type": "text/plain", "x-svc-idempotent-replay": "true" },
+  });
+  assert.deepEqual(uses, ["first", "replayed"]);
+});
+
+test("contract 3: another payload, a running twin and an unknown outcome are refused, and the work does not run", async () => {
+  const refusal = (code: string, changes: Parameters<typeof request>[0] = {}) =>
+    assert.rejects(ask(neverRuns, changes), (error) => error instanceof GatewayError && error.code === code);
+  const reply = await ask(async (slot) => {
+    await refusal("IDEMPOTENCY_KEY_REUSED", { fingerprint: Buffer.alloc(32, 2) });
+    await assert.rejects(ask(neverRuns), { code: "IDEMPOTENCY_REPLAY_IN_PROGRESS", retryAfterSeconds: 2 });
+    await slot.burn();
+    await refusal("IDEMPOTENT_RESULT_UNAVAILABLE");
+    return REPLY;
+  });
+  assert.deepEqual(reply, REPLY);
+  assert.deepEqual(uses, ["first", "reused", "in_progress", "unavailable"]);
+});
+
+test("reliability 1: what a failed request leaves: free before dispatch, free after a definite refusal, burned after a fault", async () => {
+  const fault = new Error("a fault of ours");
+  const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
+  const cases: readonly (readonly [key: string, error: Error, isDispatched: boolean, left: string | undefined])[] = [
+    ["a fault before dispatch", fault, false, undefined],
+    ["a refusal before dispatch", refused, false, undefined],
+    ["a refusal after dispatch", refused, true, undefined],
+    ["a fault after dispatch", fault, true, "burned"],
+  ];
+  for (const [key, error, isDispatched, left] of cases) {
+    const failing = ask(
+      async (slot) => {
+        if (isDispatched) await keeperFor(slot).keeper.reserve(reservation());
+        assert.equal(await stateOf(key), isDispatched ? "dispatched" : "reserved");
+        throw error;
+      },
+      { key },
+    );
+    await assert.rejects(failing, error);
+    assert.equal(await stateOf(key), left, key);
+  }
+});
+
+test("reliability 1: a burned key stays burned, whatever the request ends with, and is not touched again", async () => {
+  const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "unknown" });
+  let left = 0;
+  const failing = ask(
+    async (slot) => {
+      await slot.burn();
+      throw refused;
+    },
+    {},
+    {
+      release: async (slot) => {
+        left += 1;
+        await idempotency.release(slot);
+      },
+      burn: async (slot) => {
+        left += 1;
+        await idempotency.burn(slot);
+      },
+    },
+  );
+  await assert.rejects(failing, refused);
+  assert.equal(await stateOf(), "burned");
+  assert.equal(left, 1);
+});
+
+test("reliability G-10: a database that is away as a request fails hides no error; one that is broken is heard", async () => {
+  const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
+  const failWith = (error: Error) => ({ release: () => Promise.reject(error), burn: () => Promise.reject(error) });
+  const refuse = async () => {
+    throw refused;
+  };
+  await assert.rejects(ask(refuse, { key: "away" }, failWith(AWAY)), refused);
+  assert.equal(await stateOf("away"), "reserved");
+  const broken = new Error("broken");
+  await assert.rejects(ask(refuse, { key: "broken" }, failWith(broken)), broken);
+  const burning = async (slot: HeldSlot) => {
+    await slot.burn();
+    return REPLY;
+  };
+  await assert.rejects(ask(burning, { key: "burn" }, failWith(broken)), broken);
+});
+
+test("reliability G-10: a claim or a reservation that meets no database is to be tried again, and began nothing", async () => {
+  const away = () => Promise.reject(AWAY);
+  await assert.rejects(ask(neverRuns, {}, { claim: away }), { code: "OVERLOADED", retryAfterSeconds: 2 });
+  assert.deepEqual(uses, []);
+  const failing = ask(async (slot) => {
+    await keeperFor(slot, { reserve: away }).keeper.reserve(reservation());
+    return REPLY;
+  });
+  await assert.rejects(failing, { code: "OVERLOADED" });
+  assert.equal(await stateOf(), undefined);
+});
+
+test("contract 9: a reservation beyond the budget is a refusal, and leaves the key free", async () => {
+  await database.db
+    .insertInto("budgets")
+    .values({
+      id: newId("budget"),
+      workspace_id: tenant.workspaceId,
+      app_id: tenant.appId,
+      period: "total",
+      limit_nano_usd: 1n,
+      managed_by: "test",
+    })
+    .execute();
+  const failing = ask(async (slot) => {
+    await keeperFor(slot).keeper.reserve(reservation());
+    return REPLY;
+  });
+  await assert.rejects(failing, { code: "BUDGET_EXCEEDED" });
+  assert.equal(await stateOf(), undefined);
+});
+
+test("reliability 1: who lost the key while measuring is told that another runs, calls nobody and takes nothing from it", async () => {
+  let taken: SlotRef | null = null;
+  const item = reservation();
+  const failing = ask(async (slot) => {
+    await shiftClock(database, 31);
+    const claim = await idempotency.claim(request());
+    taken = claim.kind === "owned" ? claim.slot : assert.fail();
+    await keeperFor(slot).keeper.reserve(item);
+    return REPLY;
+  });
+  await assert.rejects(failing, { code: "IDEMPOTENCY_REPLAY_IN_PROGRESS" });
+  assert.notEqual(taken, null);
+  assert.deepEqual([await stateOf(), await attemptState(item)], ["reserved", undefined]);
+});
+
+test("contract 3: without a key the ledger is kept alike, and no slot is written", async () => {
+  const { keeper, released } = keeperFor(null);
+  const [first, next] = [reservation(), reservation()];
+  for (const item of [first, next]) assert.equal(await keeper.reserve(item), item.attemptId);
+  await keeper.drop(settlement(first));
+  await keeper.finish(settlement(next), REPLY);
+  assert.deepEqual([await attemptState(first), await attemptState(next)], ["settled", "settled"]);
+  assert.deepEqual([await stateOf(), released], [undefined, []]);
+});
+
+test("contract 5: what a provider keeps falls due once the end is stored, however the call ends; if nobody ends it, a minute after all time for it", async () => {
+  type Keeper = ReturnType<typeof keeperFor>["keeper"];
+  const ends: Readonly<Record<string, (keeper: Keeper, item: Reservation) => Promise<unknown>>> = {
+    settle: (keeper, item) => keeper.settle(settlement(item)),
+    settleTogether: (keeper, item) => keeper.settleTogether([settlement(item)]),
+    finish: (keeper, item) => keeper.finish(settlement(item), REPLY),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    await setClock(database, "2031-01-01T00:00:00Z");
+    const { keeper, requestId, released } = keeperFor(null);
+    const item = reservation({ requestId });
+    await keeper.reserve(item);
+    await keeper.keepRun(candidate, RUN, "whole");
+    const owed = await dueOf(requestId);
+    assert.deepEqual(
+      [owed?.next_at, owed?.account, owed?.provider, owed?.test_mode, owed?.run],
+      [new Date("2031-01-01T00:06:00Z"), "platform/c1", "deepgram", true, RUN],
+    );
+    assert.deepEqual([owed?.workspace_id, owed?.app_id], [tenant.workspaceId, tenant.appId]);
+    await setClock(database, "2031-01-01T00:01:00Z");
+    const answer = await end(keeper, item);
+    assert.deepEqual((await dueOf(requestId))?.next_at, new Date("2031-01-01T00:01:00Z"), name);
+    assert.deepEqual([await attemptState(item), released], ["settled", [requestId]], name);
+    if (name === "settleTogether") assert.deepEqual(answer, [{ changed: true, slotEnded: false }]);
+  }
+});
+
+test("contract 5: a run is given up to deletion only by the end of its request", async () => {
+  const { keeper, released, requestId } = keeperFor(null);
+  const [aside, other] = [reservation({ requestId }), reservation({ requestId })];
+  await keeper.reserve(aside);
+  await keeper.reserve(other);
+  await keeper.settle(settlement(other));
+  assert.deepEqual(released, [], "no run is known yet");
+  await keeper.keepRun(candidate, RUN, "whole");
+  await keeper.setAside({ position: 1, kind: "rejected", retryAfterSeconds: null });
+  await keeper.drop(settlement(aside));
+  assert.deepEqual(released, [], "another target may still be asked");
+});
+
+test("reliability 1: a settlement that fails is heard, and nothing is given up to deletion before it stands", async () => {
+  const broken = new Error("broken");
+  const fail = () => Promise.reject(broken);
+  const { keeper, released } = keeperFor(null, { settle: fail, settleTogether: fail });
+  const item = reservation();
+  await keeper.keepRun(candidate, RUN, "whole");
+  await assert.rejects(keeper.settle(settlement(item)), broken);
+  await assert.rejects(keeper.drop(settlement(item)), broken);
+  await assert.rejects(keeper.settleTogether([settlement(item)]), broken);
+  await assert.rejects(keeper.finish(settlement(item), REPLY), broken);
+  assert.deepEqual(released, []);
+});
