@@ -11,6 +11,7 @@ const ROUTING = [
   "test/routing/required-features.test.ts",
   "test/routing/decide-route.test.ts",
   "test/routing/purpose.test.ts",
+  "test/routing/decide-chat-route.test.ts",
   "test/routing/decide-translation.test.ts",
   "test/routing/judge-cut.test.ts",
   "test/routing/live-audio.test.ts",

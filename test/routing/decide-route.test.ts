@@ -175,6 +175,21 @@ test("contract 4: the profile picks among targets, its settings lie on top, and 
   );
 });
 
+test("contract 4: a target without profiles serves each; settings of a profile that nobody serves are not in force", () => {
+  const fast = speechTarget(2, model(), { profiles: ["fast"] });
+  assert.deepEqual(positions(decide(route("r", [speechTarget(1), fast]), { response_profile: "fast" })), [1, 2]);
+  const stray = { ...fast, settings: { a: 1 }, profileSettings: { deep: { a: 2 } } };
+  const decision = decide(route("r", [stray]), { response_profile: "deep" });
+  assert.deepEqual(decision.considered[0]?.settings, { a: 1 });
+});
+
+test("contract 3: the language in force of a model that finds it out by itself is no default", () => {
+  const languageOf = (defaultLanguage: string) =>
+    decide(route("r", [speechTarget(1, model({}, { defaultLanguage }))]), {}).considered[0]?.verdict.language;
+  assert.deepEqual(languageOf("auto"), { kind: "auto" });
+  assert.deepEqual(languageOf("en"), { kind: "default", tag: "en" });
+});
+
 test("contract 4: a route may forbid the profile override", () => {
   const own = route("r", [speechTarget(1)], { profileOverrideAllowed: false });
   assert.equal(positions(decide(own, { response_profile: "fast" })), "profile_not_allowed");

@@ -105,6 +105,20 @@ for (const [name, own, fields, rest, expected] of [
     { resting: [1, 2] },
     LACKS("timestamps.segment"),
   ],
+  [
+    "what no transcriber can do either is no matter of chat",
+    via([deaf(1), textTarget(2)]),
+    { diarization: true },
+    {},
+    LACKS("diarization", "translation"),
+  ],
+  [
+    "a transcription that nobody can do is not helped by chat",
+    via([deaf(1), textTarget(2)]),
+    { redaction: true },
+    { task: "transcribe" },
+    LACKS("redaction.pii"),
+  ],
   ["a transcription is none of it", via([deaf(1), textTarget(2)]), {}, { task: "transcribe" }, [1]],
 ] as const) {
   test(`contract 3: translation: ${name}`, () => {
@@ -120,6 +134,17 @@ test("contract 4: response_profile chooses among the chat targets too", () => {
     decision.warnings.map(({ code }) => code),
     ["PROFILE_NOT_APPLIED"],
   );
+});
+
+test("contract 3: a model that translates into any language is asked for any", () => {
+  const polyglot = speechTarget(1, model({ translation: NATIVE }, { translatesInto: "any" }));
+  assert.deepEqual(told(decide(route("r", [polyglot]), { to_language: "fr" })), [1]);
+});
+
+test("contract 3: a recording whose language is said is not asked for its language besides", () => {
+  const { decision } = decide(via([deaf(1), textTarget(2)]), { language: "de" });
+  assert.ok(decision.ok);
+  assert.equal(decision.wanted.detectLanguage, false);
 });
 
 test("contract 3: the language of the recording is found out, unless it is said", () => {

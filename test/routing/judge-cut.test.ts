@@ -48,6 +48,12 @@ test("contract 10: pieces keep within both caps, whichever is tighter, the heade
   assert.equal(judge({ maxSeconds: 99.5, maxBytes }).cut?.maxFrames, 99.5 * 16_000);
 });
 
+test("contract 10: too many bytes are cut as too many seconds are, and are no lack then", () => {
+  const maxBytes = 44 + 2 * 16_000 * 100;
+  const cut = { ...CUT, maxFrames: 100 * 16_000 };
+  assert.deepEqual(judge({ maxSeconds: 600, maxBytes }, {}, { sizeBytes: maxBytes + 1 }), { missing: [], cut });
+});
+
 for (const [asked, fields, lost] of [
   ["speakers", { diarization: true }, "diarization"],
   ["redaction", { redaction: ["pci"] }, "redaction.pci"],

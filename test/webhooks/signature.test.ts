@@ -184,6 +184,9 @@ test("spec 6.3: a delivery verifies however its headers are spelled, and only wi
   const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]));
   assert.equal(judge(shouted).ok, true);
   assert.equal(judge({ ...headers, "x-svc-webhook-signature": first.signature.toUpperCase() }).ok, true);
+  const twice = { ...headers, "x-svc-webhook-ts": [String(first.timestamp), "1"] };
+  assert.equal(judge(twice).ok, true, "of a header that came twice the first counts");
+  assert.equal(judge({ "X-SVC-Webhook-Ts": String(first.timestamp), ...headers, "x-svc-webhook-ts": "1" }).ok, true);
   const { "x-svc-webhook-ts": _timestamp, ...withoutTime } = headers;
   assert.deepEqual(judge(withoutTime), { ok: false, reason: "missing_header" });
 });
