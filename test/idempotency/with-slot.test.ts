@@ -232,7 +232,12 @@ test("reliability 1: a burned key stays burned, whatever the request ends with, 
 
 test("reliability G-10: a database that is away as a request fails hides no error; one that is broken is heard", async () => {
   const refused = new GatewayError("NO_HEALTHY_PROVIDER", { message: "every target failed definitely" });
-  const failWith = (error: Error) => ({ release: () => Promise.reject(error), burn: () => Promise.reject(error) });
+  const failWith = (reason: Error) => {
+    const fail = async () => {
+      throw reason;
+    };
+    return { release: fail, burn: fail };
+  };
   const refuse = async () => {
     throw refused;
   };
