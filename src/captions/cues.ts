@@ -85,18 +85,35 @@ function breakable(run: string): readonly { readonly text: string; readonly gap:
   return parts.map((text, index) => ({ text, gap: index === 0 ? " " : "" }));
 }
 
+/** What one voice says before it pauses, is answered or fills a cue; those of voices that talk at once lie beside each other. */
+interface OpenCue {
+  readonly pieces: Piece[];
+  /** When another voice began to speak in the gap after the last piece. */
+  answeredAt: number;
+}
+
 function group(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
-  const groups: Piece[][] = [];
-  let current: Piece[] = [];
+  const groups: (readonly Piece[])[] = [];
+  const open = new Map<string, OpenCue>();
   for (const piece of pieces) {
-    if (current.length > 0 && breaksBefore(current, piece)) {
-      groups.push(current);
-      current = [];
+    const voice = JSON.stringify([piece.channel, piece.speaker]);
+    let cue = open.get(voice);
+    if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue.pieces, piece)) {
+      cue = { pieces: [], answeredAt: Infinity };
+      open.set(voice, cue);
+      groups.push(cue.pieces);
     }
-    current.push(piece);
+    cue.pieces.push(piece);
+    cue.answeredAt = Infinity;
+    for (const [other, heard] of open) if (other !== voice) answer(heard, piece);
   }
-  if (current.length > 0) groups.push(current);
-  return groups;
+  return groups.toSorted((one, other) => (one[0]?.start ?? 0) - (other[0]?.start ?? 0));
+}
+
+/** By the middle of what was said: turns that follow each other overlap a little at their edges. */
+function answer(heard: OpenCue, piece: Piece): void {
+  const middle = (piece.start + piece.end) / 2;
+  if (middle >= (heard.pieces.at(-1)?.end ?? 0)) heard.answeredAt = Math.min(heard.answeredAt, middle);
 }
 
 function breaksBefore(current: readonly Piece[], next: Piece): boolean {
@@ -105,8 +122,6 @@ function breaksBefore(current: readonly Piece[], next: Piece): boolean {
   if (first === undefined || last === undefined) return false;
   const characters = current.reduce((sum, piece) => sum + piece.text.length + 1, 0) + next.text.length;
   return (
-    next.speaker !== last.speaker ||
-    next.channel !== last.channel ||
     characters > CUE_CHARACTERS ||
     next.end - first.start > CUE_SECONDS ||
     next.start - last.end > PAUSE_SECONDS ||

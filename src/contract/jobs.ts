@@ -10,7 +10,9 @@ const METADATA_PAIRS = 16;
 export const jobFields = translationFields.omit({ mode: true, stream: true }).extend({
   task: z.enum(["transcribe", "translate"]).describe("What to do; `transcribe` unless set.").optional(),
   metadata: z
-    .record(z.string().min(1).max(64), z.string().max(512))
+    .record(z.string().min(1).max(64), z.string().max(512), {
+      error: ({ code }) => (code === "invalid_key" ? "a name is 1 to 64 characters" : undefined),
+    })
     .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS, `at most ${METADATA_PAIRS} pairs`)
     .refine((pairs) => !Object.entries(pairs).flat().join("").includes("\0"), "no text holds the character U+0000")
     .describe("Up to 16 strings of your own, given back with the job and never sent on.")

@@ -1,6 +1,7 @@
 // Reading Deepgram's success body: lenient in what it does not need, strict in what every transcript has. Pure.
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
+import { languageTag } from "./language-names.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
@@ -91,7 +92,7 @@ export function readDeepgramReply(raw: unknown, multichannel: boolean): Deepgram
       channel: multichannel ? (each.channel ?? null) : null,
     })),
     channels: results.channels.length,
-    language: first?.detected_language ?? first?.alternatives[0]?.languages?.[0] ?? null,
+    language: languageTag(first?.detected_language ?? first?.alternatives[0]?.languages?.[0] ?? null),
     languageConfidence: confidenceOrNull(first?.language_confidence),
     seconds: secondsOrNull(metadata.duration),
     requestId: metadata.request_id ?? null,

@@ -3,6 +3,7 @@
 import { joinWords } from "../lib/join-words.ts";
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
+import { languageTag } from "./language-names.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
 import { confidenceOrNull, offsetSeconds } from "./reply-values.ts";
 
@@ -64,7 +65,7 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
     segments: pieces.flatMap(({ segments }) => segments),
     // Tags count from 1 and silent channels may have no result; without separation only the first is heard.
     channels: Math.max(1, ...tags),
-    language: heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? null,
+    language: languageTag(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? null),
     seconds: offsetSeconds(metadata?.totalBilledDuration),
     requestId: metadata?.requestId ?? null,
   };

@@ -1,4 +1,6 @@
 // Whisper-family servers name languages in English ("english"); callers get BCP-47. The names are Whisper's own list.
+import { LANGUAGE_TAG } from "../contract/transcription.ts";
+
 const CODE_BY_NAME: Readonly<Record<string, string>> = {
   afrikaans: "af",
   albanian: "sq",
@@ -122,7 +124,7 @@ export function languageTag(value: string | null): string | null {
   const text = value.trim();
   const byName = NAMES.get(text.toLowerCase());
   if (byName !== undefined) return byName;
-  return /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$/u.test(text) ? text.replaceAll("_", "-") : null;
+  return LANGUAGE_TAG.safeParse(text.replaceAll("_", "-")).data ?? null;
 }
 
 /** For an instruction to a model: "Brazilian Portuguese" of pt-BR; the tag itself where it has no name. */

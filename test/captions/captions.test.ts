@@ -119,6 +119,27 @@ test("contract 3: a speaker change always begins a new cue", () => {
   );
 });
 
+test("contract 3: voices that talk at once have a cue each, not one for every word; an answer ends what it answers", () => {
+  const say = (text: string, start: number, channel: number, speaker: string | null = null): Word[] =>
+    text.split(" ").map((word, index) => {
+      const at = start + index / 2;
+      return { text: word, start: at, end: at + 0.5, speaker, confidence: null, channel };
+    });
+  const cuesOf = (...turns: Word[][]) =>
+    buildCues(
+      [],
+      turns.flat().toSorted((one, other) => one.start - other.start),
+      DURATION,
+    ).map(({ lines }) => lines.join(" "));
+  assert.deepEqual(cuesOf(say("left one two", 0, 0), say("right three", 0.2, 1)), ["left one two", "right three"]);
+  assert.deepEqual(cuesOf(say("so I said", 0, 0, "S1"), say("no wait", 0.8, 0, "S2")), ["so I said", "no wait"]);
+  assert.deepEqual(cuesOf(say("shall we", 0, 0, "S1"), say("yes", 0.98, 0, "S2"), say("good", 1.48, 0, "S1")), [
+    "shall we",
+    "yes",
+    "good",
+  ]);
+});
+
 test("captions of silence are empty but valid", () => {
   assert.equal(toSrt(buildCues([], [], 3)), "");
   assert.equal(toVtt(buildCues([], [], 3)), "WEBVTT\n");

@@ -93,5 +93,10 @@ function segmentOf({ id, start, end, text }: TranscriptionEnvelope["segments"][n
 /** They write `english` where we write `en`. */
 function languageName(tag: string | null): string {
   if (tag === null) return "";
-  return new Intl.DisplayNames("en", { type: "language" }).of(tag)?.toLowerCase() ?? tag;
+  try {
+    return new Intl.DisplayNames("en", { type: "language" }).of(tag)?.toLowerCase() ?? tag;
+  } catch {
+    // The transcript is made and paid for, whatever its provider calls the language.
+    return tag;
+  }
 }

@@ -2,9 +2,11 @@
 import type { Principal } from "../../auth/principal.ts";
 import { postJobContract } from "../../contract/endpoint-jobs.ts";
 import { jobFields } from "../../contract/jobs.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import type { JobServices } from "../../jobs/services.ts";
 import { submitJob } from "../../jobs/submit.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { createFaults } from "../faults.ts";
 import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
 import { type SubmissionEdge, takeSubmission } from "../take-submission.ts";
@@ -29,7 +31,14 @@ export function postJob(edge: JobEdge): Endpoint<Principal> {
         held,
       });
       const { task = "transcribe", metadata = {}, ...asked } = fields;
+      // Taken and forgotten it would be a wish that is dropped without a word.
+      if (task === "transcribe" && asked.to_language !== undefined) throw onlyTranslated();
       return sendGatewayReply(await submitJob(edge.jobs, { ...call, task, fields: asked, metadata }));
     },
   };
+}
+
+function onlyTranslated(): GatewayError {
+  const message = "`to_language` is for translations: send `task` as translate with it, or leave it out.";
+  return createFaults().fatal("to_language", message);
 }
