@@ -11,6 +11,8 @@ const LIFE_SECONDS = 60;
 /** Every character is one that a subprotocol's name may have. */
 const TOKEN = /^[A-Za-z0-9_-]{32}$/u;
 
+export const isRealtimeToken = (text: string): boolean => TOKEN.test(text);
+
 export interface RealtimeTokens {
   issue(principal: Principal): Promise<{ readonly token: string; readonly expiresAt: Date }>;
   /** Throws UNAUTHENTICATED for what is unknown, used or expired, and for one whose key was revoked meanwhile. */
@@ -28,7 +30,7 @@ export function createRealtimeTokens(database: Database, findKey: VerifyKeyServi
       return { token, expiresAt };
     },
     redeem: async (token) => {
-      const taken = TOKEN.test(token) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
+      const taken = isRealtimeToken(token) ? await takeRealtimeToken(lookUps(database).db, hashOf(token)) : null;
       const principal = taken === null ? null : await findKey(taken.secretHash, taken.testMode);
       if (principal === null) {
         throw new GatewayError("UNAUTHENTICATED", {

@@ -17,7 +17,9 @@ export type RealtimeStart = z.infer<typeof realtimeStart>;
 
 export const realtimeToken = z.strictObject({
   object: z.literal("realtime_token"),
-  token: z.string().describe("Opens one connection, as the subprotocol `patchbay.token.<token>` beside `patchbay.v1`."),
+  token: z
+    .string()
+    .describe("Opens one connection, as the subprotocol `patchbay.token.<token>`, or as it is, beside `patchbay.v1`."),
   expires_at: z.string().describe("RFC 3339, UTC; 60 s from now."),
 });
 

@@ -120,9 +120,20 @@ export function validateFields<S extends FieldSchema>(
   if (result.success) return result.data;
   for (const issue of result.error.issues) {
     const param = prefix + paramOf(issue.path);
-    faults.add(param, `\`${param}\`: ${issue.message}`);
+    faults.add(param, isMissing(issue, known) ? `\`${param}\` is required.` : `\`${param}\`: ${issue.message}`);
   }
   return undefined;
+}
+
+/** What is not there at all is not of a wrong type either. */
+function isMissing({ path }: z.core.$ZodIssue, values: object): boolean {
+  const last = path.at(-1);
+  const parent = path.slice(0, -1).reduce<unknown>((value, key) => memberOf(value, key), values);
+  return typeof last === "string" && memberOf(parent, last) === undefined;
+}
+
+function memberOf(value: unknown, key: PropertyKey): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined;
 }
 
 function paramOf(path: readonly PropertyKey[]): string {

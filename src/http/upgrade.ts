@@ -4,9 +4,8 @@ import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { GatewayError } from "../contract/errors.ts";
+import { chooseSubprotocol } from "./subprotocol.ts";
 
-/** The one that carries no secret, and the only one that is ever answered. */
-const SUBPROTOCOL = "patchbay.v1";
 /** Guards the memory; the session has its own, smaller limit, and words its refusal. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 
@@ -36,7 +35,7 @@ export function createUpgrades(server: Server): Upgrades {
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    handleProtocols: chooseSubprotocol,
   });
   const heads = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
   const running = new Set<Promise<void>>();

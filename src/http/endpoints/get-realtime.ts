@@ -11,6 +11,7 @@ import { type EndpointWithToken, principalOf, recorderOf } from "../endpoint.ts"
 import { runLiveSession } from "../live-session.ts";
 import { refuseAnyQuery } from "../refuse-query.ts";
 import { routedHeaders } from "../routed-headers.ts";
+import { tokenAmong } from "../subprotocol.ts";
 import { unlessAway } from "../../gateway/unless-away.ts";
 
 export interface RealtimeEdge {
@@ -19,8 +20,6 @@ export interface RealtimeEdge {
   readonly tokens: RealtimeTokens;
   readonly publicUrl: () => string;
 }
-
-const TOKEN_PROTOCOL = "patchbay.token.";
 
 export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeEdge): EndpointWithToken<Principal> {
   return {
@@ -77,7 +76,5 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
 }
 
 function tokenIn({ headers }: FastifyRequest): string | null {
-  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim());
-  const named = offered.find((each) => each.startsWith(TOKEN_PROTOCOL));
-  return named === undefined ? null : named.slice(TOKEN_PROTOCOL.length);
+  return tokenAmong((headers["sec-websocket-protocol"] ?? "").split(",").map((each) => each.trim()));
 }

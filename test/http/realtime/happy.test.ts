@@ -126,6 +126,22 @@ test("contract 10: a token opens one connection, as a subprotocol that is not re
   assert.deepEqual(await caller.closed, [1000, ""]);
 });
 
+test("contract 10: the bare token is taken too, beside our subprotocol and alone", async () => {
+  const answered: string[] = [];
+  for (const others of [["patchbay.v1"], []]) {
+    const response = await fetch(`${gateway.origin}/v1/transcription/realtime-token`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    const { token } = realtimeToken.parse(await response.json());
+    const caller = await call(gateway.origin, { key: null, protocols: [...others, token] });
+    answered.push(caller.socket.protocol.replace(token, "the token"));
+    await speak(caller);
+    assert.deepEqual(await caller.closed, [1000, ""]);
+  }
+  assert.deepEqual(answered, ["patchbay.v1", "the token"]);
+});
+
 test("contract 10: what a browser records goes on as it is, and its packets are what is metered", async () => {
   const recording = Buffer.from(fixture("speech-live.webm"));
   const caller = await call(gateway.origin);

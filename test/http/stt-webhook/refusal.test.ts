@@ -64,6 +64,15 @@ test("contract 1: unknown and mistyped fields, a body that is none, queries out 
     assert.equal((await call(gateway, "GET", `${PATH}/deliveries?${query}`)).code, "INVALID_REQUEST", query);
 });
 
+test("contract 1: what is missing or null is said to be required, not to be of a wrong type", async (t) => {
+  const world = await openWorld(t);
+  for (const body of [{}, { url: null, enabled: true }]) {
+    const answer = await call(world.gateway, "PUT", PATH, { body });
+    const { param, message } = (answer.json as { error: { param: string; message: string } }).error;
+    assert.deepEqual([answer.code, param, message], ["INVALID_REQUEST", "url", "`url` is required."]);
+  }
+});
+
 test("contract 6: without a webhook there is nothing to test, deliver again or delete; a disabled one delivers nothing again", async (t) => {
   const { gateway } = await openWorld(t);
   for (const [method, path] of [
