@@ -236,7 +236,12 @@ export const ERRORS = {
     false,
     "The deadline passed after the request was sent to a provider, so its outcome is unknown. Not charged, and not tried elsewhere. For long recordings use a job.",
   ),
-  INTERNAL: entry(500, "api_error", false, "A fault in the gateway. Report it with the request id."),
+  INTERNAL: entry(
+    500,
+    "api_error",
+    false,
+    "A fault in the gateway. Report it with the request id. A job ends with it when the gateway could not read its recording back from its store: `details.reason` is `recording_missing`, `recording_damaged` or `recording_unreadable`. Such a job is not charged, no other provider was tried, and it may be submitted again.",
+  ),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -6,6 +6,7 @@ import type { RecordedCandidate } from "../gateway/request-record.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import { type Progress, writeAudio, writeProgress } from "../storage/job-work.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
+import { openRecording, type Recording } from "./recording.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { jobAudio } from "./submit.ts";
@@ -14,6 +15,7 @@ import { claims } from "../storage/system.ts";
 export interface ReadyAudio {
   readonly speech: SpeechAudio;
   readonly measured: JobAudio;
+  readonly recording: Recording;
 }
 
 export async function openAudio(services: JobServices, job: OpenJob, signal: AbortSignal): Promise<ReadyAudio> {
@@ -58,9 +60,6 @@ export async function enterStage(
 }
 
 function ready({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {
-  return { speech: { ...measured.facts, open: () => opened(objects, audioKey) }, measured };
-}
-
-async function* opened(objects: JobServices["objects"], audioKey: string): AsyncGenerator<Uint8Array> {
-  yield* await objects.open(audioKey);
+  const recording = openRecording(objects, audioKey, measured.facts.sizeBytes);
+  return { speech: { ...measured.facts, open: recording.open }, measured, recording };
 }

@@ -35,7 +35,11 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
     await work(services, job, lease, signal);
   } catch (error) {
     if (error instanceof JobStop) await leave(services, job, reasonOf(error, lease, graceOver), signal);
-    else if (isVerdict(error)) await fail(services, job, error, signal);
+    else if (isVerdict(error)) {
+      if (error.code === "INTERNAL")
+        services.gateway.logger.error({ job_id: job.id, err: error.cause, ...error.details });
+      await fail(services, job, error, signal);
+    }
     // A fault of ours, or no room for it now: the lease lapses and another attempt is made, a few times.
     else throw error;
   } finally {
@@ -52,7 +56,12 @@ async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal
   if (job.cancelRequested) throw new JobStop("cancelled");
   const failures = await judgeCallOfTheDead(services, job);
   const audio = await openAudio(services, job, signal);
-  const served = await callTargets(services, job, audio, failures, lease, signal);
+  const { recording } = audio;
+  const stopped = AbortSignal.any([signal, recording.unreadable]);
+  const served = await callTargets(services, job, audio, failures, lease, stopped).catch((error: unknown) => {
+    // Whatever came of it on the way here.
+    throw recording.verdict() ?? error;
+  });
   await succeed(services, job, audio, served, signal);
 }
 

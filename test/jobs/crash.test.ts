@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
+import type { ReportingCircuits } from "../../src/providers/health.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { claimJob, writeCall, writeFailure, writeProgress, handBack, renewLeases } from "../../src/storage/job-work.ts";
 import { postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
-import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
@@ -101,6 +102,34 @@ test("contract 5: killed while the submission is in flight, the job fails as unk
   assert.equal(paidCalls(sandbox), 1);
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
 });
+
+for (const [what, wire, damage] of [
+  ["recording_missing", "deepgram", (key: string) => gateway.app.jobs.objects.remove(key)],
+  ["recording_missing", "assemblyai", (key: string) => gateway.app.jobs.objects.remove(key)],
+  ["recording_damaged", "deepgram", (key: string) => gateway.app.jobs.objects.put(key, zeros(1_000), 1_000)],
+] as const) {
+  test(`contract 5: a job whose recording the store lost ends as the gateway's fault, uncharged, no provider blamed: ${what}, ${wire}`, async () => {
+    const { sandbox, database, origin } = gateway;
+    const key = wire === "deepgram" ? KEY : REMOTE_KEY;
+    const { job_id: id } = await submit(origin, { key });
+    await damage(`audio/${id}`);
+    const worker = await startWorker();
+    const done = await ended(origin, id, key);
+    assert.deepEqual(
+      [done.status, done.error?.code, done.error?.retryable, done.error?.details],
+      ["failed", "INTERNAL", true, { reason: what }],
+    );
+    assert.ok(sandbox.calls.every(({ outcome }) => outcome !== 200));
+    assert.deepEqual(
+      (await attemptsOf(database, id)).map(({ charge }) => charge),
+      ["0"],
+    );
+    const { circuits } = worker.app.gateway;
+    assert.ok("report" in circuits);
+    for (const { failures, consecutive } of (circuits as ReportingCircuits).report())
+      assert.deepEqual([failures, consecutive], [0, 0]);
+  });
+}
 
 test("contract 5: cancelled while audio goes up to a provider that is polled, the job is not submitted and not charged", async () => {
   const { sandbox, database, origin } = gateway;
@@ -267,4 +296,8 @@ async function assertFenced(id: string, attempt: number): Promise<void> {
   } as const;
   assert.equal(await endJob(app.jobs, { ...fence, appId: before?.app_id ?? "" }, () => end), false);
   assert.deepEqual(await read(), before);
+}
+
+async function* zeros(sizeBytes: number): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(sizeBytes);
 }
