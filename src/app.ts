@@ -1,4 +1,5 @@
-// The composition root: the only file that picks concrete parts and joins them. Nothing here decides anything about a request.
+// The composition root, with the `open-*.ts` beside it: the only files that pick concrete parts and join them. Nothing here decides
+// anything about a request.
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -6,31 +7,21 @@ import { startSandbox } from "../sandbox/server.ts";
 import { createDecoder } from "./audio/decode/decoder.ts";
 import { createMeasurer } from "./audio/measure.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
-import type { SetUpServices } from "./admin/set-up-scope.ts";
-import { openSpool, type Spool } from "./audio/spool.ts";
-import { requireWorkspaceAdmin } from "./auth/require-role.ts";
-import type { KeyVerifier } from "./auth/verify-key.ts";
+import { openSpool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
-import { createIdempotency } from "./gateway/idempotency.ts";
 import { createProviderDeletions } from "./gateway/provider-deletions.ts";
-import { createLocalCounters } from "./quotas/local-counters.ts";
-import { createQuotas } from "./quotas/quotas.ts";
-import { createSharedCounters } from "./quotas/shared-counters.ts";
 import type { GatewayServices } from "./gateway/services.ts";
-import type { AdminEdge } from "./http/admin/frame.ts";
-import { getReadiness } from "./http/endpoints/get-readiness.ts";
-import { createServer } from "./http/server.ts";
-import { createLeases } from "./metering/leases.ts";
-import { createRequestLog, type RequestLog } from "./requests/log.ts";
-import { type RollUp, startRollUp } from "./requests/roll-up.ts";
+import type { RequestLog } from "./requests/log.ts";
+import type { RollUp } from "./requests/roll-up.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
-import { createLedger } from "./metering/ledger.ts";
-import { createAdminServer, createWatchServer, keepCheckpoints } from "./open-admin.ts";
+import { openAccounts, SWEEP_MS } from "./open-accounts.ts";
+import { keepCheckpoints } from "./open-admin.ts";
 import { openIoOver, openRemoteAudio, sandboxUrl, setUpServices } from "./open-io.ts";
-import { type OpenedJobs, openJobs } from "./open-jobs.ts";
+import { openJobs } from "./open-jobs.ts";
 import { openRemembered } from "./open-remembered.ts";
-import { openTelemetry, type Telemetry } from "./open-telemetry.ts";
+import { createServers } from "./open-servers.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { createOutbound, type Outbound } from "./outbound/dial.ts";
 import type { GuardOptions } from "./outbound/guard.ts";
 import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
@@ -39,7 +30,6 @@ import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 import type { OtlpSettings } from "./telemetry/otlp.ts";
-import { publicEndpoints } from "./open-public.ts";
 
 export interface AppOptions {
   readonly configuration: Configuration;
@@ -84,7 +74,6 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const SWEEP_MS = 10_000;
 /** Reliability figures: a stream that says nothing for so long is broken. */
 const STREAM_IDLE_MS = 60_000;
 
@@ -191,54 +180,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-/** What requests leave in the database: reservations, leases, slots, records. */
-function openAccounts(
-  { configuration, database, seal, logger }: AppOptions,
-  nowMs: () => number,
-  metrics: Pick<Telemetry, "recorded">,
-) {
-  const ledger = createLedger({ database, seal, nowMs });
-  const leases = createLeases({
-    database,
-    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
-  });
-  const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
-  const { requestDays, usageDays } = configuration.retention;
-  const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs, onRecord: metrics.recorded });
-  const rollUp = startRollUp({ database, logger, requestDays, usageDays });
-  const quotas = createQuotas(
-    database.engine === "pglite"
-      ? createLocalCounters(nowMs)
-      : createSharedCounters({
-          database,
-          onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
-        }),
-  );
-  const sweep = every(SWEEP_MS, logger, "sweep", async () => {
-    await idempotency.sweep();
-    await ledger.sweepReservations();
-    await leases.sweep();
-  });
-  return {
-    ledger,
-    leases,
-    idempotency,
-    quotas,
-    requestLog,
-    rollUp,
-    stopSweep: async (): Promise<void> => {
-      await Promise.all([sweep.stop(), rollUp.stop()]);
-    },
-    close: async (): Promise<void> => {
-      // What cannot be written now is counted as spent when the leases lapse.
-      await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
-      await quotas.close();
-      await requestLog.close();
-      idempotency.close();
-    },
-  };
-}
-
 function openOutbound({ configuration, network }: AppOptions): Outbound {
   return createOutbound({
     guard: {
@@ -256,72 +197,4 @@ function ownEndpoints({ server }: Configuration): readonly string[] {
     `${server.host}:${server.port}`,
     ...(server.admin === null ? [] : [`${server.admin.host}:${server.admin.port}`]),
   ];
-}
-
-interface ServerParts {
-  readonly gateway: GatewayServices;
-  readonly durable: OpenedJobs;
-  readonly spool: Spool;
-  readonly isDraining: () => boolean;
-  readonly nowMs: () => number;
-  readonly keys: KeyVerifier;
-  readonly openRecord: RequestLog["open"];
-  readonly readCheckpoint: AdminEdge["readCheckpoint"];
-  readonly metrics: Telemetry;
-  readonly setUp: SetUpServices;
-  readonly health: AdminEdge["health"];
-}
-
-function createServers(options: AppOptions, parts: ServerParts): Pick<App, "server" | "admin"> {
-  const { configuration, database, logger } = options;
-  const { isDraining, nowMs, keys, openRecord, metrics } = parts;
-  const edge: AdminEdge = {
-    requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
-    admin: { database, pepper: options.pepper },
-    records: { database, deletions: parts.gateway.deletions },
-    readCheckpoint: parts.readCheckpoint,
-    setUp: parts.setUp,
-    health: parts.health,
-    applyFile: { ...parts.setUp, pepper: options.pepper, ownFile: options.ownFile ?? null },
-  };
-  const readiness = getReadiness({
-    draining: isDraining,
-    checks: { database: () => database.ping().then(() => true) },
-  });
-  const frame = {
-    authenticate: (authorization: string | undefined) => keys.verify(authorization),
-    publicUrl: () => configuration.server.publicUrl,
-    logger,
-    draining: isDraining,
-    now: nowMs,
-    watch: metrics,
-  };
-  let isClosing = false;
-  const endpoints = publicEndpoints({
-    ...parts,
-    configuration,
-    database,
-    edge,
-    readiness,
-    isClosing: () => isClosing,
-  });
-  const server = createServer({
-    ...frame,
-    endpoints,
-    openRecord,
-    quotaFields: (principal) => parts.gateway.quotas.standing(principal),
-  });
-  // Callers and balancers need a moment to learn of the end; what they send in it is served.
-  server.addHook("preClose", async () => {
-    isClosing = true;
-  });
-  return {
-    server,
-    admin:
-      configuration.server.admin === null
-        ? null
-        : options.isAdministered === false
-          ? createWatchServer({ ...frame, readiness, metrics: () => metrics.text() })
-          : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
-  };
 }

@@ -1,0 +1,73 @@
+// What requests leave in the database, joined here for `app.ts`: reservations, leases, slots, records, and what is counted against
+// quotas.
+import type { Logger } from "pino";
+import type { Configuration } from "./config/configuration.ts";
+import { createIdempotency } from "./gateway/idempotency.ts";
+import { every } from "./lib/every.ts";
+import { createLeases } from "./metering/leases.ts";
+import { createLedger } from "./metering/ledger.ts";
+import type { Telemetry } from "./open-telemetry.ts";
+import { createLocalCounters } from "./quotas/local-counters.ts";
+import { createQuotas } from "./quotas/quotas.ts";
+import { createSharedCounters } from "./quotas/shared-counters.ts";
+import { createRequestLog } from "./requests/log.ts";
+import { startRollUp } from "./requests/roll-up.ts";
+import type { Database } from "./storage/database.ts";
+import type { Seal } from "./storage/seal.ts";
+
+/** How often what is past its time is looked for. */
+export const SWEEP_MS = 10_000;
+
+interface AccountsOptions {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly seal: Seal;
+  readonly logger: Logger;
+}
+
+export function openAccounts(
+  { configuration, database, seal, logger }: AccountsOptions,
+  nowMs: () => number,
+  metrics: Pick<Telemetry, "recorded">,
+) {
+  const ledger = createLedger({ database, seal, nowMs });
+  const leases = createLeases({
+    database,
+    onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
+  });
+  const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
+  const { requestDays, usageDays } = configuration.retention;
+  const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs, onRecord: metrics.recorded });
+  const rollUp = startRollUp({ database, logger, requestDays, usageDays });
+  const quotas = createQuotas(
+    database.engine === "pglite"
+      ? createLocalCounters(nowMs)
+      : createSharedCounters({
+          database,
+          onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
+        }),
+  );
+  const sweep = every(SWEEP_MS, logger, "sweep", async () => {
+    await idempotency.sweep();
+    await ledger.sweepReservations();
+    await leases.sweep();
+  });
+  return {
+    ledger,
+    leases,
+    idempotency,
+    quotas,
+    requestLog,
+    rollUp,
+    stopSweep: async (): Promise<void> => {
+      await Promise.all([sweep.stop(), rollUp.stop()]);
+    },
+    close: async (): Promise<void> => {
+      // What cannot be written now is counted as spent when the leases lapse.
+      await leases.close().catch((error: unknown) => logger.error({ task: "settle", err: error }, "could not settle"));
+      await quotas.close();
+      await requestLog.close();
+      idempotency.close();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+// The two listeners, joined here for `app.ts`: the public one, and the admin one where the configuration has it.
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { OwnFile } from "./admin/apply-file.ts";
+import type { SetUpServices } from "./admin/set-up-scope.ts";
+import type { Spool } from "./audio/spool.ts";
+import { requireWorkspaceAdmin } from "./auth/require-role.ts";
+import type { KeyVerifier } from "./auth/verify-key.ts";
+import type { Configuration } from "./config/configuration.ts";
+import type { GatewayServices } from "./gateway/services.ts";
+import type { AdminEdge } from "./http/admin/frame.ts";
+import { getReadiness } from "./http/endpoints/get-readiness.ts";
+import { createServer } from "./http/server.ts";
+import { createAdminServer, createWatchServer } from "./open-admin.ts";
+import type { OpenedJobs } from "./open-jobs.ts";
+import { publicEndpoints } from "./open-public.ts";
+import type { Telemetry } from "./open-telemetry.ts";
+import type { RequestLog } from "./requests/log.ts";
+import type { Database } from "./storage/database.ts";
+
+interface ServersOptions {
+  readonly configuration: Configuration;
+  readonly database: Database;
+  readonly pepper: Buffer;
+  readonly logger: Logger;
+  /** Null and absent: there is none. */
+  readonly ownFile?: OwnFile | null;
+  /** A process that only works is watched and no more. */
+  readonly isAdministered?: boolean;
+}
+
+export interface ServerParts {
+  readonly gateway: GatewayServices;
+  readonly durable: OpenedJobs;
+  readonly spool: Spool;
+  readonly isDraining: () => boolean;
+  readonly nowMs: () => number;
+  readonly keys: KeyVerifier;
+  readonly openRecord: RequestLog["open"];
+  readonly readCheckpoint: AdminEdge["readCheckpoint"];
+  readonly metrics: Telemetry;
+  readonly setUp: SetUpServices;
+  readonly health: AdminEdge["health"];
+}
+
+export interface Servers {
+  readonly server: FastifyInstance;
+  /** Null where the configuration has none. */
+  readonly admin: FastifyInstance | null;
+}
+
+export function createServers(options: ServersOptions, parts: ServerParts): Servers {
+  const { configuration, database, logger } = options;
+  const { isDraining, nowMs, keys, openRecord, metrics } = parts;
+  const edge: AdminEdge = {
+    requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
+    admin: { database, pepper: options.pepper },
+    records: { database, deletions: parts.gateway.deletions },
+    readCheckpoint: parts.readCheckpoint,
+    setUp: parts.setUp,
+    health: parts.health,
+    applyFile: { ...parts.setUp, pepper: options.pepper, ownFile: options.ownFile ?? null },
+  };
+  const readiness = getReadiness({
+    draining: isDraining,
+    checks: { database: () => database.ping().then(() => true) },
+  });
+  const frame = {
+    authenticate: (authorization: string | undefined) => keys.verify(authorization),
+    publicUrl: () => configuration.server.publicUrl,
+    logger,
+    draining: isDraining,
+    now: nowMs,
+    watch: metrics,
+  };
+  let isClosing = false;
+  const endpoints = publicEndpoints({
+    ...parts,
+    configuration,
+    database,
+    edge,
+    readiness,
+    isClosing: () => isClosing,
+  });
+  const server = createServer({
+    ...frame,
+    endpoints,
+    openRecord,
+    quotaFields: (principal) => parts.gateway.quotas.standing(principal),
+  });
+  // Callers and balancers need a moment to learn of the end; what they send in it is served.
+  server.addHook("preClose", async () => {
+    isClosing = true;
+  });
+  return {
+    server,
+    admin:
+      configuration.server.admin === null
+        ? null
+        : options.isAdministered === false
+          ? createWatchServer({ ...frame, readiness, metrics: () => metrics.text() })
+          : createAdminServer({ ...frame, edge, readiness, metrics: () => metrics.text() }),
+  };
+}
