@@ -124,7 +124,11 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     what: "opens sockets",
     allowed: /^src\/(outbound\/system-network\.ts|http\/)/u,
   },
-  { pattern: /from "undici"/u, what: "speaks HTTP to others", allowed: /^src\/outbound\/(dial|wire-call)\.ts/u },
+  {
+    pattern: /from "undici"/u,
+    what: "speaks HTTP to others",
+    allowed: /^src\/outbound\/(dial|caller-way|wire-call)\.ts/u,
+  },
   {
     pattern: /from "ws"/u,
     what: "speaks WebSocket",
@@ -132,9 +136,9 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   },
   {
     // Nobody else may give the guard a resolver or a connector.
-    pattern: /from ".*outbound\/system-network\.ts"|\bcreate(Outbound|Guard)\(/u,
+    pattern: /from ".*outbound\/system-network\.ts"|\bcreate(Outbound|Guard|CallerWay)\(/u,
     what: "opens a way out",
-    allowed: /^src\/(app\.ts|outbound\/(dial|guard)\.ts)/u,
+    allowed: /^src\/(app\.ts|outbound\/(dial|guard|caller-way)\.ts)/u,
   },
   {
     pattern: /\bfetch\(|\bnew EventSource\(/u,

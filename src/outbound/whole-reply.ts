@@ -1,0 +1,50 @@
+// A reply that is read to its end before anybody looks at it.
+import type { Dispatcher } from "undici";
+import { type OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
+
+export interface OutboundReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** One request and its whole reply. It settles once; whatever the socket says afterwards changes nothing. */
+export class WholeReply implements ReplyReader {
+  readonly #call: WireCall;
+  readonly #statusDecides: boolean;
+  readonly #chunks: Buffer[] = [];
+  readonly #settled = Promise.withResolvers<OutboundReply>();
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+
+  constructor(request: WireRequest, { statusDecides }: { readonly statusDecides: boolean }, count: () => void) {
+    this.#call = new WireCall(request, this, count);
+    this.#statusDecides = statusDecides;
+  }
+
+  async run(dispatcher: Dispatcher): Promise<OutboundReply> {
+    this.#call.start(dispatcher);
+    return this.#settled.promise;
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  data(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  end(): void {
+    const text = Buffer.concat(this.#chunks).toString("utf8");
+    this.#settled.resolve({ status: this.#status, headers: this.#headers, text });
+  }
+
+  fail(error: OutboundError): void {
+    // A status of 400 and above is an answer, however little of its body came through; a cut success is not.
+    const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status > 0);
+    if (isAnswered && error.failure !== "aborted") this.end();
+    else this.#settled.reject(error);
+  }
+}
