@@ -3,7 +3,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "./cli/exit-codes.ts";
-import type { UpOptions } from "./cli/run-cli.ts";
+import type { UpOptions } from "./cli/process-commands.ts";
 import { stopSignal } from "./prepare.ts";
 
 /** Which of the processes a gateway is, from 1; told by this file to the ones it starts. */

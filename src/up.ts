@@ -1,7 +1,7 @@
 // `patchbay up`: first-start set-up, listening, and the way down (contract 10).
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
-import type { UpOptions } from "./cli/run-cli.ts";
+import type { UpOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { drain } from "./http/drain.ts";
 import { type FirstStart, firstStart, selfCheck } from "./first-start.ts";

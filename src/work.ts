@@ -1,6 +1,6 @@
 // `patchbay worker`: works on jobs and takes none, so it listens for those who watch it alone; any number of them beside the gateways on one PostgreSQL (contract 5).
 import { type App, createApp } from "./app.ts";
-import type { WorkerOptions } from "./cli/run-cli.ts";
+import type { WorkerOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { type Prepared, prepare, stopSignal } from "./prepare.ts";
 

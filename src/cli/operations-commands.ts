@@ -1,5 +1,5 @@
-// `patchbay doctor|backup|restore|migrate-storage`: what an operator does to an installation on its own machine, with no gateway
-// to ask (contract 10, Operations).
+// `patchbay doctor|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
+// machine, mostly with no gateway to ask (contract 10, Operations).
 import { type Command, Option } from "commander";
 import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
 import { addRoute, type ExplainRoute } from "./route-commands.ts";

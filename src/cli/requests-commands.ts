@@ -1,17 +1,11 @@
 // `patchbay requests show|list|tail`: what exists of it, and its help.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../contract/request-list.ts";
-import { examples, type Run } from "./command-kit.ts";
-import { DEFAULT_URL } from "./gateway-url.ts";
+import { adminKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
 import { listRequests, type RequestLogOptions, tailRequests } from "./request-log.ts";
 import { type RequestOptions, showRequest } from "./requests.ts";
 
-/** `interruptibly`: ends the work when Ctrl-C is pressed. */
-export function addRequests(
-  program: Command,
-  run: Run,
-  interruptibly: (work: () => Promise<void>) => Promise<void>,
-): void {
+export function addRequests(program: Command, run: Run): void {
   const requests = program
     .command("requests")
     .description("See what was asked, and why it went where it went.")
@@ -24,7 +18,6 @@ export function addRequests(
         "patchbay requests tail --admin-url http://127.0.0.1:8081 --json",
       ),
     );
-  const url = () => new Option("--url <url>", `Address of the gateway (PATCHBAY_URL; default ${DEFAULT_URL}).`);
   requests
     .command("show")
     .description("Print the record of one request: what was asked, each target, each call, its cost.")
@@ -32,10 +25,10 @@ export function addRequests(
     .addOption(new Option("--json", "Print the whole record: exactly one JSON document on stdout."))
     .addOption(new Option("--workspace <workspace>", "As an administrator of this workspace, by slug or id."))
     .addOption(new Option("--admin-url <url>", "As the operator: address of the admin listener."))
-    .addOption(url())
+    .addOption(urlOption())
     .addOption(new Option("--api-key <key>", "Key of the request's app (PATCHBAY_API_KEY; default as for transcribe)."))
     .action(async (id: string, options: RequestOptions) => {
-      await interruptibly(() => showRequest(id, options, run.terminal, run.signal));
+      await run.interruptibly(() => showRequest(id, options, run.terminal, run.signal));
     });
   const log = (command: Command): Command =>
     command
@@ -49,22 +42,17 @@ export function addRequests(
         new Option("--limit <n>", "How many at most, or to begin with; 20 unless given.").argParser(parseLimit),
       )
       .addOption(new Option("--json", "Print each request as a line of JSON."))
-      .addOption(url())
-      .addOption(
-        new Option(
-          "--api-key <key>",
-          "Key of an administrator (PATCHBAY_API_KEY; default: the operator's that a gateway started here saved).",
-        ),
-      );
+      .addOption(urlOption())
+      .addOption(adminKeyOption());
   log(requests.command("list").description("List requests, newest first."))
     .addOption(new Option("--from <time>", "Not before this time, such as 2027-01-31T00:00:00Z."))
     .addOption(new Option("--to <time>", "Before this time."))
     .action(async (options: RequestLogOptions) => {
-      await interruptibly(() => listRequests(options, run.terminal, run.signal));
+      await run.interruptibly(() => listRequests(options, run.terminal, run.signal));
     });
   log(requests.command("tail").description("Show the latest requests, and each new one as it ends.")).action(
     async (options: RequestLogOptions) => {
-      await interruptibly(() => tailRequests(options, run.terminal, run.signal));
+      await run.interruptibly(() => tailRequests(options, run.terminal, run.signal));
     },
   );
 }

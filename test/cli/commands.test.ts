@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
-import type { UpOptions } from "../../src/cli/run-cli.ts";
+import type { UpOptions } from "../../src/cli/process-commands.ts";
 import { run } from "./fake-gateway.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

@@ -1,0 +1,59 @@
+// `patchbay transcribe|listen`: what a client of a running gateway does, its options, and its help.
+import { type Command, Option } from "commander";
+import { RESPONSE_FORMATS } from "../contract/transcription.ts";
+import { adminKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
+import { EXIT_CODE_HELP } from "./exit-codes.ts";
+import { listen, type ListenOptions } from "./listen.ts";
+import { transcribe, type TranscribeOptions } from "./transcribe.ts";
+import { addFieldOptions } from "./transcription-options.ts";
+
+export function addTranscribe(program: Command, run: Run): void {
+  const command = program
+    .command("transcribe")
+    .description("Turn audio into text by a running gateway.")
+    .argument("[file]", "Audio file, an https:// URL, or `-` for stdin.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay transcribe --sample",
+        "patchbay transcribe call.mp3",
+        "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
+        "patchbay transcribe call.mp3 --keyterm Patchbay --keyterm diarization --json",
+        "ffmpeg -i talk.mov -f wav - | patchbay transcribe -",
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(new Option("--sample", "Transcribe the bundled sample, a short dialogue."))
+    .addOption(new Option("--json", "Print the whole answer: exactly one JSON document on stdout."))
+    .addOption(new Option("--format <format>", "Print the result in this format.").choices(RESPONSE_FORMATS))
+    .addOption(new Option("-o, --output <file>", "Write the result to a file instead of stdout."))
+    .addOption(urlOption())
+    .addOption(
+      new Option("--api-key <key>", "API key (PATCHBAY_API_KEY; default: the one a gateway started here saved)."),
+    )
+    .addOption(new Option("--idempotency-key <key>", "Key that makes sending again safe; made afresh when not given."));
+  addFieldOptions(command).action(async (file: string | undefined, options: TranscribeOptions) => {
+    await run.interruptibly(() => transcribe(file, options, run.terminal, run.signal));
+  });
+}
+
+export function addListen(program: Command, run: Run): void {
+  program
+    .command("listen")
+    .description("Hand a workspace's webhook events to a receiver on this machine, as they happen.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay listen --forward-to http://localhost:3000/hooks",
+        "patchbay listen --forward-to localhost:3000 --workspace acme --api-key $ADMIN_KEY",
+      ),
+    )
+    .addOption(new Option("--forward-to <url>", "The receiver.").makeOptionMandatory())
+    .addOption(new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own."))
+    .addOption(new Option("--json", "Print each delivery as a line of JSON."))
+    .addOption(urlOption())
+    .addOption(adminKeyOption())
+    .action(async (options: ListenOptions) => {
+      await run.interruptibly(() => listen(options, run.terminal, run.signal));
+    });
+}
