@@ -2,17 +2,16 @@
 // is one transaction with its audit row, heard by every process.
 import { sql } from "kysely";
 import { generateKey, hashKey, type KeyKind, visibleParts } from "../auth/key-format.ts";
-import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";
-import type { Scope } from "../contract/scopes.ts";
 import { announceChange } from "../storage/announce.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
-import { type GivenSettings, refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
-import { findApp, type OfWorkspace } from "./apps.ts";
-import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView, stateOf } from "./key-view.ts";
-import { badReference, noSuch, refuseManagedByFile } from "./managed.ts";
+import { refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
+import type { OfWorkspace } from "./apps.ts";
+import { appOf, type GivenKey, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
+import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
+import { noSuch, refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { AdminServices } from "./services.ts";
 
@@ -22,18 +21,6 @@ export interface KeyServices extends AdminServices {
 
 export interface OfKey extends OfWorkspace {
   readonly key: string;
-}
-
-export interface GivenKey extends GivenSettings {
-  readonly name: string | null;
-  readonly scopes: readonly Scope[];
-  readonly expires_at: string | null;
-}
-
-export interface NewKey extends GivenKey {
-  readonly app: string | null;
-  readonly role: "member" | "admin";
-  readonly mode: "live" | "test";
 }
 
 export async function createKey(
@@ -199,41 +186,6 @@ function ofId(tx: Transacting, workspaceId: WorkspaceId, key: string) {
     .where("workspace_id", "=", workspaceId)
     .where("id", "=", key)
     .where(isOfWorkspace);
-}
-
-/** In the body a name that leads nowhere is a fault of the body. */
-async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<string> {
-  try {
-    return (await findApp(tx, workspaceId, app)).id;
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === "NOT_FOUND")
-      throw badReference("app", "`app` names no app of this workspace.");
-    throw error;
-  }
-}
-
-/** A key without an app administers, and does nothing else. */
-function refuseMisfit({ app, role, mode, route, audio_input_override, purposes }: NewKey): void {
-  if (app !== null) return;
-  if (role !== "admin") throw badReference("role", "A key that belongs to no app must have the role `admin`.");
-  if (mode !== "live") throw badReference("mode", "Only a key of an app can be a test key.");
-  if (route !== null) throw badReference("route", "Only a key of an app has a route.");
-  if (audio_input_override !== null)
-    throw badReference("audio_input_override", "Only a key of an app has a route for audio.");
-  if (purposes.length > 0) throw badReference("purposes", "Only a key of an app has purposes.");
-}
-
-function refusePast({ expires_at, now }: KeyRow): void {
-  if (expires_at !== null && expires_at <= now)
-    throw badReference("expires_at", "`expires_at` has passed already. Revoke a key to end it now.");
-}
-
-function refuseEnded(row: KeyRow): void {
-  if (stateOf(row) === "active") return;
-  throw new GatewayError("CONFLICT", {
-    message: "The key no longer works. Make a new one.",
-    details: { reason: "revoked" },
-  });
 }
 
 function kindOf({ prefix, app_id }: KeyRow): KeyKind {
