@@ -36,9 +36,9 @@ export interface CallerWay {
   /** The same request with a connection to what was vetted for it. */
   vetted(request: CallerSocketRequest): Promise<SocketRequest>;
   /** Judges a target as a request to it would, without one. */
-  vet(url: string, policy: TargetPolicy): Promise<void>;
+  readonly vet: (url: string, policy: TargetPolicy) => Promise<void>;
   /** Targets that the guard judged, since the start: one for every request and `vet`. */
-  judged(): number;
+  readonly judged: () => number;
   /** Waits for the requests under way. */
   close(): Promise<void>;
   /** Cuts them. */
