@@ -35,7 +35,12 @@ export function openAccounts(
     database,
     onError: (error) => logger.error({ task: "settle", err: error }, "could not settle or renew; it is tried again"),
   });
-  const idempotency = createIdempotency({ database, seal, ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds });
+  const idempotency = createIdempotency({
+    database,
+    seal,
+    ttlSeconds: configuration.limits.syncIdempotencyTtlSeconds,
+    onRenewalError: (error) => logger.error({ task: "renew slots", err: error }, "could not renew; it is tried again"),
+  });
   const { requestDays, usageDays } = configuration.retention;
   const requestLog = createRequestLog({ database, logger, keptDays: requestDays, nowMs, onRecord: metrics.recorded });
   const rollUp = startRollUp({ database, logger, requestDays, usageDays });

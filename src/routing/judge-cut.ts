@@ -27,7 +27,7 @@ const NEEDS_THE_WHOLE: ReadonlySet<Feature> = new Set<Feature>([
   "streaming",
 ]);
 
-/** The header of a WAV file as `audio/decode/pieces.ts` writes it. */
+/** The header of a WAV file as `audio/decode/decoded-recording.ts` writes it. */
 export const WAV_HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 /** Shorter ones are all cuts and no speech. */
