@@ -5,9 +5,9 @@ import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { pageOf } from "../lib/page.ts";
 import { announceChange } from "../storage/announce.ts";
-import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Tables } from "../storage/tables.ts";
+import { auditChange, type Change } from "./audit-change.ts";
 import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
 import { noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
@@ -154,25 +154,14 @@ function chosen(rows: readonly AppRow[], app: string): AppRow {
   return row;
 }
 
-interface Change extends OfWorkspace {
-  readonly action: string;
-  readonly before: AppRow | null;
-  readonly after: AppRow | null;
-}
-
-async function record(tx: Transacting, { workspaceId, actor, action, before, after }: Change): Promise<void> {
-  const target = (after ?? before)?.id ?? "";
-  const kept = (row: AppRow | null) =>
-    row === null ? null : { slug: row.slug, name: row.name, ...shownSettings(row.settings) };
-  await writeAudit(tx, {
-    workspaceId,
-    actorKeyId: actor,
-    action,
-    object: target,
-    before: kept(before),
-    after: kept(after),
-  });
-  await announceChange(tx, "keys", target);
+async function record(tx: Transacting, change: Omit<Change<AppRow>, "object">): Promise<void> {
+  const object = (change.after ?? change.before)?.id ?? "";
+  await auditChange(tx, { ...change, object }, ({ slug, name, settings }) => ({
+    slug,
+    name,
+    ...shownSettings(settings),
+  }));
+  await announceChange(tx, "keys", object);
 }
 
 function view(row: AppRow): AppView {

@@ -5,9 +5,9 @@ import type { BudgetView } from "../contract/budgets.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
-import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Tables } from "../storage/tables.ts";
+import { auditChange } from "./audit-change.ts";
 import { findApp, type OfApp } from "./apps.ts";
 import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
@@ -82,7 +82,7 @@ export async function putBudget(
       .executeTakeFirstOrThrow();
     if (before === undefined || JSON.stringify(audited(before)) !== JSON.stringify(audited(after))) {
       const action = before === undefined ? "budget.created" : "budget.changed";
-      await record(tx, { workspaceId, actor, action, target: after.id, before: before ?? null, after });
+      await auditChange(tx, { workspaceId, actor, action, object: after.id, before: before ?? null, after }, audited);
     }
     return { view: await one(tx, workspaceId, after), isNew: before === undefined };
   });
@@ -100,7 +100,11 @@ export async function deleteBudget(
     refuseManagedByFile(before);
     allowMatch(precondition, await one(tx, workspaceId, before));
     await tx.deleteFrom("budgets").where("workspace_id", "=", workspaceId).where("id", "=", before.id).execute();
-    await record(tx, { workspaceId, actor, action: "budget.deleted", target: before.id, before, after: null });
+    await auditChange(
+      tx,
+      { workspaceId, actor, action: "budget.deleted", object: before.id, before, after: null },
+      audited,
+    );
     return before.id;
   });
 }
@@ -166,25 +170,6 @@ async function views(
         },
       },
     ];
-  });
-}
-
-interface Change extends Pick<OfApp, "workspaceId" | "actor"> {
-  readonly action: string;
-  readonly target: string;
-  readonly before: BudgetRow | null;
-  readonly after: BudgetRow | null;
-}
-
-async function record(tx: Transacting, { workspaceId, actor, action, target, before, after }: Change): Promise<void> {
-  const kept = (row: BudgetRow | null) => (row === null ? null : audited(row));
-  await writeAudit(tx, {
-    workspaceId,
-    actorKeyId: actor,
-    action,
-    object: target,
-    before: kept(before),
-    after: kept(after),
   });
 }
 

@@ -5,8 +5,8 @@ import { generateKey, hashKey, type KeyKind, visibleParts } from "../auth/key-fo
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { announceChange } from "../storage/announce.ts";
-import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
+import { auditChange, type Change } from "./audit-change.ts";
 import { refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
 import type { OfWorkspace } from "./apps.ts";
 import { appOf, type GivenKey, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
@@ -193,20 +193,10 @@ function kindOf({ prefix, app_id }: KeyRow): KeyKind {
   return prefix === "svc_test_" ? "test" : "live";
 }
 
-interface Change extends OfWorkspace {
-  readonly action: string;
-  readonly before: KeyRow | null;
-  readonly after: KeyRow;
-}
-
-async function record(tx: Transacting, { workspaceId, actor, action, before, after }: Change): Promise<void> {
-  await writeAudit(tx, {
-    workspaceId,
-    actorKeyId: actor,
-    action,
-    object: after.id,
-    before: before === null ? null : audited(before),
-    after: audited(after),
-  });
-  await announceChange(tx, "keys", after.id);
+async function record(
+  tx: Transacting,
+  change: Omit<Change<KeyRow>, "object"> & { readonly after: KeyRow },
+): Promise<void> {
+  await auditChange(tx, { ...change, object: change.after.id }, audited);
+  await announceChange(tx, "keys", change.after.id);
 }

@@ -5,11 +5,11 @@ import { brand } from "../contract/ids.ts";
 import type { PlanView } from "../contract/plans.ts";
 import { pageOf } from "../lib/page.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
-import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
+import { auditChange, type Change } from "./audit-change.ts";
 import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
@@ -120,25 +120,13 @@ function factsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
   return { monthly_chat_tokens, credits_nano_usd };
 }
 
-interface Change extends OfPlan {
-  readonly action: string;
-  readonly before: PlanRow | null;
-  readonly after: PlanRow | null;
-}
-
-async function record(tx: Transacting, { actor, plan, action, before, after }: Change): Promise<void> {
-  const kept = (row: PlanRow | null) => {
-    if (row === null) return null;
+async function record(
+  tx: Transacting,
+  { plan, ...change }: OfPlan & Pick<Change<PlanRow>, "action" | "before" | "after">,
+): Promise<void> {
+  await auditChange(tx, { ...change, workspaceId: null, object: plan }, (row) => {
     const { monthly_chat_tokens, credits_usd } = view(row);
     return { monthly_chat_tokens, credits_usd };
-  };
-  await writeAudit(tx, {
-    workspaceId: null,
-    actorKeyId: actor,
-    action,
-    object: plan,
-    before: kept(before),
-    after: kept(after),
   });
 }
 

@@ -5,11 +5,11 @@ import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { pageOf } from "../lib/page.ts";
 import { announceChange } from "../storage/announce.ts";
-import { writeAudit } from "../storage/audit-log.ts";
 import type { Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
+import { auditChange, type Change } from "./audit-change.ts";
 import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
@@ -130,23 +130,11 @@ async function putPlan(tx: Transacting, workspaceId: WorkspaceId, plan: string |
   if (!(await putPlanBudgets(tx, workspaceId, plan))) throw badReference("plan", "`plan` names no plan that there is.");
 }
 
-interface Change extends Acting {
-  readonly workspaceId: WorkspaceId;
-  readonly action: string;
-  readonly before: WorkspaceRow | null;
-  readonly after: WorkspaceRow | null;
-}
-
-async function audit(tx: Transacting, { workspaceId, actor, action, before, after }: Change): Promise<void> {
-  const kept = (row: WorkspaceRow | null) => (row === null ? null : { slug: row.slug, plan: row.plan });
-  await writeAudit(tx, {
-    workspaceId,
-    actorKeyId: actor,
-    action,
-    object: workspaceId,
-    before: kept(before),
-    after: kept(after),
-  });
+async function audit(
+  tx: Transacting,
+  { workspaceId, ...change }: Omit<Change<WorkspaceRow>, "object"> & { readonly workspaceId: WorkspaceId },
+): Promise<void> {
+  await auditChange(tx, { ...change, workspaceId, object: workspaceId }, ({ slug, plan }) => ({ slug, plan }));
 }
 
 function view(row: WorkspaceRow): WorkspaceView {
