@@ -1,7 +1,8 @@
 // Connections and routes sent to the API are judged by the configuration file's own schema and cross-check: the same refusals in
 // the same words, all at once (contract 10).
 import type { z } from "zod";
-import { checkConnection, checkRoute, type SetUpScope } from "../config/cross-check.ts";
+import { checkConnection } from "../config/check-connection.ts";
+import { checkRoute, type SetUpScope } from "../config/check-route.ts";
 import { type FaultPath, formatPath } from "../config/fault.ts";
 import type { Entry } from "../config/raw-data.ts";
 import { type SchemaFault, schemaFaults } from "../config/schema-faults.ts";

@@ -1,13 +1,13 @@
 // The live list of models that routes of a workspace can name (spec 1.10; contract 6): by its connections and its plan.
 import { FEATURES } from "../contract/features.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
+import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
 import { type AccountModel, knownKinds, modelsOf } from "../directory/models-of.ts";
 import type { Adapters, Directory, VisibleAccount } from "../directory/snapshot.ts";
 import { type BillingClass, billingClassOf } from "../gateway/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
 import type { PriceBook } from "../metering/price.ts";
-import type { ProviderKind } from "../providers/provider.ts";
 import type { Database } from "../storage/database.ts";
 
 export interface ModelListServices {
@@ -96,11 +96,6 @@ function described({ name, speech, chat }: AccountModel, provider: ProviderKind)
     },
     languages: speech === null ? null : speech.languages === "any" ? ("any" as const) : [...speech.languages],
   };
-}
-
-/** A server of the operator's own may ask for none. */
-function needsCredential(kind: ProviderKind): boolean {
-  return kind !== "openai-compatible" && kind !== "sandbox";
 }
 
 /** One of the things it does is enough. Plain chat draws on the monthly tokens, the rest on credits (spec 2.5). */

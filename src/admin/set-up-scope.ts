@@ -2,7 +2,7 @@
 // workspace, its own. Read under the directory's lock, so that it is still so at the commit.
 import { sql } from "kysely";
 import type { Entry } from "../config/raw-data.ts";
-import type { SetUpScope } from "../config/cross-check.ts";
+import type { SetUpScope } from "../config/check-route.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";

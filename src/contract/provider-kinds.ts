@@ -12,3 +12,12 @@ export const PROVIDER_KINDS = [
   "sandbox",
 ] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+
+export function isKind(kind: string): kind is ProviderKind {
+  return PROVIDER_KINDS.some((name) => name === kind);
+}
+
+/** A server of the operator's own may ask for none. */
+export function needsCredential(kind: ProviderKind): boolean {
+  return kind !== "openai-compatible" && kind !== "sandbox";
+}

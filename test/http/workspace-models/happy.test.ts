@@ -55,6 +55,9 @@ test("spec 1.10: providers without a connection are listed as what an own accoun
 });
 
 test("contract 6: an account without a credential is not assignable; the sandbox needs none and is simulated", async () => {
+  // As an earlier version stored it.
+  await gateway.database.db.updateTable("connections").set({ credential: null }).where("id", "=", "keyless").execute();
+  await gateway.app.refreshDirectory();
   const models = modelsOf(await readModels(gateway, ADMIN_KEY));
   const keyless = models.filter((each) => each.connection === "keyless");
   assert(keyless.length > 0 && keyless.every((each) => !each.assignable && each.reason === "no_credential"));

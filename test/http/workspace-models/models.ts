@@ -24,7 +24,7 @@ function modelsFile(sandbox: Sandbox): ConfigurationFile {
       ...(standard.connections ?? []),
       { id: "el", kind: "elevenlabs", api_key: "el-secret-000001" },
       { id: "sim", kind: "sandbox" },
-      { id: "keyless", kind: "assemblyai" },
+      { id: "keyless", kind: "assemblyai", api_key: "aa-secret-000001" },
     ],
     plans: [{ id: "bare", monthly_chat_tokens: 0, credits_usd: "0" }],
     operator_keys: [{ id: "root", secret: OPERATOR_KEY }],

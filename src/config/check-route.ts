@@ -1,0 +1,103 @@
+// What the schema cannot see of a route: connections that are there, models that they have and that can be called, settings that
+// these take, purposes that lead somewhere (contract 10).
+import type { Capability } from "../contract/features.ts";
+import { isKind } from "../contract/provider-kinds.ts";
+import { checkSettings } from "./check-settings.ts";
+import type { FaultPath } from "./fault.ts";
+import { hasChatAdapter, hasSpeechAdapter, knownCapabilities, knownModelNames } from "./known-models.ts";
+import { entries, type Entry, field, map, text, unique } from "./raw-data.ts";
+import { type SchemaFault, suggestion } from "./schema-faults.ts";
+import { suggest } from "./suggest.ts";
+
+/** What can be referred to, by id. */
+export interface SetUpScope {
+  readonly connections: ReadonlyMap<string, Entry>;
+  readonly routes: ReadonlyMap<string, Entry>;
+}
+
+export function checkRoute(route: Entry, scope: SetUpScope): readonly SchemaFault[] {
+  const targets = entries(route.value, ["targets"], route.path).flatMap((target) => checkTarget(target, scope));
+  return [...targets, ...checkPurposes(route, scope)];
+}
+
+function checkTarget(target: Entry, scope: SetUpScope): readonly SchemaFault[] {
+  const id = text(target.value, "connection");
+  const model = text(target.value, "model");
+  if (id === undefined) return [];
+  const connection = scope.connections.get(id);
+  if (connection === undefined)
+    return [dangling([...target.path, "connection"], "connection", id, scope.connections.keys())];
+  const kind = text(connection.value, "kind");
+  // A kind that does not exist is one fault, not one more for every target.
+  if (model === undefined || kind === undefined || !isKind(kind)) return [];
+  const path = [...target.path, "model"];
+  const capabilities = capabilitiesOf(connection, model);
+  if (capabilities === null) {
+    const names = [...Object.keys(map(field(connection.value, "models"))), ...knownModelNames(kind)];
+    const near = suggest(model, names);
+    const others = near === undefined && names.length > 0 ? `; it knows ${someOf(names)}` : "";
+    const message = `the catalogue does not know \`${model}\` of kind '${kind}'${others}; declare it under \`models\` of connection \`${id}\``;
+    return [{ path, message, ...suggestion(near) }];
+  }
+  if (capabilities.length === 0)
+    return [{ path, message: `\`${model}\` is declared without any capability, so nothing can be routed to it` }];
+  if (capabilities.includes("audio_input") && !hasSpeechAdapter(kind)) {
+    return [
+      { path, message: `kind '${kind}' has no adapter for audio in this version; it can be routed for \`chat\`` },
+    ];
+  }
+  if (capabilities.includes("chat") && !hasChatAdapter(kind))
+    return [{ path, message: `kind '${kind}' has no adapter for chat; it can be routed for \`audio_input\`` }];
+  return checkSettings(target, kind, capabilities, text(map(field(connection.value, "models"))[model], "dialect"));
+}
+
+const SHOWN_NAMES = 3;
+
+/** For a name that resembles none. */
+function someOf(names: readonly string[]): string {
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more (docs/providers.md)` : "";
+  return `${names
+    .slice(0, SHOWN_NAMES)
+    .map((name) => `\`${name}\``)
+    .join(", ")}${more}`;
+}
+
+/** A declaration beats the catalogue; null: neither has the model. */
+function capabilitiesOf(connection: Entry, model: string): readonly Capability[] | null {
+  const models = map(field(connection.value, "models"));
+  const kind = text(connection.value, "kind") ?? "";
+  if (!Object.hasOwn(models, model)) return knownCapabilities(kind, model);
+  const declared = field(models[model], "capabilities");
+  if (!Array.isArray(declared)) return ["chat"];
+  return declared.filter((name): name is Capability => name === "audio_input" || name === "chat");
+}
+
+export function checkPurposes(owner: Entry, scope: SetUpScope): readonly SchemaFault[] {
+  const purposes = entries(owner.value, ["purposes"], owner.path);
+  return [
+    ...purposes.flatMap((purpose) => checkReference(purpose, "route", scope.routes)),
+    ...unique(purposes, "purpose"),
+  ];
+}
+
+export function takesAudio(route: Entry, scope: SetUpScope): boolean {
+  return entries(route.value, ["targets"]).some((target) => {
+    const connection = scope.connections.get(text(target.value, "connection") ?? "");
+    const model = text(target.value, "model");
+    return (
+      connection !== undefined &&
+      model !== undefined &&
+      capabilitiesOf(connection, model)?.includes("audio_input") === true
+    );
+  });
+}
+
+export function checkReference(owner: Entry, name: string, known: ReadonlyMap<string, Entry>): readonly SchemaFault[] {
+  const id = text(owner.value, name);
+  if (id === undefined || known.has(id)) return [];
+  return [dangling([...owner.path, name], name === "plan" ? "plan" : "route", id, known.keys())];
+}
+
+export function dangling(path: FaultPath, what: string, id: string, known: Iterable<string>): SchemaFault {
+  return { path, message: `there is no ${what} \`${id}\``, ...suggestion(suggest(id, known)) };
+}
