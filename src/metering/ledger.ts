@@ -1,17 +1,16 @@
 // What every paid call leaves behind (contract 9): reserved before its first byte goes out, settled after, both durable and
-// both gathered over concurrent requests into few transactions. Locks are taken attempts, budgets, slots, each in id order.
+// both gathered over concurrent requests into few transactions (ledger-batch.ts).
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
-import { isBadData, transact, transactAgain } from "../storage/transact.ts";
+import { isAway, isBadData, transact, transactAgain } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
-import { reserveBatch } from "./reserve-batch.ts";
-import { settleBatch } from "./settle-batch.ts";
+import { type LedgerBatch, runLedgerBatch } from "./ledger-batch.ts";
 import { sweepAttempts } from "./sweep-attempts.ts";
 
 /** `aborted`: the caller hung up or cancelled, and is charged as run. */
@@ -121,29 +120,79 @@ export interface LedgerOptions {
   readonly nowMs?: () => number;
 }
 
+/** One of either kind, on its way into a batch. */
+type Entry = { readonly reservation: Reservation } | { readonly settlement: Settlement };
+type Answer = { readonly reserved: Reserved } | { readonly settled: Settled } | { readonly error: unknown };
+
 export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions): Ledger {
-  const restFactor = database.engine === "pglite" ? EMBEDDED_REST_FACTOR : 0;
-  const options = { maxItems: MAX_BATCH, restFactor, isOneItemsFault: isBadData };
+  const runIn = (tx: Transacting, batch: Partial<LedgerBatch>) =>
+    runLedgerBatch(tx, { seal, nowMs: nowMs() }, { reservations: [], settlements: [], ...batch });
+  const settleAgain = (settlements: readonly Settlement[]) =>
+    transactAgain(batches(database), (tx) => runIn(tx, { settlements }));
+
+  /** A paid answer in hand is not given up with the session: what was settled stays settled. A reservation is refused with it. */
+  const run = async (entries: readonly Entry[]): Promise<readonly Answer[]> => {
+    const reservations = entries.flatMap((entry) => ("reservation" in entry ? [entry.reservation] : []));
+    const settlements = entries.flatMap((entry) => ("settlement" in entry ? [entry.settlement] : []));
+    try {
+      const { reserved, settled } = await (reservations.length === 0
+        ? settleAgain(settlements)
+        : transact(batches(database), (tx) => runIn(tx, { reservations, settlements })));
+      return inOrder(entries, reserved.map(asReserved), settled.map(asSettled));
+    } catch (error) {
+      if (reservations.length === 0 || settlements.length === 0 || !isAway(error)) throw error;
+      const { settled } = await settleAgain(settlements);
+      return inOrder(
+        entries,
+        reservations.map(() => ({ error })),
+        settled.map(asSettled),
+      );
+    }
+  };
+  const enqueue = createBatcher(run, {
+    maxItems: MAX_BATCH,
+    restFactor: database.engine === "pglite" ? EMBEDDED_REST_FACTOR : 0,
+    isOneItemsFault: isBadData,
+  });
+
   return {
-    reserve: createBatcher(
-      (items: readonly Reservation[]) => transact(batches(database), (tx) => reserveBatch(tx, items, nowMs())),
-      options,
-    ),
-    settle: createBatcher(
-      // A paid answer in hand is not given up with the session: what was settled stays settled.
-      (items: readonly Settlement[]) => transactAgain(batches(database), (tx) => settleBatch(tx, seal, items)),
-      options,
-    ),
-    settleTogether: (items) => transact(batches(database), (tx) => settleBatch(tx, seal, items)),
-    reserveIn: async (tx, reservation) => only(await reserveBatch(tx, [reservation], nowMs())),
-    settleIn: async (tx, settlement) => only(await settleBatch(tx, seal, [settlement])),
+    reserve: async (reservation) => {
+      const answer = await enqueue({ reservation });
+      if ("reserved" in answer) return answer.reserved;
+      throw "error" in answer ? answer.error : new Error("a reservation was answered as a settlement");
+    },
+    settle: async (settlement) => {
+      const answer = await enqueue({ settlement });
+      if ("settled" in answer) return answer.settled;
+      throw "error" in answer ? answer.error : new Error("a settlement was answered as a reservation");
+    },
+    settleTogether: async (settlements) =>
+      (await transact(batches(database), (tx) => runIn(tx, { settlements }))).settled,
+    reserveIn: async (tx, reservation) => only((await runIn(tx, { reservations: [reservation] })).reserved),
+    settleIn: async (tx, settlement) => only((await runIn(tx, { settlements: [settlement] })).settled),
     sweepReservations: () => sweeps(database).transaction((tx) => sweepAttempts(tx)),
     budgetsOf: (workspaceId, appId) =>
       database.inWorkspace(workspaceId, (tx) => readBudgetStates(tx, workspaceId, appId)),
   };
 }
 
-function only<Answer>(answers: readonly Answer[]): Answer {
+const asReserved = (reserved: Reserved): Answer => ({ reserved });
+const asSettled = (settled: Settled): Answer => ({ settled });
+
+function inOrder(
+  entries: readonly Entry[],
+  reserved: readonly Answer[],
+  settled: readonly Answer[],
+): readonly Answer[] {
+  const [reservations, settlements] = [reserved.values(), settled.values()];
+  return entries.map((entry) => {
+    const { value } = ("reservation" in entry ? reservations : settlements).next();
+    if (value === undefined) throw new Error("an entry of the ledger without an answer");
+    return value;
+  });
+}
+
+function only<T>(answers: readonly T[]): T {
   const [answer] = answers;
   if (answer === undefined || answers.length !== 1) throw new Error(`${answers.length} answers to one question`);
   return answer;

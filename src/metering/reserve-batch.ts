@@ -1,8 +1,9 @@
-// Reserves a batch of attempts in one transaction: judges each against its app's budgets in the order they came, marks the
-// slots of those that pass as dispatched, and writes their rows. Nothing is called before this is committed.
+// Judges a batch of reservations against their apps' budgets in the order they came, marks the slots of those that pass as
+// dispatched, and writes their rows (ledger-batch.ts). Nothing is called before that is committed.
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { type BudgetRow, changeWindows, lockBudgetsOf } from "../storage/budget-windows.ts";
+import type { BudgetRow, WindowChange } from "../storage/budget-windows.ts";
+import { PREPARED } from "../storage/prepared.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, Reserved } from "./ledger.ts";
@@ -11,12 +12,27 @@ import { withWindows } from "./read-budgets.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
 
-export async function reserveBatch(
+/** Reservations that have been judged, those that pass with their slots dispatched. */
+export interface Reserving {
+  readonly verdicts: readonly Reserved[];
+  readonly admitted: readonly Admitted[];
+  /** Of those admitted. */
+  readonly moves: readonly WindowChange[];
+}
+
+interface Admitted {
+  readonly item: Reservation;
+  readonly budgets: readonly BudgetState[];
+}
+
+/** The rows of all their budgets are held. `before`: what changes in the windows besides, and comes first. */
+export async function judgeReservations(
   tx: Transacting,
   batch: readonly Reservation[],
-  nowMs: number,
-): Promise<readonly Reserved[]> {
-  const ledgers = await lockedBudgets(tx, batch);
+  rows: readonly BudgetRow[],
+  before: readonly WindowChange[],
+): Promise<Reserving> {
+  const ledgers = await budgetsOf(tx, rows, before);
   const lost = new Set<Reservation>();
   let verdicts: ReadonlyMap<Reservation, Verdict>;
   // A slot lost to another process gives its share of the budget back to those behind it, so they are judged again.
@@ -37,9 +53,9 @@ export async function reserveBatch(
     const verdict = verdicts.get(item);
     return verdict !== undefined && "budgets" in verdict ? [{ item, budgets: verdict.budgets }] : [];
   });
-  await changeWindows(
-    tx,
-    admitted.flatMap(({ item, budgets }) =>
+  return {
+    admitted,
+    moves: admitted.flatMap(({ item, budgets }) =>
       budgets.map((budget) => ({
         budgetId: budget.id,
         windowStart: budget.windowStart,
@@ -51,13 +67,12 @@ export async function reserveBatch(
         reservedTokens: BigInt(item.tokens ?? 0),
       })),
     ),
-  );
-  await insertAttempts(tx, admitted, nowMs);
-  return batch.map((item) => {
-    const verdict = verdicts.get(item);
-    if (verdict === undefined) return { ok: false, slotLost: true };
-    return "exceeded" in verdict ? { ok: false, exceeded: verdict.exceeded } : { ok: true };
-  });
+    verdicts: batch.map((item) => {
+      const verdict = verdicts.get(item);
+      if (verdict === undefined) return { ok: false, slotLost: true };
+      return "exceeded" in verdict ? { ok: false, exceeded: verdict.exceeded } : { ok: true };
+    }),
+  };
 }
 
 /** The budgets that each reservation is judged by, all of them locked. */
@@ -66,11 +81,12 @@ interface Ledgers {
   readonly idsOf: (item: Reservation) => readonly string[];
 }
 
-async function lockedBudgets(tx: Transacting, batch: readonly Reservation[]): Promise<Ledgers> {
-  const rows = await lockBudgetsOf(tx, [
-    ...new Map(batch.map((item) => [`${item.appId} ${item.funding}`, item])).values(),
-  ]);
-  const states = await withWindows(tx, rows);
+async function budgetsOf(
+  tx: Transacting,
+  rows: readonly BudgetRow[],
+  before: readonly WindowChange[],
+): Promise<Ledgers> {
+  const states = (await withWindows(tx, rows)).map((state) => addMoves(state, before));
   const paysFor = (row: BudgetRow, item: Reservation) =>
     row.workspace_id === item.workspaceId &&
     (row.kind === "budget" ? row.app_id === item.appId : row.kind === item.funding);
@@ -78,6 +94,24 @@ async function lockedBudgets(tx: Transacting, batch: readonly Reservation[]): Pr
     states: new Map(states.map((state) => [state.id, state])),
     idsOf: (item) => rows.flatMap((row) => (paysFor(row, item) ? [row.id] : [])),
   };
+}
+
+function addMoves(state: BudgetState, moves: readonly WindowChange[]): BudgetState {
+  const own = moves.filter(
+    (move) => move.budgetId === state.id && move.windowStart.getTime() === state.windowStart.getTime(),
+  );
+  return own.reduce(
+    (sum, move) => ({
+      ...sum,
+      spentNanoUsd: sum.spentNanoUsd + move.spentNanoUsd,
+      spentAudioMs: sum.spentAudioMs + move.spentAudioMs,
+      spentTokens: sum.spentTokens + move.spentTokens,
+      reservedNanoUsd: sum.reservedNanoUsd + move.reservedNanoUsd,
+      reservedAudioMs: sum.reservedAudioMs + move.reservedAudioMs,
+      reservedTokens: sum.reservedTokens + move.reservedTokens,
+    }),
+    state,
+  );
 }
 
 function judgeInTurn(batch: readonly Reservation[], { states, idsOf }: Ledgers): ReadonlyMap<Reservation, Verdict> {
@@ -101,11 +135,7 @@ function amountsOf(item: Reservation): Amounts {
   return { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs), tokens: BigInt(item.tokens ?? 0) };
 }
 
-async function insertAttempts(
-  tx: Transacting,
-  admitted: readonly { readonly item: Reservation; readonly budgets: readonly BudgetState[] }[],
-  nowMs: number,
-): Promise<void> {
+export async function insertAttempts(tx: Transacting, admitted: readonly Admitted[], nowMs: number): Promise<void> {
   if (admitted.length === 0) return;
   const rows = admitted.map(({ item, budgets }) => ({
     id: item.attemptId,
@@ -132,7 +162,7 @@ async function insertAttempts(
   const columns = sql.raw(
     "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, audio_ms, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, windows",
   );
-  await sql`insert into attempts (${columns}, deadline_at)
+  await sql`${PREPARED} insert into attempts (${columns}, deadline_at)
     select ${columns}, patchbay_now() + deadline_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
       position int, billing_class text, purpose text, audio_ms bigint, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,

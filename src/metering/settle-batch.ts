@@ -1,13 +1,13 @@
-// Settles a batch of attempts in one transaction: outcome and charge on the row, reservation to spent on the budgets, and the
-// end of the idempotency slot (spec 4.1.2). What is settled stays settled: a second time changes nothing.
+// Settles a batch of attempts (ledger-batch.ts): outcome and charge on the row, reservation to spent on the budgets, and the end
+// of the idempotency slot (spec 4.1.2). What is settled stays settled: a second time changes nothing.
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { changeWindows, lockBudgets, type WindowChange } from "../storage/budget-windows.ts";
+import type { WindowChange } from "../storage/budget-windows.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
 
-interface OpenAttempt {
+export interface OpenAttempt {
   readonly id: string;
   readonly audio_ms: bigint;
   readonly reserved_nano_usd: bigint;
@@ -15,30 +15,29 @@ interface OpenAttempt {
   readonly windows: unknown;
 }
 
-export async function settleBatch(
-  tx: Transacting,
-  seal: Seal,
-  batch: readonly Settlement[],
-): Promise<readonly Settled[]> {
-  const open = await lockOpen(
-    tx,
-    batch.map((item) => item.attemptId),
-  );
-  // Twice in one batch: the first one counts.
-  const changed = new Set(
-    batch.filter(
-      (item, index) =>
-        open.has(item.attemptId) && batch.findIndex((other) => other.attemptId === item.attemptId) === index,
-    ),
-  );
-  await moveReservations(
-    tx,
-    [...changed].flatMap((item) => {
-      const attempt = open.get(item.attemptId);
-      return attempt === undefined ? [] : [{ attempt, ...spentBy(item, attempt) }];
-    }),
-  );
-  await writeOutcomes(tx, [...changed], open);
+/** Settlements whose rows are written and held: what they change besides. */
+export interface Settling {
+  readonly batch: readonly Settlement[];
+  /** Those that settle something; twice in one batch, the first one counts. */
+  readonly changed: ReadonlySet<Settlement>;
+  readonly moves: readonly WindowChange[];
+}
+
+/** Writes the outcomes, which holds the rows; in id order, as everywhere. */
+export async function beginSettling(tx: Transacting, batch: readonly Settlement[]): Promise<Settling> {
+  const firsts = new Map(batch.toReversed().map((item) => [item.attemptId, item]));
+  const open = await writeOutcomes(tx, [...firsts.values()]);
+  const changed = new Set([...firsts.values()].filter((item) => open.has(item.attemptId)));
+  const moves = [...changed].flatMap((item) => {
+    const attempt = open.get(item.attemptId);
+    return attempt === undefined ? [] : movesOf({ attempt, ...spentBy(item, attempt) });
+  });
+  return { batch, changed, moves };
+}
+
+/** The budgets are held, and have been moved or will be. */
+export async function finishSettling(tx: Transacting, seal: Seal, settling: Settling): Promise<readonly Settled[]> {
+  const { batch, changed } = settling;
   const ended = new Set<Settlement>();
   for (const item of [...changed].toSorted(bySlot))
     if (item.slot !== undefined && (await endSlot(tx, seal, item.slot))) ended.add(item);
@@ -50,15 +49,6 @@ export async function settleBatch(
   return batch.map((item) => ({ changed: changed.has(item), slotEnded: ended.has(item) }));
 }
 
-export async function lockOpen(tx: Transacting, ids: readonly string[]): Promise<ReadonlyMap<string, OpenAttempt>> {
-  const { rows } = await sql<OpenAttempt>`
-    select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
-    where state = 'open' and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
-    tx,
-  );
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
 export interface Move {
   readonly attempt: OpenAttempt;
   readonly nanoUsd: bigint;
@@ -67,20 +57,16 @@ export interface Move {
 }
 
 /** Gives the reservation back and spends what was used, in the windows where it was taken. */
-export async function moveReservations(tx: Transacting, moves: readonly Move[]): Promise<void> {
-  const changes: WindowChange[] = moves.flatMap(({ attempt, nanoUsd, audioMs, tokens }) =>
-    readWindowKeys(attempt.windows).map((key) => ({
-      ...key,
-      spentNanoUsd: nanoUsd,
-      spentAudioMs: audioMs,
-      reservedNanoUsd: -attempt.reserved_nano_usd,
-      reservedAudioMs: -attempt.audio_ms,
-      spentTokens: tokens,
-      reservedTokens: -attempt.reserved_tokens,
-    })),
-  );
-  await lockBudgets(tx, [...new Set(changes.map((change) => change.budgetId))]);
-  await changeWindows(tx, changes);
+export function movesOf({ attempt, nanoUsd, audioMs, tokens }: Move): readonly WindowChange[] {
+  return readWindowKeys(attempt.windows).map((key) => ({
+    ...key,
+    spentNanoUsd: nanoUsd,
+    spentAudioMs: audioMs,
+    reservedNanoUsd: -attempt.reserved_nano_usd,
+    reservedAudioMs: -attempt.audio_ms,
+    spentTokens: tokens,
+    reservedTokens: -attempt.reserved_tokens,
+  }));
 }
 
 /** Budgets count what was delivered, or run for a caller who left; failed attempts are the operator's. */
@@ -100,17 +86,13 @@ export function spentTokens(usage: TokenUsage | undefined, reserved: bigint): bi
   return used < reserved ? used : reserved;
 }
 
-async function writeOutcomes(
-  tx: Transacting,
-  items: readonly Settlement[],
-  open: ReadonlyMap<string, OpenAttempt>,
-): Promise<void> {
-  if (items.length === 0) return;
-  const rows = items.map((item) => ({
+/** Answers those that were open, as they were reserved. */
+async function writeOutcomes(tx: Transacting, items: readonly Settlement[]): Promise<ReadonlyMap<string, OpenAttempt>> {
+  if (items.length === 0) return new Map();
+  const given = items.map((item) => ({
     id: item.attemptId,
     outcome: item.outcome,
     provider_ms: item.providerMs,
-    provider_seconds_flag: differs(item.providerMs, Number(open.get(item.attemptId)?.audio_ms ?? 0n)),
     audio_ms: item.audioMs ?? null,
     billable_audio_ms: item.billableAudioMs,
     charge_nano_usd: item.chargeNanoUsd.toString(),
@@ -121,23 +103,22 @@ async function writeOutcomes(
     cached_input_tokens: item.usage?.cachedInputTokens ?? null,
     usage_source: item.usage?.source ?? null,
   }));
-  await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome,
-      audio_ms = coalesce(given.audio_ms, attempts.audio_ms), provider_ms = given.provider_ms,
-      provider_seconds_flag = given.provider_seconds_flag, billable_audio_ms = given.billable_audio_ms,
-      charge_nano_usd = given.charge_nano_usd, provider_request_id = given.provider_request_id, receipts = given.receipts,
-      input_tokens = given.input_tokens, output_tokens = given.output_tokens,
-      cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (id text, outcome text, provider_ms bigint, provider_seconds_flag boolean, audio_ms bigint,
-      billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb, input_tokens bigint, output_tokens bigint,
-      cached_input_tokens bigint, usage_source text)
-    where attempts.id = given.id and attempts.state = 'open'`.execute(tx);
-}
-
-/** Contract 3 "Seconds": more than 2 % or 1 s apart. */
-function differs(providerMs: number | null, measuredMs: number): boolean {
-  if (providerMs === null) return false;
-  const apart = Math.abs(providerMs - measuredMs);
-  return apart > 1000 || apart * 50 > measuredMs;
+  // Contract 3 "Seconds": flagged when more than 2 % or 1 s apart.
+  const { rows } = await sql<OpenAttempt>`
+    with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
+        provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb,
+        input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, usage_source text)),
+      held as materialized (select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
+        where state = 'open' and id in (select id from given) order by id for update)
+    update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome,
+      audio_ms = coalesce(given.audio_ms, held.audio_ms), provider_ms = given.provider_ms,
+      provider_seconds_flag = coalesce(abs(given.provider_ms - held.audio_ms) > least(1000, held.audio_ms / 50.0), false),
+      billable_audio_ms = given.billable_audio_ms, charge_nano_usd = given.charge_nano_usd,
+      provider_request_id = given.provider_request_id, receipts = given.receipts, input_tokens = given.input_tokens,
+      output_tokens = given.output_tokens, cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
+    from held join given using (id) where attempts.id = held.id
+    returning held.id, held.audio_ms, held.reserved_nano_usd, held.reserved_tokens, held.windows`.execute(tx);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<boolean> {
@@ -153,7 +134,7 @@ function bySlot(left: Settlement, right: Settlement): number {
   return Buffer.compare(left.slot.ref.keySha256, right.slot.ref.keySha256);
 }
 
-/** Written by `reserveBatch`. */
+/** Written by `insertAttempts`. */
 export function readWindowKeys(windows: unknown): readonly { readonly budgetId: string; readonly windowStart: Date }[] {
   const list = windows as readonly { readonly budget_id: string; readonly window_start: string }[];
   return list.map((window) => ({ budgetId: window.budget_id, windowStart: new Date(window.window_start) }));

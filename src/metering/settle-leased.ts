@@ -5,6 +5,7 @@ import type { LeaseId } from "../contract/ids.ts";
 import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";
 import { changeWindows, lockBudgets } from "../storage/budget-windows.ts";
 import type { Database, Transacting } from "../storage/database.ts";
+import { PREPARED } from "../storage/prepared.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { move } from "./grow-lease.ts";
@@ -80,7 +81,7 @@ async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): 
   );
   const inserted = await sql<{
     id: string;
-  }>`insert into attempts (${columns}, audio_ms, state, deadline_at, settled_at, billable_audio_ms)
+  }>`${PREPARED} insert into attempts (${columns}, audio_ms, state, deadline_at, settled_at, billable_audio_ms)
     select ${columns}, 0, 'settled', patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
       position int, billing_class text, purpose text, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb,

@@ -1,24 +1,24 @@
 // After a crash (contract 9): attempts still open past their deadline have an unknown outcome. The app pays nothing for them,
 // its reservation comes back, and the row says `unresolved` so that the operator can compare it with the provider's bill.
 import { sql } from "kysely";
+import { changeWindows, lockBudgets } from "../storage/budget-windows.ts";
 import type { Transacting } from "../storage/database.ts";
-import { lockOpen, moveReservations } from "./settle-batch.ts";
+import { movesOf, type OpenAttempt } from "./settle-batch.ts";
 
 /** The settlement of a call that just ended may still be on its way. */
 const GRACE_SECONDS = 30;
 const MAX_SWEPT = 500;
 
 export async function sweepAttempts(tx: Transacting): Promise<number> {
-  const { rows } = await sql<{ id: string }>`
-    select id from attempts where state = 'open' and deadline_at + ${sql.lit(GRACE_SECONDS)} * interval '1 second' <= patchbay_now()
+  const { rows } = await sql<OpenAttempt>`
+    select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
+    where state = 'open' and deadline_at + ${sql.lit(GRACE_SECONDS)} * interval '1 second' <= patchbay_now()
     order by id limit ${sql.lit(MAX_SWEPT)} for update skip locked`.execute(tx);
   if (rows.length === 0) return 0;
   const ids = rows.map((row) => row.id);
-  const open = await lockOpen(tx, ids);
-  await moveReservations(
-    tx,
-    [...open.values()].map((attempt) => ({ attempt, nanoUsd: 0n, audioMs: 0n, tokens: 0n })),
-  );
+  const moves = rows.flatMap((attempt) => movesOf({ attempt, nanoUsd: 0n, audioMs: 0n, tokens: 0n }));
+  await lockBudgets(tx, [...new Set(moves.map((move) => move.budgetId))]);
+  await changeWindows(tx, moves);
   await sql`update attempts set state = 'settled', settled_at = patchbay_now(), outcome = 'unknown', unresolved = true,
       billable_audio_ms = 0, charge_nano_usd = 0
     where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) and state = 'open'`.execute(tx);

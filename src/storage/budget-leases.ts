@@ -3,6 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import type { WindowKey } from "./budget-windows.ts";
+import { PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -30,7 +31,7 @@ const COLUMNS = sql.raw("id, granted_nano_usd, granted_tokens, settled_nano_usd,
 /** Those still open. */
 export async function lockLeases(tx: Handle, ids: readonly string[]): Promise<ReadonlyMap<string, LeaseRow>> {
   if (ids.length === 0) return new Map();
-  const { rows } = await sql<LeaseRow>`select ${COLUMNS} from budget_leases
+  const { rows } = await sql<LeaseRow>`${PREPARED} select ${COLUMNS} from budget_leases
     where state = 'open' and id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))
     order by id for update`.execute(tx);
   return new Map(rows.map((row) => [row.id, row]));
@@ -78,7 +79,7 @@ export async function addSettled(tx: Handle, changes: readonly LeaseChange[]): P
     nano_usd: nanoUsd.toString(),
     tokens: tokens.toString(),
   }));
-  await sql`update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
+  await sql`${PREPARED} update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
     from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, nano_usd bigint, tokens bigint)
     where l.id = given.id`.execute(tx);
 }

@@ -1,6 +1,7 @@
 // Budgets and what their windows hold (contract 9). Whoever changes a window holds its budget's row, taken in id order.
 import { type Kysely, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -51,28 +52,48 @@ export interface WindowChange extends WindowKey {
 }
 
 export async function readBudgets(db: Handle, apps: readonly AppOf[]): Promise<readonly BudgetRow[]> {
-  return (await selectBudgets(apps, sql``).execute(db)).rows;
+  return (await selectBudgets(apps, [], sql``).execute(db)).rows;
 }
 
-/** Held to the end of the transaction: reservations on one app's budgets happen one after another, on every process. */
-export async function lockBudgetsOf(tx: Handle, apps: readonly AppOf[]): Promise<readonly BudgetRow[]> {
-  return (await selectBudgets(apps, sql`for update of b`).execute(tx)).rows;
+/**
+ * Held to the end of the transaction: reservations on one app's budgets happen one after another, on every process. `ids`: of others,
+ * held along with them.
+ */
+export async function lockBudgetsOf(
+  tx: Handle,
+  apps: readonly AppOf[],
+  ids: readonly string[] = [],
+): Promise<readonly BudgetRow[]> {
+  return (await selectBudgets(apps, ids, sql`for update of b`).execute(tx)).rows;
 }
 
-function selectBudgets(apps: readonly AppOf[], locking: ReturnType<typeof sql>) {
-  const list = apps.map(({ workspaceId, appId, funding }) => ({ workspace_id: workspaceId, app_id: appId, funding }));
-  const asked = sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (workspace_id text, app_id text, funding text)`;
-  return sql<BudgetRow>`
+/** Each way to a budget by an index of its own, and none that nobody asked for. */
+function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: ReturnType<typeof sql>) {
+  const ways = [
+    ...(ids.length === 0 ? [] : [sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)`]),
+    ...(apps.length === 0 ? [] : [ownBudgets(apps)]),
+    ...(apps.some((app) => app.funding !== undefined && app.funding !== "none") ? [planBudgets(apps)] : []),
+  ];
+  return sql<BudgetRow>`${PREPARED}
     select b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, patchbay_now() as now
-    from budgets b
-    where (b.workspace_id, b.app_id) in (select workspace_id, app_id from ${asked})
-      or (b.kind <> 'budget' and (b.workspace_id, b.kind) in (select workspace_id, funding from ${asked}))
-    order by b.id ${locking}`;
+    from budgets b where b.id in (${sql.join(ways, sql` union all `)}) order by b.id ${locking}`;
+}
+
+function ownBudgets(apps: readonly AppOf[]) {
+  const asked = apps.map(({ workspaceId, appId }) => ({ workspace_id: workspaceId, app_id: appId }));
+  return sql`select own.id from budgets own join jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, app_id text)
+    on own.app_id = asked.app_id and own.workspace_id = asked.workspace_id`;
+}
+
+function planBudgets(apps: readonly AppOf[]) {
+  const asked = apps.map(({ workspaceId, funding }) => ({ workspace_id: workspaceId, kind: funding }));
+  return sql`select of_plan.id from budgets of_plan join jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, kind text)
+    on of_plan.kind <> 'budget' and of_plan.workspace_id = asked.workspace_id and of_plan.kind = asked.kind`;
 }
 
 export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`select id from budgets where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
+  await sql`${PREPARED} select id from budgets where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
     tx,
   );
 }
@@ -83,7 +104,7 @@ export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promi
     budget_id: budgetId,
     window_start: windowStart.toISOString(),
   }));
-  const { rows } = await sql<WindowRow>`
+  const { rows } = await sql<WindowRow>`${PREPARED}
     select w.budget_id, w.spent_nano_usd, w.reserved_nano_usd, w.spent_audio_ms, w.reserved_audio_ms,
       w.spent_tokens, w.reserved_tokens
     from budget_windows w join jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz)
@@ -91,28 +112,46 @@ export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promi
   return rows;
 }
 
-/** Adds to each window, first made where it is missing. The budgets' rows are held; a budget deleted meanwhile is skipped. */
+/** Adds to each window, which is made where it is missing. The budgets' rows are held; a budget deleted meanwhile is skipped. */
 export async function changeWindows(tx: Handle, changes: readonly WindowChange[]): Promise<void> {
   const list = sumByWindow(changes);
   if (list.length === 0) return;
-  const asked = sql`jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
-    as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint, reserved_audio_ms bigint,
-      spent_tokens bigint, reserved_tokens bigint)`;
+  // A window is made once and changed a million times.
+  const changed = await addToWindows(tx, list);
+  const missing = list.filter((sum) => !changed.has(keyOf(sum)));
+  if (missing.length === 0) return;
   await sql`insert into budget_windows (budget_id, window_start)
-    select asked.budget_id, asked.window_start from ${asked} join budgets b on b.id = asked.budget_id
+    select asked.budget_id, asked.window_start from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb)
+      as asked (budget_id text, window_start timestamptz) join budgets b on b.id = asked.budget_id
     on conflict do nothing`.execute(tx);
-  await sql`update budget_windows w set
+  await addToWindows(tx, missing);
+}
+
+/** Those that were there. */
+async function addToWindows(tx: Handle, list: readonly WindowSum[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ budget_id: string; window_start: Date }>`${PREPARED} update budget_windows w set
       spent_nano_usd = w.spent_nano_usd + asked.spent_nano_usd, reserved_nano_usd = w.reserved_nano_usd + asked.reserved_nano_usd,
       spent_audio_ms = w.spent_audio_ms + asked.spent_audio_ms, reserved_audio_ms = w.reserved_audio_ms + asked.reserved_audio_ms,
       spent_tokens = w.spent_tokens + asked.spent_tokens, reserved_tokens = w.reserved_tokens + asked.reserved_tokens
-    from ${asked} where w.budget_id = asked.budget_id and w.window_start = asked.window_start`.execute(tx);
+    from jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
+      as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint,
+        reserved_audio_ms bigint, spent_tokens bigint, reserved_tokens bigint)
+    where w.budget_id = asked.budget_id and w.window_start = asked.window_start
+    returning w.budget_id, w.window_start`.execute(tx);
+  return new Set(rows.map((row) => keyOf({ budget_id: row.budget_id, window_start: row.window_start.toISOString() })));
+}
+
+type WindowSum = ReturnType<typeof sumByWindow>[number];
+
+function keyOf({ budget_id, window_start }: Pick<WindowSum, "budget_id" | "window_start">): string {
+  return `${budget_id} ${window_start}`;
 }
 
 /** An update touches a row once however often its key is listed: sum first. */
-function sumByWindow(changes: readonly WindowChange[]): readonly Record<string, string>[] {
+function sumByWindow(changes: readonly WindowChange[]) {
   const sums = new Map<string, WindowChange>();
   for (const change of changes) {
-    const key = `${change.budgetId} ${change.windowStart.toISOString()}`;
+    const key = keyOf({ budget_id: change.budgetId, window_start: change.windowStart.toISOString() });
     const sum = sums.get(key);
     sums.set(
       key,

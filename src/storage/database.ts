@@ -7,6 +7,7 @@ import type { DataDirLock } from "./data-dir-lock.ts";
 import { migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory } from "./pglite.ts";
+import { prepareMarked } from "./prepared.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
 import type { Tables } from "./tables.ts";
@@ -155,6 +156,7 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
     application_name: "patchbay",
     onConnect: (client) => {
       watch(client);
+      prepareMarked(client);
       return prepareConnection(client);
     },
     types: {

@@ -1,6 +1,7 @@
 // The request log (contract 10): written in batches, read by the app it belongs to, gone after its retention.
 import { type Kysely, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { PREPARED } from "./prepared.ts";
 import type { AttemptRow, JobRow, RequestRow, Tables } from "./tables.ts";
 
 export interface RequestOwner {
@@ -27,7 +28,7 @@ export async function insertRequests(db: Kysely<Tables>, rows: readonly NewReque
   const columns = sql.raw(
     "id, workspace_id, app_id, key_id, endpoint, status, code, test_mode, asked, purpose, route, route_version, refusal, candidates, key_use, duration_ms, audio_ms, job_id",
   );
-  await sql`insert into requests (${columns}, at)
+  await sql`${PREPARED} insert into requests (${columns}, at)
     select ${columns}, patchbay_now() - age_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, workspace_id text, app_id text, key_id text, endpoint text, status int, code text, test_mode boolean, asked jsonb,
       purpose jsonb, route text, route_version int, refusal text, candidates jsonb, key_use text, duration_ms bigint, audio_ms bigint, job_id text,

@@ -324,6 +324,43 @@ for (const [moment, isKept] of [
   });
 }
 
+test("contract 9: what a settlement frees is there for a reservation that comes with it, and no more than that", async () => {
+  await addBudget({ usd: 1_000n });
+  const first = reservation();
+  await ledger.reserve(first);
+  const [, fits, exceeds] = await Promise.all([
+    ledger.settle(settlement(first, { chargeNanoUsd: 400n })),
+    ledger.reserve(reservation({ reserveNanoUsd: 600n })),
+    ledger.reserve(reservation({ reserveNanoUsd: 1n })),
+  ]);
+  assert.deepEqual([fits.ok, exceeds.ok], [true, false]);
+  const { spentNanoUsd, reservedNanoUsd } = await spending();
+  assert.deepEqual([spentNanoUsd, reservedNanoUsd], [400n, 600n]);
+});
+
+test("reliability 1: a session cut under both settles what was paid on another, and refuses what was to be reserved", async () => {
+  await addBudget({ usd: 5_000n });
+  const paid = reservation();
+  await ledger.reserve(paid);
+  let cuts = 0;
+  const cut = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
+  const cutOnce: Database = {
+    ...database,
+    transaction: (work) => {
+      cuts += 1;
+      return cuts > 1
+        ? database.transaction(work)
+        : database.transaction((tx) => work(tx).then(() => Promise.reject(cut)));
+    },
+  };
+  const both = createLedger({ database: cutOnce, seal });
+  const [settled, refused] = await Promise.allSettled([both.settle(settlement(paid)), both.reserve(reservation())]);
+  assert.deepEqual(settled, { status: "fulfilled", value: { changed: true, slotEnded: false } });
+  assert.deepEqual(refused, { status: "rejected", reason: cut });
+  const { spentNanoUsd, reservedNanoUsd } = await spending();
+  assert.deepEqual([cuts, spentNanoUsd, reservedNanoUsd], [2, 1_000n, 0n]);
+});
+
 test("contract 9: what is settled together stands or falls together, the slot with it", async () => {
   const slot = await claimSlot("both");
   const [heard, spoken] = [reservation({ slot }), reservation({ slot })];
