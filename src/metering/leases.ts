@@ -8,6 +8,7 @@ import { createLeasePool, type Lease, type LeasePool } from "./lease-pool.ts";
 import type { Ledger, Reservation } from "./ledger.ts";
 import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
+import { leasedAttempt } from "./settle-leased.ts";
 import { createSettleQueue } from "./settle-queue.ts";
 import { sweepLeases } from "./sweep-leases.ts";
 import { batches, sweeps } from "../storage/system.ts";
@@ -98,7 +99,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       const counts = item.outcome === "succeeded" || item.outcome === "aborted";
       const tokens = counts ? spentTokens(item.usage, need.tokens) : 0n;
       lease.put({ nanoUsd: need.nanoUsd - item.chargeNanoUsd, tokens: need.tokens - tokens });
-      queue.push({ reservation, settlement: item, leaseId: lease.id, tokens });
+      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens }));
       return { changed: true, slotEnded: false };
     },
     flush: () => queue.flush(),

@@ -1,7 +1,7 @@
 // Writes a batch of chats that were paid from leases, in one transaction: a settled row for each, and the leases' and their
 // budgets' figures moved from held to spent (contract 9).
 import { sql } from "kysely";
-import type { LeaseId } from "../contract/ids.ts";
+import type { AttemptId, LeaseId } from "../contract/ids.ts";
 import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leases.ts";
 import { changeWindows, lockBudgets } from "../storage/budget-windows.ts";
 import type { Database, Transacting } from "../storage/database.ts";
@@ -13,12 +13,25 @@ import type { Reservation, Settlement } from "./ledger.ts";
 import { storePrice } from "./price.ts";
 import { readWindowKeys } from "./settle-batch.ts";
 
+/** Until it is written it is kept as one string: thousands wait, and a garbage collector that moves them moves one thing each. */
 export interface LeasedAttempt {
-  readonly reservation: Reservation;
-  readonly settlement: Settlement;
+  readonly attemptId: AttemptId;
   readonly leaseId: LeaseId;
+  readonly nanoUsd: bigint;
   /** What counts against the budgets. */
   readonly tokens: bigint;
+  /** As JSON. */
+  readonly row: string;
+}
+
+export function leasedAttempt(
+  reservation: Reservation,
+  settlement: Settlement,
+  { leaseId, tokens }: Pick<LeasedAttempt, "leaseId" | "tokens">,
+): LeasedAttempt {
+  const { attemptId } = reservation;
+  const row = JSON.stringify(rowOf(reservation, settlement, leaseId));
+  return { attemptId, leaseId, nanoUsd: settlement.chargeNanoUsd, tokens, row };
 }
 
 export async function settleLeased(database: Database, batch: readonly LeasedAttempt[]): Promise<void> {
@@ -27,9 +40,7 @@ export async function settleLeased(database: Database, batch: readonly LeasedAtt
     // Written again after a commit whose answer was lost, a row is there already and counts no more.
     const inserted = await insertSettled(tx, batch);
     // A lease that lapsed was counted as spent as a whole: its calls are put on record, and nothing is counted twice.
-    const sums = sumByLease(
-      batch.filter((item) => inserted.has(item.reservation.attemptId) && leases.has(item.leaseId)),
-    );
+    const sums = sumByLease(batch.filter((item) => inserted.has(item.attemptId) && leases.has(item.leaseId)));
     const changes = sums.flatMap((sum) => {
       const reserved = { nanoUsd: -sum.nanoUsd, tokens: -sum.tokens };
       return readWindowKeys(leases.get(sum.id)?.windows ?? []).map((key) => move(key, { reserved, spent: sum }));
@@ -42,15 +53,15 @@ export async function settleLeased(database: Database, batch: readonly LeasedAtt
 
 function sumByLease(batch: readonly LeasedAttempt[]): readonly LeaseChange[] {
   const sums = new Map<string, LeaseChange>();
-  for (const { leaseId: id, settlement, tokens } of batch) {
+  for (const { leaseId: id, nanoUsd, tokens } of batch) {
     const sum = sums.get(id) ?? { id, nanoUsd: 0n, tokens: 0n };
-    sums.set(id, { id, nanoUsd: sum.nanoUsd + settlement.chargeNanoUsd, tokens: sum.tokens + tokens });
+    sums.set(id, { id, nanoUsd: sum.nanoUsd + nanoUsd, tokens: sum.tokens + tokens });
   }
   return [...sums.values()];
 }
 
-async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): Promise<ReadonlySet<string>> {
-  const rows = batch.map(({ reservation, settlement, leaseId }) => ({
+function rowOf(reservation: Reservation, settlement: Settlement, leaseId: LeaseId) {
+  return {
     id: reservation.attemptId,
     request_id: reservation.requestId,
     workspace_id: reservation.workspaceId,
@@ -75,14 +86,17 @@ async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): 
     cached_input_tokens: settlement.usage?.cachedInputTokens ?? null,
     usage_source: settlement.usage?.source ?? null,
     lease_id: leaseId,
-  }));
+  };
+}
+
+async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): Promise<ReadonlySet<string>> {
   const columns = sql.raw(
     "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, outcome, charge_nano_usd, provider_request_id, input_tokens, output_tokens, cached_input_tokens, usage_source, lease_id",
   );
   const inserted = await sql<{
     id: string;
   }>`${PREPARED} insert into attempts (${columns}, audio_ms, state, deadline_at, settled_at, billable_audio_ms)
-    select ${columns}, 0, 'settled', patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
+    select ${columns}, 0, 'settled', patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${`[${batch.map((item) => item.row).join(",")}]`}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
       position int, billing_class text, purpose text, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb,
       outcome text, charge_nano_usd bigint, provider_request_id text, input_tokens bigint, output_tokens bigint,

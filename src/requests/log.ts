@@ -40,9 +40,10 @@ const PURGE_BATCH = 5_000;
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, logger, keptDays, nowMs, onRecord } = options;
-  let fresh: RequestRecord[] = [];
+  /** Each a row as JSON: thousands wait, and a garbage collector that moves them moves one thing each. */
+  let fresh: string[] = [];
   /** Being written, or to be written again. */
-  let batch: readonly RequestRecord[] = [];
+  let batch: readonly string[] = [];
   let writing: Promise<void> | null = null;
   let unowned = 0;
 
@@ -56,22 +57,20 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   };
 
   /** One bad record must not hold up the others: it is found by halves, told, and left out. */
-  const write = async (records: readonly RequestRecord[]): Promise<void> => {
+  const write = async (rows: readonly string[]): Promise<void> => {
     try {
-      await insertRequests(
-        batches(database).db,
-        records.map((record) => toRow(record, nowMs())),
-      );
+      await insertRequests(batches(database).db, rows, nowMs());
     } catch (error) {
       if (!isBadData(error)) throw error;
-      const [first] = records;
-      if (records.length === 1) {
-        logger.error({ task: "request log", request_id: first?.requestId, err: error }, "could not keep a record");
+      const [first = "{}"] = rows;
+      if (rows.length === 1) {
+        const { id } = JSON.parse(first) as Partial<NewRequest>;
+        logger.error({ task: "request log", request_id: id, err: error }, "could not keep a record");
         return;
       }
-      const half = Math.ceil(records.length / 2);
-      await write(records.slice(0, half));
-      await write(records.slice(half));
+      const half = Math.ceil(rows.length / 2);
+      await write(rows.slice(0, half));
+      await write(rows.slice(half));
     }
   };
 
@@ -90,7 +89,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       unowned += 1;
       if (unowned > MAX_UNOWNED) return;
     }
-    fresh.push(record);
+    fresh.push(JSON.stringify(toRow(record)));
     if (fresh.length <= MAX_WAITING) return;
     const lost = fresh.splice(0, MAX_BATCH).length;
     logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
@@ -121,7 +120,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   };
 }
 
-function toRow(record: RequestRecord, nowMs: number): NewRequest {
+function toRow(record: RequestRecord): NewRequest {
   return {
     id: record.requestId,
     workspace_id: record.workspaceId,
@@ -141,6 +140,6 @@ function toRow(record: RequestRecord, nowMs: number): NewRequest {
     duration_ms: Math.max(0, record.endedAtMs - record.receivedAtMs),
     audio_ms: record.audioMs,
     job_id: record.jobId,
-    age_ms: Math.max(0, nowMs - record.receivedAtMs),
+    received_at_ms: record.receivedAtMs,
   };
 }

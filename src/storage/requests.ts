@@ -18,21 +18,26 @@ export interface RequestScope {
 export type NewRequest = Omit<RequestRow, "at" | "duration_ms" | "audio_ms" | "recorded_at"> & {
   readonly duration_ms: number;
   readonly audio_ms: number | null;
-  /** How long ago it came: clocks of machines differ, and the database's is the one that is kept. */
-  readonly age_ms: number;
+  readonly received_at_ms: number;
 };
 
 /** One that is there already stays as it is: a batch may be written again after a commit whose answer was lost. */
-export async function insertRequests(db: Kysely<Tables>, rows: readonly NewRequest[]): Promise<void> {
+export async function insertRequests(
+  db: Kysely<Tables>,
+  /** Each a `NewRequest` as JSON. */
+  rows: readonly string[],
+  /** Of the clock that they were timed with: clocks of machines differ, and the database's is the one that is kept. */
+  nowMs: number,
+): Promise<void> {
   if (rows.length === 0) return;
   const columns = sql.raw(
     "id, workspace_id, app_id, key_id, endpoint, status, code, test_mode, asked, purpose, route, route_version, refusal, candidates, key_use, duration_ms, audio_ms, job_id",
   );
   await sql`${PREPARED} insert into requests (${columns}, at)
-    select ${columns}, patchbay_now() - age_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
+    select ${columns}, patchbay_now() - greatest(0, ${nowMs}::float8 - received_at_ms) * interval '1 millisecond' from jsonb_to_recordset(${`[${rows.join(",")}]`}::jsonb) as given (
       id text, workspace_id text, app_id text, key_id text, endpoint text, status int, code text, test_mode boolean, asked jsonb,
       purpose jsonb, route text, route_version int, refusal text, candidates jsonb, key_use text, duration_ms bigint, audio_ms bigint, job_id text,
-      age_ms float8)
+      received_at_ms float8)
     on conflict (id) do nothing`.execute(db);
 }
 
