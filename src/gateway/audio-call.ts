@@ -99,10 +99,16 @@ export function questionOf(
     purpose: {
       body: call.fields.purpose ?? null,
       header: call.purposeHeader,
-      policy: call.fields.purpose_policy ?? call.policyHeader,
+      policy: requestedPolicy(call),
     },
     audio: facts === null ? null : routingFacts(decoder, facts),
   };
+}
+
+/** Contract 4: of a field and a header that differ the stricter wins, as it does over the key's own. */
+function requestedPolicy({ fields, policyHeader }: Pick<AudioCall, "fields" | "policyHeader">): PurposePolicy | null {
+  if (fields.purpose_policy === "strict" || policyHeader === "strict") return "strict";
+  return fields.purpose_policy ?? policyHeader;
 }
 
 export function recordDecision(
@@ -171,7 +177,7 @@ export async function slotRequest(
       fields,
       extra,
       requestedPurpose: fields.purpose ?? call.purposeHeader,
-      requestedPolicy: fields.purpose_policy ?? call.policyHeader,
+      requestedPolicy: requestedPolicy(call),
       audio:
         audio.kind === "url"
           ? { kind: "url", url: audio.url }

@@ -104,10 +104,10 @@ export function outcomeUnknown(kind: "unknown" | "timeout"): GatewayError {
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
         message:
-          "The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried. For long recordings use POST /v1/transcription/jobs.",
+          "The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried after it. For long recordings use POST /v1/transcription/jobs.",
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
         message:
-          "The connection to the provider broke after the request was sent. Whether it did the work is unknown; nothing was charged and no other provider was tried.",
+          "After the request was sent the connection to the provider broke, or the answer was 408, 499, 502 or 504. Whether it did the work is unknown; nothing was charged and no other provider was tried after it.",
       });
 }

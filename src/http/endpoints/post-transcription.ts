@@ -1,6 +1,7 @@
 // POST /v1/transcription (spec 4.1) and its like: admits, reads the body into the spool, hands over to the gateway, cleans up.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
+import type { GatewayError } from "../../contract/errors.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
 import { transcriptionFields, type TranslationFields } from "../../contract/transcription.ts";
@@ -11,6 +12,7 @@ import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
 import { chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { createFaults } from "../faults.ts";
 import type { FieldSchema } from "../fields.ts";
 import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
@@ -61,6 +63,11 @@ export function nativeWording(accept: string | undefined): (fields: TranslationF
   });
 }
 
+function notBoth(): GatewayError {
+  const message = "`stream` and `mode` async exclude each other: a job is followed at its `poll_url`. Leave one out.";
+  return createFaults().fatal("stream", message);
+}
+
 /** A dry run answers with the decision, whatever it is about. */
 function isStreamed({ stream, mode, dry_run }: TranslationFields): boolean {
   return (stream === true || mode === "realtime") && dry_run !== true;
@@ -83,6 +90,7 @@ export function speechEndpoint<S extends FieldSchema>(
       const call = { ...taken.call, task, ...given };
       if (call.fields.mode === "async") {
         requireScope(call.principal, "jobs");
+        if (call.fields.stream === true) throw notBoth();
         return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
       }
       const { receivedAt: receivedAtMs, clientGone } = context;

@@ -87,6 +87,8 @@ test("contract 3: with `mode: async` the synchronous endpoint keeps its own cap,
   const more = await postForm(gateway.origin, { fields, file: padded(SYNC_CAP + 1) });
   assert.equal(more.code, "AUDIO_TOO_LARGE");
   assert.equal(detailsOf(more)["max_audio_bytes"], SYNC_CAP);
+  const streamed = await postForm(gateway.origin, { fields: { ...fields, stream: "true" } });
+  assert.deepEqual([streamed.status, streamed.code], [400, "INVALID_REQUEST"], "a wish for a stream was dropped");
 });
 
 test("contract 5: what the app's budget does not hold is refused before the 202", async () => {

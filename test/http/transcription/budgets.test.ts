@@ -8,6 +8,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { limitsReport } from "../../../src/contract/account.ts";
 import { isLimited } from "../../../src/contract/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { routingDecision } from "../../../src/contract/transcription.ts";
 import type { GatewayServices } from "../../../src/gateway/services.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { type Answer, detailsOf, envelopeOf, get, postForm, send } from "../../harness/client.ts";
@@ -64,6 +65,10 @@ for (const [app, kind, limits] of [
     assert.equal(details["kind"], kind);
     for (const [name, value] of Object.entries(limits)) assert.equal(amount(details[name]), amount(value), name);
     assert.equal(gateway.sandbox.callCount, 10);
+    // Contract 3: a dry run judges everything up to the call.
+    const dry = await postForm(gateway.origin, { key: secretOf(app), file: AUDIO, fields: { dry_run: "true" } });
+    const { outcome } = routingDecision.parse(dry.json);
+    assert.deepEqual([dry.status, outcome], [200, { status: 402, code: "BUDGET_EXCEEDED", position: null }]);
   });
 }
 

@@ -72,6 +72,8 @@ test("contract 4: the stricter policy wins, from the body or the header, and non
   const strictHeader = { "x-svc-purpose-policy": "strict" };
   expectRefused(await ask({ key: loose, body: "off", headers: strictHeader }), "disabled");
   expectRefused(await ask({ key: loose, header: "off", fields: { purpose_policy: "strict" } }), "disabled");
+  const both = { key: loose, header: "off", fields: { purpose_policy: "fallback" } };
+  expectRefused(await ask({ ...both, headers: strictHeader }), "disabled");
   const looseHeader = { "x-svc-purpose-policy": "fallback" };
   expectRefused(await ask({ key: KEYS["plain-strict"], body: "off", headers: looseHeader }), "disabled");
   const bad = await ask({ key: loose, headers: { "x-svc-purpose-policy": "lenient" } });
