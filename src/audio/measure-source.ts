@@ -21,6 +21,8 @@ export type Measurement =
   | { readonly ok: false; readonly code: "UNSUPPORTED_MEDIA_TYPE" | "INVALID_AUDIO"; readonly reason: string };
 
 export const MINIMUM_SECONDS = 0.1;
+/** Of durations that are added up in binary fractions. */
+const SUM_ERROR_SECONDS = 1e-9;
 
 const READERS: Record<AudioFormat, (reader: ByteReader) => Reading> = {
   mp3: readMpegAudio,
@@ -53,7 +55,9 @@ export function measureBytes(reader: ByteReader): Measurement {
 function judge(format: AudioFormat, reading: Reading): Measurement {
   const durationSeconds = Math.round(reading.durationSeconds * 1000) / 1000;
   if (!Number.isFinite(durationSeconds)) return invalid("has no readable length");
-  if (durationSeconds < MINIMUM_SECONDS) return invalid(`is shorter than ${MINIMUM_SECONDS} s`);
+  // Not as rounded: what is a sample short of it is refused, here and not by a provider.
+  if (reading.durationSeconds < MINIMUM_SECONDS - SUM_ERROR_SECONDS)
+    return invalid(`is shorter than ${MINIMUM_SECONDS} s`);
   if (reading.channels < 1 || reading.sampleRate < 1) return invalid("has no readable channels or sample rate");
   return { ok: true, format, ...reading, durationSeconds };
 }

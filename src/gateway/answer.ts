@@ -27,7 +27,7 @@ export function answerOf(input: AnswerInput): { envelope: TranscriptionEnvelope;
     object: wanted.task === "translate" ? "translation" : "transcription",
     transcript: finished,
     language: transcript.language,
-    languageConfidence: transcript.languageConfidence,
+    languageConfidence: transcript.language === null ? null : transcript.languageConfidence,
     audioSeconds,
     billableAudioSeconds: billing.billableMs / 1000,
     warnings: [

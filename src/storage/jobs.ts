@@ -87,15 +87,22 @@ const SUMMARY = [
   "purged_at",
 ] as const satisfies readonly (keyof JobSummary)[];
 
+const IS_PAST = sql<boolean>`coalesce(expires_at <= patchbay_now(), false)`.as("is_past");
+
+/** What is past its time is gone for callers at once, however late the sweep comes by that deletes it. */
+function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }): Row {
+  return row.is_past ? { ...row, result: null, result_key: null, purged_at: row.purged_at ?? row.expires_at } : row;
+}
+
 export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result"])
+    .select([...SUMMARY, "result", IS_PAST])
     .where("id", "=", id)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
     .executeTakeFirst();
-  return row ?? null;
+  return row === undefined ? null : asKept(row);
 }
 
 /** For whoever holds a signed address of its result: the app is not asked. */
@@ -106,11 +113,11 @@ export async function readJobOfWorkspace(
 ): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result"])
+    .select([...SUMMARY, "result", IS_PAST])
     .where("id", "=", id)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
-  return row ?? null;
+  return row === undefined ? null : asKept(row);
 }
 
 export interface JobPage {
@@ -124,12 +131,12 @@ export interface JobPage {
 export async function listJobs(db: Kysely<Tables>, owner: JobOwner, page: JobPage): Promise<readonly JobSummary[]> {
   let query = db
     .selectFrom("jobs")
-    .select(SUMMARY)
+    .select([...SUMMARY, IS_PAST])
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId);
   if (page.status !== null) query = query.where("status", "=", page.status);
   if (page.before !== null) query = query.where("id", "<", page.before);
-  return query.orderBy("id", "desc").limit(page.limit).execute();
+  return (await query.orderBy("id", "desc").limit(page.limit).execute()).map(asKept);
 }
 
 /** Holds the row until the transaction ends. */

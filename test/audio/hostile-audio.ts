@@ -297,6 +297,7 @@ const ROWS: readonly (readonly [string, HostileRow])[] = [
     good("a.wav", SECONDS_80_FRAMES, () => riff(fmt({ tag: 85, byteRate: MAX }), chunk("data", mp3()))),
   ],
   ["OWN-013 just under 0.1 s", invalid("a.wav", () => wav(0.099))],
+  ["OWN-046 one sample short of 0.1 s, which it would be when rounded", invalid("a.wav", () => wav(0.099_875))],
   ["OWN-014 exactly 0.1 s", good("a.wav", 0.1, () => wav(0.1))],
   ["OWN-015 three frames and then nothing but zeros", invalid("a.mp3", () => join(mp3(3), zeros(MEBIBYTE)))],
   [

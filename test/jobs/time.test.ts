@@ -89,6 +89,15 @@ test("contract 5: after its time nothing of what was said is in any table or fil
   await sweepJobs(gateway.app.jobs);
   assert.deepEqual(objects("audio"), [], "spooled audio goes when the job is terminal");
 
+  // What is past its time is gone for callers before the sweep comes by.
+  await shiftClock(gateway.database, 259_200 + 60);
+  for (const id of ids) {
+    const { result, result_url: url, result_expired: isExpired } = await poll(gateway.origin, id);
+    assert.deepEqual([result, url, isExpired], [null, null, true]);
+    assert.equal((await get(gateway.origin, `${JOBS}/${id}?format=text`)).code, "NOT_FOUND");
+  }
+  assert.equal(objects("results").length, 1, "the sweep came by");
+
   await pass(gateway, 259_200 + 60);
   for (const id of ids) {
     const purged = await poll(gateway.origin, id);
