@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
-import { endIdleEngine, keepEngines } from "../test/harness/embedded-engines.ts";
+import { endIdleEngines, keepEngines } from "../test/harness/embedded-engines.ts";
 
 const LONGEST_END_MS = 30_000;
 
@@ -28,7 +28,7 @@ for (const [index, file] of files.entries()) {
   const took = { seconds: (performance.now() - started) / 1000, cpuSeconds: (user + system) / 1_000_000 };
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
 }
-await endIdleEngine();
+await endIdleEngines();
 clearInterval(stay);
 // Not by itself a reason to stay: whatever else stays is something that a test forgot to close.
 setTimeout(() => {

@@ -23,14 +23,14 @@ export function keepEngines(): void {
   isKept = true;
 }
 
-export async function endIdleEngine(): Promise<void> {
+export async function endIdleEngines(): Promise<void> {
   isKept = false;
-  await idle?.pglite.close();
-  idle = null;
+  for (const { pglite } of idle.splice(0)) await pglite.close();
 }
 
-/** One at most: tests that need two databases at once are few. */
-let idle: Engine | null = null;
+/** As many as most test files have open at once. */
+const MOST_IDLE = 2;
+const idle: Engine[] = [];
 
 export interface BorrowedEngine extends EmbeddedEngine {
   /** Of a database that has been migrated and holds nothing yet. */
@@ -47,16 +47,16 @@ export async function borrowEngine(dump: () => Promise<Blob>): Promise<BorrowedE
     },
     close: async () => {
       cut();
-      if (!isKept || engine.beginning === null || idle !== null || engine.pglite.closed) await engine.pglite.close();
-      else idle = engine;
+      if (!isKept || engine.beginning === null || idle.length >= MOST_IDLE || engine.pglite.closed)
+        await engine.pglite.close();
+      else idle.push(engine);
     },
   };
 }
 
 async function takeIdle(): Promise<Engine | null> {
-  const engine = idle;
-  idle = null;
-  if (engine === null || engine.beginning === null) return null;
+  const engine = idle.pop();
+  if (engine === undefined || engine.beginning === null) return null;
   try {
     if (await empty(engine.pglite, engine.beginning)) return engine;
   } catch {
