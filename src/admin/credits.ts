@@ -6,6 +6,7 @@ import { formatUsd, parseUsd } from "../metering/money.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { readWindows } from "../storage/budget-windows.ts";
 import type { Transacting } from "../storage/database.ts";
+import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets, readGranted } from "../storage/plan-budgets.ts";
 import type { OfWorkspace } from "./apps.ts";
 import { DATABASE_NOW } from "./key-view.ts";
@@ -27,6 +28,7 @@ export async function grantCredits(
   const size = parseUsd(isTakenBack ? amount.slice(1) : amount);
   if (size === null || size === 0n) throw badReference("amount_usd", "`amount_usd` must be an amount other than 0.");
   return database.inWorkspace(workspaceId, async (tx) => {
+    await lockDirectory(tx);
     const workspace = await tx
       .selectFrom("workspaces")
       .select("plan")

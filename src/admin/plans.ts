@@ -1,4 +1,5 @@
-// Plans (spec 2.5; contract 9): what a plan includes holds for every workspace on it, from the change on.
+// Plans (spec 2.5; contract 9): what a plan includes holds for every workspace on it, from the change on. Under the directory's lock,
+// as everything that puts a workspace on a plan or grants it credits: what is granted is added up from both.
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";
@@ -6,6 +7,7 @@ import type { PlanView } from "../contract/plans.ts";
 import { pageOf } from "../lib/page.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
+import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -71,6 +73,7 @@ export async function replacePlan(
 ): Promise<PlanView> {
   const facts = factsOf(given);
   return operatorsSight(database).transaction(async (tx) => {
+    await lockDirectory(tx);
     const before = await lock(tx, plan);
     requireMatch(precondition, view(before));
     const after = await tx
@@ -93,6 +96,7 @@ export async function deletePlan(
   precondition: Precondition,
 ): Promise<void> {
   await operatorsSight(database).transaction(async (tx) => {
+    await lockDirectory(tx);
     const before = await lock(tx, plan);
     allowMatch(precondition, view(before));
     const used = await tx.selectFrom("workspaces").select("id").where("plan", "=", plan).executeTakeFirst();

@@ -6,6 +6,7 @@ import type { WorkspaceView } from "../contract/workspaces.ts";
 import { pageOf } from "../lib/page.ts";
 import { announceChange } from "../storage/announce.ts";
 import type { Transacting } from "../storage/database.ts";
+import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -27,6 +28,7 @@ export async function createWorkspace(
 ): Promise<WorkspaceView> {
   const workspaceId = newId("workspace");
   return database.inWorkspace(workspaceId, async (tx) => {
+    await lockDirectory(tx);
     const row = await tx
       .insertInto("workspaces")
       .values({ id: workspaceId, slug, plan, managed_by: "api" })
@@ -73,6 +75,7 @@ export async function replaceWorkspace(
   { workspaceId, actor, precondition, plan }: WorkspaceChange & Pick<NewWorkspace, "plan">,
 ): Promise<WorkspaceView> {
   return database.inWorkspace(workspaceId, async (tx) => {
+    await lockDirectory(tx);
     const before = await lock(tx, workspaceId);
     requireMatch(precondition, view(before));
     if (before.plan === plan) return view(before);

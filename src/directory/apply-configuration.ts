@@ -20,7 +20,7 @@ import type { Seal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
-import { putBudgets, putPlans, putPrices } from "./apply-money.ts";
+import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { keptName, putScope, releaseMissing } from "./apply-scope.ts";
 import { PLATFORM } from "./snapshot.ts";
 
@@ -89,6 +89,7 @@ async function applyIn(
   await setPlatformDomains(tx, configuration.audioUrl.globalDomains);
   await putPlans(tx, configuration);
   for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
+  await releasePlans(tx, configuration);
   if (configuration.operatorKeys.length > 0) {
     const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
     for (const key of configuration.operatorKeys)

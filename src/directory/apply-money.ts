@@ -1,9 +1,10 @@
 // What the configuration file says of money (contract 9, 10): prices, plans, budgets; what it no longer names goes.
 import { isDeepStrictEqual } from "node:util";
 import type { AppConfiguration, Configuration } from "../config/configuration.ts";
-import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { type AppId, brand, type WorkspaceId } from "../contract/ids.ts";
 import { parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
+import { putPlanBudgets } from "../storage/plan-budgets.ts";
 
 export async function putPrices(tx: Transacting, configuration: Configuration): Promise<void> {
   const nameOf = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${provider}/${model}`;
@@ -24,9 +25,9 @@ export async function putPrices(tx: Transacting, configuration: Configuration): 
   }
 }
 
-export async function putPlans(tx: Transacting, configuration: Configuration): Promise<void> {
-  await tx.deleteFrom("plans").where("managed_by", "=", "file").execute();
-  for (const { id, monthlyChatTokens, creditsUsd } of configuration.plans) {
+/** They hold for whoever is on them, also for workspaces that the file does not know. */
+export async function putPlans(tx: Transacting, { plans }: Pick<Configuration, "plans">): Promise<void> {
+  for (const { id, monthlyChatTokens, creditsUsd } of plans) {
     const facts = {
       monthly_chat_tokens: monthlyChatTokens,
       credits_nano_usd: parseUsd(creditsUsd) ?? 0n,
@@ -37,6 +38,20 @@ export async function putPlans(tx: Transacting, configuration: Configuration): P
       .values({ id, ...facts })
       .onConflict((conflict) => conflict.column("id").doUpdateSet(facts))
       .execute();
+    const workspaces = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).orderBy("id").execute();
+    for (const workspace of workspaces) await putPlanBudgets(tx, brand("workspace", workspace.id), id);
+  }
+}
+
+/** A plan that the file no longer lists goes, unless a workspace is on it: then the API rules it from now on. */
+export async function releasePlans(tx: Transacting, { plans }: Pick<Configuration, "plans">): Promise<void> {
+  const listed = new Set(plans.map(({ id }) => id));
+  const owned = await tx.selectFrom("plans").select("id").where("managed_by", "=", "file").execute();
+  for (const { id } of owned) {
+    if (listed.has(id)) continue;
+    const used = await tx.selectFrom("workspaces").select("id").where("plan", "=", id).executeTakeFirst();
+    if (used === undefined) await tx.deleteFrom("plans").where("id", "=", id).execute();
+    else await tx.updateTable("plans").set({ managed_by: "api" }).where("id", "=", id).execute();
   }
 }
 

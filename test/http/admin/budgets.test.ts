@@ -94,6 +94,63 @@ test("spec 2.5: a plan is made, changed for every workspace on it, and not remov
   await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "POST", "/admin/v1/plans", { body: { id: "team" } }));
 });
 
+/** What a reservation is judged by. */
+async function creditLimit(workspaceId: string): Promise<bigint | null | undefined> {
+  const budgets = gateway.database.db.selectFrom("budgets").select("limit_nano_usd");
+  return (await budgets.where("id", "=", `${workspaceId}/credits`).executeTakeFirst())?.limit_nano_usd;
+}
+
+test("spec 2.5: a plan that changes while a workspace on it is granted credits holds with every grant in it", async () => {
+  const made = await call(gateway, "POST", "/admin/v1/plans", { body: { id: "busy", credits_usd: "1" } });
+  const { id } = viewOf(
+    workspaceView,
+    await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "busy", plan: "busy" } }),
+  );
+  const grant = () =>
+    call(gateway, "POST", "/admin/v1/workspaces/busy/credits", { body: { amount_usd: "1", note: "goodwill" } });
+  let plan = made;
+  for (let round = 1; round <= 10; round += 1) {
+    const change = { body: { credits_usd: `${round * 10}` }, headers: { "if-match": etagOf(plan) } };
+    const [changed, ...granted] = await Promise.all([
+      call(gateway, "PUT", "/admin/v1/plans/busy", change),
+      grant(),
+      grant(),
+    ]);
+    assert.deepEqual(
+      [changed, ...granted].map(({ status }) => status),
+      [200, 201, 201],
+    );
+    plan = changed;
+    assert.equal(await creditLimit(id), BigInt(round * 10 + round * 2) * 1_000_000_000n);
+  }
+});
+
+test("spec 2.5: a plan of the file that comes with other figures holds for every workspace on it, and stays while one is", async () => {
+  const { id } = viewOf(
+    workspaceView,
+    await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug: "filed", plan: "free" } }),
+  );
+  const services = { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
+  const { configuration } = gateway;
+  const apply = (plans: typeof configuration.plans) =>
+    applyConfiguration(services, { ...configuration, plans }, { revokeMissingKeys: true });
+  const managers = async () => {
+    const { data } = (await call(gateway, "GET", "/admin/v1/plans")).json as {
+      data: { id: string; managed_by: string }[];
+    };
+    return Object.fromEntries(data.map((plan) => [plan.id, plan.managed_by]));
+  };
+  await apply(configuration.plans.map((plan) => ({ ...plan, creditsUsd: "8" })));
+  assert.equal(await creditLimit(id), 8_000_000_000n);
+  await apply([{ id: "unused", monthlyChatTokens: 0, creditsUsd: "1" }]);
+  const left = await managers();
+  assert.deepEqual([left["free"], left["unused"]], ["api", "file"]);
+  await apply(configuration.plans);
+  const back = await managers();
+  assert.deepEqual([back["free"], back["unused"]], ["file", undefined]);
+  assert.equal(await creditLimit(id), 5_000_000_000n);
+});
+
 test("spec 2.5: credits are granted beside the plan, taken back, kept when the plan or the file comes anew, and what a reservation is judged by", async () => {
   const { id } = viewOf(
     workspaceView,
@@ -102,14 +159,7 @@ test("spec 2.5: credits are granted beside the plan, taken back, kept when the p
   const path = "/admin/v1/workspaces/granted/credits";
   const grant = async (amount_usd: string) =>
     viewOf(creditsView, await call(gateway, "POST", path, { body: { amount_usd, note: "goodwill" } }));
-  const limit = async () =>
-    (
-      await gateway.database.db
-        .selectFrom("budgets")
-        .select("limit_nano_usd")
-        .where("id", "=", `${id}/credits`)
-        .executeTakeFirst()
-    )?.limit_nano_usd;
+  const limit = () => creditLimit(id);
   const granted = await grant("2.5");
   assert.deepEqual([granted.plan_credits_usd, granted.granted_usd, granted.balance_usd], ["5.00", "2.50", "7.50"]);
   assert.equal(await limit(), 7_500_000_000n);
