@@ -17,6 +17,8 @@ import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 
+const LOG_END_MS = 2_000;
+
 export interface PrepareOptions {
   /** What `--config` named; null: search as `loadConfiguration` does. */
   readonly config: string | null;
@@ -36,6 +38,8 @@ export interface Prepared {
   readonly seal: Seal;
   readonly pepper: Buffer;
   readonly logger: Logger;
+  /** To be awaited last: the log has a moment to be written. */
+  readonly endLog: () => Promise<void>;
   /** The database's time, wherever this machine's clock stands. */
   readonly now: () => Date;
   readonly otlp: OtlpSettings | null;
@@ -105,7 +109,8 @@ export async function prepare(
   );
   await sealUnderDataKeys(database, seal);
   await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
-  const logger = createLogger(logDestination(1));
+  const log = logDestination(1);
+  const logger = createLogger(log);
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();
@@ -123,6 +128,7 @@ export async function prepare(
     seal,
     pepper,
     logger,
+    endLog: () => log.end(LOG_END_MS),
     now: () => clock.now(),
     otlp,
     ffmpeg,

@@ -68,7 +68,7 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
   );
 }
 
-async function untilStopped(app: App, { database, configuration, say }: Prepared): Promise<number> {
+async function untilStopped(app: App, { database, configuration, say, endLog }: Prepared): Promise<number> {
   const signal = await stopSignal();
   const stoppingSinceMs = performance.now();
   app.startDraining();
@@ -85,5 +85,6 @@ async function untilStopped(app: App, { database, configuration, say }: Prepared
   // Jobs have been finishing all the while.
   await app.close({ graceMs: Math.max(0, workerGraceSeconds * 1000 - (performance.now() - stoppingSinceMs)) });
   await database.close();
+  await endLog();
   return EXIT.ok;
 }

@@ -11,7 +11,7 @@ const NEEDS_SERVER =
 export async function work(options: WorkerOptions): Promise<number> {
   const prepared = await prepare(options, ({ storage }) => (storage.databaseUrl === null ? NEEDS_SERVER : null));
   if (typeof prepared === "number") return prepared;
-  const { configuration, database, say, step } = prepared;
+  const { configuration, database, say, step, endLog } = prepared;
   const app = await createApp({ ...prepared, isAdministered: false });
   step(`working      on ${configuration.limits.jobConcurrency} jobs at once`);
   if (!(await listenForWatchers(app, prepared, options.adminPort))) {
@@ -24,6 +24,7 @@ export async function work(options: WorkerOptions): Promise<number> {
   app.startDraining();
   await app.close({ graceMs: configuration.limits.workerGraceSeconds * 1000 });
   await database.close();
+  await endLog();
   return EXIT.ok;
 }
 

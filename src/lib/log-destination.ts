@@ -1,32 +1,116 @@
-// Where the log goes: written beside the work, never by it. Whoever collects the log may stall, and the gateway goes on; what does
-// not fit into memory meanwhile is lost, counted, and told as soon as lines flow again.
-import { destination, type DestinationStream } from "pino";
+// Where the log goes (reliability 6): written beside the work, never by it. Whoever collects the log may stall, and the gateway goes on; what
+// does not fit into memory meanwhile is lost, counted, and told as soon as lines flow again. Nor does a log that nobody takes hold up the end:
+// pino's own destination would try for ever, then and there.
+import { fstatSync, write, writeSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+
+export interface LogDestination {
+  write(line: string): void;
+  /** Resolves when all of it is written, or the time is up; what is left then is given up. */
+  end(withinMs: number): Promise<void>;
+}
 
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Lines go out together: a write costs more than a line. None waits longer than the second, and all go out at the process's end. */
 const WRITE_BYTES = 8_192;
 const WRITE_EVERY_MS = 100;
 const WARN = 40;
+const LOOK_MS = 20;
+/** Of a process that ends without `end`, for the lines that say why. */
+const LAST_WORDS_MS = 1_000;
 
-export function logDestination(fileDescriptor: number): DestinationStream {
-  const stream = destination({
-    dest: fileDescriptor,
-    sync: false,
-    minLength: WRITE_BYTES,
-    periodicFlush: WRITE_EVERY_MS,
-    maxLength: MAX_WAITING_BYTES,
-  });
+export function logDestination(fileDescriptor: number): LogDestination {
+  takeNoThread(fileDescriptor);
+  let lines: string[] = [];
+  let lineBytes = 0;
+  /** Taken out of `lines`, and not yet written whole. */
+  let leaving: Buffer | null = null;
+  let isWriting = false;
+  let isOver = false;
   let lost = 0;
-  stream.on("drop", () => {
-    lost += 1;
-  });
-  stream.on("drain", () => {
-    if (lost === 0) return;
-    const line = { level: WARN, time: new Date().toISOString(), event: "log_lines_lost", lost };
+  let timer: NodeJS.Timeout | null = null;
+
+  const isEmpty = () => leaving === null && lines.length === 0;
+  const take = (line: string): void => {
+    lines.push(line);
+    lineBytes += Buffer.byteLength(line);
+  };
+  const next = (): Buffer | null => {
+    if (leaving === null && lines.length > 0) {
+      leaving = Buffer.from(lines.join(""));
+      lines = [];
+      lineBytes = 0;
+    }
+    return leaving;
+  };
+  const wrote = (bytes: Buffer, count: number): void => {
+    leaving = count === bytes.length ? null : bytes.subarray(count);
+    if (!isEmpty() || lost === 0) return;
+    take(`${JSON.stringify({ level: WARN, time: new Date().toISOString(), event: "log_lines_lost", lost })}\n`);
     lost = 0;
-    stream.write(`${JSON.stringify(line)}\n`);
-  });
-  // A disk that is full ends nobody's request: unheard, the failure of one write would end the process. The line goes out with the next.
-  stream.on("error", () => undefined);
-  return stream;
+  };
+  const giveUp = (): void => {
+    isOver = true;
+    leaving = null;
+    lines = [];
+  };
+  const pump = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const bytes = isWriting ? null : next();
+    if (bytes === null) return;
+    isWriting = true;
+    write(fileDescriptor, bytes, 0, bytes.length, null, (error, count) => {
+      isWriting = false;
+      if (error === null) {
+        wrote(bytes, count);
+        if (leaving !== null) pump();
+        else if (!isEmpty()) pumpSoon();
+      } else if (error.code === "EPIPE") giveUp();
+      else if (error.code === "EAGAIN") pumpSoon();
+      // A disk that is full, say: it goes out with the next line.
+    });
+  };
+  const pumpSoon = (): void => {
+    if (leaving === null && lineBytes >= WRITE_BYTES) pump();
+    else timer ??= setTimeout(pump, WRITE_EVERY_MS).unref();
+  };
+  const sayLastWords = (): void => {
+    const lastMs = performance.now() + LAST_WORDS_MS;
+    // What a thread has under way it finishes.
+    if (isWriting) leaving = null;
+    for (let bytes = next(); bytes !== null && performance.now() < lastMs; bytes = next()) {
+      try {
+        wrote(bytes, writeSync(fileDescriptor, bytes));
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+      }
+    }
+  };
+  process.once("exit", sayLastWords);
+
+  return {
+    write: (line) => {
+      if (isOver) return;
+      if (lineBytes + (leaving?.length ?? 0) + line.length > MAX_WAITING_BYTES) lost += 1;
+      else take(line);
+      if (!isWriting) pumpSoon();
+    },
+    end: async (withinMs) => {
+      for (const lastMs = performance.now() + withinMs; !isEmpty() && performance.now() < lastMs; await wait(LOOK_MS))
+        pump();
+      giveUp();
+      process.off("exit", sayLastWords);
+    },
+  };
+}
+
+/** A write to a pipe or socket that nobody reads would keep a thread of Node's for ever, and the process with it. */
+function takeNoThread(fileDescriptor: number): void {
+  const kind = fstatSync(fileDescriptor);
+  if (!kind.isFIFO() && !kind.isSocket()) return;
+  // Node makes what stands behind its own streams non-blocking, and offers no other way to.
+  if (fileDescriptor === 1) void process.stdout;
+  if (fileDescriptor === 2) void process.stderr;
 }

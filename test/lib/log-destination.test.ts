@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -22,3 +23,27 @@ test("reliability 6: a log that nobody reads does not stop the process, and the 
   assert(lost > 0 && written.length > 1_000);
   assert.equal(written.length + lost, 40_000);
 });
+
+// A pipe that nobody reads, one that nobody can read any more, a disk that is full.
+for (const [what, stdout] of [
+  ["stalls", "pipe"],
+  ["is gone", "closed"],
+  ["has no room", "/dev/full"],
+] as const) {
+  for (const [how, code] of [
+    ["end", 0],
+    ["exit", 7],
+  ] as const) {
+    test(`reliability 6: a process ends though whoever takes its log ${what}: ${how}`, async (t) => {
+      if (stdout === "/dev/full" && process.platform !== "linux") return t.skip("there is no such device");
+      const full = stdout === "/dev/full" ? openSync(stdout, "w") : null;
+      const child = spawn(process.execPath, [join(import.meta.dirname, "log-writer.ts"), how], {
+        stdio: ["ignore", full ?? "pipe", "ignore"],
+      });
+      if (full !== null) closeSync(full);
+      t.after(() => child.kill("SIGKILL"));
+      if (stdout === "closed") child.stdout?.destroy();
+      assert.deepEqual(await once(child, "exit"), [code, null]);
+    });
+  }
+}
