@@ -10,6 +10,7 @@ import type { ChatEdge } from "./http/chat-edge.ts";
 import type { Endpoint, EndpointWithToken } from "./http/endpoint.ts";
 import { deleteJob } from "./http/endpoints/delete-job.ts";
 import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
+import { getDocs } from "./http/endpoints/get-docs.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getJob } from "./http/endpoints/get-job.ts";
@@ -83,6 +84,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getHealth,
     readiness,
     getOpenapi(ENDPOINTS),
+    getDocs(ENDPOINTS),
     getErrorDocs(),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),

@@ -25,7 +25,13 @@ import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { getWorkspaceModelsContract } from "./workspace-models.ts";
-import { getErrorDocsContract, getHealthContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
+import {
+  getDocsContract,
+  getErrorDocsContract,
+  getHealthContract,
+  getOpenapiContract,
+  getReadinessContract,
+} from "./operations.ts";
 
 export const ENDPOINTS: readonly EndpointContract[] = [
   postTranscriptionContract,
@@ -60,5 +66,6 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,
+  getDocsContract,
   getErrorDocsContract,
 ];

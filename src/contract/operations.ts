@@ -66,6 +66,16 @@ export const getOpenapiContract: EndpointContract = {
   errors: [],
 };
 
+export const getDocsContract: EndpointContract = {
+  method: "GET",
+  path: "/docs",
+  operationId: "getDocs",
+  summary: "Every endpoint, for people",
+  auth: "none",
+  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  errors: [],
+};
+
 export const getErrorDocsContract: EndpointContract = {
   method: "GET",
   path: "/docs/errors",

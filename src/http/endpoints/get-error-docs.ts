@@ -2,6 +2,7 @@
 import { getErrorDocsContract } from "../../contract/operations.ts";
 import { errorsHtml } from "../docs-errors.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { PAGE_HEADERS } from "../html-page.ts";
 
 export function getErrorDocs(): Endpoint {
   const text = errorsHtml();
@@ -9,11 +10,7 @@ export function getErrorDocs(): Endpoint {
     contract: getErrorDocsContract,
     handle: async () => ({
       status: 200,
-      headers: {
-        "cache-control": "public, max-age=300",
-        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-        "x-content-type-options": "nosniff",
-      },
+      headers: PAGE_HEADERS,
       body: { text, contentType: "text/html; charset=utf-8" },
     }),
   };

@@ -8,6 +8,7 @@ import { ERRORS } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { health, readiness } from "../../../src/contract/operations.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/docs-errors.ts";
+import { getDocs } from "../../../src/http/endpoints/get-docs.ts";
 import { getErrorDocs } from "../../../src/http/endpoints/get-error-docs.ts";
 import { getHealth } from "../../../src/http/endpoints/get-health.ts";
 import { getOpenapi } from "../../../src/http/endpoints/get-openapi.ts";
@@ -17,7 +18,13 @@ import { json, open, post, startEdge } from "./harness.ts";
 
 function operations(checks: Readonly<Record<string, () => Promise<boolean>>>, draining = () => false) {
   return createServer({
-    endpoints: [getHealth, getReadiness({ draining, checks }), getOpenapi(ENDPOINTS), getErrorDocs()],
+    endpoints: [
+      getHealth,
+      getReadiness({ draining, checks }),
+      getOpenapi(ENDPOINTS),
+      getDocs(ENDPOINTS),
+      getErrorDocs(),
+    ],
     authenticate: async () => assert.fail("none of these endpoints looks at a key"),
     publicUrl: () => "http://127.0.0.1",
     logger: pino({ level: "silent" }),
@@ -55,6 +62,21 @@ test("contract 10: /readyz is 200 when every check passes, else 503 and says whi
     assert.doesNotMatch(reply.body, /internal/);
     await app.close();
   }
+});
+
+test("contract 10: /docs has every endpoint, leads on to the document and the errors, and loads nothing", async () => {
+  const app = operations({});
+  const reply = await app.inject("/docs");
+  assert.deepEqual([reply.statusCode, reply.headers["content-type"]], [200, "text/html; charset=utf-8"]);
+  assert.match(String(reply.headers["content-security-policy"]), /^default-src 'none'/);
+  for (const { operationId, method, path } of ENDPOINTS) {
+    assert.equal(reply.body.split(`<section id="${operationId}">`).length, 2, operationId);
+    assert.ok(reply.body.includes(`${method} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}</code>`), operationId);
+  }
+  for (const path of ["/openapi.json", "/docs/errors", "/docs/errors#AUDIO_TOO_LARGE"])
+    assert.ok(reply.body.includes(`href="${path}"`), path);
+  assert.doesNotMatch(reply.body, /src=|href="http/u);
+  await app.close();
 });
 
 test("contract 1: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {

@@ -1,0 +1,38 @@
+// The page /docs (contract 10): every endpoint of the listener in a few lines, from the contracts that the server runs on.
+import { type EndpointContract, errorsOf } from "../contract/endpoint.ts";
+import { escapeHtml, htmlPage, prose } from "./html-page.ts";
+
+const INTRO =
+  "Every endpoint of this gateway. The whole of it, with each field of each body, is the OpenAPI 3.1 document at `/openapi.json`; what an error means and what to do about it is at `/docs/errors`. Send the API key as `Authorization: Bearer <key>`.";
+const ALSO = ["/openapi.json", "/docs/errors"].map((path) => `<li><a href="${path}"><code>${path}</code></a></li>`);
+
+export function endpointsHtml(contracts: readonly EndpointContract[]): string {
+  return htmlPage({
+    title: "API",
+    intro: INTRO,
+    navLabel: "Endpoints",
+    links: [...ALSO, ...contracts.map(linkTo)],
+    sections: contracts.map(sectionOf),
+  });
+}
+
+function linkTo({ method, path, operationId }: EndpointContract): string {
+  return `<li><a href="#${operationId}"><code>${method} ${escapeHtml(templateOf(path))}</code></a></li>`;
+}
+
+function sectionOf(contract: EndpointContract): string {
+  const { method, path, operationId, summary, description, auth, scope } = contract;
+  const key = auth === "none" ? "no key" : scope === undefined ? "any key" : `a key with the scope ${scope}`;
+  const errors = errorsOf(contract).map((code) => `<a href="/docs/errors#${code}"><code>${code}</code></a>`);
+  return `<section id="${operationId}">
+<h2><a href="#${operationId}"><code>${method} ${escapeHtml(templateOf(path))}</code></a></h2>
+<p>${prose(summary)}.${description === undefined ? "" : ` ${prose(description)}`}</p>
+<p class="facts"><span>${key}</span> <span>${Object.keys(contract.responses).join(", ")}</span></p>
+<p class="facts">${errors.join(" ")}</p>
+</section>`;
+}
+
+/** As OpenAPI writes parameters. */
+function templateOf(path: string): string {
+  return path.replaceAll(/:([a-z_]+)/gu, "{$1}");
+}

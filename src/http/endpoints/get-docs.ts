@@ -1,0 +1,20 @@
+// GET /docs (contract 10): the endpoints of the listener, for people.
+import type { EndpointContract } from "../../contract/endpoint.ts";
+import { getDocsContract } from "../../contract/operations.ts";
+import { endpointsHtml } from "../docs-endpoints.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { PAGE_HEADERS } from "../html-page.ts";
+
+export function getDocs(contracts: readonly EndpointContract[]): Endpoint {
+  // Made when it is first asked for, as the document it tells of.
+  let made: string | undefined;
+  const text = () => (made ??= endpointsHtml(contracts));
+  return {
+    contract: getDocsContract,
+    handle: async () => ({
+      status: 200,
+      headers: PAGE_HEADERS,
+      body: { text: text(), contentType: "text/html; charset=utf-8" },
+    }),
+  };
+}
