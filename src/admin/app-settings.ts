@@ -4,6 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { storedSettings } from "../directory/stored.ts";
 import type { Transacting } from "../storage/database.ts";
+import { lockDirectory } from "../storage/directory-state.ts";
 
 /** As the API's schemas leave it: the members of a purpose and of a quota are in the program's spelling already. */
 export interface GivenSettings {
@@ -53,7 +54,7 @@ export function shownSettings(stored: unknown): ShownSettings {
   };
 }
 
-/** Throws 400 with every name that leads nowhere. A route is named, not owned, and may go at any time. */
+/** Throws 400 with every name that leads nowhere. What was found stays until the transaction ends: a named route is not removed. */
 export async function refuseUnknownRoutes(
   tx: Transacting,
   workspaceId: WorkspaceId,
@@ -66,6 +67,7 @@ export async function refuseUnknownRoutes(
   ].flatMap(({ param, route }) => (route === null ? [] : [{ param, route }]));
   const issues = twice(given.purposes.map(({ purpose }) => purpose));
   if (named.length > 0) {
+    await lockDirectory(tx);
     const rows = await tx
       .selectFrom("routes")
       .select("id")

@@ -267,3 +267,16 @@ test("contract 5: a job that was accepted runs on the version it was accepted on
   }
   assert.deepEqual([...new Set(accepting.sandbox.calls.map(({ model }) => model))], ["nova-3"]);
 });
+
+test("contract 10: a route goes while an app is put on it: the app is refused, or the route stays", async () => {
+  for (let round = 1; round <= 10; round += 1) {
+    const id = `brief-${round}`;
+    await call(gateway, "POST", `${PLATFORM}/routes`, { body: { id, targets: targets(["dg", "nova-3"]) } });
+    const [removed, made] = await Promise.all([
+      call(gateway, "DELETE", `${PLATFORM}/routes/${id}`),
+      call(gateway, "POST", `${ACME_BY_OPERATOR}/apps`, { body: { slug: id, route: id } }),
+    ]);
+    const expected = removed.status === 200 ? [200, 400] : [409, 201];
+    assert.deepEqual([removed.status, made.status], expected);
+  }
+});
