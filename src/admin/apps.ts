@@ -134,8 +134,13 @@ export async function findApp(tx: Transacting, workspaceId: WorkspaceId, app: st
   return chosen(rows, app);
 }
 
+/** The same, and it is there to the end of the transaction. */
+export async function holdApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
+  return chosen(await ofName(tx, workspaceId, app).forUpdate().execute(), app);
+}
+
 async function lockApp(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<AppRow> {
-  const row = chosen(await ofName(tx, workspaceId, app).forUpdate().execute(), app);
+  const row = await holdApp(tx, workspaceId, app);
   refuseManagedByFile(row);
   return row;
 }

@@ -8,7 +8,7 @@ import { formatUsd, parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange } from "./audit-change.ts";
-import { findApp, type OfApp } from "./apps.ts";
+import { findApp, holdApp, type OfApp } from "./apps.ts";
 import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import type { AdminServices } from "./services.ts";
@@ -57,9 +57,8 @@ export async function putBudget(
 ): Promise<{ readonly view: BudgetView; readonly isNew: boolean }> {
   const limits = limitsOf(given);
   return database.inWorkspace(workspaceId, async (tx) => {
-    // The app's row: two first budgets of one period come one after the other.
-    const owner = await findApp(tx, workspaceId, app);
-    await tx.selectFrom("apps").select("id").where("id", "=", owner.id).forUpdate().execute();
+    // Two first budgets of one period come one after the other.
+    const owner = await holdApp(tx, workspaceId, app);
     const before = await ofApp(tx, workspaceId, owner.id).where("period", "=", period).forUpdate().executeTakeFirst();
     const shown = before === undefined ? null : await one(tx, workspaceId, before);
     if (before === undefined || shown === null) allowMatch(precondition, null);

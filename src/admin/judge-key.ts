@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { GivenSettings } from "./app-settings.ts";
-import { findApp } from "./apps.ts";
+import { holdApp } from "./apps.ts";
 import { type KeyRow, stateOf } from "./key-view.ts";
 import { badReference } from "./managed.ts";
 
@@ -23,7 +23,7 @@ export interface NewKey extends GivenKey {
 /** In the body a name that leads nowhere is a fault of the body. */
 export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: string): Promise<string> {
   try {
-    return (await findApp(tx, workspaceId, app)).id;
+    return (await holdApp(tx, workspaceId, app)).id;
   } catch (error) {
     if (error instanceof GatewayError && error.code === "NOT_FOUND")
       throw badReference("app", "`app` names no app of this workspace.");

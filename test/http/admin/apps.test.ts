@@ -82,6 +82,20 @@ test("contract 2: what an app is set up with holds for its keys in the running p
   assert.deepEqual(detailsOf(removal), { reason: "not_empty" });
 });
 
+test("contract 10: an app goes while it gets a key and a budget: they are refused, or it stays", async () => {
+  for (let round = 1; round <= 10; round += 1) {
+    const { slug } = await make(`brief-${round}`);
+    const [removed, key, budget] = await Promise.all([
+      call(gateway, "DELETE", `${PATH}/${slug}`),
+      call(gateway, "POST", "/workspace/acme/keys", { body: { app: slug } }),
+      call(gateway, "PUT", `${PATH}/${slug}/budgets/day`, { body: { limit_tokens: 1 } }),
+    ]);
+    assert.equal(removed.status, key.status === 201 ? 409 : 200);
+    assert.ok([400, 201].includes(key.status), key.code ?? "");
+    assert.ok([404, 201].includes(budget.status), budget.code ?? "");
+  }
+});
+
 test("contract 10: the file's app is read-only", async () => {
   const notes = await call(gateway, "GET", `${PATH}/notes`);
   assert.equal(viewOf(appView, notes).managed_by, "file");
