@@ -13,6 +13,7 @@ import { lockDirectory } from "../storage/directory-state.ts";
 import type { Seal } from "../storage/seal.ts";
 import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
+import { noSuch } from "./managed.ts";
 
 /** Whose the platform's objects are. */
 export const PLATFORM_SCOPE = PLATFORM;
@@ -40,6 +41,7 @@ export async function changeSetUp<T>(
 ): Promise<T> {
   const answer = await changeAsWorkspaceOrSystem(database, workspaceOf(scope), async (tx) => {
     await lockDirectory(tx);
+    await requireScope(tx, scope);
     const changed = await work(tx);
     await announceChange(tx, "directory", scope);
     return changed;
@@ -47,6 +49,13 @@ export async function changeSetUp<T>(
   // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
   await refreshDirectory().catch(() => undefined);
   return answer;
+}
+
+/** Nothing but its id holds what is set up to its workspace: what came after the workspace went would stay for ever. */
+async function requireScope(tx: Transacting, scope: DirectoryScope): Promise<void> {
+  if (scope === PLATFORM) return;
+  const workspace = await tx.selectFrom("workspaces").select("id").where("id", "=", scope).executeTakeFirst();
+  if (workspace === undefined) throw noSuch("workspace");
 }
 
 /** Reads with the sight of whose set-up it is. */

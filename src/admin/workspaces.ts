@@ -98,6 +98,7 @@ export async function deleteWorkspace(
   { workspaceId, actor, precondition }: WorkspaceChange,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
+    await lockDirectory(tx);
     const before = await lock(tx, workspaceId);
     allowMatch(precondition, view(before));
     const app = await tx.selectFrom("apps").select("id").where("workspace_id", "=", workspaceId).executeTakeFirst();

@@ -133,6 +133,22 @@ test("contract 10: a workspace with apps is not removed", async () => {
   assert.deepEqual(detailsOf(answer), { reason: "not_empty" });
 });
 
+test("contract 2, 10: a workspace that goes while an account is connected to it leaves neither account nor data key", async () => {
+  const { db } = gateway.database;
+  for (let round = 1; round <= 10; round += 1) {
+    const { id } = await make(`brief-${round}`);
+    const connection = { id: "own", kind: "deepgram", api_key: "secret-of-the-brief-workspace" };
+    const [removed, connected] = await Promise.all([
+      call(gateway, "DELETE", `${PATH}/${id}`),
+      call(gateway, "POST", `${PATH}/${id}/connections`, { body: connection }),
+    ]);
+    assert.equal(removed.status, 200);
+    assert.ok([201, 404].includes(connected.status), connected.code ?? "");
+    for (const table of ["connections", "data_keys"] as const)
+      assert.deepEqual(await db.selectFrom(table).select("scope").where("scope", "=", id).execute(), []);
+  }
+});
+
 test("contract 10: a list is read page by page, newest first, and what is added meanwhile moves nothing", async () => {
   for (const slug of ["p1", "p2", "p3", "p4", "p5"]) await make(slug, "free");
   const list = listOf(workspaceView);
