@@ -596,7 +596,17 @@ test("reliability 1: neither a renewal nor a sweep waits for a slot that another
   return undefined;
 });
 
+test("contract 3: the next attempt of a dispatched slot's owner dispatches it again, with a new lease", async () => {
+  const slot = owned(await here.claim(request()));
+  await dispatchSlots(database.db, [slot]);
+  await shiftClock(database, 25);
+  assert.deepEqual(await dispatchSlots(database.db, [slot]), new Set([slot.owner]));
+  await shiftClock(database, 50);
+  assert.deepEqual(await there.claim(request()), { kind: "in_progress" });
+});
+
 test("reliability 1: an answer of 8 MiB is kept, a larger one burns its key", async () => {
+  assert.equal(MAX_STORED_BODY_BYTES, 8_388_608);
   const fits = owned(await here.claim(request({ key: "fits" })));
   assert.equal(await complete(fits, Buffer.alloc(MAX_STORED_BODY_BYTES, 7)), true);
   const large = owned(await here.claim(request({ key: "large" })));
