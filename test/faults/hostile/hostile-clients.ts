@@ -77,7 +77,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   const { pid } = gateway;
   const violations: string[] = [];
   const idleBytes = memoryOf(pid).rssBytes;
-  const probes = keepProbing(origin, SECRET);
+  const probes = keepProbing(origin, SECRET, pid);
   const held: Held[] = [];
   for (const [kind, { share }] of Object.entries(KINDS)) {
     const count = Math.max(1, Math.round(n * share));
@@ -116,6 +116,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
       ...Object.fromEntries(figures),
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
       "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
+      "the slowest of them": probes.slowest(),
     },
   };
 }

@@ -71,7 +71,7 @@ export async function runHostileProviders({ n, seed, say }: FaultOptions): Promi
   const { pid } = gateway;
   const violations: string[] = [];
   const outcomes = new Map<string, number>();
-  const probes = keepProbing(origin, secretOf(0));
+  const probes = keepProbing(origin, secretOf(0), pid);
   const idleBytes = memoryOf(pid).rssBytes;
   for (let first = 0, turn = 0; first < n; first += AT_ONCE, turn += 1) {
     const at = turn % kinds.length;
@@ -107,6 +107,7 @@ export async function runHostileProviders({ n, seed, say }: FaultOptions): Promi
       answers: [...outcomes].map(([outcome, count]) => `${outcome}: ${count}`).join(", "),
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
       "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
+      "the slowest of them": probes.slowest(),
     },
   };
 }
