@@ -5,7 +5,17 @@ import { events } from "./events.ts";
 import type { Fuzz } from "./fuzz.ts";
 import { http } from "./http.ts";
 import { jobs } from "./jobs.ts";
-import { media } from "./media.ts";
+import { media, readers } from "./media.ts";
 import { routing } from "./routing.ts";
 
-export const FUZZES: Readonly<Record<string, Fuzz>> = { multipart, json, base64, media, events, routing, http, jobs };
+export const FUZZES: Readonly<Record<string, Fuzz>> = {
+  multipart,
+  json,
+  base64,
+  media,
+  readers,
+  events,
+  routing,
+  http,
+  jobs,
+};

@@ -6,15 +6,17 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { cpuMsOf } from "../../bench/cost.ts";
 import { seeded } from "../faults/seeded.ts";
 import { type Mutant, mutantsOf } from "./changes.ts";
 import { type Subject, SUBJECTS } from "./subjects.ts";
 
 const COPIED = ["src", "test", "docs", "sandbox", "package.json", "package-lock.json", "tsconfig.json", "scripts"];
 const AT_ONCE = 2;
-/** What never ends is noticed too; but a machine that is busy must not be taken for it. */
-const SHORTEST_TIMEOUT_MS = 30_000;
-const TIMES_AS_LONG = 8;
+/** What goes round in circles is noticed by the work it does, what waits by doing none: a busy machine looks like neither. */
+const MOST_CPU_MS = 30_000;
+const LONGEST_IDLE_MS = 120_000;
+const LOOK_EVERY_MS = 1_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -44,15 +46,12 @@ try {
 async function run(name: string, subjects: readonly Subject[]): Promise<void> {
   const all: { readonly subject: Subject; readonly mutant: Mutant }[] = [];
   const sources = new Map<string, string>();
-  let longestMs = SHORTEST_TIMEOUT_MS / TIMES_AS_LONG;
   for (const subject of subjects) {
     const { file, tests, besides = [] } = subject;
     const source = await readFile(file, "utf8");
     sources.set(file, source);
-    const startedMs = performance.now();
-    if ((await outcomeOf(roots[0] ?? "", tests, Number.POSITIVE_INFINITY)) !== "survived")
+    if ((await outcomeOf(roots[0] ?? "", tests)) !== "survived")
       throw new Error(`the tests of ${file} fail without any change`);
-    longestMs = Math.max(longestMs, performance.now() - startedMs);
     all.push(...mutantsOf(source, besides).map((mutant) => ({ subject, mutant })));
   }
   const chosen = new Set(values.n === undefined ? all : sample(all, Number(values.n)));
@@ -64,7 +63,7 @@ async function run(name: string, subjects: readonly Subject[]): Promise<void> {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const { subject, mutant } = next;
         await writeFile(join(root, subject.file), mutant.text);
-        const outcome = await outcomeOf(root, subject.tests, longestMs * TIMES_AS_LONG);
+        const outcome = await outcomeOf(root, subject.tests);
         if (outcome === "survived") survivors.push(next);
         if (outcome === "endless") endless += 1;
         if (outcome === "no program") chosen.delete(next);
@@ -105,7 +104,7 @@ async function prepare(): Promise<string> {
 type Outcome = "killed" | "endless" | "survived" | "no program";
 
 /** Killed when a test fails, or never ends; what is no program at all proves nothing of them. */
-async function outcomeOf(root: string, tests: readonly string[], timeoutMs: number): Promise<Outcome> {
+async function outcomeOf(root: string, tests: readonly string[]): Promise<Outcome> {
   const child = spawn(
     process.execPath,
     ["--liftoff-only", "--test", "--test-isolation=none", "--test-force-exit", "--test-reporter=tap", ...tests],
@@ -120,7 +119,7 @@ async function outcomeOf(root: string, tests: readonly string[], timeoutMs: numb
     outcome ??= what;
     child.kill("SIGKILL");
   };
-  const timer = Number.isFinite(timeoutMs) ? setTimeout(() => end("endless"), timeoutMs) : undefined;
+  const timer = watchWork(child.pid ?? 0, () => end("endless"));
   let told = "";
   child.stdout.on("data", (chunk: Buffer) => {
     told += chunk.toString();
@@ -129,6 +128,15 @@ async function outcomeOf(root: string, tests: readonly string[], timeoutMs: numb
     else if (/^not ok [^]*^ {2}\.\.\.$/m.test(told)) end("killed");
   });
   const [code] = (await once(child, "close")) as [number | null];
-  clearTimeout(timer);
+  clearInterval(timer);
   return outcome ?? (code === 0 ? "survived" : "killed");
+}
+
+function watchWork(pid: number, onEndless: () => void): NodeJS.Timeout {
+  let idleSince = { cpuMs: 0, atMs: performance.now() };
+  return setInterval(() => {
+    const cpuMs = cpuMsOf(pid);
+    if (cpuMs > idleSince.cpuMs) idleSince = { cpuMs, atMs: performance.now() };
+    if (cpuMs > MOST_CPU_MS || performance.now() - idleSince.atMs > LONGEST_IDLE_MS) onEndless();
+  }, LOOK_EVERY_MS);
 }
