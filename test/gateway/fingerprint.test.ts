@@ -1,5 +1,6 @@
 // What is the same payload under one idempotency key, and what is not (contract 3 "Idempotency"; reliability I-06).
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { PROFILES, REDACTION_GROUPS } from "../../src/contract/features.ts";
@@ -41,6 +42,27 @@ const input: fc.Arbitrary<FingerprintInput> = fc.record({
 });
 
 const print = (value: FingerprintInput) => fingerprint(value).toString("hex");
+
+test("R2: fingerprints stay what they are from release to release: these are of texts written by hand", () => {
+  const of = (text: string) => createHash("sha256").update(text).digest("hex");
+  const audio = { kind: "url", url: "https://a.example/b" } as const;
+  const asked = { endpoint: "POST /v1/transcription", requestedPurpose: null, requestedPolicy: null, audio };
+  const url = '{"kind":"url","url":"https://a.example/b"}';
+  assert.equal(print({ ...asked, fields: {} }), of(`{"audio":${url},"endpoint":"POST /v1/transcription"}`));
+  assert.equal(
+    print({
+      ...asked,
+      fields: { redaction: true, keyterms: ["b", "a"], custom_vocabulary: ["b"], diarization: false },
+    }),
+    of(
+      `{"audio":${url},"diarization":false,"endpoint":"POST /v1/transcription","keyterms":["b","a"],"redaction":["pii"]}`,
+    ),
+  );
+  assert.equal(
+    print({ ...asked, fields: { keyterms: [] }, requestedPurpose: "calls", requestedPolicy: "strict" }),
+    of(`{"audio":${url},"endpoint":"POST /v1/transcription","purpose":"calls","purpose_policy":"strict"}`),
+  );
+});
 
 test("I-06 the order of fields, the alias that carried the terms, and where the purpose stood change nothing", () => {
   fc.assert(

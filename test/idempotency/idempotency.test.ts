@@ -559,6 +559,28 @@ test("reliability 1: a database that fails is heard by whoever asked, in every v
   assert.equal((await rowOf(slot))?.state, "reserved");
 });
 
+test("reliability 1: a lapsed slot that could not be burned is no answer: its claim fails", async () => {
+  const slot = owned(await here.claim(request()));
+  await dispatchSlots(database.db, [slot]);
+  await shiftClock(database, 31);
+  let statements = 0;
+  const db = watched(() => {
+    statements += 1;
+    if (statements === 3) throw new Error("away");
+  });
+  const own = createIdempotency({ database: { db }, seal, ttlSeconds: DAY });
+  await assert.rejects(own.claim(request()), /away/);
+  own.close();
+});
+
+test("reliability 7: the timer of renewals keeps no process alive that is done", () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  const own = createIdempotency({ database, seal, ttlSeconds: DAY });
+  assert.equal(timers(), before);
+  own.close();
+});
+
 test("contract 3: what concerns no slot asks nothing of the database", async () => {
   let asked = 0;
   const db = watched(() => {
