@@ -25,6 +25,9 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     { file: "src/outbound/address.ts", tests: ["test/outbound/address.test.ts", "test/outbound/guard.test.ts"] },
     { file: "src/outbound/target-policy.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/guard.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
+    { file: "src/outbound/refusal.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
+    { file: "src/outbound/dial.ts", tests: ["test/outbound/caller.test.ts", "test/outbound/dial.test.ts"] },
+    { file: "src/audio/remote-audio.ts", tests: ["test/audio/remote-audio.test.ts"] },
     {
       file: "src/outbound/system-network.ts",
       tests: ["test/outbound/system-network.test.ts", "test/outbound/system-resolver.test.ts"],

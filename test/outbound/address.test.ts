@@ -2,7 +2,7 @@
 // registries' blocks (reliability 4; promise R8).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeAddress, sameAddress } from "../../src/outbound/address.ts";
+import { isInRange, judgeAddress, sameAddress } from "../../src/outbound/address.ts";
 import { seeded } from "../faults/seeded.ts";
 
 /** IANA's IPv4 special-purpose registry, multicast, and one cloud platform's address that no registry has. */
@@ -220,4 +220,15 @@ test("reliability 4: the address a socket reached is compared as an address, not
   assert.ok(!sameAddress("1.1.1.1", "1.1.1.2"));
   assert.ok(!sameAddress("::1", "::2"));
   assert.ok(!sameAddress("", ""));
+});
+
+test("contract 6: what is no address is in no range, and an address is in those of its own kind alone", () => {
+  const both = ["fd00::/8", "10.0.0.0/8"];
+  assert.equal(isInRange("10.0.0.1.example", both), false);
+  assert.equal(isInRange("", both), false);
+  assert.deepEqual([isInRange("10.1.2.3", both), isInRange("fd12::1", both)], [true, true]);
+  assert.deepEqual(
+    [isInRange("11.1.2.3", both), isInRange("fe80::1", both), isInRange("10.1.2.3", [])],
+    [false, false, false],
+  );
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type CallerRequest, createOutbound, GuardRefusal, OutboundError } from "../../src/outbound/dial.ts";
+import { refusalOf } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { httpServer, readAll, socketServer } from "./loopback.ts";
 import { type PretendInternet, pretendInternet } from "./pretend-internet.ts";
@@ -207,4 +208,136 @@ test("a way out that was given no resolver and no connector sends nothing to a c
   await assert.rejects(outbound.exchange(post()), /no resolver/);
   await assert.rejects(outbound.vet(HOOK, post().policy), /no resolver/);
   assert.equal(outbound.judged(), 0);
+});
+
+/** Opened, its socket's end told, its reader waited for by nobody. */
+async function openedStream(t: TestContext, over: Partial<CallerRequest>) {
+  const { internet, outbound } = await setUp(t);
+  const gone = Promise.withResolvers<void>();
+  const url = await socketServer(t, (socket) => {
+    socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"));
+    socket.once("close", () => gone.resolve());
+  });
+  receiver(internet, url);
+  return { outbound, gone: gone.promise, stream: await outbound.open(post(over)) };
+}
+
+test("contract 7: a stream from somebody else's address is read as it comes, and its connection goes with its reader", async (t) => {
+  const { gone, stream } = await openedStream(t, {});
+  assert.equal(stream.status, 200);
+  for await (const chunk of stream.body) {
+    assert.equal(Buffer.from(chunk).toString(), "hello");
+    break;
+  }
+  await gone;
+});
+
+test("contract 7: a stream that nobody reads is let go of when its time is over, or when nobody wants it any more", async (t) => {
+  const timed = await openedStream(t, { timeoutMs: 300 });
+  await timed.gone;
+  const wanted = new AbortController();
+  const { gone } = await openedStream(t, { signal: wanted.signal });
+  wanted.abort();
+  await gone;
+});
+
+test("contract 7: a stream is no way round the guard", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  internet.name("hooks.example", ["10.0.0.5"]);
+  assert.ok((await failureOf(outbound.open(post()))) instanceof GuardRefusal);
+  assert.deepEqual([outbound.judged(), outbound.dispatched(), internet.dialled.length], [1, 0, 0]);
+});
+
+test("contract 6: the connection of a reply that is received is gone when it was read, and with it its place among those to be closed", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const gone = Promise.withResolvers<void>();
+  const url = await httpServer(t, (request, response) => {
+    request.socket.once("close", () => gone.resolve());
+    response.end("read");
+  });
+  receiver(internet, url);
+  const status = await outbound.receive(post(), async (reply) => {
+    for await (const _chunk of reply.body);
+    return reply.status;
+  });
+  assert.equal(status, 200);
+  await gone.promise;
+  await outbound.close();
+});
+
+test("contract 6: of a reply whose whole is wanted a part is none; of another the status decides", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const url = await socketServer(t, (socket) =>
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{")),
+  );
+  receiver(internet, url);
+  assert.equal((await outbound.exchange(post())).status, 200);
+  const error = await failureOf(outbound.exchange(post({ wholeReply: true })));
+  assert.ok(error instanceof OutboundError);
+  assert.deepEqual([error.failure, error.dispatched], ["connection", true]);
+});
+
+const socketRequest = (over: { readonly signal?: AbortSignal } = {}) =>
+  ({
+    trust: "caller",
+    url: "https://hooks.example/live?x=1",
+    policy: webhookPolicy({ allowHttp: false, allowedPrivateCidrs: [] }),
+    headers: {},
+    timeoutMs: 10_000,
+    idleTimeoutMs: 10_000,
+    ...over,
+  }) as const;
+
+test("contract 10: a WebSocket to somebody else's address goes to the vetted one, over the connection that was vetted", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const url = await httpServer(t, (_request, response) => void response.writeHead(401).end("who are you"));
+  receiver(internet, url);
+  const opened = await outbound.connect(socketRequest());
+  assert.ok(!opened.ok);
+  assert.deepEqual([opened.reply.status, opened.reply.text], [401, "who are you"]);
+  assert.deepEqual(internet.dialled, [{ address: PUBLIC, port: 443, tlsName: "hooks.example" }]);
+  internet.name("hooks.example", ["10.0.0.5"]);
+  assert.ok((await failureOf(outbound.connect(socketRequest()))) instanceof GuardRefusal);
+  assert.deepEqual([outbound.judged(), internet.dialled.length], [2, 1]);
+});
+
+test("contract 10: who gave up a WebSocket before it was dialled has it dialled no more", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  internet.name("hooks.example", [PUBLIC]);
+  const error = await failureOf(outbound.connect(socketRequest({ signal: AbortSignal.abort() })));
+  assert.ok(error instanceof OutboundError);
+  assert.deepEqual([error.failure, error.dispatched, internet.dialled.length], ["aborted", false, 0]);
+});
+
+test("a way out that was just opened has sent nothing and judged nothing", async (t) => {
+  const { outbound } = await setUp(t);
+  assert.deepEqual([outbound.dispatched(), outbound.judged()], [0, 0]);
+});
+
+test("destroying is over only when what it cut has ended", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  const asked = Promise.withResolvers<void>();
+  receiver(internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
+  let ended = false;
+  const cut = outbound.exchange(post()).catch(() => {
+    ended = true;
+  });
+  await asked.promise;
+  await outbound.destroy();
+  assert.equal(ended, true);
+  await cut;
+});
+
+test("contract 10: why an address may not be dialled is told as a word, and what is no refusal is thrown on", async () => {
+  const policy = post().policy;
+  assert.equal(await refusalOf({ vet: async () => undefined }, HOOK, policy), null);
+  const refuse = async () => {
+    throw new GuardRefusal("port", "99");
+  };
+  assert.equal(await refusalOf({ vet: refuse }, HOOK, policy), "port");
+  const broken = new Error("broken");
+  const fail = async () => {
+    throw broken;
+  };
+  await assert.rejects(refusalOf({ vet: fail }, HOOK, policy), broken);
 });

@@ -146,6 +146,18 @@ test("a refusal counts though its body is cut: the status was the answer", async
   assert.deepEqual([reply.status, reply.headers["retry-after"]], [429, "7"]);
 });
 
+test("a refusal begins at 400: a cut reply below it is none", async (t) => {
+  const outbound = outboundFor(t);
+  const answerOf = async (status: number) => {
+    const url = await socketServer(t, (socket) =>
+      socket.once("data", () => socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 50\r\n\r\n{`)),
+    );
+    return outbound.exchange(get(url));
+  };
+  assert.equal((await answerOf(400)).status, 400);
+  assert.equal((await failureOf(answerOf(399))).failure, "connection");
+});
+
 test("a refusal that comes while the upload still runs is read, and the rest is not sent", async (t) => {
   const outbound = outboundFor(t);
   const url = await socketServer(t, (socket) => {

@@ -2,12 +2,13 @@
 // real guard with a resolver of the test's own. The rows that describe a behaviour are in `caller.test.ts`,
 // `system-network.test.ts`, `test/audio/remote-audio.test.ts` and `test/http/audio-url-domains/`.
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { type Connect, createGuard, type GuardOptions, type Resolve } from "../../src/outbound/guard.ts";
 import { ConnectFailure, GuardRefusal } from "../../src/outbound/refusal.ts";
-import { audioUrlPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { audioUrlPolicy, byokPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { socketServer } from "./loopback.ts";
 import { pretendInternet } from "./pretend-internet.ts";
 
@@ -294,4 +295,53 @@ test("spec 4.4 rule 2: a list entry is exact, or a wildcard of exactly one label
   ] as const)
     assert.equal(await verdict(host, [entry]), expected, `${host} of ${entry}`);
   assert.equal(await verdict("a.example.com", []), false);
+});
+
+test("contract 10: a workspace's own server is asked in plain HTTP inside the opened ranges alone, in TLS anywhere public", async () => {
+  const verdict = async (url: string, allowedPrivateCidrs: readonly string[], addresses: readonly string[] = []) => {
+    const { guard } = guardOf({ resolve: async () => addresses });
+    return guard.vet(url, byokPolicy({ allowedPrivateCidrs })).then(
+      () => "allow",
+      (error: unknown) => (error instanceof GuardRefusal ? error.reason : String(error)),
+    );
+  };
+  const LAN = ["10.0.0.0/8"];
+  assert.equal(await verdict("http://lan.example/", [], ["10.0.0.5"]), "scheme");
+  assert.equal(await verdict("http://lan.example/", LAN, ["10.0.0.5"]), "allow");
+  assert.equal(await verdict("https://lan.example/", LAN, ["10.0.0.5"]), "allow");
+  assert.equal(await verdict("https://lan.example:8443/", [], ["10.0.0.5"]), "address_not_public");
+  assert.equal(await verdict("http://10.0.0.5:8000/", LAN), "allow");
+  assert.equal(await verdict("http://some.example/", LAN, [PUBLIC]), "scheme");
+  assert.equal(await verdict("http://some.example/", LAN, ["10.0.0.5", PUBLIC]), "scheme");
+  assert.equal(await verdict("https://some.example/", LAN, ["10.0.0.5", PUBLIC]), "allow");
+  assert.equal(await verdict("https://some.example/", [], [PUBLIC]), "allow");
+});
+
+test("reliability 4: an address that hangs is left at half of the time, and the next one is dialled", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const hangs = Promise.withResolvers<void>();
+    const connect: Connect = async (target, signal) => {
+      if (target.address === "8.8.8.2") return reached(target, signal);
+      hangs.resolve();
+      return new Promise(() => undefined);
+    };
+    const { guard, dialled } = guardOf({ resolve: async () => ["8.8.8.1", "8.8.8.2"], connect });
+    const dialling = guard.dial(`https://${HOST}/`, audio());
+    await hangs.promise;
+    mock.timers.tick(2_500);
+    (await dialling).socket.destroy();
+    assert.deepEqual(dialled, ["8.8.8.1", "8.8.8.2"]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("reliability 4: a judgement that is over leaves neither a timer nor a listener behind", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  const { signal } = new AbortController();
+  const { guard } = guardOf({});
+  (await guard.dial(`https://${HOST}/`, audio(), signal)).socket.destroy();
+  assert.deepEqual([timers(), getEventListeners(signal, "abort").length], [before, 0]);
 });
