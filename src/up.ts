@@ -1,4 +1,5 @@
 // `patchbay up`: first-start set-up, listening, and the way down (contract 10).
+import { listen } from "./http/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
@@ -26,11 +27,11 @@ export async function up(options: UpOptions, processNumber = 1): Promise<number>
   const first = file === null ? await firstStart({ database, pepper, dataDir: configuration.storage.dataDir }) : null;
   const app = await createApp(prepared);
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
-  const address = await app.server.listen({ host: configuration.server.host, port: configuration.server.port });
+  const address = await listen(app.server, { host: configuration.server.host, port: configuration.server.port });
   step(`listening    ${address}`);
   if (app.admin !== null && configuration.server.admin !== null)
     step(
-      `admin        ${await app.admin.listen(ownAdmin(configuration.server.admin, processNumber))} (operator's keys only)`,
+      `admin        ${await listen(app.admin, ownAdmin(configuration.server.admin, processNumber))} (operator's keys only)`,
     );
   if (processNumber > 1) return untilStopped(app, prepared);
   for (const note of configuration.notes) say(`\n${note}`);

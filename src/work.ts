@@ -1,4 +1,5 @@
 // `patchbay worker`: works on jobs and takes none, so it listens for those who watch it alone; any number of them beside the gateways on one PostgreSQL (contract 5).
+import { listen } from "./http/listen.ts";
 import { type App, createApp } from "./app.ts";
 import type { WorkerOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
@@ -38,7 +39,7 @@ async function listenForWatchers(
   if (admin === null || configured === null) return true;
   const place = { host: configured.host, port: port ?? configured.port };
   try {
-    step(`metrics      ${await admin.listen({ ...place, exclusive: true })}/metrics, /healthz, /readyz`);
+    step(`metrics      ${await listen(admin, { ...place, exclusive: true })}/metrics, /healthz, /readyz`);
     return true;
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;

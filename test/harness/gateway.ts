@@ -1,5 +1,6 @@
 // A whole gateway on loopback for one test file: the real server, a real database, and a sandbox in the place of every
 // provider. Nothing is faked but the far end.
+import { listen } from "../../src/http/listen.ts";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -83,8 +84,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.works === undefined ? {} : { works: options.works }),
   });
   opened.defer(() => app.close());
-  const origin = await app.server.listen({ host: "127.0.0.1", port: 0 });
-  const adminOrigin = (await app.admin?.listen({ host: "127.0.0.1", port: 0 })) ?? "";
+  const origin = await listen(app.server, { host: "127.0.0.1", port: 0 });
+  const adminOrigin = app.admin === null ? "" : await listen(app.admin, { host: "127.0.0.1", port: 0 });
   const kept = opened.move();
   return {
     app,

@@ -9,7 +9,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { EDGE_LIMITS } from "../../../src/http/limits.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { quantile, startGateways } from "../gateways.ts";
-import { keepProbing, mebibytes } from "./probes.ts";
+import { keepProbing, mebibytes, turnedAway } from "./probes.ts";
 import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-slow-app-00001";
@@ -77,6 +77,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
   const { pid } = gateway;
   const violations: string[] = [];
   const idleBytes = memoryOf(pid).rssBytes;
+  const turnedAwayBefore = turnedAway();
   const probes = keepProbing(origin, SECRET, pid);
   const held: Held[] = [];
   for (const [kind, { share }] of Object.entries(KINDS)) {
@@ -117,6 +118,7 @@ export async function runHostileClients({ n, say }: FaultOptions): Promise<Trial
       "resident memory": `idle ${mebibytes(idleBytes)}, grown by at most ${mebibytes(peakBytes - idleBytes)} (bound ${mebibytes(MAX_GROWN_BYTES)})`,
       "others meanwhile": `${probeMs.length} requests, p50 ${quantile(probeMs, 0.5).toFixed(1)} ms, p99 ${quantile(probeMs, 0.99).toFixed(1)} ms, at most ${slowestMs.toFixed(0)} ms`,
       "the slowest of them": probes.slowest(),
+      "connections that found no place in a queue": turnedAway() - turnedAwayBefore,
     },
   };
 }

@@ -67,6 +67,14 @@ function waitedForProcessorMs(pid: number): number {
   return Number(waitedNs) / 1e6;
 }
 
+/** Connections that found no place in a listener's queue, on the whole machine since it started. */
+export function turnedAway(): number {
+  const [names = "", values = ""] = readFileSync("/proc/net/netstat", "latin1")
+    .split("\n")
+    .filter((line) => line.startsWith("TcpExt:"));
+  return Number(values.split(" ")[names.split(" ").indexOf("ListenOverflows")] ?? Number.NaN);
+}
+
 export function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(0)} MiB`;
 }

@@ -1,4 +1,5 @@
 // A server with tiny endpoints on loopback, and a client that writes raw bytes and reads raw answers.
+import { listen } from "../../../src/http/listen.ts";
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
@@ -75,7 +76,7 @@ export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; log
 
 export async function startEdge(t: Pick<TestContext, "after">, options: EdgeOptions = {}): Promise<RunningEdge> {
   const { app, logs } = testEdge(options);
-  await app.listen({ host: "127.0.0.1", port: 0 });
+  await listen(app, { host: "127.0.0.1", port: 0 });
   t.after(async () => {
     app.server.closeAllConnections();
     await app.close();

@@ -1,6 +1,9 @@
 // Every row of area `http` of test/cases/bad-input.json, over real sockets.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import cases from "../../cases/bad-input.json" with { type: "json" };
 import { ask, assertError, get, KEY, open, post, type RunningEdge, say, startEdge } from "./harness.ts";
 
@@ -203,4 +206,23 @@ test("HEAD answers as GET does, without the body", async (t) => {
   assert.ok(text.endsWith("\r\n\r\n"));
   // A caller cannot choose the id that names its request in our records.
   assert.match(text, /x-request-id: req_[0-9a-z]{26}\r\n/);
+});
+
+test("G-06: 700 callers that come in one moment all find a place: none is turned away to try again in a second", async (t) => {
+  const most = process.platform === "linux" ? Number(readFileSync("/proc/sys/net/core/somaxconn", "latin1")) : 0;
+  if (most < 1_000) return t.skip("this machine's kernel keeps shorter queues");
+  const { port } = await startEdge(t);
+  // Asked for in one turn, before the server can accept a single one.
+  const sockets = Array.from({ length: 700 }, () => connect({ host: "127.0.0.1", port }));
+  let connected = 0;
+  for (const socket of sockets) {
+    socket.on("error", () => undefined);
+    socket.once("connect", () => {
+      connected += 1;
+    });
+  }
+  // On loopback the kernel has shaken hands by the end of the call; whom it dropped it hears again after a second.
+  for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+  for (const socket of sockets) socket.destroy();
+  assert.equal(connected, 700);
 });
