@@ -257,7 +257,7 @@ test("contract 6: the connection of a reply that is received is gone when it was
   });
   receiver(internet, url);
   const status = await outbound.receive(post(), async (reply) => {
-    for await (const _chunk of reply.body);
+    await Array.fromAsync(reply.body);
     return reply.status;
   });
   assert.equal(status, 200);
