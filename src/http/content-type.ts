@@ -35,8 +35,8 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
     const message = "The Content-Type multipart/form-data needs a boundary; let the HTTP client set this header.";
     throw new GatewayError("INVALID_REQUEST", {
       message,
-      param: "Content-Type",
-      details: { issues: [{ param: "Content-Type", message }] },
+      param: "content-type",
+      details: { issues: [{ param: "content-type", message }] },
     });
   }
   if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
@@ -66,5 +66,5 @@ export function declaredLength(headers: IncomingHttpHeaders): number | null {
 }
 
 function unsupported(message: string): GatewayError {
-  return new GatewayError("UNSUPPORTED_MEDIA_TYPE", { message, param: "Content-Type" });
+  return new GatewayError("UNSUPPORTED_MEDIA_TYPE", { message, param: "content-type" });
 }
