@@ -4,7 +4,8 @@ import type { Configuration } from "./configuration.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type FaultPath, formatPath } from "./fault.ts";
 import { configurationFile, type ParsedConfiguration } from "./schema/file.ts";
-import { type SchemaFault, schemaFaults, valueAt } from "./schema-faults.ts";
+import { valueAt } from "../lib/issue-words.ts";
+import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 export interface ParseContext {
   /** Directory that `data_dir` starts from. */

@@ -1,7 +1,8 @@
 // From the schema's issues to faults a reader can act on: every unknown key by itself, names of what was meant, no secret values.
 import { z } from "zod";
 import type { FaultPath } from "./fault.ts";
-import { suggest } from "./suggest.ts";
+import { sizeWords, type TypeNames, typeWords, valueAt } from "../lib/issue-words.ts";
+import { suggest } from "../lib/suggest.ts";
 
 export interface SchemaFault {
   readonly path: FaultPath;
@@ -47,7 +48,7 @@ function issueFaults(
       return [{ path, message: value === undefined ? "is required" : typeMessage(issue, value) }];
     case "too_small":
     case "too_big":
-      return [{ path, message: sizeMessage(issue) }];
+      return [{ path, message: sizeWords(issue) }];
     case "invalid_format":
     case "not_multiple_of":
     case "invalid_key":
@@ -79,15 +80,6 @@ function unionFaults(
   );
 }
 
-/** A message of the schema's own wins over the general one. */
-function sizeMessage(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
-  if (!issue.message.startsWith("Too ")) return issue.message;
-  if (issue.code === "too_big")
-    return `must be ${issue.inclusive === true ? "at most" : "less than"} ${issue.maximum}${unit(issue.origin)}`;
-  if (issue.origin === "string" && issue.minimum === 1) return "must not be empty";
-  return `must be ${issue.inclusive === true ? "at least" : "more than"} ${issue.minimum}${unit(issue.origin)}`;
-}
-
 function choiceFault(value: unknown, choices: readonly string[], isShown: boolean) {
   if (value === undefined) return { message: `is required: one of ${choices.join(", ")}` };
   const nearest = isShown && typeof value === "string" ? suggest(value, choices) : undefined;
@@ -100,7 +92,7 @@ export function suggestion(name: string | undefined): { suggestion?: string } {
   return name === undefined ? {} : { suggestion: name };
 }
 
-const TYPE_NAMES: Readonly<Record<string, string>> = {
+const TYPE_NAMES: TypeNames = {
   object: "a map",
   record: "a map",
   array: "a list",
@@ -111,9 +103,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 };
 
 function typeMessage(issue: z.core.$ZodIssueInvalidType, value: unknown): string {
-  if (!issue.message.startsWith("Invalid input")) return issue.message;
   const isBare = issue.expected === "string" && (typeof value === "number" || typeof value === "boolean");
-  return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}${isBare ? "; put it in quotes" : ""}`;
+  const hint = isBare && issue.message.startsWith("Invalid input") ? "; put it in quotes" : "";
+  return `${typeWords(issue, TYPE_NAMES)}${hint}`;
 }
 
 function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
@@ -127,19 +119,6 @@ function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string 
     ),
   );
   return [...new Set(names)].join(", or ");
-}
-
-function unit(origin: string): string {
-  return origin === "string" ? " characters long" : origin === "array" || origin === "set" ? " entries long" : "";
-}
-
-export function valueAt(data: unknown, path: FaultPath): unknown {
-  let value = data;
-  for (const step of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
 }
 
 /** Keys the schema knows at a path; of a choice between objects those of the one the data names. */

@@ -16,7 +16,7 @@ const imagePart = z.strictObject({
       .string()
       .refine(isImageUrl, "must be a data: URL of a png, jpeg, webp or gif image in base64; no other URL is taken")
       .describe("A `data:` URL; other URLs are neither fetched nor passed on."),
-    detail: z.enum(["auto", "low", "high"]).nullish(),
+    detail: z.enum(["auto", "low", "high"]).describe("How closely to look; a preference.").nullish(),
   }),
 });
 const audioPart = z.strictObject({

@@ -74,6 +74,8 @@ export type ChatFeature = (typeof CHAT_FEATURES)[number];
 /** Dropped with a warning where a chat model lacks them (contract 7). */
 export const CHAT_PREFERENCES = ["temperature", "top_p", "seed", "stop"] as const;
 export type ChatPreference = (typeof CHAT_PREFERENCES)[number];
+/** What can be left out: `detail` of an image belongs to a protocol rather than to a model. */
+export type ChatDropped = ChatPreference | "detail";
 
 /** Why a target cannot take a chat request: a feature, or more tokens asked than the model writes. */
 export type ChatLack = ChatFeature | "max_tokens";

@@ -13,6 +13,8 @@ const MODEL = z
 /** A default that clients send along and that changes nothing. */
 const neutral = <T extends z.ZodType>(schema: T, what: string) => schema.nullish().describe(what);
 
+const noneForEmpty = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? null : value);
+
 const textParts = z.array(z.strictObject({ type: z.literal("text"), text: z.string() })).min(1);
 const [system, user, assistant, tool] = chatMessage.options;
 
@@ -22,6 +24,8 @@ const completionMessage = z.discriminatedUnion("role", [
   user.extend({ name: z.string().nullish() }),
   // An answer of ours comes back as its reader kept it.
   assistant.extend({
+    // Clients send an empty list where they mean none.
+    tool_calls: z.preprocess(noneForEmpty, assistant.shape.tool_calls),
     name: z.string().nullish(),
     refusal: z.null().optional(),
     audio: z.null().optional(),
@@ -58,6 +62,9 @@ export const chatCompletionFields = z.strictObject({
   store: neutral(z.literal(false), "Nothing is stored."),
   metadata: neutral(z.record(z.string(), z.string()), "Taken and not used."),
   logprobs: neutral(z.literal(false), "Not available."),
+  logit_bias: neutral(z.strictObject({}), "Not available."),
+  modalities: neutral(z.tuple([z.literal("text")]), "Text is answered."),
+  service_tier: neutral(z.enum(["auto", "default"]), "Taken and not used; the target's setting decides."),
   frequency_penalty: neutral(z.literal(0), "Not available."),
   presence_penalty: neutral(z.literal(0), "Not available."),
 });

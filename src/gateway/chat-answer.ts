@@ -43,10 +43,11 @@ export function chatAnswer({ id, createdAt, decision, attempt, content, usage }:
   };
 }
 
-export function attemptWarnings(attempt: ChatAttempt, usage: TokenUsage): readonly Warning[] {
+/** `usage` null: not known yet. */
+export function attemptWarnings(attempt: ChatAttempt, usage: TokenUsage | null): readonly Warning[] {
   return [
     ...attempt.dropped.map(preferenceDropped),
-    ...(usage.source === "estimated" ? [ESTIMATED] : []),
+    ...(usage?.source === "estimated" ? [ESTIMATED] : []),
     ...(attempt.billing.billingClass === "simulated" ? [SIMULATED_CHAT] : []),
   ];
 }

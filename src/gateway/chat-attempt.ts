@@ -6,7 +6,7 @@ import type { AttemptOutcome, Ledger, SlotEnd, TokenUsage } from "../metering/le
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
 import { type FailureKind, ProviderError, type StreamingIo } from "../providers/io.ts";
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
-import type { ChatPreference } from "../contract/features.ts";
+import type { ChatDropped } from "../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import { type Spent, watchCall } from "./call-watch.ts";
@@ -24,7 +24,7 @@ export interface ChatAttempt {
   readonly candidate: ChatCandidate;
   readonly provider: ChatProvider;
   readonly plan: ChatPlan;
-  readonly dropped: readonly ChatPreference[];
+  readonly dropped: readonly ChatDropped[];
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
   /** Stops the call; a `ProviderError` as the reason says what kind of failure that is. */

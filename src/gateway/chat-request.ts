@@ -65,9 +65,13 @@ function toParts(content: Extract<GivenMessage, { role: "user" }>["content"]): r
       case "text":
         return { kind: "text", text: part.text };
       case "image_url": {
-        const { url } = part.image_url;
-        const comma = url.indexOf(",");
-        return { kind: "image", mediaType: url.slice("data:".length, url.indexOf(";")), base64: url.slice(comma + 1) };
+        const { url, detail } = part.image_url;
+        return {
+          kind: "image",
+          mediaType: url.slice("data:".length, url.indexOf(";")),
+          base64: url.slice(url.indexOf(",") + 1),
+          ...(detail == null ? {} : { detail }),
+        };
       }
       case "input_audio":
         return { kind: "audio", format: part.input_audio.format, base64: part.input_audio.data };

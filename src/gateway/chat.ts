@@ -18,6 +18,7 @@ import { refusalError } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { Asked, Recorder } from "./request-record.ts";
 import { circuitOf } from "./resolve-account.ts";
+import { routingFacts } from "./routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
 import { openChatStream } from "./stream-chat.ts";
@@ -49,6 +50,8 @@ export type ChatStreamPart =
 
 export interface ChatStream {
   readonly simulated: boolean;
+  /** As headers, for words that have no place for them. */
+  readonly facts: Readonly<Record<string, string>>;
   readonly parts: AsyncIterable<ChatStreamPart>;
 }
 
@@ -59,7 +62,9 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
-    const reply = jsonReply(200, call.present(answer), simulated ? { "x-svc-simulated": "true" } : {});
+    const body = call.present(answer);
+    const facts = body === answer ? {} : routingFacts(answer);
+    const reply = jsonReply(200, body, simulated ? { "x-svc-simulated": "true", ...facts } : facts);
     await served.settle(reply);
     return reply;
   });

@@ -2,6 +2,7 @@
 import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
 import { type GatewayReply, jsonReply, textReply } from "./reply.ts";
+import { routingFacts } from "./routing-facts.ts";
 
 export interface EnvelopeInput {
   readonly id: string;
@@ -57,21 +58,12 @@ export function deliver(
   simulated: boolean,
 ): GatewayReply {
   const mark = simulated ? { "x-svc-simulated": "true" } : {};
-  if (delivery === "json") return jsonReply(200, present(envelope), mark);
-  return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
+  if (delivery !== "json")
+    return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...audioFacts(envelope) });
+  const body = present(envelope);
+  return jsonReply(200, body, { ...mark, ...(body === envelope ? {} : audioFacts(envelope)) });
 }
 
-/** With a bare body the facts of the envelope travel in headers; absent when null. */
-function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
-  const warnings = envelope.warnings.map((warning) => warning.code).join(", ");
-  return {
-    // Labels outside ASCII cannot stand in a header as they are.
-    ...(envelope.svc_requested_purpose === null
-      ? {}
-      : { "x-svc-requested-purpose": encodeURI(envelope.svc_requested_purpose) }),
-    ...(envelope.svc_applied_purpose === null ? {} : { "x-svc-applied-purpose": envelope.svc_applied_purpose }),
-    "x-svc-purpose-source": envelope.svc_purpose_source,
-    "x-svc-audio-seconds": String(envelope.usage.audio_seconds),
-    ...(warnings === "" ? {} : { "x-svc-warnings": warnings }),
-  };
+function audioFacts(envelope: TranscriptionEnvelope): Record<string, string> {
+  return { ...routingFacts(envelope), "x-svc-audio-seconds": String(envelope.usage.audio_seconds) };
 }

@@ -1,5 +1,6 @@
 // A routing refusal as the error a caller gets (contract 1, step 5). Names of providers only with `routing:read`.
 import { GatewayError } from "../contract/errors.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { RouteRefusal } from "../routing/decide-route.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
@@ -17,10 +18,10 @@ export function refusalError(
         details: { reason: refusal.reason },
       });
     case "profile_not_allowed":
-      return new GatewayError("INVALID_REQUEST", {
-        message: "The route does not allow response_profile to be chosen by the request. Leave the field out.",
-        param: "response_profile",
-      });
+      return invalidRequest(
+        "response_profile",
+        "The route does not allow response_profile to be chosen by the request. Leave the field out.",
+      );
     case "no_model":
       return new GatewayError("NO_HEALTHY_PROVIDER", {
         message: NO_MODEL[refusal.capability].message,

@@ -34,6 +34,8 @@ export function resolveAccount(
     return { baseUrl, isCallersAddress: false, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
   }
   if (ownUrl === null) throw new Error(`connection ${account.connection} has no base URL`);
-  const { isCallersAddress, credential, timeoutMs } = account;
+  const { isCallersAddress, timeoutMs } = account;
+  // A sandbox at an address of its own wants one as well.
+  const credential = account.credential ?? (account.kind === "sandbox" ? "sandbox" : null);
   return { baseUrl: ownUrl, isCallersAddress, credential, timeoutMs };
 }

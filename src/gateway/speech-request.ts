@@ -1,5 +1,5 @@
 // What is asked of one target, and which preferences it will not honour (contract 3). Pure.
-import type { ChatPreference, Preference } from "../contract/features.ts";
+import type { ChatDropped, Preference } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { SpeechRequest } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
@@ -45,7 +45,7 @@ export function droppedPreferences(
   return dropped.map(preferenceDropped);
 }
 
-export function preferenceDropped(preference: Preference | ChatPreference): Warning {
+export function preferenceDropped(preference: Preference | ChatDropped): Warning {
   return {
     code: "PREFERENCE_DROPPED",
     message: `The model that served this request does not take ${preference}; it was left out.`,

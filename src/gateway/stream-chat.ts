@@ -4,7 +4,7 @@ import { newId } from "../contract/ids.ts";
 import type { ChatEvent, ChatUsage } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { createAnswerParts } from "./answer-parts.ts";
-import { chatAnswer } from "./chat-answer.ts";
+import { attemptWarnings, chatAnswer } from "./chat-answer.ts";
 import {
   type ChatAttempt,
   type ChatCandidate,
@@ -15,6 +15,7 @@ import {
 } from "./chat-attempt.ts";
 import type { ChatCall, ChatStream, ChatStreamPart } from "./chat.ts";
 import { streamBroke } from "./judge-failure.ts";
+import { routingFacts } from "./routing-facts.ts";
 import { firstToServe, requireReceipts } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
 
@@ -36,6 +37,10 @@ export async function openChatStream(
   const opened = await firstToServe(decision, null, (candidate) => openOne(services, call, decision, candidate));
   return {
     simulated: opened.attempt.billing.billingClass === "simulated",
+    facts: routingFacts({
+      ...decision.purpose,
+      warnings: [...decision.warnings, ...attemptWarnings(opened.attempt, null)],
+    }),
     parts: relay(services, call, decision, opened),
   };
 }

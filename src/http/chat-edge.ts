@@ -67,7 +67,7 @@ export async function serveChat(
   const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
   return {
     status: 200,
-    headers: stream.simulated ? { "x-svc-simulated": "true" } : {},
+    headers: stream.simulated ? { "x-svc-simulated": "true", ...stream.facts } : stream.facts,
     // The request counts as running until its last event.
     body: { events: whileHolding(held.move(), events(stream.parts, errors)) },
   };

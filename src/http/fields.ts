@@ -1,6 +1,8 @@
 // Form fields to typed values, and values to what the schema says (contract 3 "Fields"). The schema is the only list of
 // fields: what text a form field may hold follows from its type there.
 import type { z } from "zod";
+import { issueWords, MISSING } from "../lib/issue-words.ts";
+import { suggest } from "../lib/suggest.ts";
 import type { Faults } from "./faults.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
@@ -112,28 +114,23 @@ export function validateFields<S extends FieldSchema>(
   const known: Record<string, unknown> = {};
   for (const [name, value] of values) {
     if (faults.isRouteControl(prefix + name)) continue;
-    if (!Object.hasOwn(schema.shape, name))
-      faults.add(prefix + name, `\`${prefix}${name}\` is not a field of this endpoint.`);
-    else if (value !== null && value !== undefined) known[name] = value;
+    if (value === null || value === undefined) continue;
+    if (Object.hasOwn(schema.shape, name)) known[name] = value;
+    else
+      faults.add(prefix + name, `\`${prefix}${name}\` is not a field of this endpoint.${meant(schema, name, prefix)}`);
   }
   const result = schema.safeParse(known);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) {
-    const param = prefix + paramOf(issue.path);
-    faults.add(param, isMissing(issue, known) ? `\`${param}\` is required.` : `\`${param}\`: ${issue.message}`);
+  for (const { path, message } of result.error.issues.flatMap((issue) => issueWords(issue, known))) {
+    const param = prefix + paramOf(path);
+    faults.add(param, message === MISSING ? `\`${param}\` ${MISSING}.` : `\`${param}\`: ${message}`);
   }
   return undefined;
 }
 
-/** What is not there at all is not of a wrong type either. */
-function isMissing({ path }: z.core.$ZodIssue, values: object): boolean {
-  const last = path.at(-1);
-  const parent = path.slice(0, -1).reduce<unknown>((value, key) => memberOf(value, key), values);
-  return typeof last === "string" && memberOf(parent, last) === undefined;
-}
-
-function memberOf(value: unknown, key: PropertyKey): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined;
+function meant(schema: FieldSchema, name: string, prefix: string): string {
+  const nearest = suggest(name, Object.keys(schema.shape));
+  return nearest === undefined ? "" : ` Did you mean \`${prefix}${nearest}\`?`;
 }
 
 function paramOf(path: readonly PropertyKey[]): string {

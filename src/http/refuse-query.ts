@@ -7,7 +7,7 @@ export function refuseQuery(query: unknown, faults: Faults): void {
   let isRouteControl = false;
   for (const name of Object.keys(query as Readonly<Record<string, unknown>>)) {
     if (faults.isRouteControl(name)) isRouteControl = true;
-    else faults.add(name, `\`${name}\` is not a query parameter of this endpoint; send fields in the body.`);
+    else faults.add(name, `\`${name}\` is not a query parameter of this endpoint.`);
   }
   if (isRouteControl) faults.throwIfAny();
 }

@@ -1,7 +1,7 @@
 // The headers of routed requests (contract 3 and 4). That each came once and in its published form `head.ts` has seen to, for
 // every endpoint (bad-input cases 229, 230); what is left is the one with words of its own.
 import type { IncomingHttpHeaders } from "node:http";
-import { GatewayError } from "../contract/errors.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 
 export interface RoutedHeaders {
   readonly purpose: string | null;
@@ -12,10 +12,7 @@ export interface RoutedHeaders {
 export function routedHeaders(headers: IncomingHttpHeaders): RoutedHeaders {
   const policy = single(headers["x-svc-purpose-policy"]);
   if (policy !== null && policy !== "fallback" && policy !== "strict") {
-    throw new GatewayError("INVALID_REQUEST", {
-      message: "The header X-SVC-Purpose-Policy must be fallback or strict.",
-      param: "x-svc-purpose-policy",
-    });
+    throw invalidRequest("x-svc-purpose-policy", "The header X-SVC-Purpose-Policy must be fallback or strict.");
   }
   return {
     purpose: single(headers["x-svc-purpose"]),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ChatFeature } from "../contract/features.ts";
 import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
-import { outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import type {
   ChatMessage,
@@ -84,7 +84,7 @@ function planAnthropic(request: ChatRequest, target: ChatTarget): ChatPlanResult
   return {
     ok: true,
     plan: { path: "/v1/messages", query: [], headers: {}, body },
-    dropped: request.seed === null ? dropped : [...dropped, "seed"],
+    dropped: [...dropped, ...(request.seed === null ? [] : ["seed" as const]), ...droppedDetail(request)],
   };
 }
 

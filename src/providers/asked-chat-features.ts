@@ -33,6 +33,14 @@ export function unmetChatFeatures(
   return [...unmet];
 }
 
+/** Left out by protocols without a word for it; `auto` asks for nothing. */
+export function droppedDetail(request: ChatRequest): readonly "detail"[] {
+  const isAsked = partsOf(request).some(
+    (part) => part.kind === "image" && part.detail !== undefined && part.detail !== "auto",
+  );
+  return isAsked ? ["detail"] : [];
+}
+
 /** What goes out as `max_tokens` in each protocol's own word, and what a budget has to reserve; null: unknown. */
 export function outputCap(request: Pick<ChatRequest, "maxTokens">, model: ChatModel): number | null {
   return request.maxTokens ?? model.limits.maxOutputTokens ?? null;

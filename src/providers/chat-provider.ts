@@ -1,7 +1,7 @@
 // The chat side of the provider interface (contract 7): what one file per chat wire protocol supplies. `plan` is pure;
 // everything impure comes in through `StreamingIo`. Its speech counterpart is provider.ts.
 import type { z } from "zod";
-import type { ChatFeature, ChatLack, ChatPreference, ReceiptGrade } from "../contract/features.ts";
+import type { ChatDropped, ChatFeature, ChatLack, ChatPreference, ReceiptGrade } from "../contract/features.ts";
 import type { StreamingIo, WireRequest } from "./io.ts";
 import type { ProviderKind } from "./provider.ts";
 
@@ -35,7 +35,13 @@ export type ChatQuirk =
 
 export type ChatPart =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "image"; readonly mediaType: string; readonly base64: string }
+  | {
+      readonly kind: "image";
+      readonly mediaType: string;
+      readonly base64: string;
+      /** How closely it is looked at, where the protocol has a word for it; a preference. */
+      readonly detail?: "auto" | "low" | "high";
+    }
   | { readonly kind: "audio"; readonly format: "wav" | "mp3"; readonly base64: string };
 
 export type ChatMessage =
@@ -110,7 +116,7 @@ export interface ChatPlan {
 }
 
 export type ChatPlanResult =
-  | { readonly ok: true; readonly plan: ChatPlan; readonly dropped: readonly ChatPreference[] }
+  | { readonly ok: true; readonly plan: ChatPlan; readonly dropped: readonly ChatDropped[] }
   | { readonly ok: false; readonly missing: readonly ChatLack[] };
 
 export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";

@@ -1,6 +1,6 @@
 // Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
-import { outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
+import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import type {
   ChatMessage,
@@ -87,7 +87,7 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
       headers: {},
       body,
     },
-    dropped,
+    dropped: [...dropped, ...droppedDetail(request)],
   };
 }
 

@@ -177,8 +177,10 @@ function wirePart(part: ChatPart): object {
   switch (part.kind) {
     case "text":
       return { type: "text", text: part.text };
-    case "image":
-      return { type: "image_url", image_url: { url: `data:${part.mediaType};base64,${part.base64}` } };
+    case "image": {
+      const url = `data:${part.mediaType};base64,${part.base64}`;
+      return { type: "image_url", image_url: { url, ...(part.detail === undefined ? {} : { detail: part.detail }) } };
+    }
     case "audio":
       return { type: "input_audio", input_audio: { data: part.base64, format: part.format } };
   }

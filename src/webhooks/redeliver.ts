@@ -1,6 +1,7 @@
 // POST …/deliveries/{id}/redeliver: the same event once more, with the whole schedule before it (contract 6).
 import { sql } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { DeliveryId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { DeliveryView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
@@ -59,8 +60,5 @@ function noDelivery(): GatewayError {
 }
 
 function disabled(): GatewayError {
-  return new GatewayError("INVALID_REQUEST", {
-    message: "The webhook is disabled. Enable it before delivering again.",
-    param: "enabled",
-  });
+  return invalidRequest("enabled", "The webhook is disabled. Enable it before delivering again.");
 }

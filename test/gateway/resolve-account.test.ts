@@ -2,24 +2,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/directory/snapshot.ts";
-import { resolveAccount } from "../../src/gateway/resolve-account.ts";
+import { type ResolvedAccount, resolveAccount } from "../../src/gateway/resolve-account.ts";
 import { chatProviders, providers } from "../../src/providers/registry.ts";
 import type { ProviderKind } from "../../src/providers/provider.ts";
 
-function placeOf(kind: ProviderKind, testMode: boolean): string {
+const placeOf = (kind: ProviderKind, testMode: boolean): string => resolved({ kind }, testMode).baseUrl;
+
+function resolved(given: Pick<Account, "kind"> & Partial<Account>, testMode: boolean): ResolvedAccount {
   const account: Account = {
     key: "platform/c",
     connection: "c",
-    kind,
     baseUrl: null,
     isCallersAddress: false,
     credential: "k",
     timeoutMs: 1_000,
     models: {},
+    ...given,
   };
   const directory = (): never => ({ account: () => account }) as never;
   const services = { providers, chatProviders, directory, sandboxUrl: (asked: string) => `sandbox:${asked}` };
-  return resolveAccount(services, { account: account.key, settings: {} }, testMode).baseUrl;
+  return resolveAccount(services, { account: account.key, settings: {} }, testMode);
 }
 
 for (const [kind, url] of [
@@ -33,3 +35,10 @@ for (const [kind, url] of [
     assert.equal(placeOf(kind, true), `sandbox:${kind}`);
   });
 }
+
+test("contract 10: a sandbox at an address of its own is sent a credential, which it wants, without one being set up", () => {
+  const far = { kind: "sandbox", baseUrl: "http://127.0.0.1:9090", credential: null } as const;
+  assert.deepEqual([resolved(far, false).baseUrl, resolved(far, false).credential], [far.baseUrl, "sandbox"]);
+  assert.equal(resolved({ ...far, credential: "mine" }, false).credential, "mine");
+  assert.equal(resolved({ ...far, kind: "openai-compatible" }, false).credential, null);
+});

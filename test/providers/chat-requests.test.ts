@@ -305,6 +305,23 @@ test("contract 7: more tokens than a model writes, or an image it cannot read, i
   assert.deepEqual(unmetChatFeatures({ ...HELLO, ...image("image/tiff") }, chat), ["image_parts"]);
 });
 
+for (const [wire, detail, sent, dropped] of [
+  ["openai", "low", "low", []],
+  ["anthropic", "low", undefined, ["detail"]],
+  ["anthropic", "auto", undefined, []],
+  ["gemini", "high", undefined, ["detail"]],
+] as const) {
+  test(`contract 7: detail ${detail} of an image is ${sent === undefined ? "left out" : "sent"} by ${wire}, and what is left out is named`, () => {
+    const { provider, model } = CHAT_WIRES[wire];
+    const image = { kind: "image", mediaType: "image/png", base64: "AA==", detail } as const;
+    const request: ChatRequest = { ...HELLO, messages: [{ role: "user", parts: [image] }] };
+    const result = provider.plan(request, chatTarget(provider, model));
+    assert.ok(result.ok);
+    assert.deepEqual(result.dropped, dropped);
+    assert.equal(JSON.stringify(result.plan.body).includes(`"detail":"${sent}"`), sent !== undefined);
+  });
+}
+
 test("contract 7: an unknown Anthropic model without a cap of its own is refused rather than guessed at", () => {
   const { provider } = CHAT_WIRES.anthropic;
   const chat: ChatModel = { features: [], preferences: [], limits: {} };

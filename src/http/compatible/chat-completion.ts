@@ -45,7 +45,6 @@ function toMessage(message: ChatCompletionFields["messages"][number]): ChatField
       return {
         role: "assistant",
         content: message.content,
-        // An empty list is no call.
         ...(message.tool_calls == null ? {} : { tool_calls: message.tool_calls }),
       };
     case "tool": {

@@ -205,7 +205,7 @@ const BAD_FORMS: readonly [string, Buffer, string | null][] = [
   ],
   ["keyterms array with a number", form([file(AUDIO), field("keyterms", '["a",1]')]), "keyterms[1]"],
   ["language[]", form([file(AUDIO), field("language[]", "en")]), "language"],
-  ["an unknown redaction group", form([file(AUDIO), field("redaction", "names")]), "redaction"],
+  ["an unknown redaction group", form([file(AUDIO), field("redaction", "names")]), "redaction[0]"],
 ];
 for (const [name, body, param] of BAD_FORMS) {
   test(`${name}: 400, nothing spooled remains`, async (t) => {

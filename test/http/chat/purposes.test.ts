@@ -155,8 +155,22 @@ for (const [profile, model, warnings] of [
 test("contract 4: a route that allows no profile answers 400 to one", async () => {
   const reply = await postChat(gateway.origin, { response_profile: "fast" }, { key: LOCKED_KEY });
   assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"]);
+  assert.equal((detailsOf(reply)["issues"] as readonly unknown[]).length, 1);
   assert.equal(gateway.first.calls.length, 0);
 });
+
+for (const stream of [false, true]) {
+  test(`contract 8: where the answer's words have no place for it, headers say that a purpose was not applied${stream ? ", of streams" : ""}`, async () => {
+    const path = "/v1/chat/completions";
+    const facts = async (model: string) => {
+      const { status, headers } = await postChat(gateway.origin, { model, stream }, { path });
+      const names = ["requested-purpose", "applied-purpose", "purpose-source", "warnings"];
+      return [status, ...names.map((name) => headers.get(`x-svc-${name}`))];
+    };
+    assert.deepEqual(await facts("purpose/brief"), [200, "brief", "brief", "body", null]);
+    assert.deepEqual(await facts("purpose/nope"), [200, "nope", null, "fallback", "PURPOSE_NOT_APPLIED"]);
+  });
+}
 
 test("contract 1: a route without a chat model is 503 no_chat_model, not retryable", async () => {
   await gateway.database.db

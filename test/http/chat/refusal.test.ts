@@ -52,7 +52,7 @@ const INVALID: readonly (readonly [string, object, string])[] = [
   ["only a system message", { messages: [{ role: "system", content: "x" }] }, "messages"],
   ["an unknown role", { messages: [{ role: "robot", content: "x" }] }, "messages[0].role"],
   ["an unknown field", { unknown: 1 }, "unknown"],
-  ["a message with an unknown field", { messages: [{ role: "user", content: "x", mood: "y" }] }, "messages[0]"],
+  ["a message with an unknown field", { messages: [{ role: "user", content: "x", mood: "y" }] }, "messages[0].mood"],
   ["max_tokens 0", { max_tokens: 0 }, "max_tokens"],
   ["max_tokens above a million", { max_tokens: 1_000_001 }, "max_tokens"],
   ["temperature above 2", { temperature: 2.1 }, "temperature"],
@@ -111,8 +111,54 @@ for (const name of ["model", "provider"]) {
   });
 }
 
-test("contract 3: null counts as not sent", async () => {
-  const reply = await postChat(gateway.origin, { temperature: null, tools: null, stream: null, response_format: null });
+/** What is said of each fault, in words a reader can act on. */
+const WORDS: readonly (readonly [object, string])[] = [
+  [{ messages: null }, "`messages` is required."],
+  [{ messages: [] }, "`messages`: must not be empty"],
+  [{ messages: "Hello" }, "`messages`: must be a list"],
+  [{ messages: [{ role: "robot" }] }, "`messages[0].role`: must be one of system, user, assistant, tool"],
+  [user([{ type: "text" }]), "`messages[0].content[0].text` is required."],
+  [{ max_tokens: 1.5 }, "`max_tokens`: must be a whole number"],
+  [{ temperature: "1" }, "`temperature`: must be a number"],
+  [{ stop: 1 }, "`stop`: must be a string, or a list"],
+  [{ response_profile: "quick" }, "`response_profile`: must be one of fast, balanced, deep"],
+  [{ max_token: 5 }, "`max_token` is not a field of this endpoint. Did you mean `max_tokens`?"],
+  [{ tools: [{ ...tool, strict: true }] }, "`tools[0].strict`: there is no such field"],
+];
+for (const [fields, words] of WORDS) {
+  test(`contract 1: a fault is told in words: ${words}`, async () => {
+    const reply = await postChat(gateway.origin, fields);
+    const issues = detailsOf(reply)["issues"] as readonly { message: string }[];
+    assert(
+      issues.some(({ message }) => message === words),
+      JSON.stringify(issues),
+    );
+  });
+}
+
+test("contract 1: a header at fault is listed in details.issues like any other fault", async () => {
+  const reply = await postChat(gateway.origin, {}, { headers: { "x-svc-purpose-policy": "lax" } });
+  const [issue, ...others] = detailsOf(reply)["issues"] as readonly { param: string }[];
+  assert.deepEqual([reply.code, issue?.param, others], ["INVALID_REQUEST", "x-svc-purpose-policy", []]);
+});
+
+test("contract 8: what clients of OpenAI send along and means nothing is taken; what means something is refused", async () => {
+  const path = "/v1/chat/completions";
+  const nothing = { modalities: ["text"], logit_bias: {}, service_tier: "auto", prediction: null, top_logprobs: null };
+  const messages = [...HELLO, { role: "assistant", content: "Hi", tool_calls: [] }, ...HELLO];
+  const taken = await postChat(gateway.origin, { model: "auto", ...nothing, messages }, { path });
+  assert.equal(taken.status, 200, taken.text);
+  gateway.first.calls.length = 0;
+  await gateway.app.settled();
+  await gateway.database.db.deleteFrom("attempts").execute();
+  for (const meant of [{ modalities: ["audio"] }, { logit_bias: { "50256": -100 } }, { service_tier: "flex" }])
+    assert.equal((await postChat(gateway.origin, { model: "auto", ...meant }, { path })).code, "INVALID_REQUEST");
+  await nothingHappened();
+});
+
+test("contract 3: null counts as not sent, whatever its name", async () => {
+  const nulls = { temperature: null, tools: null, stream: null, response_format: null, unheard_of: null };
+  const reply = await postChat(gateway.origin, nulls);
   assert.equal(reply.status, 200, reply.text);
   gateway.first.calls.length = 0;
   await gateway.app.settled();

@@ -1,0 +1,19 @@
+// What happened to the purpose and to preferences, as headers (contract 3 "Formats"): of a bare body, and of one in words that
+// have no place for it, where a purpose that was not applied would go unseen (contract 8).
+import type { PurposeFields, Warning } from "../contract/transcription.ts";
+
+type Facts = PurposeFields & { readonly warnings: readonly Warning[] };
+
+/** Absent when null. */
+export function routingFacts(answer: Facts): Record<string, string> {
+  const warnings = [...new Set(answer.warnings.map((warning) => warning.code))].join(", ");
+  return {
+    // Labels outside ASCII cannot stand in a header as they are.
+    ...(answer.svc_requested_purpose === null
+      ? {}
+      : { "x-svc-requested-purpose": encodeURI(answer.svc_requested_purpose) }),
+    ...(answer.svc_applied_purpose === null ? {} : { "x-svc-applied-purpose": answer.svc_applied_purpose }),
+    "x-svc-purpose-source": answer.svc_purpose_source,
+    ...(warnings === "" ? {} : { "x-svc-warnings": warnings }),
+  };
+}
