@@ -12,6 +12,7 @@ import { chatAnswer } from "./chat-answer.ts";
 import type { DecidedChat } from "./chat-attempt.ts";
 import { chatRequest } from "./chat-request.ts";
 import { describeChatDecision } from "./describe-decision.ts";
+import { judgeChatCost } from "./judge-cost.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import { refusalError } from "./refuse-route.ts";
@@ -123,8 +124,15 @@ function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): As
 }
 
 /** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
-function explain(services: GatewayServices, call: ChatCall): GatewayReply {
-  return jsonReply(200, describeChatDecision(services, call, decideChat(services, call, call.fields.stream === true)));
+async function explain(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
+  const decision = decideChat(services, call, call.fields.stream === true);
+  const described = describeChatDecision(services, call, decision);
+  const first = decision.ok ? decision.candidates[0] : undefined;
+  const refused =
+    decision.ok && first !== undefined
+      ? await judgeChatCost(services, call.principal, first.target, decision.wanted)
+      : null;
+  return jsonReply(200, refused === null ? described : { ...described, outcome: refused });
 }
 
 function slotRequest(call: ChatCall) {

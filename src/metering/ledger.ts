@@ -8,6 +8,7 @@ import type { Seal } from "../storage/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { isAway, isBadData, transact, transactAgain } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
+import { judgeQuote, type Quote } from "./judge-quote.ts";
 import type { Price } from "./price.ts";
 import { readBudgetStates } from "./read-budgets.ts";
 import { type LedgerBatch, runLedgerBatch } from "./ledger-batch.ts";
@@ -105,6 +106,8 @@ export interface Ledger {
   settleIn(tx: Transacting, settlement: Settlement): Promise<Settled>;
   /** Settles what a crash left open, at no charge to the app, and marks it unresolved. Answers how many. */
   sweepReservations(): Promise<number>;
+  /** What reserving this would be refused for, if it were reserved now. */
+  judge(quote: Quote): Promise<BudgetExceeded | null>;
   budgetsOf(workspaceId: WorkspaceId, appId: AppId): Promise<readonly BudgetState[]>;
 }
 
@@ -171,6 +174,7 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
     reserveIn: async (tx, reservation) => only((await runIn(tx, { reservations: [reservation] })).reserved),
     settleIn: async (tx, settlement) => only((await runIn(tx, { settlements: [settlement] })).settled),
     sweepReservations: () => sweeps(database).transaction((tx) => sweepAttempts(tx)),
+    judge: (quote) => database.inWorkspace(quote.owner.workspaceId, (tx) => judgeQuote(tx, quote)),
     budgetsOf: (workspaceId, appId) =>
       database.inWorkspace(workspaceId, (tx) => readBudgetStates(tx, workspaceId, appId)),
   };

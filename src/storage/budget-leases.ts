@@ -61,6 +61,23 @@ export async function isHeldElsewhere(tx: Handle, workspaceId: WorkspaceId, hold
   return rows[0]?.is === true;
 }
 
+export interface HeldSum {
+  readonly budget_id: string;
+  readonly window_start: Date;
+  readonly nano_usd: bigint;
+  readonly tokens: bigint;
+}
+
+/** What the open leases of a workspace hold of each window and have not settled. */
+export async function sumHeld(db: Handle, workspaceId: WorkspaceId): Promise<readonly HeldSum[]> {
+  const { rows } = await sql<HeldSum>`
+    select held.window_of ->> 'budget_id' as budget_id, (held.window_of ->> 'window_start')::timestamptz as window_start,
+      sum(l.granted_nano_usd - l.settled_nano_usd)::bigint as nano_usd, sum(l.granted_tokens - l.settled_tokens)::bigint as tokens
+    from budget_leases l, jsonb_array_elements(l.windows) as held (window_of)
+    where l.workspace_id = ${workspaceId} and l.state = 'open' group by 1, 2`.execute(db);
+  return rows;
+}
+
 export interface LeaseChange {
   readonly id: string;
   readonly nanoUsd: bigint;

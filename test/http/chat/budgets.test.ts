@@ -128,10 +128,20 @@ for (const [name, fields] of METERED_ONLY) {
     const body = { max_tokens: 50, ...fields };
     const refused = await postChat(gateway.origin, body, { key: PLAN_KEY });
     assert.deepEqual([refused.status, refused.code], [402, "CREDITS_REQUIRED"], refused.text);
+    assert.deepEqual(await foretold(body, PLAN_KEY), [402, "CREDITS_REQUIRED"]);
     assert.equal(gateway.first.calls.length, 0);
-    for (const key of [CREDIT_KEY, BYOK_KEY, FREE_KEY])
+    for (const key of [CREDIT_KEY, BYOK_KEY, FREE_KEY]) {
+      assert.deepEqual(await foretold(body, key), [200, null]);
       assert.equal((await postChat(gateway.origin, body, { key })).status, 200, key);
+    }
   });
+}
+
+/** What a dry run says would become of it (contract 3). */
+async function foretold(body: object, key: string): Promise<readonly unknown[]> {
+  const reply = await postChat(gateway.origin, { ...body, dry_run: true }, { key });
+  const { outcome } = reply.json as { outcome: { status: number; code: string | null } };
+  return [outcome.status, outcome.code];
 }
 
 const jsonAnswer = {
@@ -161,8 +171,27 @@ test("§2.5 plain chat draws on the monthly allowance and costs no money; beyond
     [14n],
   );
   // Of 300, 14 are used: 10 and 277 do not fit any more.
+  assert.deepEqual(await foretold({ max_tokens: 277 }, PLAN_KEY), [402, "CREDITS_REQUIRED"]);
+  assert.deepEqual(await foretold({ max_tokens: 276 }, PLAN_KEY), [200, null]);
   assert.equal((await postChat(gateway.origin, { max_tokens: 277 }, { key: PLAN_KEY })).code, "CREDITS_REQUIRED");
   assert.equal((await postChat(gateway.origin, { max_tokens: 276 }, { key: PLAN_KEY })).status, 200);
+});
+
+test("contract 3: a dry run foretells the budget's refusal, whatever leases hold in advance, and reserves nothing", async () => {
+  chatOf(await postChat(gateway.origin, { max_tokens: 100 }, { key: TOKENS_KEY }));
+  await gateway.app.settled();
+  const windows = () => gateway.database.db.selectFrom("budget_windows").selectAll().orderBy("budget_id").execute();
+  const before = await windows();
+  const usage = (await get(gateway.origin, "/v1/usage", TOKENS_KEY)).json as { budgets: { spent_tokens: number }[] };
+  // The question is estimated at 10.
+  const most = 300 - 10 - (usage.budgets[0]?.spent_tokens ?? 0);
+  assert.deepEqual(await foretold({ max_tokens: most + 1 }, TOKENS_KEY), [402, "BUDGET_EXCEEDED"]);
+  assert.deepEqual(await foretold({ max_tokens: most }, TOKENS_KEY), [200, null]);
+  assert.deepEqual(await foretold({ max_tokens: 300 }, MONEY_KEY), [402, "BUDGET_EXCEEDED"]);
+  assert.deepEqual(await windows(), before);
+  const refused = await postChat(gateway.origin, { max_tokens: most + 1 }, { key: TOKENS_KEY });
+  assert.equal(refused.code, "BUDGET_EXCEEDED");
+  assert.equal((await postChat(gateway.origin, { max_tokens: most }, { key: TOKENS_KEY })).status, 200);
 });
 
 test("§2.5 with credits, what the allowance does not cover is charged to them, and no more than there are", async () => {

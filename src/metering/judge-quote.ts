@@ -1,0 +1,31 @@
+// Whether a quote would fit its budgets now, with nothing reserved (contract 3, `dry_run`).
+import type { Kysely } from "kysely";
+import { sumHeld } from "../storage/budget-leases.ts";
+import { type AppOf, readBudgets } from "../storage/budget-windows.ts";
+import type { Tables } from "../storage/tables.ts";
+import { type Amounts, type BudgetExceeded, judgeBudget } from "./budget.ts";
+import { withWindows } from "./read-budgets.ts";
+
+export interface Quote {
+  readonly owner: AppOf;
+  readonly amounts: Amounts;
+}
+
+/** What leases hold in advance is there for chats to come: it counts as free, though some of it may be under way. */
+export async function judgeQuote(db: Kysely<Tables>, { owner, amounts }: Quote): Promise<BudgetExceeded | null> {
+  const budgets = await withWindows(db, await readBudgets(db, [owner]));
+  if (budgets.length === 0) return null;
+  const held = await sumHeld(db, owner.workspaceId);
+  const verdicts = budgets.map((budget) => {
+    const here = held.find(
+      (sum) => sum.budget_id === budget.id && sum.window_start.getTime() === budget.windowStart.getTime(),
+    );
+    const free = {
+      ...budget,
+      reservedNanoUsd: budget.reservedNanoUsd - (here?.nano_usd ?? 0n),
+      reservedTokens: budget.reservedTokens - (here?.tokens ?? 0n),
+    };
+    return judgeBudget(free, amounts);
+  });
+  return verdicts.find((verdict) => verdict !== null) ?? null;
+}
