@@ -8,6 +8,7 @@ import { migrate } from "./migrate.ts";
 import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory } from "./pglite.ts";
 import { prepareMarked } from "./prepared.ts";
+import { preparing } from "./prepared-embedded.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
 import type { Tables } from "./tables.ts";
@@ -66,7 +67,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions): Promise<Database> {
-  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: engine.pglite }) });
+  const pglite = preparing(engine.pglite, await import("@electric-sql/pglite"));
+  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
   return migrated(
     { db, engine: "pglite", direct: { engine: "pglite", pglite: engine.pglite } },
     async () => {

@@ -5,17 +5,17 @@ import { sql } from "kysely";
 import { PREPARED } from "../../src/storage/prepared.ts";
 import { openTestDatabase } from "../harness/database.ts";
 
-test("a marked statement answers with its own values each time, and a server's connection has prepared it once", async () => {
+test("a marked statement answers with its own values each time, and the session has prepared it once", async () => {
   const database = await openTestDatabase();
   try {
-    await database.db.connection().execute(async (db) => {
+    await database.transaction(async (db) => {
       for (const given of ["one", "two"]) {
         const { rows } = await sql<{ is: string }>`${PREPARED} select ${given}::text as is`.execute(db);
         assert.deepEqual(rows, [{ is: given }]);
       }
       const { rows: prepared } =
         await sql`select statement from pg_prepared_statements where statement like ${"% as is"}`.execute(db);
-      assert.equal(prepared.length, database.engine === "postgres" ? 1 : 0);
+      assert.equal(prepared.length, 1);
     });
   } finally {
     await database.close();
