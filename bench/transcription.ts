@@ -26,7 +26,7 @@ export interface TranscriptionBench {
 }
 
 /** Each process compiles what it runs often, once it has run it often. */
-const WARM_UP_SECONDS = 4;
+const WARM_UP_SECONDS = 10;
 const MOST_REQUESTS = 100_000;
 const WAV_HEADER_BYTES = 44;
 /** As the gateway has it unless told otherwise. */

@@ -1,7 +1,8 @@
 // The worker thread of measure.ts: hostile bytes are parsed here, off the event loop, under a heap limit and a clock.
 import { parentPort } from "node:worker_threads";
 import { measureBytes, type Measurement } from "./measure-source.ts";
-import { type ByteReader, readBytes, readFile } from "./readers/byte-reader.ts";
+import { readBytes, readFile } from "./readers/byte-reader.ts";
+import { BeyondHead, readHead } from "./readers/head-reader.ts";
 
 export type WorkerJob =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array<ArrayBuffer> }
@@ -35,34 +36,4 @@ function judge(job: WorkerJob): Outcome {
     if (error instanceof BeyondHead) return { needsAll: true };
     return { fault: error instanceof Error ? error.message : "unknown" };
   }
-}
-
-class BeyondHead extends Error {}
-
-/** A reader of the whole that has only its beginning: what lies behind it ends the attempt, before any verdict. */
-function readHead(bytes: Uint8Array, sizeBytes: number): ByteReader {
-  const head = readBytes(bytes);
-  const within = (end: number): void => {
-    if (end > bytes.byteLength) throw new BeyondHead();
-  };
-  return {
-    size: sizeBytes,
-    read(offset, length) {
-      within(Math.min(offset + length, sizeBytes));
-      return head.read(offset, length);
-    },
-    u8(offset) {
-      within(Math.min(offset + 1, sizeBytes));
-      return head.u8(offset);
-    },
-    u32(offset) {
-      within(Math.min(offset + 4, sizeBytes));
-      return head.u32(offset);
-    },
-    indexOf(byte, from) {
-      const at = head.indexOf(byte, from);
-      if (at === -1) throw new BeyondHead();
-      return at;
-    },
-  };
 }

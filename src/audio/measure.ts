@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
 import { SNIFF_BYTES } from "./media-types.ts";
-import type { Measurement } from "./measure-source.ts";
+import { type Measurement, measureInPlace } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
 
 export type { Measurement } from "./measure-source.ts";
@@ -133,6 +133,8 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
     measure(source, signal) {
       if (isClosed) return Promise.reject(new Error("the measurer is closed"));
       if (signal?.aborted) return Promise.reject(reasonOf(signal));
+      const known = source.kind === "bytes" ? measureInPlace(source.bytes) : null;
+      if (known !== null) return Promise.resolve(known);
       const { job, promise } = openJob(source, signal, abort);
       queue.push(job);
       dispatch();

@@ -8,6 +8,9 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { GatewayError } from "../../src/contract/errors.ts";
+import * as fc from "fast-check";
+import { measureBytes, measureInPlace } from "../../src/audio/measure-source.ts";
+import { readBytes } from "../../src/audio/readers/byte-reader.ts";
 import { createMeasurer, type Measurement, type Measurer } from "../../src/audio/measure.ts";
 import { fixture, mp3, wav } from "./build-audio.ts";
 
@@ -101,6 +104,35 @@ test("§5 an abort ends a running job and a waiting one with the caller's reason
   assert.deepEqual(await last, invalid("answered 5"));
   await assert.rejects(measurer.measure({ kind: "bytes", bytes: wav() }, AbortSignal.abort(reason)), reason);
   await measurer.close();
+});
+
+test("§5 a WAV that says its length in its first chunks is measured without a worker, and never otherwise than by one", async () => {
+  const measurer = faulty();
+  assert.deepEqual(await measurer.measure({ kind: "bytes", bytes: wav() }), measureBytes(readBytes(wav())));
+  await measurer.close();
+  const chunk = fc
+    .tuple(
+      fc.constantFrom("fmt ", "data", "LIST", "JUNK"),
+      fc.nat(600),
+      fc.uint8Array({ minLength: 16, maxLength: 40 }),
+    )
+    .map(([id, claimed, content]) =>
+      Buffer.concat([Buffer.from(id), Buffer.from(Uint32Array.of(claimed).buffer), content]),
+    );
+  let told = 0;
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 8 }), fc.nat(4), (chunks, keeps) => {
+      const sound = keeps === 0 ? chunks : [wav().subarray(12, 12 + 24), ...chunks];
+      const bytes = Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVE"), ...sound]);
+      const inPlace = measureInPlace(bytes);
+      if (inPlace === null) return;
+      told += 1;
+      assert.deepEqual(inPlace, measureBytes(readBytes(bytes)));
+    }),
+    { seed: 1, numRuns: 2_000 },
+  );
+  assert.ok(told > 500, `${told} were told in place`);
+  assert.equal(measureInPlace(mp3()), null);
 });
 
 test("§5 a closed measurer refuses, and closing twice is harmless", async () => {
