@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
+import { urlFlag } from "./cli/gateway-url.ts";
 import { drain } from "./http/drain.ts";
 import { type FirstStart, firstStart, selfCheck } from "./first-start.ts";
 import { type Prepared, prepare, stopSignal } from "./prepare.ts";
@@ -63,7 +64,7 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
       `  curl -s ${address}/v1/transcription -H "Authorization: Bearer $(cat ${first.keyFile})" -F file=@${first.samplePath}`,
     );
   }
-  say(`  ${IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay"} transcribe --sample`);
+  say(`  ${IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay"} transcribe --sample${urlFlag(address)}`);
   say(
     `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,
   );

@@ -15,6 +15,11 @@ export function gatewayUrl(option: string | undefined, terminal: Pick<Terminal, 
   return url;
 }
 
+/** What a command needs to find a gateway at this address; nothing where it looks by itself. */
+export function urlFlag(address: string): string {
+  return address === DEFAULT_URL ? "" : ` --url ${address}`;
+}
+
 /** Whatever path the gateway itself is mounted at stays before it. */
 export function endpointUrl(gateway: URL, path: string): string {
   return `${gateway.href.replace(/\/+$/, "")}${path}`;

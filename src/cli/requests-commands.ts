@@ -44,7 +44,7 @@ export function addRequests(program: Command, run: Run): void {
       .addOption(new Option("--json", "Print each request as a line of JSON."))
       .addOption(urlOption())
       .addOption(adminKeyOption());
-  log(requests.command("list").description("List requests, newest first."))
+  log(requests.command("list").alias("ls").description("List requests, newest first."))
     .addOption(new Option("--from <time>", "Not before this time, such as 2027-01-31T00:00:00Z."))
     .addOption(new Option("--to <time>", "Before this time."))
     .action(async (options: RequestLogOptions) => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import type { UpOptions } from "../../src/cli/process-commands.ts";
+import { urlFlag } from "../../src/cli/gateway-url.ts";
 import { run } from "./fake-gateway.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -32,6 +33,19 @@ test("up is called with what the options say, and its exit code is the command's
     { config: null, host: undefined, port: undefined, processes: 1 },
     { config: "a.yaml", host: "0.0.0.0", port: 9000, processes: 1 },
   ]);
+});
+
+test("contract 10: the command that a start prints finds the gateway, also on another port than the usual", () => {
+  assert.equal(urlFlag("http://127.0.0.1:8080"), "");
+  assert.equal(urlFlag("http://127.0.0.1:8780"), " --url http://127.0.0.1:8780");
+});
+
+test("requests ls is requests list", async () => {
+  const [ls, list] = await Promise.all(
+    ["ls", "list"].map(async (name) => (await run(["requests", name, "--help"])).stdout),
+  );
+  assert.ok(ls !== undefined && ls.includes("newest first"));
+  assert.equal(ls, list);
 });
 
 test("a mistyped command, option or value is exit code 2 with what was meant", async () => {
