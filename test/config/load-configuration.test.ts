@@ -332,6 +332,8 @@ test("§10 whatever stands in place of any value of the example, the verdict is 
     for (const junk of [null, -1, "?", true, [], [null], {}, { kind: {}, id: [] }]) {
       const changed = source.clone();
       changed.setIn(place, changed.createNode(junk));
+      // A new file each time: one that is cut and written again is brought to the disk at once by some file systems.
+      rmSync(file, { force: true });
       writeFileSync(file, changed.toString());
       const loaded = loadConfiguration({ file, env: EXAMPLE_ENV, cwd: directory });
       judged += 1;
