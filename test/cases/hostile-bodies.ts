@@ -316,7 +316,7 @@ const chats: readonly HostileRequest[] = [
   invalid(
     "HOS-151",
     "fields that cost more than one answer at the compatible endpoint",
-    ...[{ n: 100 }, { best_of: 9 }, { logit_bias: {} }, { store: true }].map((field_) =>
+    ...[{ n: 100 }, { best_of: 9 }, { logit_bias: { 50256: 1 } }, { store: true }].map((field_) =>
       post({ model: "auto", messages: [HELLO], ...field_ }, "/v1/chat/completions"),
     ),
   ),

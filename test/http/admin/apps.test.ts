@@ -119,7 +119,7 @@ test("contract 1, 10: a bad app is refused with every fault, and leaves nothing"
   await refused({ slug: "a b", route: "" }, ["slug", "route"]);
   await refused({ slug: "fine", route: "speech", budget: 1 }, ["budget"]);
   await refused({ slug: "fine", route: "speech", quota: { requests_per_minute: 0 } }, ["quota.requests_per_minute"]);
-  await refused({ slug: "fine", route: "speech", quota: { per_second: 1 } }, ["quota"]);
+  await refused({ slug: "fine", route: "speech", quota: { per_second: 1 } }, ["quota.per_second"]);
   await refused({ slug: "fine", route: "speech", purposes: [{ purpose: "Bad Label", route: "speech" }] }, [
     "purposes[0].purpose",
   ]);
