@@ -188,7 +188,10 @@ export const routing: Fuzz = {
         assert.equal(own.profileOverrideAllowed, false);
       if (!decision.ok && decision.refusal.kind === "no_model")
         assert.ok(own.targets.every(({ speech }) => speech === null));
-      const translation = { ...asked, ...(asked.language === "fr" ? {} : { to_language: "fr" }) };
+      // With all the wishes of a transcription hardly any is left that only lacks the translation.
+      const { language, ...wishes } = asked;
+      const plain = wishes.diarization === true ? wishes : {};
+      const translation = { ...plain, ...(language === "fr" ? { language } : { to_language: "fr" }) };
       const question = { task: "translate", fields: translation, audio: facts } as const;
       const translated = decideAudio(
         audioContext(own, [own], { boundPurposes: [purpose("meetings", "r")] }),
