@@ -16,8 +16,8 @@ interface Probe {
   readonly ms: number;
   readonly askedAtMs: number;
   readonly status: number | null;
-  readonly gatewayWaitedMs: number;
-  readonly trialWaitedMs: number;
+  readonly gateway: ProcessorTime;
+  readonly trial: ProcessorTime;
 }
 
 export function keepProbing(origin: string, secret: string, gatewayPid: number): Probes {
@@ -28,7 +28,7 @@ export function keepProbing(origin: string, secret: string, gatewayPid: number):
   const probing = (async () => {
     while (!over.signal.aborted) {
       const askedMs = performance.now();
-      const [gatewayMs, trialMs] = [waitedForProcessorMs(gatewayPid), waitedForProcessorMs(process.pid)];
+      const [gateway, trial] = [processorTime(gatewayPid), processorTime(process.pid)];
       const question = { method: "GET", path: "/v1/me", headers: { authorization: `Bearer ${secret}` } };
       const { status } = await askHttp(origin, false, question);
       const took = performance.now() - askedMs;
@@ -38,8 +38,8 @@ export function keepProbing(origin: string, secret: string, gatewayPid: number):
           ms: took,
           askedAtMs: askedMs - startedMs,
           status,
-          gatewayWaitedMs: waitedForProcessorMs(gatewayPid) - gatewayMs,
-          trialWaitedMs: waitedForProcessorMs(process.pid) - trialMs,
+          gateway: since(gateway, processorTime(gatewayPid)),
+          trial: since(trial, processorTime(process.pid)),
         };
       await wait(PROBE_MS);
     }
@@ -52,19 +52,29 @@ export function keepProbing(origin: string, secret: string, gatewayPid: number):
     },
     slowest: () => {
       if (slowest === null) return "none";
-      const { ms, askedAtMs, status, gatewayWaitedMs, trialWaitedMs } = slowest;
-      return (
-        `${ms.toFixed(0)} ms (${status ?? "no answer"}), asked after ${(askedAtMs / 1_000).toFixed(1)} s; meanwhile the gateway waited ` +
-        `${gatewayWaitedMs.toFixed(0)} ms for a processor, the trial itself ${trialWaitedMs.toFixed(0)} ms`
-      );
+      const { ms, askedAtMs, status, gateway, trial } = slowest;
+      return `${ms.toFixed(0)} ms (${status ?? "no answer"}), asked after ${(askedAtMs / 1_000).toFixed(1)} s; meanwhile the gateway ${told(gateway)}, the trial itself ${told(trial)}`;
     },
   };
 }
 
-/** How long a process's main thread was ready to run and had no processor, as the kernel counts it. */
-function waitedForProcessorMs(pid: number): number {
-  const [, waitedNs = "0"] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
-  return Number(waitedNs) / 1e6;
+/** Of a process's main thread: how long it ran, and how long it was ready to and had no processor, as the kernel counts it. */
+interface ProcessorTime {
+  readonly ranMs: number;
+  readonly waitedMs: number;
+}
+
+function processorTime(pid: number): ProcessorTime {
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ").map(Number);
+  return { ranMs: ran / 1e6, waitedMs: waited / 1e6 };
+}
+
+function since(before: ProcessorTime, now: ProcessorTime): ProcessorTime {
+  return { ranMs: now.ranMs - before.ranMs, waitedMs: now.waitedMs - before.waitedMs };
+}
+
+function told({ ranMs, waitedMs }: ProcessorTime): string {
+  return `ran ${ranMs.toFixed(0)} ms and waited ${waitedMs.toFixed(0)} ms for a processor`;
 }
 
 /** Connections that found no place in a listener's queue, on the whole machine since it started. */
