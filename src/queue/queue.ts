@@ -3,6 +3,7 @@
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
 import type { Database, Transacting } from "../storage/database.ts";
+import { type SilenceTimes, watchSilence } from "../storage/silent-connections.ts";
 import { engine } from "../storage/system.ts";
 import { fromEmbedded, fromTransaction } from "./boss-database.ts";
 import { type Dispatcher, startDispatcher, type WorkOptions } from "./dispatcher.ts";
@@ -50,6 +51,8 @@ export interface CreateQueueOptions {
   readonly database: Database;
   readonly queues: Readonly<Record<string, QueueDefinition>>;
   readonly onError: (error: unknown) => void;
+  /** Tests wait less for a connection that says nothing. */
+  readonly silence?: SilenceTimes;
 }
 
 const SCHEMA = "pgboss";
@@ -61,8 +64,8 @@ const GRANT_LOCK = 7_270_703;
 /** Messages done with are of no further use. */
 const DELETE_AFTER_SECONDS = 3_600;
 
-export function createQueue({ database, queues, onError }: CreateQueueOptions): Queue {
-  const boss = openBoss(database);
+export function createQueue({ database, queues, onError, silence }: CreateQueueOptions): Queue {
+  const boss = openBoss(database, silence);
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
   const listeners = new Set<(topic: string | null) => void>();
@@ -139,9 +142,11 @@ export function createQueue({ database, queues, onError }: CreateQueueOptions): 
   };
 }
 
-function openBoss(database: Database): PgBoss {
+function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
   const { direct, db } = engine(database);
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
+  // pg-boss hands its options on to its pool, and its types do not say so. The one connection that only listens it asks itself, every 10 s.
+  const watched = direct.engine === "pglite" ? {} : { onConnect: watchSilence(direct.databaseUrl, silence) };
   return direct.engine === "pglite"
     ? new PgBoss({
         ...common,
@@ -152,6 +157,7 @@ function openBoss(database: Database): PgBoss {
       })
     : new PgBoss({
         ...common,
+        ...watched,
         connectionString: direct.databaseUrl,
         application_name: "patchbay-queue",
         max: 4,

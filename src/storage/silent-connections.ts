@@ -19,10 +19,15 @@ class SilentConnection extends Error {
   readonly code = "ETIMEDOUT";
 }
 
+export interface SilenceTimes {
+  readonly silentMs?: number;
+  readonly lookMs?: number;
+}
+
 /** For each connection of a pool, once it is made. */
 export function watchSilence(
   connectionString: string,
-  { silentMs = SILENT_MS, lookMs = LOOK_MS }: { readonly silentMs?: number; readonly lookMs?: number } = {},
+  { silentMs = SILENT_MS, lookMs = LOOK_MS }: SilenceTimes = {},
 ): (client: ClientBase) => void {
   let looking: Promise<ReadonlyMap<number, boolean> | null> | null = null;
   const look = () => {

@@ -7,6 +7,7 @@ import { sql } from "kysely";
 import { createQueue, type Message, type Queue } from "../../src/queue/queue.ts";
 import { openDatabase } from "../../src/storage/database.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { startFaultProxy } from "../harness/fault-proxy.ts";
 
 let database: TestDatabase;
 const open: Queue[] = [];
@@ -51,6 +52,27 @@ test("architecture Engines: a backlog is worked off without a poll between two m
     seen.numbers.toSorted((a, b) => a - b),
     Array.from({ length: 30 }, (_, n) => n),
   );
+});
+
+test("reliability J-06: the queue finds out that a connection of its own fell silent, and goes on over another", async (t) => {
+  if (database.direct.engine === "pglite") return t.skip("the embedded engine has no connections");
+  const proxy = await startFaultProxy(database.direct.databaseUrl);
+  t.after(() => proxy.close());
+  const behind = await openDatabase({ databaseUrl: proxy.url });
+  t.after(() => behind.close());
+  const queue = createQueue({
+    database: behind,
+    queues: { silent: { retryLimit: 0, expireSeconds: 60 } },
+    onError: () => undefined,
+    silence: { silentMs: 100, lookMs: 400 },
+  });
+  await queue.start();
+  t.after(() => queue.stop());
+  await queue.send("silent", { n: 1 });
+  proxy.set({ kind: "half-open" });
+  await assert.rejects(queue.send("silent", { n: 2 }));
+  proxy.clear();
+  await queue.send("silent", { n: 3 });
 });
 
 test("contract 5: a group never has more than its share of the slots, and another's message passes its backlog", async () => {
