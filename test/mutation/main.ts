@@ -16,6 +16,8 @@ const AT_ONCE = 2;
 /** What goes round in circles is noticed by the work it does, what waits by doing none: a busy machine looks like neither. */
 const MOST_CPU_MS = 30_000;
 const LONGEST_IDLE_MS = 120_000;
+/** What a process that waits uses all the same. */
+const IDLE_CPU_MS = 250;
 const LOOK_EVERY_MS = 1_000;
 
 const { values, positionals } = parseArgs({
@@ -136,7 +138,7 @@ function watchWork(pid: number, onEndless: () => void): NodeJS.Timeout {
   let idleSince = { cpuMs: 0, atMs: performance.now() };
   return setInterval(() => {
     const cpuMs = cpuMsOf(pid);
-    if (cpuMs > idleSince.cpuMs) idleSince = { cpuMs, atMs: performance.now() };
+    if (cpuMs > idleSince.cpuMs + IDLE_CPU_MS) idleSince = { cpuMs, atMs: performance.now() };
     if (cpuMs > MOST_CPU_MS || performance.now() - idleSince.atMs > LONGEST_IDLE_MS) onEndless();
   }, LOOK_EVERY_MS);
 }
