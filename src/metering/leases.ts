@@ -42,9 +42,12 @@ const MAX_UNWRITTEN = 20_000;
 export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptions): Leases {
   const holder = randomUUID();
   const tell = (error: unknown) => onError?.(error);
-  const queue = createSettleQueue(database, tell);
+  const queue = createSettleQueue(database, nowMs, tell);
   const pools = new Map<string, LeasePool>();
-  const open = new Map<string, { readonly reservation: Reservation; readonly lease: Lease }>();
+  const open = new Map<
+    string,
+    { readonly reservation: Reservation; readonly lease: Lease; readonly reservedAtMs: number }
+  >();
 
   const ownerOf = new Map<LeasePool, string>();
   const poolOf = (item: Reservation): LeasePool => {
@@ -87,19 +90,19 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       if (queue.size() >= MAX_UNWRITTEN) await queue.flush();
       const taken = await poolOf(item).take(needOf(item));
       if (!taken.ok) return taken;
-      open.set(item.attemptId, { reservation: item, lease: taken.lease });
+      open.set(item.attemptId, { reservation: item, lease: taken.lease, reservedAtMs: nowMs() });
       return { ok: true };
     },
     settle: async (item) => {
       const held = open.get(item.attemptId);
       if (held === undefined) return { changed: false, slotEnded: false };
       open.delete(item.attemptId);
-      const { reservation, lease } = held;
+      const { reservation, lease, reservedAtMs } = held;
       const need = needOf(reservation);
       const counts = item.outcome === "succeeded" || item.outcome === "aborted";
       const tokens = counts ? spentTokens(item.usage, need.tokens) : 0n;
       lease.put({ nanoUsd: need.nanoUsd - item.chargeNanoUsd, tokens: need.tokens - tokens });
-      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens }));
+      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens, reservedAtMs }));
       return { changed: true, slotEnded: false };
     },
     flush: () => queue.flush(),

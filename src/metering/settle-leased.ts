@@ -27,18 +27,19 @@ export interface LeasedAttempt {
 export function leasedAttempt(
   reservation: Reservation,
   settlement: Settlement,
-  { leaseId, tokens }: Pick<LeasedAttempt, "leaseId" | "tokens">,
+  { leaseId, tokens, reservedAtMs }: Pick<LeasedAttempt, "leaseId" | "tokens"> & { readonly reservedAtMs: number },
 ): LeasedAttempt {
   const { attemptId } = reservation;
-  const row = JSON.stringify(rowOf(reservation, settlement, leaseId));
+  const row = JSON.stringify({ ...rowOf(reservation, settlement), lease_id: leaseId, reserved_at_ms: reservedAtMs });
   return { attemptId, leaseId, nanoUsd: settlement.chargeNanoUsd, tokens, row };
 }
 
-export async function settleLeased(database: Database, batch: readonly LeasedAttempt[]): Promise<void> {
+/** `nowMs`: of the clock that they were reserved by. */
+export async function settleLeased(database: Database, batch: readonly LeasedAttempt[], nowMs: number): Promise<void> {
   await transact(batches(database), async (tx) => {
     const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
     // Written again after a commit whose answer was lost, a row is there already and counts no more.
-    const inserted = await insertSettled(tx, batch);
+    const inserted = await insertSettled(tx, batch, nowMs);
     // A lease that lapsed was counted as spent as a whole: its calls are put on record, and nothing is counted twice.
     const sums = sumByLease(batch.filter((item) => inserted.has(item.attemptId) && leases.has(item.leaseId)));
     const changes = sums.flatMap((sum) => {
@@ -60,7 +61,7 @@ function sumByLease(batch: readonly LeasedAttempt[]): readonly LeaseChange[] {
   return [...sums.values()];
 }
 
-function rowOf(reservation: Reservation, settlement: Settlement, leaseId: LeaseId) {
+function rowOf(reservation: Reservation, settlement: Settlement) {
   return {
     id: reservation.attemptId,
     request_id: reservation.requestId,
@@ -85,22 +86,27 @@ function rowOf(reservation: Reservation, settlement: Settlement, leaseId: LeaseI
     output_tokens: settlement.usage?.outputTokens ?? null,
     cached_input_tokens: settlement.usage?.cachedInputTokens ?? null,
     usage_source: settlement.usage?.source ?? null,
-    lease_id: leaseId,
   };
 }
 
-async function insertSettled(tx: Transacting, batch: readonly LeasedAttempt[]): Promise<ReadonlySet<string>> {
+async function insertSettled(
+  tx: Transacting,
+  batch: readonly LeasedAttempt[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
   const columns = sql.raw(
     "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, outcome, charge_nano_usd, provider_request_id, input_tokens, output_tokens, cached_input_tokens, usage_source, lease_id",
   );
+  // Settled when it is written, which the roll-up of usage rests on.
+  const createdAt = sql`patchbay_now() - greatest(0, ${nowMs}::float8 - reserved_at_ms) * interval '1 millisecond'`;
   const inserted = await sql<{
     id: string;
-  }>`${PREPARED} insert into attempts (${columns}, audio_ms, state, deadline_at, settled_at, billable_audio_ms)
-    select ${columns}, 0, 'settled', patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${`[${batch.map((item) => item.row).join(",")}]`}::jsonb) as given (
+  }>`${PREPARED} insert into attempts (${columns}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
+    select ${columns}, 0, 'settled', ${createdAt}, patchbay_now(), patchbay_now(), 0 from jsonb_to_recordset(${`[${batch.map((item) => item.row).join(",")}]`}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
       position int, billing_class text, purpose text, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb,
       outcome text, charge_nano_usd bigint, provider_request_id text, input_tokens bigint, output_tokens bigint,
-      cached_input_tokens bigint, usage_source text, lease_id text)
+      cached_input_tokens bigint, usage_source text, lease_id text, reserved_at_ms float8)
     on conflict (id) do nothing returning id`.execute(tx);
   return new Set(inserted.rows.map((row) => row.id));
 }

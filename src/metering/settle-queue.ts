@@ -17,7 +17,11 @@ const MAX_BATCH = 500;
 const RETRY_MS = 1_000;
 
 /** A batch that could not be written stays, is told to `onError`, and is tried again. */
-export function createSettleQueue(database: Database, onError: (error: unknown) => void): SettleQueue {
+export function createSettleQueue(
+  database: Database,
+  nowMs: () => number,
+  onError: (error: unknown) => void,
+): SettleQueue {
   let waiting: readonly LeasedAttempt[] = [];
   let fresh: LeasedAttempt[] = [];
   let writing: Promise<void> | null = null;
@@ -46,7 +50,7 @@ export function createSettleQueue(database: Database, onError: (error: unknown) 
         if (waiting.length === 0) return;
         const batch = waiting.slice(0, batchSize);
         try {
-          await settleLeased(database, batch);
+          await settleLeased(database, batch, nowMs());
         } catch (error) {
           if (!isBadData(error)) throw error;
           // One bad item must not hold up the others: it is found by halves, told, and left out.

@@ -315,3 +315,19 @@ test("contract 9: whatever two processes do at once, the sum of what is spent an
   assert(refused > 0, "the budget was never the limit");
   assert.deepEqual(await windows(id), [{ tokens: [BigInt(spent), 0n], nanoUsd: [0n, 0n] }]);
 });
+
+test("contract 10: what a lease pays for is on record from when it was reserved, though it is written when it has ended", async () => {
+  let nowMs = 1_000_000;
+  const timed = open(() => nowMs);
+  const item = reservation(10);
+  await timed.reserve(item);
+  nowMs += 5_000;
+  await timed.settle(settlement(item, 10));
+  await timed.flush();
+  const { created_at: createdAt, settled_at: settledAt } = await database.db
+    .selectFrom("attempts")
+    .select(["created_at", "settled_at"])
+    .where("id", "=", item.attemptId)
+    .executeTakeFirstOrThrow();
+  assert.equal((settledAt?.getTime() ?? 0) - createdAt.getTime(), 5_000);
+});
