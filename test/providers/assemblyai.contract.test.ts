@@ -127,7 +127,7 @@ replyContract(assemblyai, [
       language_detection: true,
     },
     wishes: { language: { kind: "detect" } },
-    transcript: { language: "pt-br", languageConfidence: 0.93 },
+    transcript: { language: "pt-BR", languageConfidence: 0.93 },
     receipts: ["language shown yes", MODEL],
   },
   {

@@ -63,7 +63,7 @@ replyContract(googleSpeech, [
     audio: { channels: 2 },
     transcript: {
       text: "Left one. Left two.\nRight one.",
-      language: "en-us",
+      language: "en-US",
       providerSeconds: 3,
       providerRequestId: null,
       segments: [
