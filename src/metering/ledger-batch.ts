@@ -1,10 +1,12 @@
 // One transaction of the ledger (contract 9): what is reserved and what is settled at the same time goes together, so that each
 // budget is held once and each of its windows changed once. Locks are taken attempts, budgets, slots, each in id order.
-import { changeWindows, lockBudgetsOf } from "../storage/budget-windows.ts";
+import { type AppOf, changeWindows, holdBudgets, lockBudgetsOf } from "../storage/budget-windows.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
+import type { BudgetState } from "./budget.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
-import { insertAttempts, judgeReservations } from "./reserve-batch.ts";
+import { statesOf, withWindows } from "./read-budgets.ts";
+import { type HeldBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
 import { beginSettling, finishSettling } from "./settle-batch.ts";
 
 export interface LedgerBatch {
@@ -21,9 +23,33 @@ export async function runLedgerBatch(
   const settling = await beginSettling(tx, settlements);
   const moved = new Set(settling.moves.map((move) => move.budgetId));
   const apps = new Map(reservations.map((item) => [`${item.appId} ${item.funding}`, item])).values();
-  const budgets = reservations.length === 0 && moved.size === 0 ? [] : await lockBudgetsOf(tx, [...apps], [...moved]);
-  const reserving = await judgeReservations(tx, reservations, budgets, settling.moves);
-  await changeWindows(tx, [...settling.moves, ...reserving.moves]);
-  await insertAttempts(tx, reserving.admitted, nowMs);
+  const held = await hold(tx, [...apps], [...moved]);
+  const reserving = await judgeReservations(tx, reservations, held, settling.moves);
+  const moves = [...settling.moves, ...reserving.moves];
+  const windows = new Set(held.states.map(keyOf));
+  await changeWindows(tx, moves, {
+    beside: insertAttempts(reserving.admitted, nowMs),
+    isLast:
+      held.hasWindows &&
+      settlements.every((item) => item.slot === undefined) &&
+      moves.every((move) => windows.has(keyOf({ id: move.budgetId, windowStart: move.windowStart }))),
+  });
   return { reserved: reserving.verdicts, settled: await finishSettling(tx, seal, settling) };
+}
+
+async function hold(
+  tx: Transacting,
+  apps: readonly AppOf[],
+  ids: readonly string[],
+): Promise<HeldBudgets & { readonly hasWindows: boolean }> {
+  if (apps.length === 0 && ids.length === 0) return { rows: [], states: [], hasWindows: true };
+  const held = await holdBudgets(tx, apps, ids);
+  if (held !== null) return { rows: held.rows, states: statesOf(held.rows, held.windows), hasWindows: true };
+  // The first of a day or a month.
+  const rows = await lockBudgetsOf(tx, apps, ids);
+  return { rows, states: await withWindows(tx, rows), hasWindows: false };
+}
+
+function keyOf({ id, windowStart }: Pick<BudgetState, "id" | "windowStart">): string {
+  return `${id} ${windowStart.toISOString()}`;
 }

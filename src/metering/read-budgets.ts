@@ -1,7 +1,7 @@
 // An app's budgets with what their current windows hold, for showing and for judging.
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { type BudgetRow, readBudgets, readWindows } from "../storage/budget-windows.ts";
+import { type BudgetRow, readBudgets, readWindows, type WindowRow } from "../storage/budget-windows.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type BudgetState, limitMs, resetsAt, windowStart } from "./budget.ts";
 
@@ -19,6 +19,10 @@ export async function withWindows(db: Kysely<Tables>, budgets: readonly BudgetRo
     db,
     budgets.map((budget) => ({ budgetId: budget.id, windowStart: windowStart(budget.period, budget.now) })),
   );
+  return statesOf(budgets, windows);
+}
+
+export function statesOf(budgets: readonly BudgetRow[], windows: readonly WindowRow[]): readonly BudgetState[] {
   const byBudget = new Map(windows.map((window) => [window.budget_id, window]));
   return budgets.map((budget) => {
     const window = byBudget.get(budget.id);

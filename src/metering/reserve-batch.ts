@@ -1,14 +1,12 @@
 // Judges a batch of reservations against their apps' budgets in the order they came, marks the slots of those that pass as
 // dispatched, and writes their rows (ledger-batch.ts). Nothing is called before that is committed.
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
 import type { BudgetRow, WindowChange } from "../storage/budget-windows.ts";
-import { PREPARED } from "../storage/prepared.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, Reserved } from "./ledger.ts";
 import { storePrice } from "./price.ts";
-import { withWindows } from "./read-budgets.ts";
 
 type Verdict = { readonly budgets: readonly BudgetState[] } | { readonly exceeded: BudgetExceeded };
 
@@ -20,6 +18,12 @@ export interface Reserving {
   readonly moves: readonly WindowChange[];
 }
 
+/** In the same order. */
+export interface HeldBudgets {
+  readonly rows: readonly BudgetRow[];
+  readonly states: readonly BudgetState[];
+}
+
 interface Admitted {
   readonly item: Reservation;
   readonly budgets: readonly BudgetState[];
@@ -29,10 +33,10 @@ interface Admitted {
 export async function judgeReservations(
   tx: Transacting,
   batch: readonly Reservation[],
-  rows: readonly BudgetRow[],
+  held: HeldBudgets,
   before: readonly WindowChange[],
 ): Promise<Reserving> {
-  const ledgers = await budgetsOf(tx, rows, before);
+  const ledgers = budgetsOf(held, before);
   const lost = new Set<Reservation>();
   let verdicts: ReadonlyMap<Reservation, Verdict>;
   // A slot lost to another process gives its share of the budget back to those behind it, so they are judged again.
@@ -81,12 +85,8 @@ interface Ledgers {
   readonly idsOf: (item: Reservation) => readonly string[];
 }
 
-async function budgetsOf(
-  tx: Transacting,
-  rows: readonly BudgetRow[],
-  before: readonly WindowChange[],
-): Promise<Ledgers> {
-  const states = (await withWindows(tx, rows)).map((state) => addMoves(state, before));
+function budgetsOf({ rows, states: found }: HeldBudgets, before: readonly WindowChange[]): Ledgers {
+  const states = found.map((state) => addMoves(state, before));
   const paysFor = (row: BudgetRow, item: Reservation) =>
     row.workspace_id === item.workspaceId &&
     (row.kind === "budget" ? row.app_id === item.appId : row.kind === item.funding);
@@ -135,8 +135,9 @@ function amountsOf(item: Reservation): Amounts {
   return { nanoUsd: item.reserveNanoUsd, audioMs: BigInt(item.audioMs), tokens: BigInt(item.tokens ?? 0) };
 }
 
-export async function insertAttempts(tx: Transacting, admitted: readonly Admitted[], nowMs: number): Promise<void> {
-  if (admitted.length === 0) return;
+/** The statement that writes them; null: there are none. */
+export function insertAttempts(admitted: readonly Admitted[], nowMs: number): RawBuilder<unknown> | null {
+  if (admitted.length === 0) return null;
   const rows = admitted.map(({ item, budgets }) => ({
     id: item.attemptId,
     request_id: item.requestId,
@@ -162,11 +163,11 @@ export async function insertAttempts(tx: Transacting, admitted: readonly Admitte
   const columns = sql.raw(
     "id, request_id, workspace_id, app_id, key_id, endpoint, connection, provider, model, position, billing_class, purpose, audio_ms, reserved_nano_usd, reserved_tokens, estimate_nano_usd, price, windows",
   );
-  await sql`${PREPARED} insert into attempts (${columns}, deadline_at)
+  return sql`insert into attempts (${columns}, deadline_at)
     select ${columns}, patchbay_now() + deadline_ms * interval '1 millisecond' from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given (
       id text, request_id text, workspace_id text, app_id text, key_id text, endpoint text, connection text, provider text, model text,
       position int, billing_class text, purpose text, audio_ms bigint, reserved_nano_usd bigint, reserved_tokens bigint, estimate_nano_usd bigint, price jsonb, windows jsonb,
-      deadline_ms float8)`.execute(tx);
+      deadline_ms float8)`;
 }
 
 function passes(verdict: Verdict | undefined): boolean {

@@ -1,7 +1,7 @@
 // Budgets and what their windows hold (contract 9). Whoever changes a window holds its budget's row, taken in id order.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { PREPARED } from "./prepared.ts";
+import { LAST, PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -67,16 +67,51 @@ export async function lockBudgetsOf(
   return (await selectBudgets(apps, ids, sql`for update of b`).execute(tx)).rows;
 }
 
-/** Each way to a budget by an index of its own, and none that nobody asked for. */
+/**
+ * The same, with what their windows hold now, in one statement: of windows that another transaction is changing it waits for the outcome.
+ * Null: one of them has no window yet, and nothing is to be concluded.
+ */
+export async function holdBudgets(
+  tx: Handle,
+  apps: readonly AppOf[],
+  ids: readonly string[],
+): Promise<{ readonly rows: readonly BudgetRow[]; readonly windows: readonly WindowRow[] } | null> {
+  const { rows } = await sql<Counted | (Counted & BudgetRow & WindowRow)>`${PREPARED}
+    with asked as materialized (${waysTo(apps, ids)}),
+      held as materialized (select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}
+        from budgets b join budget_windows w on w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
+          else date_trunc(b.period, patchbay_now(), 'UTC') end
+        where b.id in (select id from asked) order by b.id for update of b, w)
+    select counted.wanted, held.* from (select count(*) as wanted from budgets where id in (select id from asked)) as counted
+      left join held on true order by held.id`.execute(tx);
+  const held = rows.filter((row): row is Counted & BudgetRow & WindowRow => "id" in row && row.id !== null);
+  return BigInt(held.length) === rows[0]?.wanted ? { rows: held, windows: held } : null;
+}
+
+interface Counted {
+  readonly wanted: bigint;
+}
+
+const BUDGET_COLUMNS = sql.raw(
+  "b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, patchbay_now() as now",
+);
+const WINDOW_COLUMNS = sql.raw(
+  "w.budget_id, w.spent_nano_usd, w.reserved_nano_usd, w.spent_audio_ms, w.reserved_audio_ms, w.spent_tokens, w.reserved_tokens",
+);
+
 function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: ReturnType<typeof sql>) {
+  return sql<BudgetRow>`${PREPARED}
+    select ${BUDGET_COLUMNS} from budgets b where b.id in (${waysTo(apps, ids)}) order by b.id ${locking}`;
+}
+
+/** Each way to a budget by an index of its own, and none that nobody asked for. */
+function waysTo(apps: readonly AppOf[], ids: readonly string[]) {
   const ways = [
-    ...(ids.length === 0 ? [] : [sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)`]),
+    ...(ids.length === 0 ? [] : [sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) as id`]),
     ...(apps.length === 0 ? [] : [ownBudgets(apps)]),
     ...(apps.some((app) => app.funding !== undefined && app.funding !== "none") ? [planBudgets(apps)] : []),
   ];
-  return sql<BudgetRow>`${PREPARED}
-    select b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, patchbay_now() as now
-    from budgets b where b.id in (${sql.join(ways, sql` union all `)}) order by b.id ${locking}`;
+  return sql.join(ways, sql` union all `);
 }
 
 function ownBudgets(apps: readonly AppOf[]) {
@@ -105,31 +140,53 @@ export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promi
     window_start: windowStart.toISOString(),
   }));
   const { rows } = await sql<WindowRow>`${PREPARED}
-    select w.budget_id, w.spent_nano_usd, w.reserved_nano_usd, w.spent_audio_ms, w.reserved_audio_ms,
-      w.spent_tokens, w.reserved_tokens
-    from budget_windows w join jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz)
+    select ${WINDOW_COLUMNS} from budget_windows w join jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz)
       on w.budget_id = asked.budget_id and w.window_start = asked.window_start`.execute(db);
   return rows;
 }
 
-/** Adds to each window, which is made where it is missing. The budgets' rows are held; a budget deleted meanwhile is skipped. */
-export async function changeWindows(tx: Handle, changes: readonly WindowChange[]): Promise<void> {
+export interface Along {
+  /** A statement that is run with it. */
+  readonly beside?: RawBuilder<unknown> | null;
+  /** Every window is there, and the transaction ends behind it. */
+  readonly isLast?: boolean;
+}
+
+/**
+ * Adds to each window, which is made where it is missing. The budgets' rows are held; a budget deleted meanwhile is skipped.
+ */
+export async function changeWindows(
+  tx: Handle,
+  changes: readonly WindowChange[],
+  { beside = null, isLast = false }: Along = {},
+): Promise<void> {
   const list = sumByWindow(changes);
-  if (list.length === 0) return;
+  const mark = isLast ? LAST : PREPARED;
+  if (list.length === 0) {
+    if (beside !== null) await sql`${mark} ${beside}`.execute(tx);
+    return;
+  }
   // A window is made once and changed a million times.
-  const changed = await addToWindows(tx, list);
+  const changed = await addToWindows(tx, list, mark, beside);
+  if (isLast) return;
   const missing = list.filter((sum) => !changed.has(keyOf(sum)));
   if (missing.length === 0) return;
   await sql`insert into budget_windows (budget_id, window_start)
     select asked.budget_id, asked.window_start from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb)
       as asked (budget_id text, window_start timestamptz) join budgets b on b.id = asked.budget_id
     on conflict do nothing`.execute(tx);
-  await addToWindows(tx, missing);
+  await addToWindows(tx, missing, PREPARED, null);
 }
 
 /** Those that were there. */
-async function addToWindows(tx: Handle, list: readonly WindowSum[]): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ budget_id: string; window_start: Date }>`${PREPARED} update budget_windows w set
+async function addToWindows(
+  tx: Handle,
+  list: readonly WindowSum[],
+  mark: RawBuilder<unknown>,
+  beside: RawBuilder<unknown> | null,
+): Promise<ReadonlySet<string>> {
+  const first = beside === null ? sql`` : sql`with beside as (${beside})`;
+  const { rows } = await sql<{ budget_id: string; window_start: Date }>`${mark} ${first} update budget_windows w set
       spent_nano_usd = w.spent_nano_usd + asked.spent_nano_usd, reserved_nano_usd = w.reserved_nano_usd + asked.reserved_nano_usd,
       spent_audio_ms = w.spent_audio_ms + asked.spent_audio_ms, reserved_audio_ms = w.reserved_audio_ms + asked.reserved_audio_ms,
       spent_tokens = w.spent_tokens + asked.spent_tokens, reserved_tokens = w.reserved_tokens + asked.reserved_tokens

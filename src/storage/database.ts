@@ -154,6 +154,8 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
     connectionTimeoutMillis: 5_000,
     // A connection whose other end is gone without a word is found out while it idles, not by the next statement.
     keepAlive: true,
+    // Statements leave without waiting for the answer before them (prepared.ts).
+    pipeline: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: "patchbay",
     onConnect: (client) => {

@@ -4,24 +4,59 @@ import { type RawBuilder, sql } from "kysely";
 import type { ClientBase } from "pg";
 
 const MARK = "/* prepared */";
+const LAST_MARK = "/* prepared, last */";
 
 /** At the very beginning of a statement whose text is always the same. */
 export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
+
+/**
+ * The same, of a transaction's last statement whose answer nobody looks at: on a server it answers at once, and the commit that leaves with
+ * it answers for both. What it fails with, the commit fails with.
+ */
+export const LAST: RawBuilder<unknown> = sql.raw(LAST_MARK);
 
 type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
 
 const names = new Map<string, string>();
 
-/** For each connection of a pool, once it is made. */
+/** For each connection of a pool, once it is made. The pool's connections are pipelined. */
 export function prepareMarked(client: ClientBase): void {
   const insides = client as unknown as { query: Run };
   const run = insides.query.bind(client);
-  insides.query = (text, values, ...more) =>
-    typeof text === "string" && isMarked(text) ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
+  let last: Promise<unknown> | null = null;
+  insides.query = (text, values, ...more) => {
+    if (typeof text !== "string") return run(text, values, ...more);
+    // The first statement leaves together with the beginning, which fails only where the connection does; then that one fails too.
+    if (text === "begin") {
+      last = null;
+      return ahead(run(text), "BEGIN");
+    }
+    if (text === "commit" && last !== null) {
+      const answers = Promise.allSettled([last, run(text)]);
+      last = null;
+      return answers.then(afterBoth);
+    }
+    if (!isMarked(text)) return run(text, values, ...more);
+    const sent = run({ name: nameOf(text), text, values });
+    if (!text.startsWith(LAST_MARK)) return sent;
+    last = Promise.resolve(sent);
+    return ahead(sent, "SELECT");
+  };
+}
+
+function ahead(sent: unknown, command: string): Promise<{ command: string; rowCount: number; rows: [] }> {
+  Promise.resolve(sent).catch(() => undefined);
+  return Promise.resolve({ command, rowCount: 0, rows: [] });
+}
+
+/** A statement that failed is why the commit undid all. */
+function afterBoth([last, committed]: readonly PromiseSettledResult<unknown>[]): unknown {
+  for (const each of [last, committed]) if (each?.status === "rejected") throw each.reason;
+  return committed?.status === "fulfilled" ? committed.value : undefined;
 }
 
 export function isMarked(text: string): boolean {
-  return text.startsWith(MARK);
+  return text.startsWith(MARK) || text.startsWith(LAST_MARK);
 }
 
 function nameOf(text: string): string {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { PREPARED } from "../../src/storage/prepared.ts";
+import { LAST, PREPARED } from "../../src/storage/prepared.ts";
 import { openTestDatabase } from "../harness/database.ts";
 
 test("a marked statement answers with its own values each time, and the session has prepared it once", async () => {
@@ -17,6 +17,40 @@ test("a marked statement answers with its own values each time, and the session 
         await sql`select statement from pg_prepared_statements where statement like ${"% as is"}`.execute(db);
       assert.equal(prepared.length, 1);
     });
+  } finally {
+    await database.close();
+  }
+});
+
+test("a transaction's last statement commits with it; where it fails, its own error comes and all is undone", async () => {
+  const database = await openTestDatabase();
+  const has = async (name: string) => {
+    const { rows } = await sql<{ is: string | null }>`select to_regclass(${name})::text as is`.execute(database.db);
+    return rows[0]?.is !== null;
+  };
+  try {
+    await database.transaction(async (tx) => {
+      await sql`create table kept (n int)`.execute(tx);
+      await sql`${LAST} insert into kept select ${1}::int`.execute(tx);
+    });
+    const { rows } = await sql`select n from kept`.execute(database.db);
+    assert.deepEqual(rows, [{ n: 1 }]);
+
+    const failing = database.transaction(async (tx) => {
+      await sql`create table undone (n int)`.execute(tx);
+      await sql`${LAST} select 1 / ${0}::int`.execute(tx);
+    });
+    await assert.rejects(failing, { code: "22012" });
+    assert.equal(await has("undone"), false);
+
+    const left = database.transaction(async (tx) => {
+      await sql`create table undone (n int)`.execute(tx);
+      await sql`${LAST} select ${1}::int`.execute(tx);
+      throw new Error("left");
+    });
+    await assert.rejects(left, { message: "left" });
+    assert.equal(await has("undone"), false);
+    await database.transaction(async (tx) => sql`select 1`.execute(tx));
   } finally {
     await database.close();
   }

@@ -72,6 +72,8 @@ test("contract 10 metrics: requests, calls, a fallback and its reason, audio and
     ({ value }) =>
       value(requests) === 3 &&
       value('svc_idempotency_total{outcome="replayed"}') === 1 &&
+      // Counted after the transaction that ends the job, by which its end is seen.
+      value("svc_job_run_seconds_count") === 1 &&
       value('svc_route_rejections_total{reason="unsupported"}') +
         value('svc_route_rejections_total{reason="incapable"}') >=
         0,
