@@ -61,7 +61,9 @@ test("operations: it starts what the package starts, with the launcher's flags, 
   const final = stages().at(-1) ?? [];
   const entry = z.array(z.string()).parse(JSON.parse(final.find(({ word }) => word === "ENTRYPOINT")?.rest ?? ""));
   const { scripts } = z.object({ scripts: z.object({ start: z.string() }) }).parse(JSON.parse(read("package.json")));
-  assert.deepEqual(entry, ["node", scripts.start.split(" ")[1], "/app/dist/src/main.js"]);
+  const flags = scripts.start.split(" ").filter((word) => word.startsWith("--"));
+  assert.deepEqual(entry, ["node", ...flags, "/app/dist/src/main.js"]);
+  assert.ok(read("bin/patchbay.js").includes(`FLAGS = ${JSON.stringify(flags).replaceAll(",", ", ")};`));
   const command = z.array(z.string()).parse(JSON.parse(final.find(({ word }) => word === "CMD")?.rest ?? ""));
   assert.equal(command[0], "up");
 });
