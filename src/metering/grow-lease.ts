@@ -10,7 +10,7 @@ import {
   lockLeases,
 } from "../storage/budget-leases.ts";
 import { announceChange } from "../storage/announce.ts";
-import { changeWindows, lockBudgets, lockBudgetsOf, type WindowKey } from "../storage/budget-windows.ts";
+import { changeWindows, lockBudgets, lockBudgetsOf, windowId, type WindowKey } from "../storage/budget-windows.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
@@ -183,5 +183,5 @@ function usableMs(budgets: readonly BudgetState[], now: Date | undefined): numbe
 }
 
 function keyOf(windows: readonly WindowKey[]): string {
-  return windows.map(({ budgetId, windowStart }) => `${budgetId} ${windowStart.toISOString()}`).join("\n");
+  return windows.map(windowId).join("\n");
 }

@@ -1,9 +1,8 @@
 // One transaction of the ledger (contract 9): what is reserved and what is settled at the same time goes together, so that each
 // budget is held once and each of its windows changed once. Locks are taken attempts, budgets, slots, each in id order.
-import { type AppOf, changeWindows, holdBudgets, lockBudgetsOf } from "../storage/budget-windows.ts";
+import { type AppOf, changeWindows, holdBudgets, lockBudgetsOf, windowId } from "../storage/budget-windows.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
-import type { BudgetState } from "./budget.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";
 import { type HeldBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
@@ -26,13 +25,13 @@ export async function runLedgerBatch(
   const held = await hold(tx, [...apps], [...moved]);
   const reserving = await judgeReservations(tx, reservations, held, settling.moves);
   const moves = [...settling.moves, ...reserving.moves];
-  const windows = new Set(held.states.map(keyOf));
+  const windows = new Set(held.states.map(({ id, windowStart }) => windowId({ budgetId: id, windowStart })));
   await changeWindows(tx, moves, {
     beside: insertAttempts(reserving.admitted, nowMs),
     isLast:
       held.hasWindows &&
       settlements.every((item) => item.slot === undefined) &&
-      moves.every((move) => windows.has(keyOf({ id: move.budgetId, windowStart: move.windowStart }))),
+      moves.every((move) => windows.has(windowId(move))),
   });
   return { reserved: reserving.verdicts, settled: await finishSettling(tx, seal, settling) };
 }
@@ -48,8 +47,4 @@ async function hold(
   // The first of a day or a month.
   const rows = await lockBudgetsOf(tx, apps, ids);
   return { rows, states: await withWindows(tx, rows), hasWindows: false };
-}
-
-function keyOf({ id, windowStart }: Pick<BudgetState, "id" | "windowStart">): string {
-  return `${id} ${windowStart.toISOString()}`;
 }

@@ -2,7 +2,7 @@
 // dispatched, and writes their rows (ledger-batch.ts). Nothing is called before that is committed.
 import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import type { BudgetRow, WindowChange } from "../storage/budget-windows.ts";
+import { addAmounts, type BudgetRow, type WindowChange, windowKeyJson } from "../storage/budget-windows.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, Reserved } from "./ledger.ts";
@@ -100,18 +100,7 @@ function addMoves(state: BudgetState, moves: readonly WindowChange[]): BudgetSta
   const own = moves.filter(
     (move) => move.budgetId === state.id && move.windowStart.getTime() === state.windowStart.getTime(),
   );
-  return own.reduce(
-    (sum, move) => ({
-      ...sum,
-      spentNanoUsd: sum.spentNanoUsd + move.spentNanoUsd,
-      spentAudioMs: sum.spentAudioMs + move.spentAudioMs,
-      spentTokens: sum.spentTokens + move.spentTokens,
-      reservedNanoUsd: sum.reservedNanoUsd + move.reservedNanoUsd,
-      reservedAudioMs: sum.reservedAudioMs + move.reservedAudioMs,
-      reservedTokens: sum.reservedTokens + move.reservedTokens,
-    }),
-    state,
-  );
+  return own.reduce(addAmounts<BudgetState>, state);
 }
 
 function judgeInTurn(batch: readonly Reservation[], { states, idsOf }: Ledgers): ReadonlyMap<Reservation, Verdict> {
@@ -156,7 +145,7 @@ export function insertAttempts(admitted: readonly Admitted[], nowMs: number): Ra
     reserved_tokens: item.tokens ?? 0,
     estimate_nano_usd: item.estimateNanoUsd?.toString() ?? null,
     price: item.price === null ? null : storePrice(item.price),
-    windows: budgets.map((budget) => ({ budget_id: budget.id, window_start: budget.windowStart.toISOString() })),
+    windows: budgets.map(({ id, windowStart }) => windowKeyJson({ budgetId: id, windowStart })),
     // How long from now: clocks of machines differ, and only the database's decides when it is over.
     deadline_ms: Math.max(0, item.deadlineAt.getTime() - nowMs),
   }));

@@ -2,7 +2,7 @@
 // taken in id order and before any budget's.
 import { type Kysely, sql } from "kysely";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
-import type { WindowKey } from "./budget-windows.ts";
+import { type WindowKey, windowKeyJson } from "./budget-windows.ts";
 import { PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
@@ -44,10 +44,7 @@ export interface NewLease extends LeaseOwner {
 }
 
 export async function insertLease(tx: Handle, lease: NewLease): Promise<void> {
-  const windows = lease.windows.map((key) => ({
-    budget_id: key.budgetId,
-    window_start: key.windowStart.toISOString(),
-  }));
+  const windows = lease.windows.map(windowKeyJson);
   await sql`insert into budget_leases (id, workspace_id, app_id, funding, holder, granted_nano_usd, granted_tokens, windows, lease_until)
     values (${lease.id}, ${lease.workspaceId}, ${lease.appId}, ${lease.funding}, ${lease.holder}, 0, 0,
       ${JSON.stringify(windows)}::jsonb, patchbay_now() + ${sql.lit(LEASE_SECONDS)} * interval '1 second')`.execute(tx);

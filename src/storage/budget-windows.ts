@@ -42,13 +42,34 @@ export interface WindowRow {
   readonly reserved_tokens: bigint;
 }
 
-export interface WindowChange extends WindowKey {
+/** Money in nano-USD, audio in milliseconds. */
+export interface WindowAmounts {
   readonly spentNanoUsd: bigint;
   readonly reservedNanoUsd: bigint;
   readonly spentAudioMs: bigint;
   readonly reservedAudioMs: bigint;
   readonly spentTokens: bigint;
   readonly reservedTokens: bigint;
+}
+
+export interface WindowChange extends WindowKey, WindowAmounts {}
+
+/** What else `sum` says stays. */
+export function addAmounts<Sum extends WindowAmounts>(sum: Sum, more: WindowAmounts): Sum {
+  return {
+    ...sum,
+    spentNanoUsd: sum.spentNanoUsd + more.spentNanoUsd,
+    reservedNanoUsd: sum.reservedNanoUsd + more.reservedNanoUsd,
+    spentAudioMs: sum.spentAudioMs + more.spentAudioMs,
+    reservedAudioMs: sum.reservedAudioMs + more.reservedAudioMs,
+    spentTokens: sum.spentTokens + more.spentTokens,
+    reservedTokens: sum.reservedTokens + more.reservedTokens,
+  };
+}
+
+/** Of one window, for sets and maps. */
+export function windowId({ budgetId, windowStart }: WindowKey): string {
+  return `${budgetId} ${windowStart.toISOString()}`;
 }
 
 export async function readBudgets(db: Handle, apps: readonly AppOf[]): Promise<readonly BudgetRow[]> {
@@ -135,10 +156,7 @@ export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<v
 
 export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promise<readonly WindowRow[]> {
   if (keys.length === 0) return [];
-  const list = keys.map(({ budgetId, windowStart }) => ({
-    budget_id: budgetId,
-    window_start: windowStart.toISOString(),
-  }));
+  const list = keys.map(windowKeyJson);
   const { rows } = await sql<WindowRow>`${PREPARED}
     select ${WINDOW_COLUMNS} from budget_windows w join jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as asked (budget_id text, window_start timestamptz)
       on w.budget_id = asked.budget_id and w.window_start = asked.window_start`.execute(db);
@@ -169,10 +187,10 @@ export async function changeWindows(
   // A window is made once and changed a million times.
   const changed = await addToWindows(tx, list, mark, beside);
   if (isLast) return;
-  const missing = list.filter((sum) => !changed.has(keyOf(sum)));
+  const missing = list.filter((sum) => !changed.has(windowId(sum)));
   if (missing.length === 0) return;
   await sql`insert into budget_windows (budget_id, window_start)
-    select asked.budget_id, asked.window_start from jsonb_to_recordset(${JSON.stringify(missing)}::jsonb)
+    select asked.budget_id, asked.window_start from jsonb_to_recordset(${JSON.stringify(missing.map(windowKeyJson))}::jsonb)
       as asked (budget_id text, window_start timestamptz) join budgets b on b.id = asked.budget_id
     on conflict do nothing`.execute(tx);
   await addToWindows(tx, missing, PREPARED, null);
@@ -181,53 +199,13 @@ export async function changeWindows(
 /** Those that were there. */
 async function addToWindows(
   tx: Handle,
-  list: readonly WindowSum[],
+  list: readonly WindowChange[],
   mark: RawBuilder<unknown>,
   beside: RawBuilder<unknown> | null,
 ): Promise<ReadonlySet<string>> {
   const first = beside === null ? sql`` : sql`with beside as (${beside})`;
-  const { rows } = await sql<{ budget_id: string; window_start: Date }>`${mark} ${first} update budget_windows w set
-      spent_nano_usd = w.spent_nano_usd + asked.spent_nano_usd, reserved_nano_usd = w.reserved_nano_usd + asked.reserved_nano_usd,
-      spent_audio_ms = w.spent_audio_ms + asked.spent_audio_ms, reserved_audio_ms = w.reserved_audio_ms + asked.reserved_audio_ms,
-      spent_tokens = w.spent_tokens + asked.spent_tokens, reserved_tokens = w.reserved_tokens + asked.reserved_tokens
-    from jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
-      as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint,
-        reserved_audio_ms bigint, spent_tokens bigint, reserved_tokens bigint)
-    where w.budget_id = asked.budget_id and w.window_start = asked.window_start
-    returning w.budget_id, w.window_start`.execute(tx);
-  return new Set(rows.map((row) => keyOf({ budget_id: row.budget_id, window_start: row.window_start.toISOString() })));
-}
-
-type WindowSum = ReturnType<typeof sumByWindow>[number];
-
-function keyOf({ budget_id, window_start }: Pick<WindowSum, "budget_id" | "window_start">): string {
-  return `${budget_id} ${window_start}`;
-}
-
-/** An update touches a row once however often its key is listed: sum first. */
-function sumByWindow(changes: readonly WindowChange[]) {
-  const sums = new Map<string, WindowChange>();
-  for (const change of changes) {
-    const key = keyOf({ budget_id: change.budgetId, window_start: change.windowStart.toISOString() });
-    const sum = sums.get(key);
-    sums.set(
-      key,
-      sum === undefined
-        ? change
-        : {
-            ...sum,
-            spentNanoUsd: sum.spentNanoUsd + change.spentNanoUsd,
-            reservedNanoUsd: sum.reservedNanoUsd + change.reservedNanoUsd,
-            spentAudioMs: sum.spentAudioMs + change.spentAudioMs,
-            reservedAudioMs: sum.reservedAudioMs + change.reservedAudioMs,
-            spentTokens: sum.spentTokens + change.spentTokens,
-            reservedTokens: sum.reservedTokens + change.reservedTokens,
-          },
-    );
-  }
-  return [...sums.values()].map((sum) => ({
-    budget_id: sum.budgetId,
-    window_start: sum.windowStart.toISOString(),
+  const sums = list.map((sum) => ({
+    ...windowKeyJson(sum),
     spent_nano_usd: sum.spentNanoUsd.toString(),
     reserved_nano_usd: sum.reservedNanoUsd.toString(),
     spent_audio_ms: sum.spentAudioMs.toString(),
@@ -235,4 +213,30 @@ function sumByWindow(changes: readonly WindowChange[]) {
     spent_tokens: sum.spentTokens.toString(),
     reserved_tokens: sum.reservedTokens.toString(),
   }));
+  const { rows } = await sql<{ budget_id: string; window_start: Date }>`${mark} ${first} update budget_windows w set
+      spent_nano_usd = w.spent_nano_usd + asked.spent_nano_usd, reserved_nano_usd = w.reserved_nano_usd + asked.reserved_nano_usd,
+      spent_audio_ms = w.spent_audio_ms + asked.spent_audio_ms, reserved_audio_ms = w.reserved_audio_ms + asked.reserved_audio_ms,
+      spent_tokens = w.spent_tokens + asked.spent_tokens, reserved_tokens = w.reserved_tokens + asked.reserved_tokens
+    from jsonb_to_recordset(${JSON.stringify(sums)}::jsonb)
+      as asked (budget_id text, window_start timestamptz, spent_nano_usd bigint, reserved_nano_usd bigint, spent_audio_ms bigint,
+        reserved_audio_ms bigint, spent_tokens bigint, reserved_tokens bigint)
+    where w.budget_id = asked.budget_id and w.window_start = asked.window_start
+    returning w.budget_id, w.window_start`.execute(tx);
+  return new Set(rows.map((row) => windowId({ budgetId: row.budget_id, windowStart: row.window_start })));
+}
+
+/** As it stands in JSON. */
+export function windowKeyJson({ budgetId, windowStart }: WindowKey) {
+  return { budget_id: budgetId, window_start: windowStart.toISOString() };
+}
+
+/** An update touches a row once however often its key is listed: sum first. */
+function sumByWindow(changes: readonly WindowChange[]): readonly WindowChange[] {
+  const sums = new Map<string, WindowChange>();
+  for (const change of changes) {
+    const key = windowId(change);
+    const sum = sums.get(key);
+    sums.set(key, sum === undefined ? change : addAmounts(sum, change));
+  }
+  return [...sums.values()];
 }

@@ -1,7 +1,7 @@
 // Marked statements on the embedded engine (prepared.ts): prepared once in its one session, and run by one message where the engine's
 // own `query` sends six. Inside transactions, which hold the session; elsewhere they run as any other.
 import type { PGlite, parse as Parse, protocol as Protocol, Results, Transaction } from "@electric-sql/pglite";
-import { isMarked } from "./prepared.ts";
+import { isMarked, nameOf } from "./prepared.ts";
 
 /** Of the engine's module, which is loaded when it is needed. */
 export interface Wire {
@@ -15,17 +15,16 @@ type Query = Transaction["query"];
 export type PreparingEngine = Pick<PGlite, "close" | "closed" | "ready" | "waitReady" | "query" | "transaction">;
 
 export function preparing(pglite: PGlite, { protocol: { serialize }, parse }: Wire): PreparingEngine {
-  const names = new Map<string, string>();
+  const prepared = new Set<string>();
   const send = async (...parts: readonly Uint8Array[]) =>
     (await pglite.execProtocol(Buffer.concat(parts), { syncToFs: false, throwOnError: true })).messages;
 
   const run = <T>(text: string, values: readonly unknown[]): Promise<Results<T>> =>
     pglite.runExclusive(async () => {
-      let name = names.get(text);
-      if (name === undefined) {
-        name = `patchbay_${names.size + 1}`;
+      const name = nameOf(text);
+      if (!prepared.has(name)) {
         await send(serialize.parse({ name, text }), serialize.sync());
-        names.set(text, name);
+        prepared.add(name);
       }
       const bound = serialize.bind({ statement: name, values: values.map(asText) });
       const messages = await send(bound, serialize.describe({ type: "P" }), serialize.execute({}), serialize.sync());

@@ -59,7 +59,8 @@ export function isMarked(text: string): boolean {
   return text.startsWith(MARK) || text.startsWith(LAST_MARK);
 }
 
-function nameOf(text: string): string {
+/** The same for as long as the process lives. */
+export function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;
   const name = `patchbay_${names.size + 1}`;

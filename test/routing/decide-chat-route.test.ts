@@ -5,21 +5,10 @@ import type { ChatRequest } from "../../src/providers/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../../src/routing/decide-chat-route.ts";
 import type { PurposeRequest } from "../../src/routing/resolve-purpose.ts";
 import type { RoutingContext } from "../../src/routing/types.ts";
+import { HELLO } from "../providers/chat/fixtures.ts";
 import { audioContext, purpose, route, speechTarget, textTarget } from "./routing-fixtures.ts";
 
-const REQUEST: ChatRequest = {
-  messages: [],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  responseFormat: { kind: "text" },
-  maxTokens: null,
-  temperature: null,
-  topP: null,
-  seed: null,
-  stop: [],
-  stream: false,
-};
+const REQUEST: ChatRequest = { ...HELLO, messages: [], maxTokens: null };
 const PLANNED = { ok: true, plan: { path: "", query: [], headers: {}, body: {} }, dropped: [] } as const;
 
 /** Adapters plan for every target but those at `unable`, which lack tools. */
