@@ -95,7 +95,7 @@ export const request = z.strictObject({
       }),
     ])
     .optional(),
-  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullish(),
+  reasoning_effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]).nullish(),
   verbosity: z.enum(["low", "medium", "high"]).nullish(),
   service_tier: z.enum(["auto", "default", "flex", "scale", "priority", "fast"]).nullish(),
   store: z.boolean().nullish(),

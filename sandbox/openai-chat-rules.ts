@@ -9,6 +9,8 @@ import type { OpenAiFault } from "./openai-errors.ts";
 export interface OpenAiChatModel {
   readonly maxOutput: number;
   readonly reasons: boolean;
+  /** Empty: it knows no such argument. */
+  readonly efforts: readonly string[];
   readonly hears: boolean;
 }
 
@@ -132,7 +134,16 @@ function findForModel(chat: OpenAiChat, model: OpenAiChatModel): OpenAiFault | n
         "temperature",
         "unsupported_value",
       );
-  } else if (chat.reasoning_effort != null) return invalid("Unrecognized request argument supplied: reasoning_effort");
+  }
+  const effort = chat.reasoning_effort ?? null;
+  if (effort !== null && model.efforts.length === 0)
+    return invalid("Unrecognized request argument supplied: reasoning_effort");
+  if (effort !== null && !model.efforts.includes(effort))
+    return invalid(
+      `Unsupported value: '${effort}' is not supported with this model. Supported values are: ${model.efforts.join(", ")}.`,
+      "reasoning_effort",
+      "unsupported_value",
+    );
   const cap = chat.max_completion_tokens ?? chat.max_tokens ?? 0;
   if (cap > model.maxOutput)
     return invalid(

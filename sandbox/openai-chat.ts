@@ -65,13 +65,23 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
     : jsonAnswer(200, whole(judged.chat, simulated), openAiHeaders(requestId));
 }
 
-const COMPATIBLE_MODEL: OpenAiChatModel = { maxOutput: 131_072, reasons: false, hears: true };
+const COMPATIBLE_MODEL: OpenAiChatModel = { maxOutput: 131_072, reasons: false, efforts: [], hears: true };
 
 function openAiModel(name: string): OpenAiChatModel | null {
   if (!/^(?:gpt-|o\d|chatgpt-|simulated-chat$)/u.test(name) || /transcribe|tts|realtime|image/u.test(name)) return null;
   const reasons = /^(?:o\d|gpt-5)/u.test(name);
   const hears = /audio/u.test(name) || name === "simulated-chat";
-  return { maxOutput: reasons ? 128_000 : name.startsWith("gpt-4.1") ? 32_768 : 16_384, reasons, hears };
+  const maxOutput = reasons ? 128_000 : name.startsWith("gpt-4.1") ? 32_768 : 16_384;
+  return { maxOutput, reasons, efforts: effortsOf(name), hears };
+}
+
+/** "xhigh is supported for all models after gpt-5.1-codex-max", "before gpt-5.1 do not support none". */
+function effortsOf(name: string): readonly string[] {
+  if (name === "simulated-chat") return ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+  if (name.startsWith("gpt-5.1")) return ["none", "low", "medium", "high"];
+  if (name.startsWith("gpt-5.")) return ["none", "low", "medium", "high", "xhigh"];
+  if (name.startsWith("gpt-5")) return ["minimal", "low", "medium", "high"];
+  return /^o\d/u.test(name) ? ["low", "medium", "high"] : [];
 }
 
 const FINISH = { stop: "stop", length: "length", calls: "tool_calls", withheld: "content_filter" } as const;

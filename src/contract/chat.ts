@@ -1,6 +1,6 @@
 // Chat as callers see it: request fields (spec 2.5), the routed answer and the events of its stream, as contract 7 decides them.
 import { z } from "zod";
-import { PROFILES } from "./features.ts";
+import { PROFILES, REASONING_EFFORTS, VERBOSITIES } from "./features.ts";
 import { errorBody } from "./error-body.ts";
 import { PURPOSE_LABEL, PURPOSE_POLICY, purposeFields, warning } from "./transcription.ts";
 
@@ -121,11 +121,25 @@ const fields = z.strictObject({
     .describe("Judge everything up to the call and answer with the routing decision; nothing is called or billed.")
     .optional(),
 });
-export const chatFields = fields.superRefine((given, context) => {
+const consistent = (given: ChatFields, context: z.RefinementCtx) => {
   for (const { path, message } of inconsistencies(given))
     context.addIssue({ code: "custom", path: [...path], message });
+};
+export const chatFields = fields.superRefine(consistent);
+
+const fieldsOfClients = fields.extend({
+  reasoning_effort: z
+    .enum(REASONING_EFFORTS)
+    .describe("How long a reasoning model may think; a preference. What the route sets goes before it.")
+    .optional(),
+  verbosity: z
+    .enum(VERBOSITIES)
+    .describe("How wordy the answer is; a preference. What the route sets goes before it.")
+    .optional(),
 });
-export type ChatFields = z.infer<typeof chatFields>;
+/** What clients written for others may ask on top (contract 8). */
+export const chatFieldsOfClients = fieldsOfClients.superRefine(consistent);
+export type ChatFields = z.infer<typeof fieldsOfClients>;
 
 const FINISH_REASONS = ["stop", "length", "tool_calls", "content_filter"] as const;
 

@@ -71,8 +71,14 @@ export const CHAT_FEATURES = [
 ] as const;
 export type ChatFeature = (typeof CHAT_FEATURES)[number];
 
-/** Dropped with a warning where a chat model lacks them (contract 7). */
-export const CHAT_PREFERENCES = ["temperature", "top_p", "seed", "stop"] as const;
+/** How long a reasoning model may think, in the words of OpenAI's clients; each model knows some of them. */
+export const REASONING_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+export const VERBOSITIES = ["low", "medium", "high"] as const;
+export type Verbosity = (typeof VERBOSITIES)[number];
+
+/** Dropped with a warning where a chat model lacks them (contract 7); the last two come through contract 8 alone. */
+export const CHAT_PREFERENCES = ["temperature", "top_p", "seed", "stop", "reasoning_effort", "verbosity"] as const;
 export type ChatPreference = (typeof CHAT_PREFERENCES)[number];
 /** What can be left out: `detail` of an image belongs to a protocol rather than to a model. */
 export type ChatDropped = ChatPreference | "detail";

@@ -1,7 +1,7 @@
 // The endpoints for clients that were written for OpenAI (contract 8): their fields and answers, over the same core. What has
 // no meaning here is taken where it asks for nothing, and refused otherwise.
 import { z } from "zod";
-import { chatFields, chatMessage, chatTool, chatToolChoice } from "./chat.ts";
+import { chatFieldsOfClients, chatMessage, chatTool, chatToolChoice } from "./chat.ts";
 import { LANGUAGE_TAG, transcriptionFields } from "./transcription.ts";
 
 const MODEL = z
@@ -35,7 +35,9 @@ const completionMessage = z.discriminatedUnion("role", [
   tool.extend({ content: z.union([z.string(), textParts]) }),
 ]);
 
-const { max_tokens, temperature, top_p, seed, stop, stream, parallel_tool_calls, response_format } = chatFields.shape;
+const { max_tokens, temperature, top_p, seed, stop, stream, parallel_tool_calls, response_format } =
+  chatFieldsOfClients.shape;
+const { reasoning_effort, verbosity } = chatFieldsOfClients.shape;
 
 export const chatCompletionFields = z.strictObject({
   model: MODEL,
@@ -55,6 +57,8 @@ export const chatCompletionFields = z.strictObject({
   tool_choice: chatToolChoice.optional(),
   parallel_tool_calls,
   response_format,
+  reasoning_effort,
+  verbosity,
   n: neutral(z.literal(1), "One answer is made."),
   user: neutral(z.string(), "Taken and not used."),
   safety_identifier: neutral(z.string(), "Taken and not used."),

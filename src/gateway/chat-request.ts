@@ -26,6 +26,8 @@ export function chatRequest(fields: ChatFields, stream: boolean): ChatRequest {
     topP: fields.top_p ?? null,
     seed: fields.seed ?? null,
     stop: typeof fields.stop === "string" ? [fields.stop] : (fields.stop ?? []),
+    reasoningEffort: fields.reasoning_effort ?? null,
+    verbosity: fields.verbosity ?? null,
     stream,
   };
 }

@@ -18,6 +18,8 @@ export function translationRequest(transcript: string, toLanguage: string): Chat
     topP: null,
     seed: null,
     stop: [],
+    reasoningEffort: null,
+    verbosity: null,
     stream: false,
   };
 }

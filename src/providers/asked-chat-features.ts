@@ -1,6 +1,6 @@
 // The second wall behind routing for chat (contract 7): what a request asks of the wire, what of it the model may not be
 // asked, and which preferences are left out. Pure.
-import type { ChatFeature, ChatLack, ChatPreference } from "../contract/features.ts";
+import type { ChatFeature, ChatLack, ChatPreference, ReasoningEffort, Verbosity } from "../contract/features.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";
 
 export function askedChatFeatures(request: ChatRequest): readonly ChatFeature[] {
@@ -51,26 +51,39 @@ export interface Sampling {
   readonly topP: number | null;
   readonly seed: number | null;
   readonly stop: readonly string[];
+  readonly reasoningEffort: ReasoningEffort | null;
+  readonly verbosity: Verbosity | null;
   readonly dropped: readonly ChatPreference[];
 }
 
-/** The preferences as far as the model takes them. */
-export function samplingOf(request: ChatRequest, model: ChatModel): Sampling {
+/** The preferences as far as the model takes them, and the target's settings leave them to the caller. */
+export function samplingOf(
+  request: ChatRequest,
+  model: ChatModel,
+  settled: Readonly<Partial<Record<ChatPreference, unknown>>> = {},
+): Sampling {
   const { limits, preferences, rivals = [] } = model;
   const asked = new Set<ChatPreference>();
   if (request.temperature !== null) asked.add("temperature");
   if (request.topP !== null) asked.add("top_p");
   if (request.seed !== null) asked.add("seed");
   if (request.stop.length > 0) asked.add("stop");
+  if (request.reasoningEffort !== null) asked.add("reasoning_effort");
+  if (request.verbosity !== null) asked.add("verbosity");
   const kept = new Set([...asked].filter((preference) => preferences.includes(preference)));
   if ((request.temperature ?? 0) > (limits.maxTemperature ?? Number.POSITIVE_INFINITY)) kept.delete("temperature");
   if (request.stop.length > (limits.maxStopSequences ?? Number.POSITIVE_INFINITY)) kept.delete("stop");
+  if (request.reasoningEffort !== null && limits.reasoningEfforts?.includes(request.reasoningEffort) !== true)
+    kept.delete("reasoning_effort");
+  for (const preference of asked) if (settled[preference] !== undefined) kept.delete(preference);
   for (const [first, second] of rivals) if (kept.has(first)) kept.delete(second);
   return {
     temperature: kept.has("temperature") ? request.temperature : null,
     topP: kept.has("top_p") ? request.topP : null,
     seed: kept.has("seed") ? request.seed : null,
     stop: kept.has("stop") ? request.stop : [],
+    reasoningEffort: kept.has("reasoning_effort") ? request.reasoningEffort : null,
+    verbosity: kept.has("verbosity") ? request.verbosity : null,
     dropped: [...asked].filter((preference) => !kept.has(preference)),
   };
 }

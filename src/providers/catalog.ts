@@ -27,9 +27,19 @@ const OPENAI_LONG: ChatModel = {
 /** Reasoning models take no sampling parameters and no stop sequences. */
 const OPENAI_REASONING: ChatModel = {
   ...OPENAI,
-  preferences: ["seed"],
-  limits: { ...OPENAI.limits, maxOutputTokens: 128_000, contextTokens: 400_000 },
+  preferences: ["seed", "reasoning_effort", "verbosity"],
+  limits: {
+    ...OPENAI.limits,
+    maxOutputTokens: 128_000,
+    contextTokens: 400_000,
+    reasoningEfforts: ["minimal", "low", "medium", "high"],
+  },
   quirks: ["developer_role"],
+};
+/** "Unsupported value: 'minimal' is not supported with the 'gpt-5.1' model", nor with those after it. */
+const OPENAI_REASONING_5_4: ChatModel = {
+  ...OPENAI_REASONING,
+  limits: { ...OPENAI_REASONING.limits, reasoningEfforts: ["none", "low", "medium", "high", "xhigh"] },
 };
 
 /** No JSON mode without a schema, no audio, no seed; its temperature ends at 1. */
@@ -89,10 +99,10 @@ export const CHAT_MODELS: Readonly<Partial<Record<ProviderKind, Readonly<Record<
     "gpt-5": OPENAI_REASONING,
     "gpt-5-mini": OPENAI_REASONING,
     "gpt-5-nano": OPENAI_REASONING,
-    "gpt-5.4": OPENAI_REASONING,
-    "gpt-5.4-mini": OPENAI_REASONING,
-    "gpt-5.4-nano": OPENAI_REASONING,
-    "gpt-5.5": OPENAI_REASONING,
+    "gpt-5.4": OPENAI_REASONING_5_4,
+    "gpt-5.4-mini": OPENAI_REASONING_5_4,
+    "gpt-5.4-nano": OPENAI_REASONING_5_4,
+    "gpt-5.5": OPENAI_REASONING_5_4,
   },
   anthropic: {
     "claude-opus-4-5": ANTHROPIC,

@@ -1,7 +1,15 @@
 // The chat side of the provider interface (contract 7): what one file per chat wire protocol supplies. `plan` is pure;
 // everything impure comes in through `StreamingIo`. Its speech counterpart is provider.ts.
 import type { z } from "zod";
-import type { ChatDropped, ChatFeature, ChatLack, ChatPreference, ReceiptGrade } from "../contract/features.ts";
+import type {
+  ChatDropped,
+  ChatFeature,
+  ChatLack,
+  ChatPreference,
+  ReasoningEffort,
+  ReceiptGrade,
+  Verbosity,
+} from "../contract/features.ts";
 import type { StreamingIo, WireRequest } from "./io.ts";
 import type { ProviderKind } from "./provider.ts";
 
@@ -23,6 +31,8 @@ export interface ChatLimits {
   readonly contextTokens?: number;
   readonly maxTemperature?: number;
   readonly maxStopSequences?: number;
+  /** The efforts that the model knows; absent: none. */
+  readonly reasoningEfforts?: readonly ReasoningEffort[];
   /** Media types of images taken; absent: any. */
   readonly imageTypes?: readonly string[];
 }
@@ -96,6 +106,8 @@ export interface ChatRequest {
   readonly topP: number | null;
   readonly seed: number | null;
   readonly stop: readonly string[];
+  readonly reasoningEffort: ReasoningEffort | null;
+  readonly verbosity: Verbosity | null;
   /** Which of `chat` and `stream` the plan is for. */
   readonly stream: boolean;
 }

@@ -118,7 +118,9 @@ function authorization(credential: string | null): Readonly<Record<string, strin
 function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect): ChatPlanResult {
   const missing = unmetChatFeatures(request, target.chat);
   if (missing.length > 0) return { ok: false, missing };
-  const { dropped, temperature, topP, seed, stop } = samplingOf(request, target.chat);
+  const settings = readSettings.parse(target.settings);
+  const sampling = samplingOf(request, target.chat, settings);
+  const { dropped, temperature, topP, seed, stop, reasoningEffort, verbosity } = sampling;
   const { tools, toolChoice, parallelToolCalls, responseFormat } = request;
   const cap = outputCap(request, target.chat);
   const takesParallel = target.chat.features.includes("parallel_tool_calls");
@@ -134,7 +136,9 @@ function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect
     ...(toolChoice === null ? {} : { tool_choice: wireChoice(toolChoice, dialect) }),
     ...(parallelToolCalls === null || !takesParallel ? {} : { parallel_tool_calls: parallelToolCalls }),
     ...(responseFormat.kind === "text" ? {} : { response_format: wireFormat(responseFormat) }),
-    ...readSettings.parse(target.settings),
+    ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort }),
+    ...(verbosity === null ? {} : { verbosity }),
+    ...settings,
     ...(request.stream ? { stream: true } : {}),
     ...(request.stream && dialect.asksForUsage ? { stream_options: { include_usage: true } } : {}),
   };

@@ -6,12 +6,12 @@ import { CHAT_MODELS } from "./catalog.ts";
 import type { ChatModel, ChatPlan, ChatProvider, ChatTarget } from "./chat-provider.ts";
 import { geminiChat } from "./gemini-chat.ts";
 import { openaiChat } from "./openai-chat.ts";
-import { CHAT_FEATURES, CHAT_PREFERENCES } from "../contract/features.ts";
+import { CHAT_FEATURES, CHAT_PREFERENCES, REASONING_EFFORTS } from "../contract/features.ts";
 
 const SIMULATED: ChatModel = {
   features: CHAT_FEATURES,
   preferences: CHAT_PREFERENCES,
-  limits: { ...CHAT_MODELS.openai?.["gpt-4o"]?.limits },
+  limits: { ...CHAT_MODELS.openai?.["gpt-4o"]?.limits, reasoningEfforts: REASONING_EFFORTS },
 };
 
 interface Wire {

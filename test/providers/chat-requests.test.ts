@@ -140,6 +140,13 @@ for (const [wire, model, wishes, expected] of [
   ["anthropic", "claude-sonnet-4-5", { temperature: 1.5, topP: 0.9 }, ["temperature"]],
   ["anthropic", "claude-opus-5", EVERY_PREFERENCE, ["temperature", "top_p", "seed"]],
   ["gemini", "gemini-3.5-flash", EVERY_PREFERENCE, []],
+  ["openai", "gpt-5", { reasoningEffort: "minimal", verbosity: "high" }, []],
+  ["openai", "gpt-5", { reasoningEffort: "xhigh" }, ["reasoning_effort"]],
+  ["openai", "gpt-5.4", { reasoningEffort: "xhigh" }, []],
+  ["openai", "gpt-5.4", { reasoningEffort: "minimal" }, ["reasoning_effort"]],
+  ["openai", "gpt-4o", { reasoningEffort: "low", verbosity: "low" }, ["reasoning_effort", "verbosity"]],
+  ["anthropic", "claude-opus-5", { reasoningEffort: "low" }, ["reasoning_effort"]],
+  ["gemini", "gemini-3.5-flash", { verbosity: "low" }, ["verbosity"]],
   ["gemini", "gemini-3.5-flash", { stop: ["1", "2", "3", "4", "5", "6"] }, ["stop"]],
 ] as const) {
   test(`contract 7: ${model} with ${JSON.stringify(wishes)} drops and names ${JSON.stringify(expected)}`, () => {
@@ -150,6 +157,14 @@ for (const [wire, model, wishes, expected] of [
 test("contract 7: what is dropped does not reach the wire", () => {
   const { body } = planned(openaiChat, chatTarget(openaiChat, "gpt-5"), EVERY_PREFERENCE);
   assert.deepEqual(Object.keys(body), ["model", "messages", "max_completion_tokens", "seed"]);
+});
+
+test("contract 8: a target's own effort and verbosity go before what a caller asks", () => {
+  const target = chatTarget(openaiChat, "gpt-5", { reasoning_effort: "low" });
+  const result = openaiChat.plan({ ...HELLO, reasoningEffort: "high", verbosity: "high" }, target);
+  assert(result.ok);
+  const { reasoning_effort: effort, verbosity } = result.plan.body;
+  assert.deepEqual([effort, verbosity, result.dropped], ["low", "high", ["reasoning_effort"]]);
 });
 
 test("reasoning models of OpenAI are instructed as developer", () => {

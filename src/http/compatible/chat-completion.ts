@@ -1,6 +1,6 @@
 // OpenAI's chat completions in our words and back (contract 8). Pure.
 import type { ChatAnswer, ChatFields, ToolCall } from "../../contract/chat.ts";
-import { chatFields } from "../../contract/chat.ts";
+import { chatFieldsOfClients } from "../../contract/chat.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
@@ -13,6 +13,7 @@ import { purposeOfModel } from "./model-purpose.ts";
 export function toChatFields(given: ChatCompletionFields): ChatFields {
   const { max_tokens, max_completion_tokens, tools, messages, model } = given;
   const { temperature, top_p, seed, stop, stream, tool_choice, parallel_tool_calls, response_format } = given;
+  const { reasoning_effort, verbosity } = given;
   // Clients send an empty list where they mean none.
   const hasTools = tools !== undefined && tools.length > 0;
   const values = {
@@ -25,10 +26,12 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
     stream,
     ...(hasTools ? { tools, tool_choice, parallel_tool_calls } : {}),
     response_format,
+    reasoning_effort,
+    verbosity,
     purpose: purposeOfModel(model),
   };
   const faults = createFaults();
-  const fields = validateFields(chatFields, Object.entries(values), faults);
+  const fields = validateFields(chatFieldsOfClients, Object.entries(values), faults);
   faults.throwIfAny();
   if (fields === undefined) throw new Error("fields without a fault have no value");
   return fields;

@@ -9,6 +9,7 @@ import { type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 let gateway: ChatGateway;
 const LOCKED_KEY = "key-whose-route-has-no-profile";
 const OVERRIDE_KEY = "key-with-an-audio-override-001";
+const THINKING_KEY = "key-whose-route-has-a-gpt-5-01";
 const DEFAULTED_KEY = "key-of-an-app-with-a-default-1";
 
 before(async () => {
@@ -26,6 +27,7 @@ before(async () => {
       keys: [
         { id: "notes-key", secret: "test-key-of-the-notes-app-01", scopes: ["chat"] },
         { id: "locked-key", secret: LOCKED_KEY, scopes: ["chat"], route: "locked" },
+        { id: "thinking-key", secret: THINKING_KEY, scopes: ["chat"], route: "thinking" },
         { id: "override-key", secret: OVERRIDE_KEY, scopes: ["chat"], audio_input_override: "speech" },
       ],
     },
@@ -37,12 +39,14 @@ before(async () => {
         connections: [
           ...(file.connections ?? []),
           { id: "dg", kind: "deepgram", api_key: "k", base_url: sandbox.deepgramUrl },
+          { id: "oa", kind: "openai", api_key: "k", base_url: file.connections?.[0]?.base_url ?? "" },
         ],
         routes: [
           ...(file.routes ?? []),
           { id: "second", targets: [{ connection: "second", model: "two" }] },
           { id: "locked", profile_override_allowed: false, targets: [{ connection: "first", model: "one" }] },
           { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+          { id: "thinking", targets: [{ connection: "oa", model: "gpt-5" }] },
           {
             id: "efforts",
             targets: [
@@ -171,6 +175,37 @@ for (const stream of [false, true]) {
     assert.deepEqual(await facts("purpose/nope"), [200, "nope", null, "fallback", "PURPOSE_NOT_APPLIED"]);
   });
 }
+
+for (const [told, key, fields, [effort, verbosity], warnings] of [
+  ["a model that takes them is sent them", THINKING_KEY, {}, ["high", "low"], null],
+  ["a model that does not is asked without, and the headers say so", undefined, {}, [], "PREFERENCE_DROPPED"],
+  [
+    "an effort that this model lacks is dropped",
+    THINKING_KEY,
+    { reasoning_effort: "xhigh" },
+    [undefined, "low"],
+    "PREFERENCE_DROPPED",
+  ],
+] as const) {
+  test(`contract 8: reasoning_effort and verbosity of OpenAI's clients: ${told}`, async () => {
+    const path = "/v1/chat/completions";
+    const asked = { model: "auto", reasoning_effort: "high", verbosity: "low", ...fields };
+    const reply = await postChat(gateway.origin, asked, { path, ...(key === undefined ? {} : { key }) });
+    assert.equal(reply.status, 200, reply.text);
+    const calls = [...gateway.first.calls, ...gateway.second.calls];
+    assert.deepEqual(
+      calls.map(({ body }) => [body["reasoning_effort"], body["verbosity"]]),
+      [[effort, verbosity]],
+    );
+    assert.equal(reply.headers.get("x-svc-warnings"), warnings);
+  });
+}
+
+test("contract 7: POST /v1/chat knows neither: effort there is a matter of response_profile", async () => {
+  const reply = await postChat(gateway.origin, { reasoning_effort: "high" }, { key: THINKING_KEY });
+  assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"]);
+  assert.equal(gateway.first.calls.length, 0);
+});
 
 test("contract 1: a route without a chat model is 503 no_chat_model, not retryable", async () => {
   await gateway.database.db

@@ -26,6 +26,8 @@ export const HELLO: ChatRequest = {
   topP: null,
   seed: null,
   stop: [],
+  reasoningEffort: null,
+  verbosity: null,
   stream: false,
 };
 
