@@ -1,12 +1,12 @@
 // One transaction of the ledger (contract 9): what is reserved and what is settled at the same time goes together, so that each
 // budget is held once and each of its windows changed once. Locks are taken attempts, budgets, slots, each in id order.
-import { type AppOf, changeWindows, holdBudgets, lockBudgetsOf, windowId } from "../storage/budget-windows.ts";
+import { type AppOf, changeWindows, type HeldWindows, lockBudgetsOf, windowId } from "../storage/budget-windows.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";
 import { type HeldBudgets, insertAttempts, judgeReservations } from "./reserve-batch.ts";
-import { beginSettling, finishSettling } from "./settle-batch.ts";
+import { finishSettling, settleAndHold, type Settling } from "./settle-batch.ts";
 
 export interface LedgerBatch {
   readonly reservations: readonly Reservation[];
@@ -19,10 +19,9 @@ export async function runLedgerBatch(
   { seal, nowMs }: { readonly seal: Seal; readonly nowMs: number },
   { reservations, settlements }: LedgerBatch,
 ): Promise<{ readonly reserved: readonly Reserved[]; readonly settled: readonly Settled[] }> {
-  const settling = await beginSettling(tx, settlements);
-  const moved = new Set(settling.moves.map((move) => move.budgetId));
-  const apps = new Map(reservations.map((item) => [`${item.appId} ${item.funding}`, item])).values();
-  const held = await hold(tx, [...apps], [...moved]);
+  const apps = [...new Map(reservations.map((item) => [`${item.appId} ${item.funding}`, item])).values()];
+  const { settling, held: all } = await settleAndHold(tx, settlements, apps);
+  const held = all === null ? await holdWithout(tx, apps, settling) : holdWith(all);
   const reserving = await judgeReservations(tx, reservations, held, settling.moves);
   const moves = [...settling.moves, ...reserving.moves];
   const windows = new Set(held.states.map(({ id, windowStart }) => windowId({ budgetId: id, windowStart })));
@@ -36,15 +35,15 @@ export async function runLedgerBatch(
   return { reserved: reserving.verdicts, settled: await finishSettling(tx, seal, settling) };
 }
 
-async function hold(
-  tx: Transacting,
-  apps: readonly AppOf[],
-  ids: readonly string[],
-): Promise<HeldBudgets & { readonly hasWindows: boolean }> {
-  if (apps.length === 0 && ids.length === 0) return { rows: [], states: [], hasWindows: true };
-  const held = await holdBudgets(tx, apps, ids);
-  if (held !== null) return { rows: held.rows, states: statesOf(held.rows, held.windows), hasWindows: true };
-  // The first of a day or a month.
-  const rows = await lockBudgetsOf(tx, apps, ids);
+type Held = HeldBudgets & { readonly hasWindows: boolean };
+
+function holdWith({ rows, windows }: HeldWindows): Held {
+  return { rows, states: statesOf(rows, windows), hasWindows: true };
+}
+
+/** Some have no window: the first of a day or a month. */
+async function holdWithout(tx: Transacting, apps: readonly AppOf[], { moves }: Settling): Promise<Held> {
+  const moved = new Set(moves.map((move) => move.budgetId));
+  const rows = await lockBudgetsOf(tx, apps, [...moved]);
   return { rows, states: await withWindows(tx, rows), hasWindows: false };
 }

@@ -2,7 +2,17 @@
 // of the idempotency slot (spec 4.1.2). What is settled stays settled: a second time changes nothing.
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import type { WindowChange } from "../storage/budget-windows.ts";
+import {
+  allHeld,
+  type AppOf,
+  COUNTED,
+  HELD,
+  type HeldRow,
+  type HeldWindows,
+  holdBudgets,
+  holding,
+  type WindowChange,
+} from "../storage/budget-windows.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
@@ -23,16 +33,29 @@ export interface Settling {
   readonly moves: readonly WindowChange[];
 }
 
-/** Writes the outcomes, which holds the rows; in id order, as everywhere. */
-export async function beginSettling(tx: Transacting, batch: readonly Settlement[]): Promise<Settling> {
-  const firsts = new Map(batch.toReversed().map((item) => [item.attemptId, item]));
-  const open = await writeOutcomes(tx, [...firsts.values()]);
-  const changed = new Set([...firsts.values()].filter((item) => open.has(item.attemptId)));
+/** Where nothing is asked for. */
+const NONE: HeldWindows = { rows: [], windows: [] };
+
+export interface SettledAndHeld {
+  readonly settling: Settling;
+  /** The budgets of the apps, and those that the settlements move; null as of `holdBudgets`. */
+  readonly held: HeldWindows | null;
+}
+
+/** Writes the outcomes, which holds the rows, and then holds the budgets, by one statement; each in id order, as everywhere. */
+export async function settleAndHold(
+  tx: Transacting,
+  batch: readonly Settlement[],
+  apps: readonly AppOf[],
+): Promise<SettledAndHeld> {
+  const firsts = [...new Map(batch.toReversed().map((item) => [item.attemptId, item])).values()];
+  const { open, held } = await writeOutcomes(tx, firsts, apps);
+  const changed = new Set(firsts.filter((item) => open.has(item.attemptId)));
   const moves = [...changed].flatMap((item) => {
     const attempt = open.get(item.attemptId);
     return attempt === undefined ? [] : movesOf({ attempt, ...spentBy(item, attempt) });
   });
-  return { batch, changed, moves };
+  return { settling: { batch, changed, moves }, held };
 }
 
 /** The budgets are held, and have been moved or will be. */
@@ -86,9 +109,23 @@ export function spentTokens(usage: TokenUsage | undefined, reserved: bigint): bi
   return used < reserved ? used : reserved;
 }
 
+type SettledRow =
+  | { readonly attempt_id: null }
+  | {
+      readonly attempt_id: string;
+      readonly attempt_audio_ms: bigint;
+      readonly attempt_nano_usd: bigint;
+      readonly attempt_tokens: bigint;
+      readonly attempt_windows: unknown;
+    };
+
 /** Answers those that were open, as they were reserved. */
-async function writeOutcomes(tx: Transacting, items: readonly Settlement[]): Promise<ReadonlyMap<string, OpenAttempt>> {
-  if (items.length === 0) return new Map();
+async function writeOutcomes(
+  tx: Transacting,
+  items: readonly Settlement[],
+  apps: readonly AppOf[],
+): Promise<{ readonly open: ReadonlyMap<string, OpenAttempt>; readonly held: HeldWindows | null }> {
+  if (items.length === 0) return { open: new Map(), held: apps.length === 0 ? NONE : await holdBudgets(tx, apps) };
   const given = items.map((item) => ({
     id: item.attemptId,
     outcome: item.outcome,
@@ -104,21 +141,27 @@ async function writeOutcomes(tx: Transacting, items: readonly Settlement[]): Pro
     usage_source: item.usage?.source ?? null,
   }));
   // Contract 3 "Seconds": flagged when more than 2 % or 1 s apart.
-  const { rows } = await sql<OpenAttempt>`
+  const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
+  const { rows } = await sql<SettledRow & HeldRow>`
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb,
         input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, usage_source text)),
-      held as materialized (select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
-        where state = 'open' and id in (select id from given) order by id for update)
-    update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome,
-      audio_ms = coalesce(given.audio_ms, held.audio_ms), provider_ms = given.provider_ms,
-      provider_seconds_flag = coalesce(abs(given.provider_ms - held.audio_ms) > least(1000, held.audio_ms / 50.0), false),
-      billable_audio_ms = given.billable_audio_ms, charge_nano_usd = given.charge_nano_usd,
-      provider_request_id = given.provider_request_id, receipts = given.receipts, input_tokens = given.input_tokens,
-      output_tokens = given.output_tokens, cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
-    from held join given using (id) where attempts.id = held.id
-    returning held.id, held.audio_ms, held.reserved_nano_usd, held.reserved_tokens, held.windows`.execute(tx);
-  return new Map(rows.map((row) => [row.id, row]));
+      open as materialized (select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
+        where state = 'open' and id in (select id from given) order by id for update),
+      settled as (update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome,
+          audio_ms = coalesce(given.audio_ms, open.audio_ms), provider_ms = given.provider_ms,
+          provider_seconds_flag = coalesce(abs(given.provider_ms - open.audio_ms) > least(1000, open.audio_ms / 50.0), false),
+          billable_audio_ms = given.billable_audio_ms, charge_nano_usd = given.charge_nano_usd,
+          provider_request_id = given.provider_request_id, receipts = given.receipts, input_tokens = given.input_tokens,
+          output_tokens = given.output_tokens, cached_input_tokens = given.cached_input_tokens, usage_source = given.usage_source
+        from open join given using (id) where attempts.id = open.id
+        returning open.id as attempt_id, open.audio_ms as attempt_audio_ms, open.reserved_nano_usd as attempt_nano_usd,
+          open.reserved_tokens as attempt_tokens, open.windows as attempt_windows),
+      ${holding(apps, moved)}
+    select settled.*, ${HELD} from ${COUNTED} left join (settled full join held on false) on true
+      order by held.id`.execute(tx);
+  const open = rows.flatMap((row) => (row.attempt_id === null ? [] : [asOpen(row)]));
+  return { open: new Map(open.map((attempt) => [attempt.id, attempt])), held: allHeld(rows) };
 }
 
 async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<boolean> {
@@ -132,6 +175,16 @@ async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<bool
 function bySlot(left: Settlement, right: Settlement): number {
   if (left.slot === undefined || right.slot === undefined) return 0;
   return Buffer.compare(left.slot.ref.keySha256, right.slot.ref.keySha256);
+}
+
+function asOpen(row: Exclude<SettledRow, { readonly attempt_id: null }>): OpenAttempt {
+  return {
+    id: row.attempt_id,
+    audio_ms: row.attempt_audio_ms,
+    reserved_nano_usd: row.attempt_nano_usd,
+    reserved_tokens: row.attempt_tokens,
+    windows: row.attempt_windows,
+  };
 }
 
 /** Written by `insertAttempts`. */

@@ -88,29 +88,43 @@ export async function lockBudgetsOf(
   return (await selectBudgets(apps, ids, sql`for update of b`).execute(tx)).rows;
 }
 
+/** Budgets that are held, and what their windows hold. */
+export interface HeldWindows {
+  readonly rows: readonly BudgetRow[];
+  readonly windows: readonly WindowRow[];
+}
+
 /**
  * The same, with what their windows hold now, in one statement: of windows that another transaction is changing it waits for the outcome.
  * Null: one of them has no window yet, and nothing is to be concluded.
  */
-export async function holdBudgets(
-  tx: Handle,
-  apps: readonly AppOf[],
-  ids: readonly string[],
-): Promise<{ readonly rows: readonly BudgetRow[]; readonly windows: readonly WindowRow[] } | null> {
-  const { rows } = await sql<Counted | (Counted & BudgetRow & WindowRow)>`${PREPARED}
-    with asked as materialized (${waysTo(apps, ids)}),
+export async function holdBudgets(tx: Handle, apps: readonly AppOf[]): Promise<HeldWindows | null> {
+  const { rows } = await sql<HeldRow>`${PREPARED} with ${holding(apps)}
+    select ${HELD} from ${COUNTED} left join held on true order by held.id`.execute(tx);
+  return allHeld(rows);
+}
+
+/** A row for each budget that is held, or one that tells only how many are `wanted`. */
+export type HeldRow = { readonly wanted: bigint } & (BudgetAndWindow | { readonly id: null });
+type BudgetAndWindow = BudgetRow & WindowRow;
+
+/** Parts of a `with`: `asked`, the budgets of these apps and those that `more` names, and `held`, those of them that have a window. */
+export function holding(apps: readonly AppOf[], more: RawBuilder<unknown> | null = null): RawBuilder<unknown> {
+  const ways = [...waysTo(apps, []), ...(more === null ? [] : [more])];
+  return sql`asked as materialized (${sql.join(ways, sql` union all `)}),
       held as materialized (select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}
         from budgets b join budget_windows w on w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
           else date_trunc(b.period, patchbay_now(), 'UTC') end
-        where b.id in (select id from asked) order by b.id for update of b, w)
-    select counted.wanted, held.* from (select count(*) as wanted from budgets where id in (select id from asked)) as counted
-      left join held on true order by held.id`.execute(tx);
-  const held = rows.filter((row): row is Counted & BudgetRow & WindowRow => "id" in row && row.id !== null);
-  return BigInt(held.length) === rows[0]?.wanted ? { rows: held, windows: held } : null;
+        where b.id in (select id from asked) order by b.id for update of b, w)`;
 }
 
-interface Counted {
-  readonly wanted: bigint;
+/** Of statements with `holding` parts. */
+export const COUNTED = sql`(select count(*) as wanted from budgets where id in (select id from asked)) as counted`;
+export const HELD = sql`counted.wanted, held.*`;
+
+export function allHeld(rows: readonly HeldRow[]): HeldWindows | null {
+  const held = rows.filter((row) => row.id !== null);
+  return BigInt(held.length) === rows[0]?.wanted ? { rows: held, windows: held } : null;
 }
 
 const BUDGET_COLUMNS = sql.raw(
@@ -122,17 +136,16 @@ const WINDOW_COLUMNS = sql.raw(
 
 function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: ReturnType<typeof sql>) {
   return sql<BudgetRow>`${PREPARED}
-    select ${BUDGET_COLUMNS} from budgets b where b.id in (${waysTo(apps, ids)}) order by b.id ${locking}`;
+    select ${BUDGET_COLUMNS} from budgets b where b.id in (${sql.join(waysTo(apps, ids), sql` union all `)}) order by b.id ${locking}`;
 }
 
 /** Each way to a budget by an index of its own, and none that nobody asked for. */
 function waysTo(apps: readonly AppOf[], ids: readonly string[]) {
-  const ways = [
+  return [
     ...(ids.length === 0 ? [] : [sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) as id`]),
     ...(apps.length === 0 ? [] : [ownBudgets(apps)]),
     ...(apps.some((app) => app.funding !== undefined && app.funding !== "none") ? [planBudgets(apps)] : []),
   ];
-  return sql.join(ways, sql` union all `);
 }
 
 function ownBudgets(apps: readonly AppOf[]) {
