@@ -17,6 +17,7 @@ const ROUTING = [
   "test/routing/live-audio.test.ts",
   "test/routing/model-limits.test.ts",
 ];
+const WAY_OUT = ["test/outbound/caller.test.ts", "test/outbound/dial.test.ts", "test/outbound/stream.test.ts"];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
 /** Promises of reliability 4 and 8 (R1, R2, R8): at least 90 % of each are to be noticed. */
@@ -26,7 +27,11 @@ export const SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
     { file: "src/outbound/target-policy.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/guard.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
     { file: "src/outbound/refusal.ts", tests: ["test/outbound/guard.test.ts", "test/outbound/caller.test.ts"] },
-    { file: "src/outbound/dial.ts", tests: ["test/outbound/caller.test.ts", "test/outbound/dial.test.ts"] },
+    { file: "src/outbound/dial.ts", tests: WAY_OUT },
+    { file: "src/outbound/caller-way.ts", tests: WAY_OUT },
+    { file: "src/outbound/wire-call.ts", tests: WAY_OUT },
+    { file: "src/outbound/whole-reply.ts", tests: WAY_OUT },
+    { file: "src/outbound/stream-reply.ts", tests: WAY_OUT },
     { file: "src/audio/remote-audio.ts", tests: ["test/audio/remote-audio.test.ts"] },
     {
       file: "src/outbound/system-network.ts",
