@@ -76,7 +76,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
     for (const { owner } of asked) if (!stillHeld.has(owner)) held.delete(owner);
   };
   const timer = setInterval(() => {
-    if (held.size > 0) renew().catch((error: unknown) => options.onRenewalError?.(error));
+    renew().catch((error: unknown) => options.onRenewalError?.(error));
   }, options.renewEveryMs ?? RENEW_EVERY_MS);
   timer.unref();
 
@@ -132,9 +132,8 @@ function judge(seal: Seal, ref: SlotRef, row: SlotRow): Claim {
     case "burned":
       return { kind: "unavailable" };
     case "completed": {
-      if (row.status === null || row.body === null) throw new Error("a completed slot without its answer");
-      const headers = row.headers as Readonly<Record<string, string>>;
-      return { kind: "replay", reply: { status: row.status, headers, body: openStoredBody(seal, ref, row.body) } };
+      const { status, headers, body } = row;
+      return { kind: "replay", reply: { status, headers, body: openStoredBody(seal, ref, body) } };
     }
   }
 }

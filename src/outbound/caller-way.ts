@@ -116,7 +116,7 @@ export function createCallerWay(guard: Guard | null): CallerWay {
     judged: () => guard?.judged() ?? 0,
     close: ended,
     destroy: async () => {
-      await Promise.all([...clients].map((client) => client.destroy()));
+      for (const client of clients) void client.destroy();
       await ended();
     },
   };

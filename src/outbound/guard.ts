@@ -124,7 +124,6 @@ async function dialVetted(
         throw new GuardRefusal("address_not_public", "the socket reached another address");
       });
     } catch (error) {
-      signal?.throwIfAborted();
       if (error instanceof ConnectFailure) failure = error;
       else if (error instanceof Deadline) failure = new ConnectFailure("timeout");
       else throw error;

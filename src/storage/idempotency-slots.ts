@@ -31,14 +31,11 @@ export interface SlotClaim {
   readonly ttlSeconds: number;
 }
 
-export interface SlotRow {
-  readonly state: "reserved" | "dispatched" | "completed" | "burned";
-  readonly sameRequest: boolean;
-  readonly lapsed: boolean;
-  readonly status: number | null;
-  readonly headers: unknown;
-  readonly body: Buffer | null;
-}
+/** A completed slot has its answer, and no other has one: a check of the table. */
+export type SlotRow = { readonly sameRequest: boolean; readonly lapsed: boolean } & (
+  | { readonly state: "reserved" | "dispatched" | "burned" }
+  | ({ readonly state: "completed" } & StoredReply)
+);
 
 type Handle = Kysely<Tables>;
 

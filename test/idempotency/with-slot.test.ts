@@ -17,12 +17,14 @@ import { speechTarget } from "../routing/routing-fixtures.ts";
 
 const seal = createSeal({ keys: [randomBytes(32)] });
 const REPLY: GatewayReply = { status: 201, headers: { "content-type": "text/plain" }, body: Buffer.from("the answer") };
+const BROKEN = new Error("broken");
 const AWAY = Object.assign(new Error("terminating connection"), { code: "57P01" });
 let database: TestDatabase;
 let idempotency: Idempotency;
 let ledger: Ledger;
 let tenant: { workspaceId: WorkspaceId; appId: AppId };
 let uses: string[];
+let deletionsFail = false;
 
 before(async () => {
   database = await openTestDatabase();
@@ -37,6 +39,7 @@ beforeEach(async () => {
   await shiftClock(database, 0);
   tenant = await makeTenant(database);
   uses = [];
+  deletionsFail = false;
 });
 
 const request = (changes: { key?: string; fingerprint?: Buffer } = {}) => ({
@@ -113,8 +116,12 @@ function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
   const payer = { ...tenant, requestId, endpoint: "e", keyId: null, purpose: null, testMode: true, hasPlan: false };
   const released: string[] = [];
   const deletions = {
-    owe: (duty: Parameters<typeof insertDeletion>[1]) => insertDeletion(database.db, duty),
+    owe: async (duty: Parameters<typeof insertDeletion>[1]) => {
+      if (deletionsFail) throw BROKEN;
+      await insertDeletion(database.db, duty);
+    },
     release: async (workspaceId: WorkspaceId, subject: string) => {
+      if (deletionsFail) throw BROKEN;
       released.push(subject);
       await releaseDeletions(database.db, workspaceId, subject);
     },
@@ -243,13 +250,17 @@ test("reliability G-10: a database that is away as a request fails hides no erro
   };
   await assert.rejects(ask(refuse, { key: "away" }, failWith(AWAY)), refused);
   assert.equal(await stateOf("away"), "reserved");
-  const broken = new Error("broken");
-  await assert.rejects(ask(refuse, { key: "broken" }, failWith(broken)), broken);
+  await assert.rejects(ask(refuse, { key: "broken" }, failWith(BROKEN)), BROKEN);
   const burning = async (slot: HeldSlot) => {
     await slot.burn();
     return REPLY;
   };
-  await assert.rejects(ask(burning, { key: "burn" }, failWith(broken)), broken);
+  await assert.rejects(ask(burning, { key: "burn" }, failWith(BROKEN)), BROKEN);
+  const faulty = async (slot: HeldSlot) => {
+    slot.markDispatched();
+    throw new Error("a fault of ours");
+  };
+  await assert.rejects(ask(faulty, { key: "leave" }, failWith(BROKEN)), BROKEN);
 });
 
 test("reliability G-10: a claim or a reservation that meets no database is to be tried again, and began nothing", async () => {
@@ -350,14 +361,31 @@ test("contract 5: a run is given up to deletion only by the end of its request",
 });
 
 test("reliability 1: a settlement that fails is heard, and nothing is given up to deletion before it stands", async () => {
-  const broken = new Error("broken");
-  const fail = () => Promise.reject(broken);
+  const fail = () => Promise.reject(BROKEN);
   const { keeper, released } = keeperFor(null, { settle: fail, settleTogether: fail });
   const item = reservation();
   await keeper.keepRun(candidate, RUN, "whole");
-  await assert.rejects(keeper.settle(settlement(item)), broken);
-  await assert.rejects(keeper.drop(settlement(item)), broken);
-  await assert.rejects(keeper.settleTogether([settlement(item)]), broken);
-  await assert.rejects(keeper.finish(settlement(item), REPLY), broken);
+  await assert.rejects(keeper.settle(settlement(item)), BROKEN);
+  await assert.rejects(keeper.drop(settlement(item)), BROKEN);
+  await assert.rejects(keeper.settleTogether([settlement(item)]), BROKEN);
+  await assert.rejects(keeper.finish(settlement(item), REPLY), BROKEN);
   assert.deepEqual(released, []);
+});
+
+test("contract 5: a duty to delete that cannot be kept is heard, by the call that makes it and by the end that gives it up", async () => {
+  const { keeper } = keeperFor(null);
+  await keeper.keepRun(candidate, RUN, "whole");
+  deletionsFail = true;
+  await assert.rejects(keeper.keepRun(candidate, RUN, "whole"), BROKEN);
+  const ends = [
+    (item: Reservation) => keeper.settle(settlement(item)),
+    (item: Reservation) => keeper.settleTogether([settlement(item)]),
+    (item: Reservation) => keeper.finish(settlement(item), REPLY),
+  ];
+  for (const end of ends) {
+    const item = reservation();
+    await keeper.reserve(item);
+    await assert.rejects(end(item), BROKEN);
+    assert.equal(await attemptState(item), "settled");
+  }
 });

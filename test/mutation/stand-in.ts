@@ -57,7 +57,7 @@ export class Endless extends Error {}
 
 const BEAT_MS = 250;
 /** Of a process that runs and has nothing to do: on a busy machine they take as long as they take. */
-const MOST_BEATS = 40;
+const MOST_BEATS = 20;
 /** Something may yet come from a timer that holds up no process. */
 const EMPTY_MS = 2_000;
 

@@ -168,6 +168,10 @@ test("spec 4.4: every spelling that is not one plain address is refused", () => 
     assert.equal(judgeAddress(text).isPublic, true, text);
 });
 
+test("contract 6: an address whose first byte alone is not zero carries no IPv4 address", () => {
+  assert.equal(judgeAddress("2000::102:304").isPublic, true);
+});
+
 test("contract 6: transition forms are refused whole, and the operator's log says what is inside", () => {
   for (const [text, range] of [
     ["::ffff:10.0.0.1", "mapped of private 10.0.0.1"],
@@ -179,6 +183,11 @@ test("contract 6: transition forms are refused whole, and the operator's log say
     ["2002:7f00:1::", "6to4 of loopback 127.0.0.1"],
     // RFC 4380: the client's address is stored inverted.
     ["2001:0:4136:e378:8000:63bf:3fff:fdd2", "teredo of reserved 192.0.2.45"],
+    // What is no such form is told by its own name.
+    ["168.63.129.16", "cloud platform"],
+    ["100.100.100.200", "metadata"],
+    ["4000::1", "outside 2000::/3"],
+    ["1.2.3", "unreadable"],
   ] as const) {
     const verdict = judgeAddress(text);
     assert.equal(verdict.isPublic, false, text);
@@ -219,7 +228,12 @@ test("reliability 4: the address a socket reached is compared as an address, not
   assert.ok(sameAddress("2606:4700:0:0::1", "2606:4700::1"));
   assert.ok(!sameAddress("1.1.1.1", "1.1.1.2"));
   assert.ok(!sameAddress("::1", "::2"));
-  assert.ok(!sameAddress("", ""));
+  for (const [one, other] of [
+    ["", ""],
+    ["no address", "1.1.1.1"],
+    ["1.1.1.1", "no address"],
+  ] as const)
+    assert.equal(sameAddress(one, other), false, `${one} and ${other}`);
 });
 
 test("contract 6: what is no address is in no range, and an address is in those of its own kind alone", () => {

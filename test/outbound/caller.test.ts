@@ -1,7 +1,17 @@
 // Requests to addresses that somebody else supplied: how webhooks and remote audio go out (spec 4.4, contract 6).
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { type CallerRequest, createOutbound, GuardRefusal, OutboundError } from "../../src/outbound/dial.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import {
+  type CallerRequest,
+  ConnectFailure,
+  createOutbound,
+  GuardRefusal,
+  OutboundError,
+} from "../../src/outbound/dial.ts";
 import { refusalOf } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { httpServer, readAll, socketServer } from "./loopback.ts";
@@ -187,7 +197,8 @@ test("closing waits for requests under way, destroying cuts them", async (t) => 
   const answer = await arrived.promise;
   let closed = false;
   const closing = outbound.close().then(() => (closed = true));
-  await outbound.vet(HOOK, post().policy);
+  // Time enough for the pool of the operator's addresses, where nothing is under way.
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(closed, false);
   answer();
   assert.equal((await answered).status, 204);
@@ -326,6 +337,88 @@ test("destroying is over only when what it cut has ended", async (t) => {
   await outbound.destroy();
   assert.equal(ended, true);
   await cut;
+});
+
+test("destroying waits for a connection that is being opened too, and for what is done with a reply", async () => {
+  const internet = pretendInternet();
+  internet.name("hooks.example", [PUBLIC]);
+  const opening = Promise.withResolvers<void>();
+  const refused = Promise.withResolvers<never>();
+  const connect: PretendInternet["connect"] = () => {
+    opening.resolve();
+    return refused.promise;
+  };
+  const outbound = createOutbound({ guard: { ...internet, connect } });
+  const sending = failureOf(outbound.exchange(post()));
+  await opening.promise;
+  let isDestroyed = false;
+  const destroying = outbound.destroy().then(() => (isDestroyed = true));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isDestroyed, false);
+  refused.reject(new ConnectFailure("connect"));
+  assert.ok((await sending) instanceof ConnectFailure);
+  await destroying;
+});
+
+test("contract 7: a stream from somebody else's address goes on for as long as somebody reads, and then leaves nothing behind", async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  for (const over of [{}, { timeoutMs: 3_600_000 }]) {
+    const { internet, outbound } = await setUp(t);
+    const goOn = Promise.withResolvers<void>();
+    const url = await socketServer(t, (socket) => {
+      socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n"));
+      void goOn.promise.then(() => socket.write("3\r\ntwo\r\n0\r\n\r\n"));
+    });
+    receiver(internet, url);
+    const { signal } = new AbortController();
+    const before = timers();
+    const stream = await outbound.open(post({ ...over, signal }));
+    let text = "";
+    for await (const chunk of stream.body) {
+      text += Buffer.from(chunk).toString();
+      // About the clock: a limit that nobody set is not one of a millisecond.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      goOn.resolve();
+    }
+    assert.equal(text, "onetwo");
+    await outbound.close();
+    assert.deepEqual([timers(), getEventListeners(signal, "abort").length], [before, 0]);
+  }
+});
+
+test("contract 1: a connection that is gone before the request is sent is not replaced: nothing left, and nothing else is dialled", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  internet.name("hooks.example", [PUBLIC]);
+  const given: Socket[] = [];
+  const connect: PretendInternet["connect"] = async ({ address }) => {
+    const socket = new Socket();
+    socket.destroy();
+    given.push(socket);
+    return { socket, remoteAddress: address };
+  };
+  const gone = createOutbound({ guard: { ...internet, connect } });
+  t.after(() => gone.destroy());
+  const error = await failureOf(gone.exchange(post({ timeoutMs: 60_000 })));
+  assert.ok(error instanceof OutboundError);
+  assert.deepEqual([error.failure, error.dispatched, given.length], ["connection", false, 1]);
+  assert.deepEqual([gone.dispatched(), outbound.judged()], [0, 0]);
+});
+
+test("reliability 6: a request to somebody else's address that is over is forgotten", async (t) => {
+  const { internet, outbound } = await setUp(t);
+  receiver(internet, await httpServer(t, (_request, response) => void response.end()));
+  const forgotten: WeakRef<object>[] = [];
+  for (let round = 0; round < 5; round++) {
+    const answered = outbound.receive(post(), async () => ({}));
+    forgotten.push(new WeakRef(answered));
+    await answered;
+  }
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  // The last one may still be held by the frame that awaited it.
+  assert.ok(forgotten.filter((each) => each.deref() !== undefined).length <= 1);
 });
 
 test("contract 10: why an address may not be dialled is told as a word, and what is no refusal is thrown on", async () => {

@@ -74,6 +74,15 @@ test("a large upload is never held in memory: the source is read as the socket d
   assert.equal((await exchange).failure, "aborted");
 });
 
+test("a WebSocket to the operator's address goes there as it is, whatever guards those of others", async (t) => {
+  const outbound = outboundFor(t);
+  const url = await httpServer(t, (_request, response) => void response.writeHead(401).end("who are you"));
+  const request = { trust: "operator", url, headers: {}, timeoutMs: 10_000, idleTimeoutMs: 10_000 } as const;
+  const opened = await outbound.connect(request);
+  assert.ok(!opened.ok);
+  assert.deepEqual([opened.reply.status, opened.reply.text], [401, "who are you"]);
+});
+
 test("a refused connection is a failure before the first byte", async (t) => {
   const outbound = outboundFor(t);
   const error = await failureOf(outbound.exchange(post(await refusingUrl(), [Buffer.from("x")])));

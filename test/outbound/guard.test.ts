@@ -6,7 +6,13 @@ import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { mock, test } from "node:test";
-import { type Connect, createGuard, type GuardOptions, type Resolve } from "../../src/outbound/guard.ts";
+import {
+  type Connect,
+  type ConnectTarget,
+  createGuard,
+  type GuardOptions,
+  type Resolve,
+} from "../../src/outbound/guard.ts";
 import { ConnectFailure, GuardRefusal } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, byokPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { socketServer } from "./loopback.ts";
@@ -160,6 +166,18 @@ test("SSRF-307, SSRF-413: no address, an unknown name and a bad answer among goo
   assert.equal((await guard.vet(`https://${HOST}/`, audio())).addresses.length, 32);
 });
 
+test("contract 6: why a name was not resolved stands in the refusal's detail, for the operator alone", async () => {
+  const detailOf = async (reason: unknown) => {
+    const { guard } = guardOf({ resolve: () => Promise.reject(reason) });
+    const error = await guard.vet(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof GuardRefusal);
+    assert.equal(error.message, "refused: address_not_public");
+    return error.detail;
+  };
+  assert.equal(await detailOf(new Error("queryA ENOTFOUND")), "not resolved: queryA ENOTFOUND");
+  assert.equal(await detailOf("no error at all"), "not resolved: ");
+});
+
 test("SSRF-315: a resolver that never answers is given up, told so, and refused like an unknown name", async () => {
   let told = false;
   const resolve: Resolve = (_name, signal) => {
@@ -221,7 +239,7 @@ test("SSRF-330, SSRF-331: connections that hang are given up together within one
   const { guard } = guardOf({ resolve: async () => ["8.8.8.1", "8.8.8.2"], connect, connectTimeoutMs: 40 });
   const error = await guard.dial(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof ConnectFailure);
-  assert.deepEqual([error.stage, error.dispatched], ["timeout", false]);
+  assert.deepEqual([error.stage, error.failure, error.dispatched], ["timeout", "timeout", false]);
   await late.promise;
   assert.deepEqual(
     opened.map((socket) => socket.destroyed),
@@ -244,9 +262,16 @@ test("SSRF-332, SSRF-454: the gateway's own public address and its own listeners
 
 test("contract 6: a caller that gives up is not told of a refusal", async () => {
   const hangUp = new AbortController();
-  const { guard } = guardOf({ resolve: () => new Promise(() => {}) });
+  let told: AbortSignal | null = null;
+  const resolve: Resolve = (_name, signal) => {
+    told = signal;
+    return new Promise(() => {});
+  };
+  const { guard } = guardOf({ resolve });
   const dialling = guard.dial(`https://${HOST}/`, audio(), hangUp.signal).catch((thrown: unknown) => thrown);
   hangUp.abort();
+  // At once: not when the name server's time is over.
+  assert.equal((told as AbortSignal | null)?.aborted, true);
   assert.equal(await dialling, hangUp.signal.reason);
 });
 
@@ -263,6 +288,21 @@ test("contract 6: where http is allowed, it is judged like https, and any other 
   const { guard, dialled } = guardOf({});
   await guard.dial("http://hooks.example/", policy);
   assert.deepEqual(dialled, [PUBLIC]);
+  const targets: ConnectTarget[] = [];
+  const connect: Connect = (target, signal) => {
+    targets.push(target);
+    return reached(target, signal);
+  };
+  const told = guardOf({ connect }).guard;
+  for (const url of ["http://hooks.example/", "https://hooks.example/", "http://hooks.example:8080/"])
+    (await told.dial(url, policy)).socket.destroy();
+  assert.deepEqual(targets, [
+    { address: PUBLIC, port: 80, tlsName: null },
+    { address: PUBLIC, port: 443, tlsName: "hooks.example" },
+    { address: PUBLIC, port: 8080, tlsName: null },
+  ]);
+  // A last label of digits and hyphens is a name to every parser.
+  assert.deepEqual((await guard.vet("https://hooks.1-2/", policy)).addresses, [PUBLIC]);
   for (const url of ["http:hooks.example/", "https:hooks.example/", "http:/hooks.example/", "http://a@hooks.example/"])
     assert.equal((await refusalOf({}, url, policy)).reason, "malformed", url);
   assert.equal((await refusalOf({}, "ws://hooks.example/", policy)).reason, "scheme");
@@ -332,6 +372,37 @@ test("reliability 4: an address that hangs is left at half of the time, and the 
     mock.timers.tick(2_500);
     (await dialling).socket.destroy();
     assert.deepEqual(dialled, ["8.8.8.1", "8.8.8.2"]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("reliability 4: the first of two addresses that hang has half of the time, the second one all that is left", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const asked: AbortSignal[] = [];
+    const turns = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const connect: Connect = (_target, signal) => {
+      asked.push(signal);
+      turns[asked.length - 1]?.resolve();
+      return new Promise(() => undefined);
+    };
+    const resolve: Resolve = async () => ["8.8.8.1", "8.8.8.2"];
+    const { guard } = guardOf({ resolve, connect, connectTimeoutMs: 3_600_000 });
+    const dialling = guard.dial(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
+    const aborted = () => asked.map((signal) => signal.aborted);
+    await turns[0]?.promise;
+    // The clock that says how much is left goes on by itself: by milliseconds, of an hour.
+    mock.timers.tick(1_500_000);
+    assert.deepEqual(aborted(), [false]);
+    mock.timers.tick(300_000);
+    await turns[1]?.promise;
+    assert.deepEqual(aborted(), [true, false]);
+    mock.timers.tick(3_000_000);
+    assert.deepEqual(aborted(), [true, false]);
+    mock.timers.tick(600_000);
+    assert.deepEqual(aborted(), [true, true]);
+    assert.ok((await dialling) instanceof ConnectFailure);
   } finally {
     mock.timers.reset();
   }
