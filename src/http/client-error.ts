@@ -1,6 +1,6 @@
 // Answers what never became a request: bad request lines, oversized or slow heads, broken framing, CONNECT. Node's own
 // answers to these are bare text; ours are the error body of contract 1, after any earlier pipelined answer.
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
@@ -8,6 +8,8 @@ import { type AllowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import type { Edge } from "./edge.ts";
 import { errorReply } from "./error-reply.ts";
 import { headersTooLarge } from "./head.ts";
+import type { Turns } from "./in-turn.ts";
+import { gradually } from "../lib/gradually.ts";
 import { linger } from "./linger.ts";
 
 interface ParserError extends Error {
@@ -17,18 +19,20 @@ interface ParserError extends Error {
   readonly bytesParsed?: number;
 }
 
-interface Latest {
-  readonly raw: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 const REQUEST_LINE = /^([A-Z][A-Z-]{0,31}) (\/[^\s]{0,8191}) HTTP\/1\.[01]\r?\n/;
+const HEAD_TOO_SLOW = "ERR_HTTP_REQUEST_TIMEOUT";
+/** A refusal takes about a tenth of a millisecond, and a flood's heads are late together. */
+const REFUSED_IN_A_TURN = 50;
 const EVERY_METHOD = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
-export function answerClientErrors(server: Server, edge: Edge, allowed: AllowedMethods): void {
-  const latest = new WeakMap<Socket, Latest>();
+export interface ClientErrorParts {
+  readonly allowed: AllowedMethods;
+  readonly turns: Turns;
+}
+
+export function answerClientErrors(server: Server, edge: Edge, { allowed, turns }: ClientErrorParts): void {
   const failed = new WeakSet<Socket>();
-  server.on("request", (raw, response) => latest.set(raw.socket, { raw, response }));
+  const soon = gradually(REFUSED_IN_A_TURN);
   server.on("clientError", (error: ParserError, stream) => {
     const socket = stream as Socket;
     if (error.code === "ECONNRESET" || !socket.writable) {
@@ -38,13 +42,25 @@ export function answerClientErrors(server: Server, edge: Edge, allowed: AllowedM
     // Every further packet would raise the same error again.
     if (failed.has(socket)) return;
     failed.add(socket);
+    // Node looks for slow heads all at once, and there may be thousands.
+    if (error.code !== HEAD_TOO_SLOW) return answer(socket, error);
+    const before = turns.latest(socket);
+    soon(() => {
+      if (turns.latest(socket) === before) answer(socket, error);
+      // It has come after all.
+      else failed.delete(socket);
+    });
+  });
+  const answer = (socket: Socket, error: ParserError): void => {
     const refusal = judge(error, edge, allowed);
-    const before = latest.get(socket);
+    const before = turns.latest(socket);
     if (before === undefined || before.response.writableFinished) return refuse(socket, refusal, edge);
     const exchange = edge.exchanges.get(before.raw);
     if (!before.raw.complete && exchange !== undefined) return exchange.cut(refusal);
-    before.response.once("close", () => refuse(socket, refusal, edge));
-  });
+    // A request that broke before its turn came has no other answer.
+    if (!before.raw.complete && before.begin !== null) before.begin = () => refuse(socket, refusal, edge);
+    else before.response.once("close", () => refuse(socket, refusal, edge));
+  };
   server.on("connect", (raw, stream) => {
     const known = allowed(raw.url ?? "");
     refuse(stream as Socket, noSuchEndpoint(known.length === 0 ? EVERY_METHOD : known), edge);
@@ -54,7 +70,7 @@ export function answerClientErrors(server: Server, edge: Edge, allowed: AllowedM
 function judge(error: ParserError, edge: Edge, allowed: AllowedMethods): GatewayError {
   const packet = error.rawPacket?.toString("latin1") ?? "";
   switch (error.code ?? "") {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
+    case HEAD_TOO_SLOW:
       return new GatewayError("REQUEST_TIMEOUT", {
         message: `The request's head was not complete within ${edge.limits.headersTimeoutMs} ms.`,
       });

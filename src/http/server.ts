@@ -4,14 +4,15 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
-import { type AllowedMethods, allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
+import { allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
-import { answerClientErrors } from "./client-error.ts";
+import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
 import { endSilentConnections, noteConnections } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import { openExchange } from "./exchange.ts";
 import { plainPath, refuseHead } from "./head.ts";
+import { createTurns } from "./in-turn.ts";
 import { EDGE_LIMITS, type EdgeLimits } from "./limits.ts";
 import { CLIENT_GONE, type OpenRecordFor, recordRefused } from "./open-record.ts";
 import { sendError } from "./send.ts";
@@ -53,7 +54,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
   const contracts = new Map(options.endpoints.map(({ contract }) => [`${contract.method} ${contract.path}`, contract]));
-  const server = nodeServer(edge, { allowed, socketPaths });
+  const turns = createTurns();
+  const server = nodeServer(edge, { allowed, socketPaths, turns });
   const connections = noteConnections(server);
   const app = fastify({
     logger: false,
@@ -63,7 +65,10 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     routerOptions: { maxParamLength: edge.limits.maxTargetBytes },
     // Fastify's own would answer first; ours is `answerClientErrors`.
     clientErrorHandler: () => undefined,
-    serverFactory: (handler) => server.on("request", handler),
+    serverFactory: (handler) => {
+      turns.serve(server, handler);
+      return server;
+    },
     // Paths the router cannot decode, before any hook runs.
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
@@ -101,12 +106,11 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   return app;
 }
 
-interface ServerParts {
-  readonly allowed: AllowedMethods;
+interface ServerParts extends ClientErrorParts {
   readonly socketPaths: ReadonlySet<string>;
 }
 
-function nodeServer(edge: Edge, { allowed, socketPaths }: ServerParts): Server {
+function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server {
   const { limits } = edge;
   const server = createNodeServer({
     // Room for the longest target on top, so that our own exact checks decide, and not Node's sum of both.
@@ -122,7 +126,7 @@ function nodeServer(edge: Edge, { allowed, socketPaths }: ServerParts): Server {
   });
   // Beyond a limit Node would drop header fields without a word.
   server.maxHeadersCount = 0;
-  answerClientErrors(server, edge, allowed);
+  answerClientErrors(server, edge, parts);
   // Whether to say 100 or to refuse is decided by the handler that reads, or by `refuseHead`.
   for (const event of ["checkContinue", "checkExpectation"]) {
     server.on(event, (raw, response) => server.emit("request", raw, response));

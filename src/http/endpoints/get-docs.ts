@@ -7,14 +7,14 @@ import { PAGE_HEADERS } from "../html-page.ts";
 
 export function getDocs(contracts: readonly EndpointContract[]): Endpoint {
   // Made when it is first asked for, as the document it tells of.
-  let made: string | undefined;
-  const text = () => (made ??= endpointsHtml(contracts));
+  let made: Buffer | undefined;
+  const bytes = () => (made ??= Buffer.from(endpointsHtml(contracts)));
   return {
     contract: getDocsContract,
     handle: async () => ({
       status: 200,
       headers: PAGE_HEADERS,
-      body: { text: text(), contentType: "text/html; charset=utf-8" },
+      body: { bytes: bytes(), contentType: "text/html; charset=utf-8" },
     }),
   };
 }

@@ -5,13 +5,13 @@ import type { Endpoint } from "../endpoint.ts";
 import { PAGE_HEADERS } from "../html-page.ts";
 
 export function getErrorDocs(): Endpoint {
-  const text = errorsHtml();
+  const bytes = Buffer.from(errorsHtml());
   return {
     contract: getErrorDocsContract,
     handle: async () => ({
       status: 200,
       headers: PAGE_HEADERS,
-      body: { text, contentType: "text/html; charset=utf-8" },
+      body: { bytes, contentType: "text/html; charset=utf-8" },
     }),
   };
 }

@@ -6,14 +6,15 @@ import { openapiDocument, type OpenapiAbout } from "../openapi.ts";
 
 export function getOpenapi(contracts: readonly EndpointContract[], about?: OpenapiAbout): Endpoint {
   // Made when it is first asked for: few ask, and a start need not wait a tenth of a second for it.
-  let made: string | undefined;
-  const text = () => (made ??= JSON.stringify(openapiDocument(contracts, about)));
+  let made: Buffer | undefined;
+  // As bytes, which every reply shares: of a text each would make its own.
+  const bytes = () => (made ??= Buffer.from(JSON.stringify(openapiDocument(contracts, about))));
   return {
     contract: getOpenapiContract,
     handle: async () => ({
       status: 200,
       headers: { "cache-control": "public, max-age=300" },
-      body: { text: text(), contentType: "application/json; charset=utf-8" },
+      body: { bytes: bytes(), contentType: "application/json; charset=utf-8" },
     }),
   };
 }

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import cases from "../../cases/bad-input.json" with { type: "json" };
-import { ask, assertError, get, KEY, open, post, type RunningEdge, say, startEdge } from "./harness.ts";
+import { ask, assertError, get, json, KEY, open, post, readAll, type RunningEdge, say, startEdge } from "./harness.ts";
 
 type Check = (edge: RunningEdge) => Promise<void>;
 
@@ -225,4 +225,85 @@ test("G-06: 700 callers that come in one moment all find a place: none is turned
   for (let turn = 0; turn < 50; turn += 1) await nextTurn();
   for (const socket of sockets) socket.destroy();
   assert.equal(connected, 700);
+});
+
+test("RFC 9112, 9.3.2: of requests that one connection sent ahead, the next begins when the one before is answered", async (t) => {
+  const held: PromiseWithResolvers<void>[] = [];
+  const { port } = await startEdge(t, {
+    handle: async ({ request }) => {
+      const answer = Promise.withResolvers<void>();
+      held.push(answer);
+      await answer.promise;
+      return readAll({ request });
+    },
+  });
+  const { socket, replies } = await open(port);
+  const one = (body: string) => post(`Content-Length: ${body.length}\r\n`, body).replace("Connection: close\r\n", "");
+  socket.write(one("a") + one("ab") + one("abc"));
+  for (let begun = 1; begun <= 3; begun += 1) {
+    while (held.length < begun) await nextTurn();
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    assert.equal(held.length, begun);
+    held[begun - 1]?.resolve();
+  }
+  assert.deepEqual(
+    (await replies(3)).map(({ body }) => JSON.parse(body)),
+    [1, 2, 3].map((sizeBytes) => ({ size_bytes: sizeBytes })),
+  );
+  socket.destroy();
+});
+
+test("RFC 9112, 9.3.2: what was sent behind a request that closes its connection is not begun, nor what broke before its turn", async (t) => {
+  const begun: Date[] = [];
+  const goOn = Promise.withResolvers<void>();
+  const { port } = await startEdge(t, {
+    handle: async () => {
+      begun.push(new Date());
+      await goOn.promise;
+      return json({});
+    },
+  });
+  const last = await open(port);
+  last.socket.write(post("") + post(""));
+  const broken = await open(port);
+  broken.socket.write(
+    `${post("").replace("Connection: close\r\n", "")}${post("Transfer-Encoding: chunked\r\n", "no length\r\n")}`,
+  );
+  while (begun.length < 2) await nextTurn();
+  goOn.resolve();
+  assert.deepEqual(
+    (await last.untilClose()).map(({ status }) => status),
+    [200],
+  );
+  const replies = await broken.untilClose();
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 400],
+  );
+  assert.equal(begun.length, 2);
+});
+
+test("G-06: slow heads that are found at once are refused 50 in a turn of the event loop; one that came meanwhile is served", async (t) => {
+  const { app, port, logs } = await startEdge(t);
+  const callers = await Promise.all(Array.from({ length: 120 }, () => open(port)));
+  while (app.connections.size < callers.length) await nextTurn();
+  const connected = [...app.connections];
+  const late = callers.find(({ socket }) => socket.localPort === connected.at(-1)?.remotePort);
+  assert.ok(late !== undefined);
+  late.socket.write(get("/v1/me"));
+  for (const socket of connected)
+    app.server.emit("clientError", Object.assign(new Error("slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  const refusals = () => logs.filter(({ code }) => code === "REQUEST_TIMEOUT").length;
+  assert.equal(refusals(), 0);
+  for (let before = 0; before < callers.length - 1; ) {
+    await nextTurn();
+    const now = refusals();
+    assert.ok(now - before <= 50, `${now - before} in one turn`);
+    before = now;
+  }
+  for (const caller of callers) {
+    const [reply] = await caller.untilClose();
+    if (caller === late) assert.equal(reply?.status, 200);
+    else assertError(reply, 408, "REQUEST_TIMEOUT");
+  }
 });

@@ -8,6 +8,7 @@ import { ERRORS } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { health, readiness } from "../../../src/contract/operations.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/docs-errors.ts";
+import type { HandlerContext } from "../../../src/http/endpoint.ts";
 import { getDocs } from "../../../src/http/endpoints/get-docs.ts";
 import { getErrorDocs } from "../../../src/http/endpoints/get-error-docs.ts";
 import { getHealth } from "../../../src/http/endpoints/get-health.ts";
@@ -106,6 +107,15 @@ test("contract 10: /openapi.json is served as JSON without a key", async () => {
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
   assert.equal(reply.json().openapi, "3.1.0");
   await app.close();
+});
+
+test("G-06: replies with a document share its bytes, and none encodes it again", async () => {
+  const context = {} as HandlerContext;
+  for (const { handle } of [getOpenapi(ENDPOINTS), getDocs(ENDPOINTS), getErrorDocs()]) {
+    const [first, second] = [await handle(context), await handle(context)];
+    assert.ok("bytes" in first.body && "bytes" in second.body);
+    assert.equal(first.body.bytes, second.body.bytes);
+  }
 });
 
 test("reliability 7: a reply that nobody reads is let go of after a while; one that is read slowly is not", async (t) => {
