@@ -171,6 +171,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   claims: [
     "gateway/idempotency.ts",
     "gateway/provider-deletions.ts",
+    "jobs/await-recording.ts",
     "jobs/keeper.ts",
     "jobs/leases.ts",
     "jobs/open-audio.ts",

@@ -240,7 +240,7 @@ export const ERRORS = {
     500,
     "api_error",
     false,
-    "A fault in the gateway. Report it with the request id. A job ends with it when the gateway could not read its recording back from its store: `details.reason` is `recording_missing`, `recording_damaged` or `recording_unreadable`. Such a job is not charged, no other provider was tried, and it may be submitted again.",
+    "A fault in the gateway. Report it with the request id. A job ends with it when the gateway could not read its recording back from its store: `details.reason` is `recording_missing`, `recording_damaged` (not the bytes that were submitted) or `recording_unreadable` (the store did not give it out until the job's deadline). Such a job is not charged, no other provider was tried, and it may be submitted again.",
   ),
 } as const satisfies Record<string, ErrorEntry>;
 

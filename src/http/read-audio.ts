@@ -32,6 +32,8 @@ export interface SubmissionRequest {
 export interface SubmissionOptions {
   readonly spool: Spool;
   readonly maxAudioBytes: number;
+  /** The verb asks for the hash, with a key or without. */
+  readonly hashed?: boolean;
 }
 
 /** Where the schema has a `model` of its own, that is no route control. */
@@ -48,7 +50,7 @@ export async function readSubmission<S extends FieldSchema>(
     spool: options.spool,
     maxBytes: options.maxAudioBytes,
     // By the fingerprint of a request with a key.
-    hashed: request.headers["idempotency-key"] !== undefined,
+    hashed: options.hashed === true || request.headers["idempotency-key"] !== undefined,
     faults,
   });
   try {

@@ -15,6 +15,7 @@ export interface SubmissionEdge {
   readonly admission: Admission;
   readonly spool: Spool;
   readonly maxAudioBytes: number;
+  readonly hashed?: boolean;
 }
 
 interface SubmissionOf<S extends FieldSchema> {

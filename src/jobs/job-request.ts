@@ -33,6 +33,8 @@ export interface JobRequest {
 export interface JobAudio {
   readonly facts: Omit<SpeechAudio, "open">;
   readonly warnings: readonly Warning[];
+  /** Of the recording, hexadecimal; absent of jobs from before it was kept. */
+  readonly sha256?: string;
 }
 
 /** A row as its worker understands it. */

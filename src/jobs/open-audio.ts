@@ -6,6 +6,7 @@ import type { RecordedCandidate } from "../gateway/request-record.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import { type Progress, writeAudio, writeProgress } from "../storage/job-work.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
+import { insist } from "./insist.ts";
 import { openRecording, type Recording } from "./recording.ts";
 import { type JobServices, jobTopic } from "./services.ts";
 import { JobStop } from "./stop.ts";
@@ -16,6 +17,8 @@ export interface ReadyAudio {
   readonly speech: SpeechAudio;
   readonly measured: JobAudio;
   readonly recording: Recording;
+  /** Of another reading, without the fault of this one. */
+  readonly reopen: () => Recording;
 }
 
 export async function openAudio(services: JobServices, job: OpenJob, signal: AbortSignal): Promise<ReadyAudio> {
@@ -37,12 +40,20 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
     await measureAudio(services.gateway, {
       audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint: mediaType, fileNameHint: null },
     }),
+    await spooled.sha256(),
   );
   const holders = { ...job.request.holders, workspace: { id: workspaceId } };
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
-  await services.objects.put(audioKey, objectBody(spooled), spooled.sizeBytes);
-  if (!(await writeAudio(claims(services.database).db, job, audio, audioKey))) throw new JobStop("lost");
+  const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
+  // What was fetched once is not thrown away, nor an attempt spent, because the store has no room or is not there for a while.
+  await insist(
+    insistence,
+    () => services.objects.put(audioKey, objectBody(spooled), spooled.sizeBytes),
+    () => true,
+  );
+  const written = await insist(insistence, () => writeAudio(claims(services.database).db, job, audio, audioKey));
+  if (!written) throw new JobStop("lost");
   return ready(services, audio, audioKey);
 }
 
@@ -60,6 +71,8 @@ export async function enterStage(
 }
 
 function ready({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {
-  const recording = openRecording(objects, audioKey, measured.facts.sizeBytes);
-  return { speech: { ...measured.facts, open: recording.open }, measured, recording };
+  const { facts, sha256 } = measured;
+  const reopen = () => openRecording(objects, audioKey, { sizeBytes: facts.sizeBytes, sha256 });
+  const recording = reopen();
+  return { speech: { ...facts, open: recording.open }, measured, recording, reopen };
 }

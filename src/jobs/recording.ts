@@ -1,46 +1,75 @@
-// A job's recording as the object store gives it back (contract 1, 5). One that the store lost or cannot read ends the job and says so: the
-// call that was to send it is stopped as our own doing, and no provider is blamed for it or asked next.
+// A job's recording as the object store gives it back (contract 1, 5). One that the store lost or changed ends the job and says so, one that
+// cannot be read now is waited for: either way the call that was to send it is stopped as our own doing, and no provider is blamed for it or
+// asked next.
+import { createHash } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import { ObjectMissing, type ObjectStore } from "../objects/store.ts";
 
 export interface Recording {
+  /** Its last bytes come only when the whole is known to be what was submitted. */
   readonly open: () => AsyncIterable<Uint8Array>;
   /** Aborts at the moment it turns out that it cannot be read. */
   readonly unreadable: AbortSignal;
   /** Null while it could be read. */
-  verdict(): GatewayError | null;
+  fault(): RecordingFault | null;
 }
 
-type Fault = "recording_missing" | "recording_damaged" | "recording_unreadable";
+export interface RecordingFault {
+  /** The store may have it yet, and does not give it out. */
+  readonly mayPass: boolean;
+  readonly error: GatewayError;
+}
 
-export function openRecording(objects: Pick<ObjectStore, "open">, audioKey: string, sizeBytes: number): Recording {
+export interface SubmittedRecording {
+  readonly sizeBytes: number;
+  /** Hexadecimal; absent of jobs from before it was kept. */
+  readonly sha256?: string | undefined;
+}
+
+type Reason = "recording_missing" | "recording_damaged" | "recording_unreadable";
+
+export function openRecording(
+  objects: Pick<ObjectStore, "open">,
+  audioKey: string,
+  submitted: SubmittedRecording,
+): Recording {
   const unreadable = new AbortController();
-  let verdict: GatewayError | null = null;
-  const stop = (reason: Fault, cause: unknown): GatewayError => {
-    verdict ??= new GatewayError("INTERNAL", {
-      message:
-        "The gateway could not read this job's recording back from its store, so it was not transcribed. Nothing was charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",
-      details: { reason },
-      retryable: true,
-      cause,
-    });
+  let fault: RecordingFault | null = null;
+  const stop = (reason: Reason, cause?: unknown): GatewayError => {
+    fault ??= { mayPass: reason === "recording_unreadable", error: couldNotRead(reason, cause) };
     unreadable.abort();
-    return verdict;
+    return fault.error;
   };
   return {
     open: async function* () {
+      const hash = createHash("sha256");
       let seenBytes = 0;
+      let held: Uint8Array | null = null;
       try {
         for await (const chunk of await objects.open(audioKey)) {
+          if (held !== null) yield held;
           seenBytes += chunk.byteLength;
-          yield chunk;
+          hash.update(chunk);
+          held = chunk;
         }
       } catch (error) {
         throw stop(error instanceof ObjectMissing ? "recording_missing" : "recording_unreadable", error);
       }
-      if (seenBytes !== sizeBytes) throw stop("recording_damaged", undefined);
+      const sha256 = hash.digest("hex");
+      if (seenBytes !== submitted.sizeBytes || sha256 !== (submitted.sha256 ?? sha256)) throw stop("recording_damaged");
+      if (held !== null) yield held;
     },
     unreadable: unreadable.signal,
-    verdict: () => verdict,
+    fault: () => fault,
   };
+}
+
+function couldNotRead(reason: Reason, cause: unknown): GatewayError {
+  return new GatewayError("INTERNAL", {
+    message:
+      "The gateway could not read this job's recording back from its store, so it was not transcribed. Nothing was charged. Submit it again under a new key; if it comes back, tell the operator the job's id.",
+    details: { reason },
+    retryable: true,
+    cause,
+  });
 }

@@ -9,6 +9,7 @@ import { uncharged } from "../gateway/call-accounting.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { claimJob, handBack, writeFailure, writeProgress } from "../storage/job-work.ts";
+import { awaitRecording } from "./await-recording.ts";
 import { callTargets, unknownOf } from "./call-targets.ts";
 import { endJob } from "./end-job.ts";
 import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
@@ -16,6 +17,7 @@ import { type OpenJob, openJob } from "./job-request.ts";
 import { insist } from "./insist.ts";
 import type { Lease } from "./leases.ts";
 import { openAudio, type ReadyAudio } from "./open-audio.ts";
+import type { RecordingFault } from "./recording.ts";
 import { type JobResult, storeResult } from "./result.ts";
 import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
@@ -51,7 +53,25 @@ function isVerdict(error: unknown): error is GatewayError | JobFailure {
   return error instanceof JobFailure || (error instanceof GatewayError && error.code !== "OVERLOADED");
 }
 
-async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal: AbortSignal): Promise<void> {
+async function work(services: WorkerServices, claimed: OpenJob, lease: Lease, signal: AbortSignal): Promise<void> {
+  for (let job = claimed; ; ) {
+    const outcome = await workOnce(services, job, lease, signal);
+    if (outcome === "ended") return;
+    job = await awaitRecording(services, job, outcome.audio, outcome.fault, signal);
+  }
+}
+
+interface StoreAway {
+  readonly audio: ReadyAudio;
+  readonly fault: RecordingFault;
+}
+
+async function workOnce(
+  services: WorkerServices,
+  job: OpenJob,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<"ended" | StoreAway> {
   refuseWornOut(services, job);
   if (job.cancelRequested) throw new JobStop("cancelled");
   const failures = await judgeCallOfTheDead(services, job);
@@ -59,10 +79,14 @@ async function work(services: WorkerServices, job: OpenJob, lease: Lease, signal
   const { recording } = audio;
   const stopped = AbortSignal.any([signal, recording.unreadable]);
   const served = await callTargets(services, job, audio, failures, lease, stopped).catch((error: unknown) => {
+    const fault = recording.fault();
     // Whatever came of it on the way here.
-    throw recording.verdict() ?? error;
+    if (fault?.mayPass === true) return { audio, fault };
+    throw fault?.error ?? error;
   });
+  if ("fault" in served) return served;
   await succeed(services, job, audio, served, signal);
+  return "ended";
 }
 
 /** A fault that ends every attempt must not go on for ever; polling a run on is cheap and may. */

@@ -67,7 +67,8 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
     throw noRoom(error) ?? error;
   });
   try {
-    return await commit(services, call, { jobId, decision, audio, audioKey, slot });
+    const sha256 = await call.audio.spooled.sha256();
+    return await commit(services, call, { jobId, decision, audio: { measured: audio, sha256 }, audioKey, slot });
   } catch (error) {
     // Of any other failure it is unknown whether the job exists; what no row names is found and removed later.
     if (error instanceof GatewayError) await objects.remove(audioKey);
@@ -85,7 +86,7 @@ function explained({ limits }: JobServices, { audio, principal }: JobCall): Audi
 interface Acceptance {
   readonly jobId: JobId;
   readonly decision: Decided;
-  readonly audio: MeasuredAudio | null;
+  readonly audio: { readonly measured: MeasuredAudio; readonly sha256: string } | null;
   readonly audioKey: string | null;
   readonly slot: HeldSlot | null;
 }
@@ -94,7 +95,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
   const { database, gateway, seal, queue, limits } = services;
   const { jobId, decision, audio, audioKey, slot } = accepted;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
-  const reservation = audio === null ? null : reservationFor(services, call, decision, audio);
+  const reservation = audio === null ? null : reservationFor(services, call, decision, audio.measured);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
   const answer = await database.inWorkspace(owner.workspaceId, async (tx) => {
     if (reservation !== null) await reserve(services, tx, reservation);
@@ -104,7 +105,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
       requestId: call.requestId,
       task: call.task,
       request,
-      audio: audio === null ? null : jobAudio(audio),
+      audio: audio === null ? null : jobAudio(audio.measured, audio.sha256),
       audioKey,
       reserved: reservation,
       purpose: decision.purpose,
@@ -182,7 +183,7 @@ function requestOf(call: JobCall, decision: Decided): JobRequest {
   };
 }
 
-export function jobAudio({ speech, warnings }: MeasuredAudio): JobAudio {
+export function jobAudio({ speech, warnings }: MeasuredAudio, sha256: string): JobAudio {
   const { open: _, ...facts } = speech;
-  return { facts, warnings };
+  return { facts, warnings, sha256 };
 }

@@ -2,6 +2,7 @@
 // process's file mode, so writing is our own: aside, synced, then renamed to its name (contract 5: durable before 202).
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FSDriver } from "flydrive/drivers/fs";
@@ -52,7 +53,8 @@ export async function openDirectory(directory: string): Promise<ObjectBackend> {
       try {
         await once(stream, "open");
       } catch (error) {
-        if (isMissing(error)) return null;
+        // A volume that is not mounted now has lost nothing.
+        if (isMissing(error) && existsSync(incoming)) return null;
         throw error;
       }
       return stream;

@@ -90,6 +90,15 @@ export async function writeCall(
   return numAffectedRows === 1n;
 }
 
+/** The call that was announced was certainly not made: what is reserved waits for the next. Null when the job is another's. */
+export async function withdrawCall(db: Kysely<Tables>, { id, attempt }: Fence): Promise<JobRow | null> {
+  const { rows } = await sql<JobRow>`
+    update jobs set call_state = case call_state when 'submitting' then 'reserved' else call_state end
+    where id = ${id} and attempt = ${attempt} and status = 'processing'
+    returning *`.execute(db);
+  return rows[0] ?? null;
+}
+
 /** A call that served nobody is over. False: the job is another's. */
 export async function writeFailure(tx: Transacting, { id, attempt }: Fence, failure: unknown): Promise<boolean> {
   const { numAffectedRows } = await sql`

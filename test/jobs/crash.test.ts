@@ -107,6 +107,8 @@ for (const [what, wire, damage] of [
   ["recording_missing", "deepgram", (key: string) => gateway.app.jobs.objects.remove(key)],
   ["recording_missing", "assemblyai", (key: string) => gateway.app.jobs.objects.remove(key)],
   ["recording_damaged", "deepgram", (key: string) => gateway.app.jobs.objects.put(key, zeros(1_000), 1_000)],
+  ["recording_damaged", "deepgram", changeLastByte],
+  ["recording_damaged", "assemblyai", changeLastByte],
 ] as const) {
   test(`contract 5: a job whose recording the store lost ends as the gateway's fault, uncharged, no provider blamed: ${what}, ${wire}`, async () => {
     const { sandbox, database, origin } = gateway;
@@ -130,6 +132,82 @@ for (const [what, wire, damage] of [
       assert.deepEqual([failures, consecutive], [0, 0]);
   });
 }
+
+type Opened = ReturnType<TestGateway["app"]["jobs"]["objects"]["open"]>;
+const away = (): Error => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+for (const [how, key, read] of [
+  ["does not answer", KEY, () => Promise.reject(away())],
+  ["does not answer", REMOTE_KEY, () => Promise.reject(away())],
+  ["breaks off in the middle", KEY, brokenOff],
+  ["breaks off in the middle", REMOTE_KEY, brokenOff],
+] as const) {
+  const provider = key === KEY ? "deepgram" : "assemblyai";
+  test(`contract 5: a store that ${how} for a while is waited for: the job succeeds, is sent whole once and paid once (${provider})`, async () => {
+    const { sandbox, database, origin } = gateway;
+    const { objects } = (await startWorker()).app.jobs;
+    const open = objects.open.bind(objects);
+    let left = 2;
+    Object.assign(objects, { open: (name: string): Opened => (left-- > 0 ? read(open(name)) : open(name)) });
+    const { job_id: id } = await submit(origin, { key });
+    const done = await ended(origin, id, key);
+    assert.deepEqual([done.status, done.attempts, left < 0], ["succeeded", 1, true], JSON.stringify(done.error));
+    const isPaid = ({ method, path }: (typeof sandbox.calls)[number]) => method === "POST" && !path.endsWith("/upload");
+    assert.equal(sandbox.calls.filter((call) => isPaid(call) && call.outcome === 200).length, 1);
+    const attempts = await attemptsOf(database, id);
+    assert.deepEqual(
+      attempts.map(({ state, outcome }) => [state, outcome]),
+      [["settled", "succeeded"]],
+    );
+    assert.notEqual(attempts[0]?.charge, "0");
+  });
+}
+
+async function brokenOff(opened: Opened): Opened {
+  const whole = await opened;
+  return (async function* () {
+    for await (const chunk of whole) {
+      yield chunk.subarray(0, chunk.length >> 1);
+      throw away();
+    }
+  })();
+}
+
+test("contract 5: cancelled while the store is waited for, a job ends so, uncharged", async () => {
+  const { sandbox, database, origin } = gateway;
+  const worker = await startWorker();
+  const failed = Promise.withResolvers<void>();
+  Object.assign(worker.app.jobs.objects, {
+    open: () => {
+      failed.resolve();
+      return Promise.reject(away());
+    },
+  });
+  const { job_id: id } = await submit(origin);
+  await failed.promise;
+  await cancel(origin, id);
+  const done = await ended(origin, id);
+  assert.deepEqual([done.status, done.usage], ["cancelled", null]);
+  assert.ok(sandbox.calls.every(({ outcome }) => outcome !== 200));
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
+});
+
+test("contract 5: a store that stays away until the job's deadline ends it as the gateway's fault, uncharged", async () => {
+  const { database, origin } = gateway;
+  let aheadMs = 0;
+  const now = (): Date => new Date(Date.now() + aheadMs);
+  const worker = await startGateway({ file: jobsFile, beside: gateway, now });
+  workers.push(worker);
+  Object.assign(worker.app.jobs.objects, {
+    open: () => {
+      aheadMs = 7 * 3_600_000;
+      return Promise.reject(away());
+    },
+  });
+  const { job_id: id } = await submit(origin);
+  const done = await ended(origin, id);
+  assert.deepEqual([done.error?.code, done.error?.details], ["INTERNAL", { reason: "recording_unreadable" }]);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
+});
 
 test("contract 5: cancelled while audio goes up to a provider that is polled, the job is not submitted and not charged", async () => {
   const { sandbox, database, origin } = gateway;
@@ -296,6 +374,20 @@ async function assertFenced(id: string, attempt: number): Promise<void> {
   } as const;
   assert.equal(await endJob(app.jobs, { ...fence, appId: before?.app_id ?? "" }, () => end), false);
   assert.deepEqual(await read(), before);
+}
+
+/** Of the same length as what was submitted. */
+async function changeLastByte(key: string): Promise<void> {
+  const { objects } = gateway.app.jobs;
+  const bytes = Buffer.concat(await Array.fromAsync(await objects.open(key)));
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  await objects.put(
+    key,
+    (async function* () {
+      yield bytes;
+    })(),
+    bytes.length,
+  );
 }
 
 async function* zeros(sizeBytes: number): AsyncGenerator<Uint8Array> {

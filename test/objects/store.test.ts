@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -262,3 +262,14 @@ async function read(store: ObjectStore, key: string): Promise<Buffer> {
 async function* pieces(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += sizeBytes) yield bytes.subarray(at, at + sizeBytes);
 }
+
+test("contract 5: a directory that is not mounted has lost nothing: what is not there now is not missing", async () => {
+  const place = join(dataDir, "mounted");
+  const store = await openObjectStore({ kind: "file", directory: place });
+  await store.put("audio/kept", pieces(Buffer.from("x"), 1), 1);
+  renameSync(place, `${place}-away`);
+  await assert.rejects(store.open("audio/kept"), (error) => !(error instanceof ObjectMissing));
+  renameSync(`${place}-away`, place);
+  assert.equal((await read(store, "audio/kept")).toString(), "x");
+  store.close();
+});

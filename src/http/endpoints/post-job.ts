@@ -23,7 +23,7 @@ export function postJob(edge: JobEdge): Endpoint<Principal> {
       const routed = routedHeaders(context.request.headers);
       await using held = new AsyncDisposableStack();
       const { quotas } = edge.jobs.gateway;
-      const { fields, call } = await takeSubmission(edge, context, {
+      const { fields, call } = await takeSubmission({ ...edge, hashed: true }, context, {
         contract,
         schema: jobFields,
         routed,

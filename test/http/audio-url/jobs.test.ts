@@ -54,6 +54,19 @@ test("contract 5: a job by URL is fetched by its worker, under the limit of jobs
   assert.deepEqual(remote.requests, ["/speech.wav?sig=canary-signature"]);
 });
 
+test("contract 5: what was fetched is kept until the store takes it, however often it refuses", async () => {
+  const { objects } = remote.gateway.app.jobs;
+  const put = objects.put.bind(objects);
+  let left = 2;
+  Object.assign(objects, {
+    put: (...args: Parameters<typeof put>) =>
+      left-- > 0 ? Promise.reject(Object.assign(new Error("no room"), { code: "ENOSPC" })) : put(...args),
+  });
+  const { status, attempts } = await finished();
+  Object.assign(objects, { put });
+  assert.deepEqual([status, attempts, left], ["succeeded", 1, -1]);
+});
+
 test("contract 5: a URL that is not allowed is refused before the 202, and no job is there", async () => {
   const before = (await get(remote.gateway.origin, JOBS)).text;
   for (const [url, reason] of [
