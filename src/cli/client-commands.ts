@@ -1,17 +1,24 @@
-// `patchbay transcribe|listen`: what a client of a running gateway does, its options, and its help.
+// `patchbay transcribe|translate|listen`: what a client of a running gateway does, its options, and its help.
 import { type Command, Option } from "commander";
 import { RESPONSE_FORMATS } from "../contract/transcription.ts";
-import { adminKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
+import {
+  adminKeyOption,
+  apiKeyOption,
+  examples,
+  idempotencyKeyOption,
+  outputOption,
+  type Run,
+  urlOption,
+} from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { listen, type ListenOptions } from "./listen.ts";
-import { transcribe, type TranscribeOptions } from "./transcribe.ts";
+import { transcribe, translate, type TranscribeOptions } from "./transcribe.ts";
 import { addFieldOptions } from "./transcription-options.ts";
 
 export function addTranscribe(program: Command, run: Run): void {
   const command = program
     .command("transcribe")
     .description("Turn audio into text by a running gateway.")
-    .argument("[file]", "Audio file, an https:// URL, or `-` for stdin.")
     .addHelpText(
       "before",
       examples(
@@ -21,20 +28,49 @@ export function addTranscribe(program: Command, run: Run): void {
         "patchbay transcribe call.mp3 --keyterm Patchbay --keyterm diarization --json",
         "ffmpeg -i talk.mov -f wav - | patchbay transcribe -",
       ),
-    )
-    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
-    .addOption(new Option("--sample", "Transcribe the bundled sample, a short dialogue."))
+    );
+  addFieldOptions(audioOptions(command, "Transcribe")).action(
+    async (file: string | undefined, options: TranscribeOptions) => {
+      await run.interruptibly(() => transcribe(file, options, run.terminal, run.signal));
+    },
+  );
+}
+
+export function addTranslate(program: Command, run: Run): void {
+  const command = program
+    .command("translate")
+    .description("Turn audio into text of another language by a running gateway; into English unless told otherwise.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay translate gespraech.mp3",
+        "patchbay translate call.mp3 --to-language de --format vtt -o call.de.vtt",
+        "patchbay translate https://media.acme.example/call.mp3 --json",
+      ),
+    );
+  addFieldOptions(audioOptions(command, "Translate"), "translation").action(
+    async (file: string | undefined, options: TranscribeOptions) => {
+      await run.interruptibly(() => translate(file, options, run.terminal, run.signal));
+    },
+  );
+}
+
+function audioOptions(command: Command, verb: string): Command {
+  return sendingOptions(command, verb)
     .addOption(new Option("--json", "Print the whole answer: exactly one JSON document on stdout."))
     .addOption(new Option("--format <format>", "Print the result in this format.").choices(RESPONSE_FORMATS))
-    .addOption(new Option("-o, --output <file>", "Write the result to a file instead of stdout."))
+    .addOption(outputOption());
+}
+
+/** Of every command that sends audio. */
+export function sendingOptions(command: Command, verb: string): Command {
+  return command
+    .argument("[file]", "Audio file, an https:// URL, or `-` for stdin.")
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(new Option("--sample", `${verb} the bundled sample, a short dialogue.`))
     .addOption(urlOption())
-    .addOption(
-      new Option("--api-key <key>", "API key (PATCHBAY_API_KEY; default: the one a gateway started here saved)."),
-    )
-    .addOption(new Option("--idempotency-key <key>", "Key that makes sending again safe; made afresh when not given."));
-  addFieldOptions(command).action(async (file: string | undefined, options: TranscribeOptions) => {
-    await run.interruptibly(() => transcribe(file, options, run.terminal, run.signal));
-  });
+    .addOption(apiKeyOption())
+    .addOption(idempotencyKeyOption());
 }
 
 export function addListen(program: Command, run: Run): void {

@@ -1,5 +1,5 @@
 // What the command line's parts share: where a command's outcome goes, and options that several have.
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { DEFAULT_URL } from "./gateway-url.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -33,6 +33,27 @@ export function adminKeyOption(): Option {
   );
 }
 
+export function outputOption(): Option {
+  return new Option("-o, --output <file>", "Write the result to a file instead of stdout.");
+}
+
+export function apiKeyOption(): Option {
+  return new Option("--api-key <key>", "API key (PATCHBAY_API_KEY; default: the one a gateway started here saved).");
+}
+
+export function idempotencyKeyOption(): Option {
+  return new Option("--idempotency-key <key>", "Key that makes sending again safe; made afresh when not given.");
+}
+export function limitOption(description = "How many at most; 20 unless given."): Option {
+  return new Option("--limit <n>", description).argParser(parseLimit);
+}
+
 export function examples(...lines: readonly string[]): string {
   return `Examples:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!/^\d{1,6}$/u.test(text) || limit === 0) throw new InvalidArgumentError("It must be a whole number above 0.");
+  return limit;
 }

@@ -1,11 +1,12 @@
 // One request to a gateway: sent again under the same Idempotency-Key while the gateway says that this is worth it (contract 1, 3).
 import { setTimeout as wait } from "node:timers/promises";
+import type { EndpointMethod } from "../contract/endpoint.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
 export interface GatewayRequest {
   /** POST unless given. */
-  readonly method?: "GET";
+  readonly method?: EndpointMethod;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** A fresh body for every try. */
@@ -15,6 +16,8 @@ export interface GatewayRequest {
   };
   readonly signal: AbortSignal;
   readonly onRetry: (message: string, delaySeconds: number) => void;
+  /** False: doing it twice would do it twice, so a broken connection is not tried again. True unless given. */
+  readonly isRepeatable?: boolean;
 }
 
 const MAX_TRIES = 4;
@@ -55,12 +58,12 @@ async function send(request: GatewayRequest): Promise<Outcome> {
     response = await fetch(request.url, { ...init, body, duplex: "half" });
   } catch (error) {
     request.signal.throwIfAborted();
-    return connectionFailure(request.url, error);
+    return connectionFailure(request, error);
   }
   return response.ok ? { ok: true, response } : refusal(request.url, response);
 }
 
-function connectionFailure(url: string, error: unknown): Outcome {
+function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: unknown): Outcome {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   const nobodyThere = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
@@ -74,7 +77,7 @@ function connectionFailure(url: string, error: unknown): Outcome {
   return {
     ok: false,
     error: new CliError(EXIT.upstream, message, { hints }),
-    isRetryable: code !== "" && !nobodyThere,
+    isRetryable: isRepeatable && code !== "" && !nobodyThere,
     retryAfterSeconds: null,
   };
 }

@@ -1,10 +1,9 @@
 // `patchbay listen --forward-to URL`: reads a workspace's events from the gateway and hands each, signed as it came, to a
 // receiver that the gateway itself could not reach (contract 6). A line for each delivery on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
-import { findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
-import { callGateway, recordOf, textOf } from "./gateway-client.ts";
-import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
+import { recordOf, textOf } from "./gateway-client.ts";
+import { openSession, ownWorkspace } from "./gateway-session.ts";
 import { readEvents } from "./read-events.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
@@ -23,26 +22,16 @@ const MAX_REMEMBERED = 10_000;
 
 /** Until interrupted, or refused. */
 export async function listen(options: ListenOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const gateway = gatewayUrl(options.url, terminal);
-  const apiKey = findApiKey(options.apiKey, gateway, terminal, OPERATOR_KEY_FILE);
+  const session = openSession(options, terminal, signal, "operator");
   const receiver = receiverUrl(options.forwardTo);
-  const call = (path: string, accept: string) =>
-    callGateway({
-      method: "GET",
-      url: endpointUrl(gateway, path),
-      headers: { authorization: `Bearer ${apiKey}`, accept },
-      makeBody: () => ({ body: null, headers: {} }),
-      signal,
-      onRetry: (message, delaySeconds) =>
-        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
-    });
-  const workspace = options.workspace ?? (await ownWorkspace(call));
+  const workspace = options.workspace ?? (await ownWorkspace(session));
   const path = `/workspace/${encodeURIComponent(workspace)}/stt-webhook/stream`;
   const forwarded = new Set<string>();
   for (let isFirst = true; ; isFirst = false) {
     const last = [...forwarded].at(-1);
     const query = last === undefined ? "" : `?after=${encodeURIComponent(last)}`;
-    const response = await call(`${path}${query}`, "text/event-stream").catch((error: unknown) => {
+    const headers = { accept: "text/event-stream" };
+    const response = await session.call(`${path}${query}`, { headers }).catch((error: unknown) => {
       // A gateway that was there will come back.
       if (isFirst || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
       return null;
@@ -146,13 +135,6 @@ async function report(forwarded: Forwarded, { options, terminal }: Forwarding): 
       ? JSON.stringify(forwarded)
       : `${new Date().toISOString()}  ${type}  ${jobId}  ${status ?? error ?? ""}  ${latencyMs} ms`;
   await write(terminal.stdout, `${terminal.stdout.isTTY === true ? visible(line) : line}\n`);
-}
-
-async function ownWorkspace(call: (path: string, accept: string) => Promise<Response>): Promise<string> {
-  const document: unknown = await (await call("/v1/me", "application/json")).json();
-  const slug = textOf(recordOf(recordOf(document)["workspace"])["slug"]);
-  if (slug === null) throw new CliError(EXIT.upstream, "The gateway did not say whose key this is.");
-  return slug;
 }
 
 function receiverUrl(text: string): URL {

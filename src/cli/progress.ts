@@ -10,7 +10,8 @@ export interface Progress {
 const WIDTH = 24;
 const REDRAW_MS = 100;
 
-export function uploadProgress(terminal: Terminal, totalBytes: number): Progress {
+/** `doing`: what goes on once all is sent. */
+export function uploadProgress(terminal: Terminal, totalBytes: number, doing: string): Progress {
   if (terminal.stderr.isTTY !== true) return { onBytes: () => undefined, clear: () => undefined };
   let drawnAt = 0;
   let isDrawn = false;
@@ -21,7 +22,7 @@ export function uploadProgress(terminal: Terminal, totalBytes: number): Progress
       if (!isDone && now - drawnAt < REDRAW_MS) return;
       drawnAt = now;
       isDrawn = true;
-      terminal.stderr.write(`\r\u001b[K${isDone ? "transcribing…" : bar(sentBytes, totalBytes)}`);
+      terminal.stderr.write(`\r\u001b[K${isDone ? `${doing}…` : bar(sentBytes, totalBytes)}`);
     },
     clear() {
       if (isDrawn) terminal.stderr.write("\r\u001b[K");

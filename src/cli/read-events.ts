@@ -1,4 +1,4 @@
-// Server-sent events of a streamed transcript (contract 3), as far as the command line needs them.
+// Server-sent events of a streamed answer (contract 3, 5, 7), as far as the command line needs them.
 
 export interface ServerEvent {
   readonly name: string;

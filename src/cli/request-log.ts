@@ -3,10 +3,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../contract/request-list.ts";
-import { findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
-import { callGateway, recordOf, textOf } from "./gateway-client.ts";
-import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
+import { openSession, queryOf, understood, workspacePath } from "./gateway-session.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
 export interface RequestLogOptions {
@@ -99,42 +97,17 @@ async function printNew(
 }
 
 async function openLog(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<Ask> {
-  const { adminUrl, from, to, app, key, outcome, code } = options;
-  const gateway = gatewayUrl(adminUrl ?? options.url, terminal);
-  const apiKey = findApiKey(options.apiKey, gateway, terminal, OPERATOR_KEY_FILE);
-  const get = async (path: string): Promise<unknown> => {
-    const response = await callGateway({
-      method: "GET",
-      url: endpointUrl(gateway, path),
-      headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
-      makeBody: () => ({ body: null, headers: {} }),
-      signal,
-      onRetry: (message, delaySeconds) =>
-        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
-    });
-    return response.json();
-  };
-  const { workspace } = options;
-  const path =
-    adminUrl === undefined
-      ? `/workspace/${encodeURIComponent(workspace ?? (await ownWorkspace(get)))}/requests`
-      : "/admin/v1/requests";
+  const { adminUrl, workspace, from, to, app, key, outcome, code } = options;
+  const session = openSession(
+    adminUrl === undefined ? options : { ...options, url: adminUrl },
+    terminal,
+    signal,
+    "operator",
+  );
+  const path = adminUrl === undefined ? `${await workspacePath(session, workspace)}/requests` : "/admin/v1/requests";
   const filters = { from, to, app, key, outcome, code, ...(adminUrl === undefined ? {} : { workspace }) };
-  return async (query) => {
-    const given = Object.entries({ ...filters, ...query }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value]],
-    );
-    const search = new URLSearchParams(Object.fromEntries(given)).toString();
-    const parsed = page.safeParse(await get(`${path}?${search}`));
-    if (parsed.success) return parsed.data;
-    throw new CliError(EXIT.upstream, "The gateway's answer is no list that this version knows.");
-  };
-}
-
-async function ownWorkspace(get: (path: string) => Promise<unknown>): Promise<string> {
-  const slug = textOf(recordOf(recordOf(await get("/v1/me"))["workspace"])["slug"]);
-  if (slug === null) throw new CliError(EXIT.upstream, "The gateway did not say whose key this is.");
-  return slug;
+  return async (query) =>
+    understood(page, await session.document(`${path}${queryOf({ ...filters, ...query })}`), "list");
 }
 
 async function print(request: ListedRequestView, options: RequestLogOptions, terminal: Terminal): Promise<void> {

@@ -1,7 +1,7 @@
 // `patchbay requests show|list|tail`: what exists of it, and its help.
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../contract/request-list.ts";
-import { adminKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
+import { adminKeyOption, examples, limitOption, type Run, urlOption } from "./command-kit.ts";
 import { listRequests, type RequestLogOptions, tailRequests } from "./request-log.ts";
 import { type RequestOptions, showRequest } from "./requests.ts";
 
@@ -38,9 +38,7 @@ export function addRequests(program: Command, run: Run): void {
       .addOption(new Option("--key <id>", "Only this key's."))
       .addOption(new Option("--outcome <outcome>", "Only these.").choices(REQUEST_OUTCOMES))
       .addOption(new Option("--code <code>", "Only those that ended with this code."))
-      .addOption(
-        new Option("--limit <n>", "How many at most, or to begin with; 20 unless given.").argParser(parseLimit),
-      )
+      .addOption(limitOption("How many at most, or to begin with; 20 unless given."))
       .addOption(new Option("--json", "Print each request as a line of JSON."))
       .addOption(urlOption())
       .addOption(adminKeyOption());
@@ -55,10 +53,4 @@ export function addRequests(program: Command, run: Run): void {
       await run.interruptibly(() => tailRequests(options, run.terminal, run.signal));
     },
   );
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!/^\d{1,6}$/u.test(text) || limit === 0) throw new InvalidArgumentError("It must be a whole number above 0.");
-  return limit;
 }

@@ -1,11 +1,8 @@
 // `patchbay requests show ID`: why a request went where it went, from its record (contract 10). Names of providers are there only
 // for a key with the scope routing:read, and for administrators.
 import { requestRecord, type RecordedCandidateView, type RequestRecordView } from "../contract/requests.ts";
-import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
-import { EXIT } from "./exit-codes.ts";
-import { callGateway } from "./gateway-client.ts";
-import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
-import { CliError, type Terminal, visible, write } from "./terminal.ts";
+import { openSession, understood } from "./gateway-session.ts";
+import { type Terminal, visible, write } from "./terminal.ts";
 
 export interface RequestOptions {
   /** As an administrator of this workspace. */
@@ -24,32 +21,26 @@ export async function showRequest(
   signal: AbortSignal,
 ): Promise<void> {
   const { workspace, adminUrl } = options;
-  const gateway = gatewayUrl(adminUrl ?? options.url, terminal);
   const isAdmin = adminUrl !== undefined || workspace !== undefined;
-  const apiKey = findApiKey(options.apiKey, gateway, terminal, isAdmin ? OPERATOR_KEY_FILE : CLI_KEY_FILE);
+  const session = openSession(
+    adminUrl === undefined ? options : { ...options, url: adminUrl },
+    terminal,
+    signal,
+    isAdmin ? "operator" : "app",
+  );
   const place =
     adminUrl !== undefined
       ? "/admin/v1"
       : workspace !== undefined
         ? `/workspace/${encodeURIComponent(workspace)}`
         : "/v1";
-  const response = await callGateway({
-    method: "GET",
-    url: endpointUrl(gateway, `${place}/requests/${encodeURIComponent(id)}`),
-    headers: { authorization: `Bearer ${apiKey}`, accept: "application/json" },
-    makeBody: () => ({ body: null, headers: {} }),
-    signal,
-    onRetry: (message, delaySeconds) =>
-      terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
-  });
-  const document: unknown = await response.json();
+  const document = await session.document(`${place}/requests/${encodeURIComponent(id)}`);
   if (options.json === true) {
     await write(terminal.stdout, `${JSON.stringify(document)}\n`);
     return;
   }
-  const parsed = requestRecord.safeParse(document);
-  if (!parsed.success) throw new CliError(EXIT.upstream, "The gateway's answer is no record that this version knows.");
-  await write(terminal.stdout, visible(`${lines(parsed.data).join("\n")}\n`));
+  const record = understood(requestRecord, document, "record");
+  await write(terminal.stdout, visible(`${lines(record).join("\n")}\n`));
 }
 
 function lines(record: RequestRecordView): readonly string[] {

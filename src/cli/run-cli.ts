@@ -1,9 +1,11 @@
 // The command line: what exists, its help, and how every outcome becomes an exit code.
 import { Command, CommanderError } from "commander";
-import { addListen, addTranscribe } from "./client-commands.ts";
+import { addChat } from "./chat-commands.ts";
+import { addListen, addTranscribe, addTranslate } from "./client-commands.ts";
 import { examples, type Run } from "./command-kit.ts";
 import { addConfig } from "./config-commands.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
+import { addJobs } from "./jobs-commands.ts";
 import { packageVersion } from "./package-root.ts";
 import { addOperations, type Operations } from "./operations-commands.ts";
 import { addUp, addWorker, type Processes } from "./process-commands.ts";
@@ -70,6 +72,8 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
         "patchbay up",
         "patchbay transcribe --sample",
         "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
+        'patchbay chat "Name three uses of a patch bay"',
+        "patchbay jobs submit hearing.mp3 --wait",
         "patchbay listen --forward-to http://localhost:3000/hooks",
         "patchbay config validate",
         "patchbay doctor",
@@ -79,6 +83,9 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
   addUp(program, run, up);
   addWorker(program, run, work);
   addTranscribe(program, run);
+  addTranslate(program, run);
+  addChat(program, run);
+  addJobs(program, run);
   addListen(program, run);
   addRequests(program, run);
   addConfig(program, run);

@@ -1,19 +1,30 @@
-// One option per field of a transcription request (contract 3). A test compares this list with the schema.
+// One option per field of a request with audio: transcription, translation or job (contract 3, 5). A test compares this list with
+// the schemas.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { PROFILES } from "../contract/features.ts";
-import { audioFields, RESPONSE_FORMATS, transcriptionFields } from "../contract/transcription.ts";
+import { jobFields } from "../contract/jobs.ts";
+import { audioFields, RESPONSE_FORMATS, transcriptionFields, translationFields } from "../contract/transcription.ts";
 
 type Field = keyof typeof transcriptionFields.shape;
+type MoreField = Exclude<keyof typeof jobFields.shape, Field>;
+
+/** What each kind of request with audio may hold. */
+export const AUDIO_REQUESTS = {
+  transcription: transcriptionFields,
+  translation: translationFields,
+  job: jobFields,
+} as const;
+export type AudioRequest = keyof typeof AUDIO_REQUESTS;
 
 interface FieldOption {
   /** Long name without dashes; `camelCase` of it is commander's key. */
   readonly name: string;
-  readonly kind: "flag" | "text" | "number" | "list" | "choice" | "redaction";
+  readonly kind: "flag" | "text" | "number" | "list" | "choice" | "redaction" | "pairs";
   readonly choices?: readonly string[];
 }
 
-export const FIELD_OPTIONS: Readonly<Record<Field, FieldOption>> = {
+const FIELD_OPTIONS: Readonly<Record<Field, FieldOption>> = {
   mode: { name: "mode", kind: "choice", choices: ["batch", "async", "realtime"] },
   stream: { name: "stream", kind: "flag" },
   dry_run: { name: "dry-run", kind: "flag" },
@@ -35,10 +46,23 @@ export const FIELD_OPTIONS: Readonly<Record<Field, FieldOption>> = {
   response_profile: { name: "response-profile", kind: "choice", choices: PROFILES },
 };
 
+const MORE_OPTIONS: Readonly<Record<MoreField, FieldOption>> = {
+  to_language: { name: "to-language", kind: "text" },
+  task: { name: "task", kind: "choice", choices: ["transcribe", "translate"] },
+  metadata: { name: "metadata", kind: "pairs" },
+};
+
+/** The options of a request by the name of their field. */
+export function optionsOf(request: AudioRequest): readonly (readonly [field: string, option: FieldOption])[] {
+  const { shape } = AUDIO_REQUESTS[request];
+  return Object.entries({ ...FIELD_OPTIONS, ...MORE_OPTIONS }).filter(([field]) => Object.hasOwn(shape, field));
+}
+
 /** Adds every field's options to a command; `--no-…` sends an explicit false, which beats a purpose's default. */
-export function addFieldOptions(command: Command): Command {
-  for (const [field, option] of Object.entries(FIELD_OPTIONS)) {
-    const doc = descriptionOf(transcriptionFields.shape[field as Field]);
+export function addFieldOptions(command: Command, request: AudioRequest = "transcription"): Command {
+  const shape: Readonly<Record<string, z.ZodOptional>> = AUDIO_REQUESTS[request].shape;
+  for (const [field, option] of optionsOf(request)) {
+    const doc = shape[field] === undefined ? "" : descriptionOf(shape[field]);
     if (option.kind === "flag") {
       command.addOption(new Option(`--${option.name}`, doc));
       command.addOption(new Option(`--no-${option.name}`, `Send \`${field}: false\`.`).hideHelp());
@@ -57,6 +81,8 @@ function valueOption(option: FieldOption, doc: string): Option {
       return new Option(`--${option.name} <term>`, `${doc} Repeatable.`).argParser(
         (term: string, terms: string[] | undefined) => [...(terms ?? []), term],
       );
+    case "pairs":
+      return new Option(`--${option.name} <name=text>`, `${doc} Repeatable.`).argParser(parsePair);
     case "redaction":
       return new Option(`--${option.name} <groups>`, `${doc} Or a list such as pii,numbers.`).argParser(parseRedaction);
     case "number":
@@ -68,8 +94,11 @@ function valueOption(option: FieldOption, doc: string): Option {
 }
 
 /** What was given, under the names of the API. */
-export function fieldsOf(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const pairs = Object.entries(FIELD_OPTIONS).flatMap(([field, option]) => {
+export function fieldsOf(
+  options: Readonly<Record<string, unknown>>,
+  request: AudioRequest = "transcription",
+): Record<string, unknown> {
+  const pairs = optionsOf(request).flatMap(([field, option]) => {
     const value = options[optionKey(option.name)];
     return value === undefined ? [] : [[field, value] as const];
   });
@@ -85,12 +114,18 @@ function parseRedaction(text: string): boolean | string[] {
   return text.split(",").map((group) => group.trim());
 }
 
-function parseCount(text: string): number {
+function parsePair(text: string, pairs: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("It must be NAME=TEXT.");
+  return { ...pairs, [text.slice(0, equals)]: text.slice(equals + 1) };
+}
+
+export function parseCount(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
 }
 
 /** The sentence stands on the schema that `.optional()` wraps. */
-function descriptionOf(schema: z.ZodOptional): string {
+export function descriptionOf(schema: z.ZodOptional): string {
   return schema.description ?? (schema.unwrap() as z.ZodType).description ?? "";
 }

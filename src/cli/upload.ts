@@ -17,7 +17,7 @@ export interface UploadSource {
 
 const CHUNK_BYTES = 65_536;
 
-/** Lists go as repeated fields, the rest as text. `onProgress` gets the audio's bytes handed to the connection so far. */
+/** Lists go as repeated fields, objects as JSON, the rest as text. `onProgress` gets the audio's bytes handed to the connection so far. */
 export function multipartUpload(
   source: UploadSource,
   fields: Readonly<Record<string, unknown>>,
@@ -63,7 +63,8 @@ async function* chunks(
 }
 
 function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [String(value)];
+  if (Array.isArray(value)) return value.map(String);
+  return [typeof value === "string" ? value : JSON.stringify(value)];
 }
 
 function part(boundary: string, disposition: string, text: string): string {

@@ -111,7 +111,7 @@ const whole = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
-const EXPORT_FORMATS = ["srt", "vtt", "text", "verbose_json"] as const;
+export const EXPORT_FORMATS = ["srt", "vtt", "text", "verbose_json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const jobQuery = z.strictObject({

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
-import { FIELD_OPTIONS } from "../../src/cli/transcription-options.ts";
+import type { z } from "zod";
+import { AUDIO_REQUESTS, optionsOf } from "../../src/cli/transcription-options.ts";
 import { EXIT_CODE_HELP, exitCodeOf } from "../../src/cli/exit-codes.ts";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
 import { audioFields, transcriptionFields } from "../../src/contract/transcription.ts";
@@ -29,27 +30,36 @@ async function partsOf(request: Received | undefined): Promise<FormData> {
   }).formData();
 }
 
-test("every field of a transcription request has exactly one option, and its help says what it is", async () => {
-  assert.deepEqual(Object.keys(FIELD_OPTIONS).toSorted(), Object.keys(transcriptionFields.shape).toSorted());
-  const { stdout, exitCode } = await run(["transcribe", "--help"]);
-  assert.equal(exitCode, 0);
-  // The recording itself is the argument: a path, `-` or an https:// URL.
-  const { base64: _base64, data: _data, url: _url, ...aboutAudio } = audioFields.shape;
-  const audioOptions = Object.keys(aboutAudio).map((field) => ({ name: field.replaceAll("_", "-") }));
-  for (const { name } of [...Object.values(FIELD_OPTIONS), ...audioOptions])
-    assert.match(stdout, new RegExp(`^ +--${name} .*\\S`, "m"));
-  assert.ok(stdout.startsWith("Examples:"), "examples come first");
-  assert.ok(stdout.includes(EXIT_CODE_HELP));
-});
-
-test("choices of the options are those of the schema", () => {
-  for (const [field, option] of Object.entries(FIELD_OPTIONS)) {
-    if (option.kind !== "choice") continue;
-    const schema = transcriptionFields.shape[field as keyof typeof transcriptionFields.shape].unwrap();
-    assert.ok("options" in schema, field);
-    assert.deepEqual([...(option.choices ?? [])], schema.options, field);
-  }
-});
+for (const [request, command] of [
+  ["transcription", "transcribe"],
+  ["translation", "translate"],
+  ["job", "jobs submit"],
+] as const) {
+  test(`every field of a ${request} has exactly one option, whose help says what it is and whose choices are the schema's`, async () => {
+    const { shape } = AUDIO_REQUESTS[request];
+    assert.deepEqual(
+      optionsOf(request)
+        .map(([field]) => field)
+        .toSorted(),
+      Object.keys(shape).toSorted(),
+    );
+    const { stdout, exitCode } = await run([...command.split(" "), "--help"]);
+    assert.equal(exitCode, 0);
+    // The recording itself is the argument: a path, `-` or an https:// URL.
+    const { base64: _base64, data: _data, url: _url, ...aboutAudio } = audioFields.shape;
+    const audioOptions = Object.keys(aboutAudio).map((field) => ({ name: field.replaceAll("_", "-") }));
+    for (const { name } of [...optionsOf(request).map(([, option]) => option), ...audioOptions])
+      assert.match(stdout, new RegExp(`^ +--${name} .*\\S`, "m"));
+    assert.ok(stdout.startsWith("Examples:"), "examples come first");
+    assert.ok(stdout.includes(EXIT_CODE_HELP));
+    for (const [field, option] of optionsOf(request)) {
+      if (option.kind !== "choice") continue;
+      const schema = (shape as Readonly<Record<string, z.ZodOptional>>)[field]?.unwrap();
+      assert.ok(schema !== undefined && "options" in schema, field);
+      assert.deepEqual([...(option.choices ?? [])], schema.options, field);
+    }
+  });
+}
 
 test("every option reaches the wire under its field's name, lists as repeated fields, the audio byte for byte", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));

@@ -1,16 +1,20 @@
-// `patchbay requests show|list|tail` against a whole gateway (contract 10).
+// The commands of a client and of an administrator against a whole gateway (contract 3-10).
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { after, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { operations } from "../../src/operations/operations.ts";
+import { chatAnswer } from "../../src/contract/chat.ts";
+import { job } from "../../src/contract/jobs.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { postForm } from "../harness/client.ts";
-import { KEY } from "../harness/gateway.ts";
+import { transcriptionEnvelope } from "../../src/contract/transcription.ts";
+import { TEXT } from "../harness/chat-upstream.ts";
+import { KEY, OTHER_KEY } from "../harness/gateway.ts";
 import type { ChatGateway } from "../http/chat/chat-gateway.ts";
-import { idOf, OPERATOR_KEY, recordOf, SEEING_KEY, startRecordGateway } from "../http/requests/records.ts";
+import { idOf, OPERATOR_KEY, recordOf, SEEING_KEY, startRecordGateway, STRICT_KEY } from "../http/requests/records.ts";
 
 let gateway: ChatGateway;
 before(async () => {
@@ -138,6 +142,70 @@ test("contract 10: tail shows what is there and each new request once, and Ctrl-
     .map((line) => listedRequest.parse(JSON.parse(line)).id);
   assert.deepEqual(ids.slice(ids.indexOf(before)), [before, ...news, third]);
   assert.equal(new Set(ids).size, ids.length);
+});
+
+const asApp = (...argv: readonly string[]) => {
+  const [command = "", ...rest] = argv;
+  return run(command, ...rest, "--url", gateway.origin, "--api-key", KEY);
+};
+
+test("contract 7: chat prints the answer while it is made; a key without the scope is exit code 3", async () => {
+  const asked = await asApp("chat", "Hello");
+  assert.deepEqual([asked.code, asked.out], [0, `${TEXT}\n`]);
+  assert.match(asked.err, /^tokens \d+ in, \d+ out$/mu);
+  const whole = await asApp("chat", "Hello", "--json");
+  assert.equal(chatAnswer.parse(JSON.parse(whole.out)).content, TEXT);
+  const decided = await asApp("chat", "Hello", "--dry-run");
+  assert.equal((JSON.parse(decided.out) as { object: string }).object, "routing.decision");
+  const refused = await run("chat", "Hello", "--url", gateway.origin, "--api-key", STRICT_KEY);
+  assert.equal(refused.code, 3);
+});
+
+test("contract 3: translate prints the translation, into another language only where a target can", async () => {
+  const translated = await asApp("translate", "--sample", "--json");
+  assert.equal(translated.code, 0, translated.err);
+  const envelope = transcriptionEnvelope.parse(JSON.parse(translated.out));
+  assert.equal(envelope.object, "translation");
+  assert.equal((await asApp("translate", "--sample", "--format", "text")).out, `${envelope.content}\n`);
+  assert.equal((await asApp("translate", "--sample", "--to-language", "de")).code, 7);
+});
+
+test("contract 5: a job submitted, waited for, fetched in any form, listed; its metadata comes back", async () => {
+  const submitted = await asApp("jobs", "submit", "--sample", "--metadata", "case=47=11", "--metadata", "desk=2");
+  assert.equal(submitted.code, 0, submitted.err);
+  const id = submitted.out.trim();
+  assert.match(submitted.err, new RegExp(`next: patchbay jobs wait ${id}`, "u"));
+  const waited = await asApp("jobs", "wait", id);
+  assert.match(waited.out, /^\[simulated transcript, .*\]\n$/u);
+  assert.equal((await asApp("jobs", "result", id)).out, waited.out);
+  assert.match((await asApp("jobs", "result", id, "--format", "srt")).out, /^1\r?\n00:00:00,/u);
+  const shown = await asApp("jobs", "get", id);
+  assert.match(shown.out, /^state +succeeded$/mu);
+  assert.match(shown.out, /^case +47=11$/mu);
+  const document = job.parse(JSON.parse((await asApp("jobs", "wait", id, "--json")).out));
+  assert.deepEqual([document.job_id, document.status], [id, "succeeded"]);
+  assert.match((await asApp("jobs", "ls", "--status", "succeeded")).out, new RegExp(`^${id}  succeeded `, "mu"));
+  const listed = JSON.parse((await asApp("jobs", "list", "--limit", "1", "--json")).out) as { data: unknown[] };
+  assert.equal(listed.data.length, 1);
+  const late = await asApp("jobs", "cancel", id);
+  assert.deepEqual([late.code, late.out], [0, "succeeded\n"]);
+  assert.match(late.err, /had ended before/u);
+});
+
+test("contract 5: --wait prints the transcript; a job that failed is exit code 8 with its reason, a foreign one 4", async () => {
+  const done = await asApp("jobs", "submit", "--sample", "--wait");
+  assert.match(done.out, /^\[simulated transcript/u);
+  gateway.sandbox.addFault({ fault: { kind: "status", status: 400 } });
+  const failed = await asApp("jobs", "submit", "--sample", "--wait");
+  gateway.sandbox.clearFaults();
+  assert.equal(failed.code, 8, failed.err);
+  assert.match(failed.err, /The job failed\. [A-Z_]+: .*\n.*patchbay jobs get job_/u);
+  const { out } = await asApp("jobs", "list", "--status", "failed", "--json");
+  const [foreign] = (JSON.parse(out) as { data: { job_id: string }[] }).data;
+  for (const command of ["get", "wait", "result", "cancel"]) {
+    const ran = await run("jobs", command, foreign?.job_id ?? "", "--url", gateway.origin, "--api-key", OTHER_KEY);
+    assert.equal(ran.code, 4, command);
+  }
 });
 
 const list = (...more: readonly string[]) =>

@@ -1,0 +1,78 @@
+// What routed answers have in common on a terminal: their stream of events, and what a person should know beside the result
+// (contract 3, 7).
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { recordOf, textOf } from "./gateway-client.ts";
+import { readEvents } from "./read-events.ts";
+import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
+
+export interface StreamedAnswer {
+  readonly delta: string;
+  /** Member of the delta that holds its text. */
+  readonly text: string;
+  readonly completed: string;
+}
+
+export const TRANSCRIPT_STREAM: StreamedAnswer = {
+  delta: "transcript.delta",
+  text: "text",
+  completed: "transcript.completed",
+};
+export const CHAT_STREAM: StreamedAnswer = { delta: "chat.delta", text: "content", completed: "chat.completed" };
+
+export function isEventStream(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+}
+
+/** Text as it comes, when it is what is asked for; the last event holds the whole answer. */
+export async function readAnswerStream(
+  response: Response,
+  kind: StreamedAnswer,
+  terminal: Terminal,
+  printsText: boolean,
+): Promise<{ document: unknown; printed: boolean }> {
+  let printed = false;
+  if (response.body !== null) {
+    for await (const event of readEvents(response.body)) {
+      if (event.name === kind.completed) {
+        if (printed) await write(terminal.stdout, "\n");
+        return { document: event.data, printed };
+      }
+      if (event.name === "error") throw streamError(event.data);
+      const text = textOf(recordOf(event.data)[kind.text]);
+      if (event.name !== kind.delta || text === null || !printsText) continue;
+      printed = true;
+      await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
+    }
+  }
+  throw new CliError(EXIT.upstream, "The stream ended before the answer did.");
+}
+
+function streamError(document: unknown): CliError {
+  const outer = recordOf(document);
+  const error = recordOf(outer["error"] ?? outer);
+  const code = textOf(error["code"]);
+  const hints = [textOf(error["doc_url"]), textOf(error["request_id"])].flatMap((text, index) =>
+    text === null ? [] : [`${index === 0 ? "what to do:" : "request"} ${text}`],
+  );
+  return new CliError(exitCodeOf(code, 502), `${code ?? "error"}: ${textOf(error["message"]) ?? "no message"}`, {
+    hints,
+    document: { error },
+  });
+}
+
+/** What a person should know beside the result. */
+export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
+  const warnings = recordOf(document)["warnings"];
+  for (const warning of Array.isArray(warnings) ? warnings.map(recordOf) : []) {
+    await say(terminal, `warning ${textOf(warning["code"]) ?? ""}: ${textOf(warning["message"]) ?? ""}`);
+  }
+  if (response.headers.get("x-svc-simulated") === "true")
+    await say(
+      terminal,
+      `simulated: no provider was called, nothing was ${recordOf(document)["object"] === "chat" ? "thought of" : "recognised"}`,
+    );
+  if (response.headers.get("x-svc-idempotent-replay") === "true")
+    await say(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
+  const requestId = response.headers.get("x-request-id");
+  if (requestId !== null) await say(terminal, `request ${requestId}`);
+}

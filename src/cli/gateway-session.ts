@@ -1,0 +1,85 @@
+// A command's dealings with one gateway: where it is, as whom, and what is said while it is asked again.
+import type { z } from "zod";
+import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
+import { EXIT } from "./exit-codes.ts";
+import { callGateway, type GatewayRequest, recordOf, textOf } from "./gateway-client.ts";
+import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
+import { CliError, type Terminal, visible } from "./terminal.ts";
+
+export interface GatewayOptions {
+  readonly url?: string;
+  readonly apiKey?: string;
+}
+
+export interface Call extends Partial<Omit<GatewayRequest, "url" | "signal">> {
+  /** What is sent as JSON, in the place of `makeBody`. */
+  readonly json?: unknown;
+}
+
+export interface Session {
+  readonly gateway: URL;
+  /** GET unless the call says otherwise. Errors are thrown as `CliError`. */
+  call(path: string, call?: Call): Promise<Response>;
+  /** The answer as JSON, whatever it holds. */
+  document(path: string, call?: Call): Promise<unknown>;
+}
+
+/** `as`: whose key is taken where none is given. */
+export function openSession(
+  options: GatewayOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  as: "app" | "operator" = "app",
+): Session {
+  const gateway = gatewayUrl(options.url, terminal);
+  const apiKey = findApiKey(options.apiKey, gateway, terminal, as === "app" ? CLI_KEY_FILE : OPERATOR_KEY_FILE);
+  const call = (path: string, { json, headers, ...given }: Call = {}): Promise<Response> =>
+    callGateway({
+      method: "GET",
+      url: endpointUrl(gateway, path),
+      makeBody: () =>
+        json === undefined
+          ? { body: null, headers: {} }
+          : { body: JSON.stringify(json), headers: { "content-type": "application/json" } },
+      signal,
+      onRetry: (message, delaySeconds) =>
+        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
+      ...given,
+      headers: { accept: "application/json", ...headers, authorization: `Bearer ${apiKey}` },
+    });
+  return { gateway, call, document: async (path, given) => readDocument(await call(path, given)) };
+}
+
+export async function readDocument(response: Response): Promise<unknown> {
+  try {
+    return JSON.parse(await response.text());
+  } catch (error) {
+    throw new CliError(EXIT.upstream, "The answer is not JSON; is a gateway at this address?", {
+      hints: [error instanceof Error ? error.name : ""],
+    });
+  }
+}
+
+/** What this version can make sense of. `what` as in "is no list of jobs". */
+export function understood<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
+  const parsed = schema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version knows.`);
+}
+
+/** Path of the workspace that is named, else of the key's own. */
+export async function workspacePath(session: Session, workspace: string | undefined): Promise<string> {
+  return `/workspace/${encodeURIComponent(workspace ?? (await ownWorkspace(session)))}`;
+}
+
+export async function ownWorkspace(session: Session): Promise<string> {
+  const slug = textOf(recordOf(recordOf(await session.document("/v1/me"))["workspace"])["slug"]);
+  if (slug === null) throw new CliError(EXIT.upstream, "The gateway did not say whose key this is.");
+  return slug;
+}
+
+export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? "" : `?${search.toString()}`;
+}

@@ -1,0 +1,239 @@
+// `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings (contract 5).
+import { setTimeout as wait } from "node:timers/promises";
+import { z } from "zod";
+import { type ExportFormat, type Job, job, type JobStatus, submittedJob } from "../contract/jobs.ts";
+import { reportAnswer } from "./answers.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import {
+  type GatewayOptions,
+  openSession,
+  queryOf,
+  readDocument,
+  type Session,
+  understood,
+} from "./gateway-session.ts";
+import { facts, printJson, printResult, table } from "./print.ts";
+import { type AudioOptions, sendAudio } from "./send-audio.ts";
+import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
+import { printed, requestFields } from "./transcribe.ts";
+
+const PATH = "/v1/transcription/jobs";
+/** The longest that a gateway holds a poll. */
+const HOLD_SECONDS = 60;
+const RECONNECT_MS = 1_000;
+const PAGE = 100;
+const USUAL_LINES = 20;
+
+export interface JobOptions extends GatewayOptions {
+  readonly json?: boolean;
+}
+export interface SubmitOptions extends AudioOptions {
+  readonly json?: boolean;
+  readonly wait?: boolean;
+}
+export interface JobListOptions extends JobOptions {
+  readonly status?: JobStatus;
+  readonly limit?: number;
+}
+export interface JobResultOptions extends JobOptions {
+  readonly format?: ExportFormat;
+  readonly output?: string;
+}
+
+export async function submitJob(
+  argument: string | undefined,
+  options: SubmitOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const fields = requestFields(options, "job");
+  const response = await sendAudio({ path: PATH, argument, fields, options, doing: "submitting", terminal, signal });
+  const document = await readDocument(response);
+  await reportAnswer(response, document, terminal);
+  // A dry run is answered with the routing decision.
+  const accepted = submittedJob.safeParse(document);
+  if (!accepted.success) return printJson(terminal, document);
+  const { job_id: jobId } = accepted.data;
+  if (options.wait === true) return waitForJob(jobId, options, terminal, signal);
+  if (options.json === true) return printJson(terminal, document);
+  await write(terminal.stdout, `${jobId}\n`);
+  await say(terminal, `next: patchbay jobs wait ${jobId}`);
+}
+
+export async function listJobs(options: JobListOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const session = openSession(options, terminal, signal);
+  const wanted = options.limit ?? USUAL_LINES;
+  const found: Job[] = [];
+  let cursor: string | undefined;
+  do {
+    const limit = Math.min(PAGE, wanted - found.length);
+    const answer = await session.document(`${PATH}${queryOf({ status: options.status, limit, cursor })}`);
+    const page = understood(jobPage, answer, "list of jobs");
+    found.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined && found.length < wanted);
+  if (options.json === true) return printJson(terminal, { object: "list", data: found, next_cursor: cursor ?? null });
+  if (found.length === 0) return say(terminal, "There are no such jobs. Submit one: patchbay jobs submit FILE");
+  const rows = found.map((one) => [one.job_id, stateOf(one), seconds(one), one.created_at, one.error?.code ?? ""]);
+  await write(terminal.stdout, table(["JOB", "STATE", "AUDIO S", "CREATED", "CODE"], rows));
+}
+
+export async function showJob(id: string, options: JobOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const session = openSession(options, terminal, signal);
+  const document = await session.document(pathOf(id));
+  if (options.json === true) return printJson(terminal, document);
+  const found = understood(job, document, "job");
+  await write(terminal.stdout, describe(found));
+  await say(terminal, `next: ${nextOf(found)}`);
+}
+
+/** Until the job has ended; then its transcript, or why there is none. */
+export async function waitForJob(
+  id: string,
+  options: JobResultOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = openSession(options, terminal, signal);
+  const ended = await untilEnded(session, id, terminal, signal).catch(async (error: unknown) => {
+    if (signal.aborted)
+      await say(terminal, `The job goes on. Wait again: patchbay jobs wait ${id}; stop it: patchbay jobs cancel ${id}`);
+    throw error;
+  });
+  await printEnded(session, ended, options, terminal);
+}
+
+export async function printJobResult(
+  id: string,
+  options: JobResultOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = openSession(options, terminal, signal);
+  const found = understood(job, await session.document(pathOf(id)), "job");
+  if (found.status === "queued" || found.status === "processing")
+    throw new CliError(EXIT.notFound, `The job has no result yet: it is ${stateOf(found)}.`, {
+      hints: [`wait for it: patchbay jobs wait ${id}`],
+      document: found,
+    });
+  await printEnded(session, found, options, terminal);
+}
+
+export async function cancelJob(
+  id: string,
+  options: JobOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const session = openSession(options, terminal, signal);
+  const document = await session.document(pathOf(id), { method: "DELETE" });
+  if (options.json === true) return printJson(terminal, document);
+  const found = understood(job, document, "job");
+  await write(terminal.stdout, `${found.status}\n`);
+  if (found.status === "processing")
+    await say(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
+  else if (found.status !== "cancelled") await say(terminal, "It had ended before; nothing was changed.");
+}
+
+const jobPage = z.object({ data: z.array(job), next_cursor: z.string().nullable() });
+
+async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
+  const shows = terminal.stderr.isTTY === true;
+  // The first look answers at once: it shows where the job stands, and a job that is not there is told so.
+  for (let hold = 0; ; hold = shows ? 2 : HOLD_SECONDS) {
+    const document = await session.document(`${pathOf(id)}${queryOf({ wait: hold })}`).catch(async (error: unknown) => {
+      // A gateway that was there will come back, and the job with it.
+      if (hold === 0 || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
+      await wait(RECONNECT_MS, undefined, { signal });
+      return null;
+    });
+    if (document === null) continue;
+    const found = understood(job, document, "job");
+    const isOver = found.status !== "queued" && found.status !== "processing";
+    if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : visible(`${stateOf(found)}…`)}`);
+    if (isOver) return found;
+  }
+}
+
+async function printEnded(session: Session, ended: Job, options: JobResultOptions, terminal: Terminal): Promise<void> {
+  const { job_id: id, status, error } = ended;
+  if (status !== "succeeded")
+    throw new CliError(
+      EXIT.job,
+      `The job ${status === "failed" ? "failed" : "was cancelled"}.${error === null ? "" : ` ${error.code}: ${error.message}`}`,
+      {
+        hints: [
+          ...(error?.retryable === true ? ["submitting it again may help"] : []),
+          `see why: patchbay jobs get ${id}`,
+        ],
+        document: ended,
+      },
+    );
+  if (ended.result_expired)
+    throw new CliError(exitCodeOf("NOT_FOUND", 404), `The result was deleted at ${ended.expires_at ?? "its time"}.`, {
+      document: ended,
+    });
+  const { format } = options;
+  if (options.json === true && format === undefined)
+    return printResult(terminal, `${JSON.stringify(ended, null, 2)}\n`, options.output);
+  const text =
+    format === undefined ? printed(await resultOf(session, ended), false) : await exported(session, id, format);
+  await printResult(terminal, text, options.output);
+}
+
+async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
+  if (result !== null || url === null) return result;
+  // The gateway's own, below its address; a key is not sent to any other.
+  if (!url.startsWith("/v1/")) throw new CliError(EXIT.upstream, "The result's address is none of the gateway's.");
+  return session.document(url);
+}
+
+async function exported(session: Session, id: string, format: ExportFormat): Promise<string> {
+  const response = await session.call(`${pathOf(id)}${queryOf({ format })}`, { headers: { accept: "*/*" } });
+  const text = await response.text();
+  return text.endsWith("\n") ? text : `${text}\n`;
+}
+
+function describe(found: Job): string {
+  const { error, usage, metadata } = found;
+  const purpose = found.svc_requested_purpose;
+  return facts([
+    ["job", found.job_id],
+    [
+      "state",
+      `${stateOf(found)}${found.cancel_requested && found.status === "processing" ? ", cancel requested" : ""}`,
+    ],
+    ["error", error === null ? null : `${error.code}: ${error.message}`],
+    ["created", found.created_at],
+    ["started", found.started_at],
+    ["finished", found.finished_at],
+    ["result until", found.result_expired ? "deleted" : found.expires_at],
+    ["audio", usage === null ? null : `${usage.audio_seconds} s, ${usage.billable_audio_seconds} s billable`],
+    [
+      "purpose",
+      purpose === null ? null : `${purpose} -> ${found.svc_applied_purpose ?? "none"} (${found.svc_purpose_source})`,
+    ],
+    ["attempts", String(found.attempts)],
+    ["deletion", found.provider_deletion === "none" ? null : found.provider_deletion],
+    ...Object.entries(metadata).map(([name, text]) => [name, text] as const),
+  ]);
+}
+
+function nextOf({ job_id: id, status, result_expired: isGone }: Job): string {
+  if (status === "queued" || status === "processing") return `patchbay jobs wait ${id}`;
+  return status === "succeeded" && !isGone ? `patchbay jobs result ${id} --format srt` : "patchbay jobs submit FILE";
+}
+
+function stateOf({ status, progress }: Job): string {
+  if (status !== "processing") return status;
+  const { stage, fraction } = progress;
+  return `${stage}${fraction === null ? "" : ` ${Math.round(fraction * 100)} %`}`;
+}
+
+function seconds({ usage }: Job): string {
+  return usage === null ? "-" : String(usage.audio_seconds);
+}
+
+function pathOf(id: string): string {
+  return `${PATH}/${encodeURIComponent(id)}`;
+}

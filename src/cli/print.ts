@@ -1,0 +1,67 @@
+// How results are written: a table or rows for people, exactly one JSON document for programs, a file all or nothing.
+import { rename, rm, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { EXIT } from "./exit-codes.ts";
+import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
+
+const GAP = "  ";
+const NUMBER = /^-?\d+(\.\d+)?$/u;
+
+/** Columns as wide as their widest cell, figures to the right. Cells are other people's text: one line each, nothing that acts. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => head.map((_name, column) => oneLine(row[column] ?? "")));
+  const widths = head.map((name, column) => Math.max(name.length, ...cells.map((row) => (row[column] ?? "").length)));
+  const isFigure = head.map(
+    (_name, column) =>
+      cells.some((row) => NUMBER.test(row[column] ?? "")) && cells.every((row) => isBlankOrNumber(row[column] ?? "")),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) =>
+        isFigure[column] === true ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join(GAP)
+      .trimEnd();
+  return [head, ...cells].map((row) => `${line(row)}\n`).join("");
+}
+
+/** `name  text` for each fact; those without text are left out. */
+export function facts(rows: readonly (readonly [name: string, text: string | null])[]): string {
+  const shown = rows.flatMap(([name, text]) => (text === null ? [] : [[name, oneLine(text)] as const]));
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, text]) => `${name.padEnd(width)}${GAP}${text}`.trimEnd() + "\n").join("");
+}
+
+export function printJson(terminal: Terminal, document: unknown): Promise<void> {
+  return write(terminal.stdout, `${JSON.stringify(document, null, 2)}\n`);
+}
+
+/** A result in the file that `-o` names, else on stdout; on a terminal without what would act there. */
+export async function printResult(terminal: Terminal, text: string, output: string | undefined): Promise<void> {
+  if (output === undefined) await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
+  else await writeResult(resolve(terminal.cwd, output), text, terminal);
+}
+
+/** All or nothing: a reader never sees half a file. */
+async function writeResult(path: string, text: string, terminal: Terminal): Promise<void> {
+  const draft = `${path}.${process.pid}.part`;
+  try {
+    await writeFile(draft, text);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw new CliError(
+      EXIT.usage,
+      `${path} cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown reason"}).`,
+    );
+  }
+  await say(terminal, `wrote ${path}`);
+}
+
+function isBlankOrNumber(text: string): boolean {
+  return text === "" || text === "-" || NUMBER.test(text);
+}
+
+function oneLine(text: string): string {
+  return visible(text).replaceAll(/\s+/gu, " ");
+}

@@ -1,0 +1,101 @@
+// One request with audio (contract 3, 5): the file streamed with a bar, or its URL, under one Idempotency-Key for all tries.
+import { randomUUID } from "node:crypto";
+import { type AudioArgument, findAudio } from "./audio-argument.ts";
+import { openSession } from "./gateway-session.ts";
+import { uploadProgress } from "./progress.ts";
+import { say, type Terminal, visible } from "./terminal.ts";
+import { multipartUpload } from "./upload.ts";
+
+/** Options that every command with audio has, as commander names them. */
+export interface AudioOptions extends Readonly<Record<string, unknown>> {
+  readonly sample?: boolean;
+  readonly url?: string;
+  readonly apiKey?: string;
+  readonly idempotencyKey?: string;
+  readonly mediaType?: string;
+  readonly filename?: string;
+}
+
+export interface AudioSending {
+  readonly path: string;
+  /** FILE, URL or `-`. */
+  readonly argument: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly options: AudioOptions;
+  /** On a terminal once all is sent: "transcribing". */
+  readonly doing: string;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** The answer, its body unread. */
+export async function sendAudio(sending: AudioSending): Promise<Response> {
+  const { argument, options, terminal, signal } = sending;
+  const audio = await findAudio(argument, options.sample === true, terminal, signal);
+  try {
+    return await send(sending, audio);
+  } finally {
+    if (audio.kind === "file") await audio.dispose();
+  }
+}
+
+async function send(sending: AudioSending, audio: AudioArgument): Promise<Response> {
+  const { options, terminal, signal, fields } = sending;
+  const session = openSession(options, terminal, signal);
+  const progress = uploadProgress(terminal, audio.kind === "file" ? audio.sizeBytes : 0, sending.doing);
+  // One key for all tries of this command: the work is done once however often it is sent.
+  const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
+  try {
+    return await session.call(sending.path, {
+      method: "POST",
+      headers: {
+        "idempotency-key": idempotencyKey,
+        accept: fields["stream"] === true ? "text/event-stream, application/json" : "application/json",
+      },
+      makeBody: () => makeBody(sending, audio, progress.onBytes),
+      onRetry(message, delaySeconds) {
+        progress.clear();
+        terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`);
+      },
+    });
+  } catch (error) {
+    progress.clear();
+    if (signal.aborted) await sayHowToResume(terminal, idempotencyKey);
+    throw error;
+  } finally {
+    progress.clear();
+  }
+}
+
+export function sayHowToResume(terminal: Terminal, idempotencyKey: string): Promise<void> {
+  return say(
+    terminal,
+    `To fetch the answer if the work was done: the same command with --idempotency-key ${idempotencyKey}`,
+  );
+}
+
+function makeBody({ fields, options }: AudioSending, audio: AudioArgument, onProgress: (sentBytes: number) => void) {
+  const { mediaType, filename } = options;
+  if (audio.kind === "url") {
+    const hints = {
+      ...(mediaType === undefined ? {} : { media_type: mediaType }),
+      ...(filename === undefined ? {} : { filename }),
+    };
+    return {
+      body: JSON.stringify({ ...fields, audio: { url: audio.url, ...hints } }),
+      headers: { "content-type": "application/json" },
+    };
+  }
+  // The gateway judges by content; a type that is not known is better not claimed.
+  const source = {
+    path: audio.path,
+    sizeBytes: audio.sizeBytes,
+    fileName: filename ?? audio.name,
+    mediaType: mediaType ?? "application/octet-stream",
+  };
+  const upload = multipartUpload(source, fields, onProgress);
+  return {
+    body: upload.body,
+    headers: { "content-type": upload.contentType, "content-length": String(upload.sizeBytes) },
+  };
+}
