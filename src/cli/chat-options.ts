@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { type ChatFields, chatFields } from "../contract/chat.ts";
 import { PROFILES } from "../contract/features.ts";
+import { repeatable } from "./command-kit.ts";
 import { descriptionOf } from "./transcription-options.ts";
 
 /** What each field is made of; `messages` also of the command's arguments. */
@@ -101,13 +102,6 @@ function doc(field: keyof ChatFields): string {
   const shape: Readonly<Record<string, z.ZodType>> = chatFields.shape;
   const schema = shape[field];
   return schema === undefined ? "" : descriptionOf(schema as z.ZodOptional);
-}
-
-function repeatable(flags: string, description: string): Option {
-  return new Option(flags, `${description} Repeatable.`).argParser((text: string, texts: string[] | undefined) => [
-    ...(texts ?? []),
-    text,
-  ]);
 }
 
 function parseNumber(text: string): number {

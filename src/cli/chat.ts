@@ -1,14 +1,13 @@
 // `patchbay chat`: one turn of a conversation, printed while it is made (contract 7).
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { basename, extname, resolve } from "node:path";
-import { text as readAll } from "node:stream/consumers";
+import { basename, extname } from "node:path";
 import { CHAT_STREAM, isEventStream, readAnswerStream, reportAnswer } from "./answers.ts";
 import { type ChatFieldOptions, plainFields } from "./chat-options.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { printResult } from "./print.ts";
+import { readFileArgument, readJsonFile, readTextArgument } from "./read-argument.ts";
 import { sayHowToResume } from "./send-audio.ts";
 import { CliError, say, type Terminal } from "./terminal.ts";
 
@@ -85,7 +84,7 @@ async function chatRequest(
   const { system, messages, tools, schema } = options;
   if (messages === "-" && words.includes("-"))
     throw new CliError(EXIT.usage, "Stdin can be read once: as --messages or as the message.");
-  const before = messages === undefined ? [] : await readJson(messages, "--messages", terminal);
+  const before = messages === undefined ? [] : await readJsonFile(messages, "--messages", terminal);
   if (!Array.isArray(before)) throw new CliError(EXIT.usage, "--messages must hold a JSON list of messages.");
   const asked = await question(words, options, terminal);
   return {
@@ -95,7 +94,7 @@ async function chatRequest(
       ...(asked === null ? [] : [{ role: "user", content: asked }]),
     ],
     ...plainFields(options),
-    ...(tools === undefined ? {} : { tools: await readJson(tools, "--tools", terminal) }),
+    ...(tools === undefined ? {} : { tools: await readJsonFile(tools, "--tools", terminal) }),
     ...(schema === undefined ? {} : { response_format: await schemaFormat(schema, terminal) }),
   };
 }
@@ -104,11 +103,7 @@ async function chatRequest(
 async function question(words: readonly string[], options: ChatOptions, terminal: Terminal): Promise<unknown> {
   const isPiped = terminal.stdin.isTTY !== true;
   const readsStdin = words.includes("-") || (words.length === 0 && isPiped && options.messages === undefined);
-  if (words.includes("-") && !isPiped)
-    throw new CliError(EXIT.usage, "`-` reads the message from stdin, which is the keyboard here.", {
-      hints: ["pipe it: patchbay chat - < FILE"],
-    });
-  const piped = readsStdin ? (await readAll(terminal.stdin)).trimEnd() : "";
+  const piped = readsStdin ? (await readTextArgument("-", "MESSAGE", terminal)).trimEnd() : "";
   const said = words.length === 0 ? piped : sentence(words, piped);
   const parts = await attachments(options, terminal);
   if (said.trim() === "" && parts.length === 0) {
@@ -139,12 +134,15 @@ function sentence(words: readonly string[], piped: string): string {
 async function attachments({ image = [], audio = [] }: ChatOptions, terminal: Terminal): Promise<readonly unknown[]> {
   const images = image.map(async (file) => {
     const type = typeOf(file, IMAGE_TYPES, "--image");
-    const url = `data:${type};base64,${(await read(file, terminal)).toString("base64")}`;
+    const url = `data:${type};base64,${(await readFileArgument(file, terminal)).toString("base64")}`;
     return { type: "image_url", image_url: { url } };
   });
   const sounds = audio.map(async (file) => {
     const format = typeOf(file, AUDIO_FORMATS, "--audio");
-    return { type: "input_audio", input_audio: { data: (await read(file, terminal)).toString("base64"), format } };
+    return {
+      type: "input_audio",
+      input_audio: { data: (await readFileArgument(file, terminal)).toString("base64"), format },
+    };
   });
   return Promise.all([...images, ...sounds]);
 }
@@ -157,28 +155,11 @@ function typeOf(file: string, types: Readonly<Record<string, string>>, option: s
 }
 
 async function schemaFormat(file: string, terminal: Terminal): Promise<unknown> {
-  const schema = await readJson(file, "--schema", terminal);
+  const schema = await readJsonFile(file, "--schema", terminal);
   const name = basename(file, extname(file))
     .replaceAll(/[^A-Za-z0-9_-]/gu, "_")
     .slice(0, 64);
   return { type: "json_schema", json_schema: { name: name === "" ? "answer" : name, schema, strict: true } };
-}
-
-async function readJson(file: string, option: string, terminal: Terminal): Promise<unknown> {
-  const source = file === "-" ? await readAll(terminal.stdin) : (await read(file, terminal)).toString("utf8");
-  try {
-    return JSON.parse(source);
-  } catch {
-    throw new CliError(EXIT.usage, `${option}: ${file === "-" ? "stdin" : file} is not JSON.`);
-  }
-}
-
-async function read(file: string, terminal: Terminal): Promise<Buffer> {
-  const path = resolve(terminal.cwd, file);
-  return readFile(path).catch((error: unknown) => {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    throw new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
-  });
 }
 
 async function reportEnd(document: unknown, terminal: Terminal): Promise<void> {

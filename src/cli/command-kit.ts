@@ -44,6 +44,22 @@ export function apiKeyOption(): Option {
 export function idempotencyKeyOption(): Option {
   return new Option("--idempotency-key <key>", "Key that makes sending again safe; made afresh when not given.");
 }
+export function workspaceOption(): Option {
+  return new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own.");
+}
+
+/** Each time it is given adds one. */
+export function repeatable(flags: string, description: string, choices?: readonly string[]): Option {
+  const among = choices === undefined ? "" : ` One of ${choices.join(", ")}.`;
+  return new Option(flags, `${description}${among} Repeatable.`).argParser(
+    (text: string, texts: string[] | undefined) => {
+      if (choices?.includes(text) === false)
+        throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
+      return [...(texts ?? []), text];
+    },
+  );
+}
+
 export function limitOption(description = "How many at most; 20 unless given."): Option {
   return new Option("--limit <n>", description).argParser(parseLimit);
 }

@@ -1,6 +1,5 @@
 // `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings (contract 5).
 import { setTimeout as wait } from "node:timers/promises";
-import { z } from "zod";
 import { type ExportFormat, type Job, job, type JobStatus, submittedJob } from "../contract/jobs.ts";
 import { reportAnswer } from "./answers.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
@@ -12,7 +11,8 @@ import {
   type Session,
   understood,
 } from "./gateway-session.ts";
-import { facts, printJson, printResult, table } from "./print.ts";
+import { type ListOptions, printList, readList } from "./lists.ts";
+import { facts, printJson, printResult } from "./print.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 import { printed, requestFields } from "./transcribe.ts";
@@ -21,8 +21,6 @@ const PATH = "/v1/transcription/jobs";
 /** The longest that a gateway holds a poll. */
 const HOLD_SECONDS = 60;
 const RECONNECT_MS = 1_000;
-const PAGE = 100;
-const USUAL_LINES = 20;
 
 export interface JobOptions extends GatewayOptions {
   readonly json?: boolean;
@@ -31,9 +29,8 @@ export interface SubmitOptions extends AudioOptions {
   readonly json?: boolean;
   readonly wait?: boolean;
 }
-export interface JobListOptions extends JobOptions {
+export interface JobListOptions extends JobOptions, ListOptions {
   readonly status?: JobStatus;
-  readonly limit?: number;
 }
 export interface JobResultOptions extends JobOptions {
   readonly format?: ExportFormat;
@@ -62,20 +59,14 @@ export async function submitJob(
 
 export async function listJobs(options: JobListOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const session = openSession(options, terminal, signal);
-  const wanted = options.limit ?? USUAL_LINES;
-  const found: Job[] = [];
-  let cursor: string | undefined;
-  do {
-    const limit = Math.min(PAGE, wanted - found.length);
-    const answer = await session.document(`${PATH}${queryOf({ status: options.status, limit, cursor })}`);
-    const page = understood(jobPage, answer, "list of jobs");
-    found.push(...page.data);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined && found.length < wanted);
-  if (options.json === true) return printJson(terminal, { object: "list", data: found, next_cursor: cursor ?? null });
-  if (found.length === 0) return say(terminal, "There are no such jobs. Submit one: patchbay jobs submit FILE");
-  const rows = found.map((one) => [one.job_id, stateOf(one), seconds(one), one.created_at, one.error?.code ?? ""]);
-  await write(terminal.stdout, table(["JOB", "STATE", "AUDIO S", "CREATED", "CODE"], rows));
+  const query = { status: options.status };
+  const list = await readList(session, { path: PATH, query, item: job, what: "list of jobs" }, options.limit);
+  const columns = {
+    head: ["JOB", "STATE", "AUDIO S", "CREATED", "CODE"],
+    row: (one: Job) => [one.job_id, stateOf(one), seconds(one), one.created_at, one.error?.code ?? ""],
+    nothing: "There are no such jobs. Submit one: patchbay jobs submit FILE",
+  };
+  await printList(terminal, list, columns, options);
 }
 
 export async function showJob(id: string, options: JobOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
@@ -134,8 +125,6 @@ export async function cancelJob(
     await say(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
   else if (found.status !== "cancelled") await say(terminal, "It had ended before; nothing was changed.");
 }
-
-const jobPage = z.object({ data: z.array(job), next_cursor: z.string().nullable() });
 
 async function untilEnded(session: Session, id: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
   const shows = terminal.stderr.isTTY === true;

@@ -1,5 +1,6 @@
 // The command line: what exists, its help, and how every outcome becomes an exit code.
 import { Command, CommanderError } from "commander";
+import { addKeys, addUsage } from "./admin-commands.ts";
 import { addChat } from "./chat-commands.ts";
 import { addListen, addTranscribe, addTranslate } from "./client-commands.ts";
 import { examples, type Run } from "./command-kit.ts";
@@ -88,6 +89,8 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
   addJobs(program, run);
   addListen(program, run);
   addRequests(program, run);
+  addUsage(program, run);
+  addKeys(program, run);
   addConfig(program, run);
   addOperations(program, run, operations);
   return program;

@@ -1,0 +1,18 @@
+// Asking before what cannot be undone: on a terminal only; elsewhere `--yes` must have said it.
+import { createInterface } from "node:readline/promises";
+import { EXIT } from "./exit-codes.ts";
+import { CliError, type Terminal, visible } from "./terminal.ts";
+
+export async function confirm(question: string, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  if (terminal.stdin.isTTY !== true)
+    throw new CliError(EXIT.usage, "This cannot be undone, and there is nobody to ask.", {
+      hints: ["say that it is meant: --yes"],
+    });
+  const reader = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  try {
+    const answer = await reader.question(`${visible(question)} [y/N] `, { signal });
+    if (!/^y(es)?$/iu.test(answer.trim())) throw new CliError(EXIT.usage, "Nothing was changed.");
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,68 @@
+// Lists of the API, page by page, as a table or as one document of the same shape.
+import { z } from "zod";
+import { queryOf, type Session, understood } from "./gateway-session.ts";
+import { printJson, table } from "./print.ts";
+import { say, type Terminal, write } from "./terminal.ts";
+
+const PAGE = 100;
+const USUAL_LINES = 20;
+
+export interface ListOptions {
+  readonly limit?: number;
+  readonly json?: boolean;
+}
+
+export interface ListRequest<T> {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly item: z.ZodType<T>;
+  /** As in "is no list of jobs". */
+  readonly what: string;
+}
+
+export interface ListPage<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+/** As many as are wanted, over as many pages as that takes. */
+export async function readList<T>(
+  session: Session,
+  request: ListRequest<T>,
+  wanted = USUAL_LINES,
+): Promise<ListPage<T>> {
+  const page = z.object({ data: z.array(request.item), next_cursor: z.string().nullable() });
+  const found: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const limit = Math.min(PAGE, wanted - found.length);
+    const query = queryOf({ ...request.query, limit, cursor: cursor ?? undefined });
+    const { data, next_cursor: next } = understood(
+      page,
+      await session.document(`${request.path}${query}`),
+      request.what,
+    );
+    found.push(...data);
+    cursor = next;
+  } while (cursor !== null && found.length < wanted);
+  return { data: found, next_cursor: cursor };
+}
+
+export interface Columns<T> {
+  readonly head: readonly string[];
+  readonly row: (item: T) => readonly string[];
+  /** What to say, and to do, where there is nothing. */
+  readonly nothing: string;
+}
+
+export async function printList<T>(
+  terminal: Terminal,
+  list: ListPage<T>,
+  { head, row, nothing }: Columns<T>,
+  options: ListOptions,
+): Promise<void> {
+  if (options.json === true) return printJson(terminal, { object: "list", ...list });
+  if (list.data.length === 0) return say(terminal, nothing);
+  await write(terminal.stdout, table(head, list.data.map(row)));
+  if (list.next_cursor !== null) await say(terminal, `There are more: --limit ${list.data.length * 2}`);
+}

@@ -1,0 +1,33 @@
+// Files and stdin that an option names.
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { EXIT } from "./exit-codes.ts";
+import { CliError, type Terminal } from "./terminal.ts";
+
+export async function readFileArgument(file: string, terminal: Terminal): Promise<Buffer> {
+  const path = resolve(terminal.cwd, file);
+  return readFile(path).catch((error: unknown) => {
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    throw new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
+  });
+}
+
+/** `-` is stdin; not where that is the keyboard. */
+export async function readTextArgument(file: string, option: string, terminal: Terminal): Promise<string> {
+  if (file !== "-") return (await readFileArgument(file, terminal)).toString("utf8");
+  if (terminal.stdin.isTTY === true)
+    throw new CliError(EXIT.usage, `${option}: \`-\` reads stdin, which is the keyboard here.`, {
+      hints: ["pipe it: patchbay … < FILE"],
+    });
+  return text(terminal.stdin);
+}
+
+export async function readJsonFile(file: string, option: string, terminal: Terminal): Promise<unknown> {
+  const source = await readTextArgument(file, option, terminal);
+  try {
+    return JSON.parse(source);
+  } catch {
+    throw new CliError(EXIT.usage, `${option}: ${file === "-" ? "stdin" : file} is not JSON.`);
+  }
+}

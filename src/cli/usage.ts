@@ -1,0 +1,110 @@
+// `patchbay usage`: what was used and what it cost (contract 9, 10), never two payers in one sum.
+import { z } from "zod";
+import { USAGE_GROUPS, type UsageReport, type UsageTable, usageReport, usageTable } from "../contract/usage.ts";
+import { type GatewayOptions, openSession, queryOf, understood } from "./gateway-session.ts";
+import { facts, printJson, printResult, table } from "./print.ts";
+import { say, type Terminal, write } from "./terminal.ts";
+
+export interface UsageOptions extends GatewayOptions {
+  /** As an administrator of this workspace; of the admin listener: only this one's. */
+  readonly workspace?: string;
+  /** Of all workspaces. */
+  readonly adminUrl?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly groupBy?: string;
+  readonly app?: string;
+  readonly key?: string;
+  readonly csv?: boolean;
+  readonly json?: boolean;
+  readonly output?: string;
+}
+
+export async function usage(options: UsageOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { adminUrl, workspace, from, to, groupBy, app, key } = options;
+  const isAdmin = adminUrl !== undefined || workspace !== undefined;
+  const session = openSession(
+    adminUrl === undefined ? options : { ...options, url: adminUrl },
+    terminal,
+    signal,
+    isAdmin ? "operator" : "app",
+  );
+  const place =
+    adminUrl !== undefined
+      ? "/admin/v1"
+      : workspace !== undefined
+        ? `/workspace/${encodeURIComponent(workspace)}`
+        : "/v1";
+  const query = queryOf({
+    from,
+    to,
+    group_by: groupBy,
+    app,
+    key,
+    workspace: adminUrl === undefined ? undefined : workspace,
+  });
+  if (options.csv === true) {
+    const response = await session.call(`${place}/usage${query}`, { headers: { accept: "text/csv" } });
+    return printResult(terminal, await response.text(), options.output);
+  }
+  const document = await session.document(`${place}/usage${query}`);
+  if (options.json === true)
+    return options.output === undefined
+      ? printJson(terminal, document)
+      : printResult(terminal, `${JSON.stringify(document, null, 2)}\n`, options.output);
+  const found = understood(z.union([usageReport, usageTable]), document, "table of usage");
+  await printResult(terminal, lines(found), options.output);
+  if ("budgets" in found) await write(terminal.stderr, budgetLines(found.budgets));
+  const { unresolved_chat: unresolved } = found;
+  if (unresolved.tokens > 0)
+    await say(
+      terminal,
+      `unresolved chats: ${unresolved.tokens} tokens, ${unresolved.charge_usd} USD, counted as spent`,
+    );
+}
+
+type Row = UsageTable["data"][number];
+type Amounts = Omit<UsageTable["totals"][number], "billing_class">;
+
+const AMOUNTS = ["CALLS", "FAILED", "AUDIO S", "TOKENS IN", "TOKENS OUT", "CHARGED USD", "LIST USD"] as const;
+
+/** Rows newest first, then a total for each who pays. */
+function lines({ data, totals, group_by: groups, from, to }: UsageTable): string {
+  if (data.length === 0) return `Nothing was used from ${from} to ${to}.\n`;
+  const shown = USAGE_GROUPS.filter((group) => groups.includes(group));
+  const head = [...shown.map((group) => group.toUpperCase()), "PAYS", ...AMOUNTS];
+  const rows = data.map((row) => [...shown.map((group) => cell(row, group)), row.billing_class, ...amountsOf(row)]);
+  const sums = totals.map((sum) => ["total", ...shown.slice(1).map(() => ""), sum.billing_class, ...amountsOf(sum)]);
+  return table(head, shown.length === 0 ? rows : [...rows, ...sums]);
+}
+
+function cell(row: Row, group: (typeof USAGE_GROUPS)[number]): string {
+  return row[group] ?? "-";
+}
+
+function amountsOf(amounts: Amounts): readonly string[] {
+  return [
+    String(amounts.attempts),
+    String(amounts.failed),
+    String(amounts.audio_seconds),
+    String(amounts.input_tokens),
+    String(amounts.output_tokens),
+    amounts.charge_usd,
+    // Some calls have no price that is known: the sum is at least this.
+    amounts.unpriced > 0 ? `>= ${amounts.list_usd}` : amounts.list_usd,
+  ];
+}
+
+function budgetLines(budgets: UsageReport["budgets"]): string {
+  return facts(
+    budgets.map((budget) => {
+      const { limit_usd: usd, limit_audio_seconds: seconds, limit_tokens: tokens } = budget;
+      const parts = [
+        ...(usd === null ? [] : [`${budget.spent_usd} of ${usd} USD`]),
+        ...(seconds === null ? [] : [`${budget.spent_audio_seconds} of ${seconds} s of audio`]),
+        ...(tokens === null ? [] : [`${budget.spent_tokens} of ${tokens} tokens`]),
+      ];
+      return [`budget (${budget.period})`, parts.join(", ")] as const;
+    }),
+  );
+}
