@@ -1,13 +1,15 @@
 // One option per field of a chat request (contract 7). A test compares this list with the schema.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
-import { type ChatFields, chatFields } from "../contract/chat.ts";
+import { chatFields } from "../contract/chat.ts";
 import { PROFILES } from "../contract/features.ts";
 import { repeatable } from "./command-kit.ts";
 import { descriptionOf } from "./transcription-options.ts";
 
+type ChatField = keyof typeof chatFields.shape;
+
 /** What each field is made of; `messages` also of the command's arguments. */
-export const CHAT_OPTIONS: Readonly<Record<keyof ChatFields, readonly string[]>> = {
+export const CHAT_OPTIONS: Readonly<Record<ChatField, readonly string[]>> = {
   messages: ["system", "image", "audio", "messages"],
   max_tokens: ["max-tokens"],
   temperature: ["temperature"],
@@ -98,7 +100,7 @@ function toolChoiceOf(text: string): unknown {
   return ["none", "auto", "required"].includes(text) ? text : { type: "function", function: { name: text } };
 }
 
-function doc(field: keyof ChatFields): string {
+function doc(field: ChatField): string {
   const shape: Readonly<Record<string, z.ZodType>> = chatFields.shape;
   const schema = shape[field];
   return schema === undefined ? "" : descriptionOf(schema as z.ZodOptional);
