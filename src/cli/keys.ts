@@ -1,13 +1,7 @@
 // `patchbay keys list|create|rotate|revoke`: API keys of a workspace, for its administrators and the operator (contract 2).
 import { type KeyView, keyView } from "../contract/keys.ts";
 import { confirm } from "./confirm.ts";
-import {
-  type GatewayOptions,
-  openSession,
-  type Session,
-  understood,
-  workspacePath,
-} from "./gateway-session.ts";
+import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "./gateway-session.ts";
 import { type ListOptions, printList, readList } from "./lists.ts";
 import { facts, printJson } from "./print.ts";
 import { readJsonFile } from "./read-argument.ts";

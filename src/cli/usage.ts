@@ -70,7 +70,7 @@ const AMOUNTS = ["CALLS", "FAILED", "AUDIO S", "TOKENS IN", "TOKENS OUT", "CHARG
 
 /** Rows newest first, then a total for each who pays. */
 function lines({ data, totals, group_by: groups, from, to }: UsageTable): string {
-  if (data.length === 0) return `Nothing was used from ${from} to ${to}.\n`;
+  if (data.length === 0) return `Nothing was used from ${from} until ${to}.\n`;
   const shown = USAGE_GROUPS.filter((group) => groups.includes(group));
   const head = [...shown.map((group) => group.toUpperCase()), "PAYS", ...AMOUNTS];
   const rows = data.map((row) => [...shown.map((group) => cell(row, group)), row.billing_class, ...amountsOf(row)]);

@@ -6,6 +6,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { operations } from "../../src/operations/operations.ts";
 import { chatAnswer } from "../../src/contract/chat.ts";
+import { keyView } from "../../src/contract/keys.ts";
+import { usageTable } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
@@ -214,3 +216,64 @@ const list = (...more: readonly string[]) =>
 async function until(is: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await is())) await turn();
 }
+
+test("contract 2: a key made on the command line works, is listed without its secret, and is refused once revoked", async () => {
+  const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
+  const made = await run(
+    "keys",
+    "create",
+    "--app",
+    "notes",
+    "--name",
+    "from-the-terminal",
+    "--scope",
+    "transcribe",
+    ...admin,
+  );
+  assert.equal(made.code, 0, made.err);
+  const secret = made.out.trim();
+  const id = /^key\s+(key_\S+)$/mu.exec(made.err)?.[1] ?? "";
+  assert.match(made.err, /^scopes\s+transcribe$/mu);
+  const audio = async () => (await postForm(gateway.origin, { key: secret })).status;
+  assert.equal(await audio(), 200);
+  const listed = await run("keys", "list", "--state", "active", ...admin);
+  assert.match(listed.out, new RegExp(`^${id} +from-the-terminal `, "mu"));
+  assert.ok(!listed.out.includes(secret));
+  // Nobody is there to be asked.
+  assert.equal((await run("keys", "revoke", id, ...admin)).code, 2);
+  assert.equal(await audio(), 200);
+  const revoked = await run("keys", "revoke", id, "--yes", ...admin);
+  assert.deepEqual([revoked.code, revoked.out], [0, "revoked\n"]);
+  assert.equal(await audio(), 401);
+  assert.equal((await run("keys", "revoke", "key_none", "--yes", ...admin)).code, 4);
+});
+
+test("contract 2: a key rotated on the command line hands over to the new one", async () => {
+  const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];
+  const made = keyView.parse(JSON.parse((await run("keys", "create", "--app", "notes", "--json", ...admin)).out));
+  const rotated = await run("keys", "rotate", made.id, "--overlap", "0", ...admin);
+  assert.equal(rotated.code, 0, rotated.err);
+  assert.match(rotated.err, new RegExp(`^replaces\\s+${made.id}$`, "mu"));
+  const status = async (key: string) => (await postForm(gateway.origin, { key })).status;
+  assert.deepEqual([await status(rotated.out.trim()), await status(made.secret ?? "")], [200, 401]);
+});
+
+test("contract 9: usage in lines, as CSV and as JSON; an app's key sees its own, an administrator the workspace's", async () => {
+  await postForm(gateway.origin);
+  const own = ["--url", gateway.origin, "--api-key", KEY];
+  assert.equal((await run("usage", "--group-by", "model", ...own)).code, 3);
+  const shown = await run("usage", "--group-by", "model", "--url", gateway.origin, "--api-key", SEEING_KEY);
+  assert.equal(shown.code, 0, shown.err);
+  assert.match(shown.out, /^MODEL +PAYS +CALLS +FAILED +AUDIO S/mu);
+  assert.match(shown.out, /^nova-3 +metered +\d+ /mu);
+  assert.match(shown.out, /^total +metered +\d+ /mu);
+  usageTable.parse(
+    JSON.parse(
+      (await run("usage", "--json", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY)).out,
+    ),
+  );
+  assert.match((await run("usage", "--csv", "--group-by", "day", ...own)).out, /^day,/u);
+  assert.equal((await run("usage", "--from", "yesterday", ...own)).code, 2);
+  const nothing = await run("usage", "--from", "2020-01-01", "--to", "2020-01-02", ...own);
+  assert.equal(nothing.out, "Nothing was used from 2020-01-01T00:00:00.000Z until 2020-01-03T00:00:00.000Z.\n");
+});
