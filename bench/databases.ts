@@ -9,7 +9,7 @@ export interface Databases extends AsyncDisposable {
 }
 
 export async function startDatabases(): Promise<Databases> {
-  const server = await startPostgresServer();
+  const server = await startPostgresServer({ commits: "kept" });
   let made = 0;
   return {
     pid: server.pid,

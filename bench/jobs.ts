@@ -54,7 +54,7 @@ export async function benchJobs(options: JobsBench): Promise<Report> {
 }
 
 async function measure(engine: (typeof ENGINES)[number], options: JobsBench): Promise<Figures> {
-  const postgres = engine === "postgres" ? await startPostgresServer() : null;
+  const postgres = engine === "postgres" ? await startPostgresServer({ commits: "kept" }) : null;
   try {
     await using standIn = await startStandIn();
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres?.url ?? null });

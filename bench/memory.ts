@@ -12,7 +12,7 @@ const LONGEST_SECONDS = 600;
 
 export async function benchMemory(options: { readonly sizeBytes: number; readonly uploads: number }): Promise<Report> {
   const { sizeBytes, uploads } = options;
-  const postgres = await startPostgresServer();
+  const postgres = await startPostgresServer({ commits: "kept" });
   try {
     await using standIn = await startStandIn();
     await using gateway = await startPatchbay({ providerUrl: standIn.origin, databaseUrl: postgres.url });

@@ -61,7 +61,7 @@ if (wants("postgres")) {
   const touching = files.filter((file) => reaches(file, DATABASE) && !EMBEDDED_ALONE.test(readFileSync(file, "utf8")));
   if (touching.length === 0) summaries.push("postgres: no test of these touches the database");
   else {
-    const server = await startPostgresServer();
+    const server = await startPostgresServer({ commits: "lost" });
     try {
       await runOn("postgres", touching, { DATABASE_URL: server.url });
     } finally {

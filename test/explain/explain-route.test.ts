@@ -192,7 +192,7 @@ async function freshProcess(
   const config = ["--config", join(dataDir, "patchbay.yaml"), "--json"];
   const commands = inputs.map((input) => ["route", "explain", ...input, ...config]);
   const running = promisify(execFile)(process.execPath, [program, ...(program === MAIN ? commands.flat() : [])], {
-    env: {},
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
     cwd: dataDir,
   });
   running.child.stdin?.end(JSON.stringify(commands));

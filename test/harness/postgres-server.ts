@@ -26,7 +26,15 @@ interface RunAs {
   readonly gid?: number;
 }
 
-export async function startPostgresServer(): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /**
+   * `kept`: each commit waits for the disk, as in production; what is measured is measured so. Unless given, no commit does: that would
+   * matter only where the machine itself is killed. `lost`: nor is anything written that only a crash of the server needs.
+   */
+  readonly commits?: "kept" | "lost";
+}
+
+export async function startPostgresServer({ commits }: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "patchbay-postgres-"));
   let server: ChildProcess | null = null;
   // Also when this process ends without waiting: nothing may stay behind.
@@ -63,8 +71,13 @@ export async function startPostgresServer(): Promise<PostgresServer> {
       runAs,
     );
     const port = await freePort();
-    // Only kill -9 of the machine would need fsync here.
-    const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "fsync=off"];
+    const settings = [
+      "listen_addresses=127.0.0.1",
+      "unix_socket_directories=",
+      "max_connections=200",
+      ...(commits === "kept" ? [] : ["fsync=off"]),
+      ...(commits === "lost" ? ["full_page_writes=off", "synchronous_commit=off", "autovacuum=off", "jit=off"] : []),
+    ];
     const launch = async (): Promise<ChildProcess> => {
       const started = spawn(
         join(bin, "postgres"),
