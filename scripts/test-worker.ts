@@ -1,7 +1,6 @@
 // One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
 // loaded already, and the embedded engine has been started. What a file does to the environment is undone after it.
 import { readFileSync, writeFileSync } from "node:fs";
-import { flushCompileCache } from "node:module";
 import { join, resolve } from "node:path";
 
 import { describe } from "node:test";
@@ -29,8 +28,6 @@ for (const [index, file] of files.entries()) {
   const { user, system } = process.cpuUsage(before);
   const took = { seconds: (performance.now() - started) / 1000, cpuSeconds: (user + system) / 1_000_000 };
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
-  // What was compiled for this file is there for the processes that others start.
-  flushCompileCache();
 }
 await endIdleEngines();
 clearInterval(stay);
