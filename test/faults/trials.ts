@@ -89,7 +89,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       "N jobs while workers are killed and frozen and the database restarts; always on a PostgreSQL server of its own",
     promises: ["R3", "R4", "R7"],
     defaultN: 5_000,
-    shortN: 300,
+    shortN: 150,
     run: runJobs,
   },
   zombies: {
