@@ -50,6 +50,27 @@ export function openSession(
   return { gateway, call, document: async (path, given) => readDocument(await call(path, given)) };
 }
 
+export interface PlaceOptions extends GatewayOptions {
+  /** As an administrator of this workspace. */
+  readonly workspace?: string;
+  /** As the operator, of the admin listener. */
+  readonly adminUrl?: string;
+}
+
+/** Of what an app, an administrator and the operator may each look at: below `place` it has the same name for all three. */
+export function openPlace(
+  options: PlaceOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): { readonly session: Session; readonly place: string } {
+  const { workspace, adminUrl } = options;
+  if (adminUrl !== undefined)
+    return { session: openSession({ ...options, url: adminUrl }, terminal, signal, "operator"), place: "/admin/v1" };
+  if (workspace === undefined) return { session: openSession(options, terminal, signal), place: "/v1" };
+  const place = `/workspace/${encodeURIComponent(workspace)}`;
+  return { session: openSession(options, terminal, signal, "operator"), place };
+}
+
 export async function readDocument(response: Response): Promise<unknown> {
   try {
     return JSON.parse(await response.text());

@@ -32,8 +32,9 @@ export function facts(rows: readonly (readonly [name: string, text: string | nul
   return shown.map(([name, text]) => `${name.padEnd(width)}${GAP}${text}`.trimEnd() + "\n").join("");
 }
 
-export function printJson(terminal: Terminal, document: unknown): Promise<void> {
-  return write(terminal.stdout, `${JSON.stringify(document, null, 2)}\n`);
+export function printJson(terminal: Terminal, document: unknown, output?: string): Promise<void> {
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  return output === undefined ? write(terminal.stdout, text) : printResult(terminal, text, output);
 }
 
 /** A result in the file that `-o` names, else on stdout; on a terminal without what would act there. */

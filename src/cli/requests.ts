@@ -1,17 +1,11 @@
 // `patchbay requests show ID`: why a request went where it went, from its record (contract 10). Names of providers are there only
 // for a key with the scope routing:read, and for administrators.
 import { requestRecord, type RecordedCandidateView, type RequestRecordView } from "../contract/requests.ts";
-import { openSession, understood } from "./gateway-session.ts";
+import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
 import { type Terminal, visible, write } from "./terminal.ts";
 
-export interface RequestOptions {
-  /** As an administrator of this workspace. */
-  readonly workspace?: string;
-  /** As the operator, of the admin listener. */
-  readonly adminUrl?: string;
+export interface RequestOptions extends PlaceOptions {
   readonly json?: boolean;
-  readonly url?: string;
-  readonly apiKey?: string;
 }
 
 export async function showRequest(
@@ -20,20 +14,7 @@ export async function showRequest(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { workspace, adminUrl } = options;
-  const isAdmin = adminUrl !== undefined || workspace !== undefined;
-  const session = openSession(
-    adminUrl === undefined ? options : { ...options, url: adminUrl },
-    terminal,
-    signal,
-    isAdmin ? "operator" : "app",
-  );
-  const place =
-    adminUrl !== undefined
-      ? "/admin/v1"
-      : workspace !== undefined
-        ? `/workspace/${encodeURIComponent(workspace)}`
-        : "/v1";
+  const { session, place } = openPlace(options, terminal, signal);
   const document = await session.document(`${place}/requests/${encodeURIComponent(id)}`);
   if (options.json === true) {
     await write(terminal.stdout, `${JSON.stringify(document)}\n`);

@@ -1,15 +1,12 @@
 // `patchbay usage`: what was used and what it cost (contract 9, 10), never two payers in one sum.
 import { z } from "zod";
 import { USAGE_GROUPS, type UsageReport, type UsageTable, usageReport, usageTable } from "../contract/usage.ts";
-import { type GatewayOptions, openSession, queryOf, understood } from "./gateway-session.ts";
+import { openPlace, type PlaceOptions, queryOf, understood } from "./gateway-session.ts";
 import { facts, printJson, printResult, table } from "./print.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
-export interface UsageOptions extends GatewayOptions {
-  /** As an administrator of this workspace; of the admin listener: only this one's. */
-  readonly workspace?: string;
-  /** Of all workspaces. */
-  readonly adminUrl?: string;
+/** Of the admin listener `workspace` means: only this one's. */
+export interface UsageOptions extends PlaceOptions {
   readonly from?: string;
   readonly to?: string;
   readonly groupBy?: string;
@@ -22,19 +19,7 @@ export interface UsageOptions extends GatewayOptions {
 
 export async function usage(options: UsageOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { adminUrl, workspace, from, to, groupBy, app, key } = options;
-  const isAdmin = adminUrl !== undefined || workspace !== undefined;
-  const session = openSession(
-    adminUrl === undefined ? options : { ...options, url: adminUrl },
-    terminal,
-    signal,
-    isAdmin ? "operator" : "app",
-  );
-  const place =
-    adminUrl !== undefined
-      ? "/admin/v1"
-      : workspace !== undefined
-        ? `/workspace/${encodeURIComponent(workspace)}`
-        : "/v1";
+  const { session, place } = openPlace(options, terminal, signal);
   const query = queryOf({
     from,
     to,
@@ -48,10 +33,7 @@ export async function usage(options: UsageOptions, terminal: Terminal, signal: A
     return printResult(terminal, await response.text(), options.output);
   }
   const document = await session.document(`${place}/usage${query}`);
-  if (options.json === true)
-    return options.output === undefined
-      ? printJson(terminal, document)
-      : printResult(terminal, `${JSON.stringify(document, null, 2)}\n`, options.output);
+  if (options.json === true) return printJson(terminal, document, options.output);
   const found = understood(z.union([usageReport, usageTable]), document, "table of usage");
   await printResult(terminal, lines(found), options.output);
   if ("budgets" in found) await write(terminal.stderr, budgetLines(found.budgets));
