@@ -161,7 +161,6 @@ async function take(
       receivedBytes += chunk.byteLength;
       await writer.write(chunk);
     }
-    if (receivedBytes !== sizeBytes) throw fetchFailed("truncated");
     return await writer.finish();
   } catch (error) {
     await writer.abort();
@@ -182,7 +181,7 @@ interface StopSignal extends Disposable {
 function createStop(callerSignal: AbortSignal): StopSignal {
   const controller = new AbortController();
   let why: GatewayError | null = null;
-  let timer: NodeJS.Timeout | null = null;
+  let timer: NodeJS.Timeout | undefined;
   const now = (reason: GatewayError): void => {
     why ??= reason;
     controller.abort();
@@ -191,7 +190,7 @@ function createStop(callerSignal: AbortSignal): StopSignal {
   const onCaller = (): void =>
     now(new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." }));
   if (callerSignal.aborted) onCaller();
-  callerSignal.addEventListener("abort", onCaller, { once: true });
+  callerSignal.addEventListener("abort", onCaller);
   return {
     signal: controller.signal,
     now,
@@ -200,7 +199,7 @@ function createStop(callerSignal: AbortSignal): StopSignal {
     },
     reason: () => why,
     [Symbol.dispose]: () => {
-      if (timer !== null) clearTimeout(timer);
+      clearTimeout(timer);
       callerSignal.removeEventListener("abort", onCaller);
     },
   };

@@ -47,14 +47,14 @@ export interface CallerWay {
 
 export function createCallerWay(guard: Guard | null): CallerWay {
   const underWay = new Set<Promise<unknown>>();
-  const clients = new Set<Client>();
+  const sockets = new Set<Socket>();
 
   const present = (): Guard => {
     if (guard === null) throw new Error("this way out has no resolver and no connector for callers' addresses");
     return guard;
   };
 
-  const dial = async ({ url, policy, signal }: Pick<CallerRequest, "url" | "policy" | "signal">) =>
+  const dial = async (url: string, policy: TargetPolicy, signal: AbortSignal | undefined) =>
     present()
       .dial(url, policy, signal)
       .catch((error: unknown) => {
@@ -64,16 +64,16 @@ export function createCallerWay(guard: Guard | null): CallerWay {
   const sendOne: Send = async (request, work) => {
     const { url: _url, policy: _policy, trust: _trust, ...rest } = request;
     const startedMs = performance.now();
-    const { target, socket } = await dial(request);
+    const { target, socket } = await dial(request.url, request.policy, request.signal);
     const client = new Client(target.url.origin, { ...HTTP_OPTIONS, connect: once(socket) });
-    clients.add(client);
+    sockets.add(socket);
     const leftMs = rest.timeoutMs === undefined ? {} : { timeoutMs: rest.timeoutMs - (performance.now() - startedMs) };
     try {
       return await work(client, { ...rest, ...leftMs, url: target.url, pathAndQuery: target.pathAndQuery });
     } finally {
-      await client.destroy();
-      clients.delete(client);
+      sockets.delete(socket);
       socket.destroy();
+      await client.destroy();
     }
   };
 
@@ -103,11 +103,7 @@ export function createCallerWay(guard: Guard | null): CallerWay {
       return opened.promise;
     },
     vetted: async ({ url, policy, trust: _trust, ...rest }) => {
-      const { target, socket } = await dial({
-        url,
-        policy,
-        ...(rest.signal === undefined ? {} : { signal: rest.signal }),
-      });
+      const { target, socket } = await dial(url, policy, rest.signal);
       return { ...rest, trust: "operator", url: target.url, connection: socket };
     },
     vet: async (url, policy) => {
@@ -116,7 +112,7 @@ export function createCallerWay(guard: Guard | null): CallerWay {
     judged: () => guard?.judged() ?? 0,
     close: ended,
     destroy: async () => {
-      for (const client of clients) void client.destroy();
+      for (const socket of sockets) socket.destroy();
       await ended();
     },
   };

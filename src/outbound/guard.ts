@@ -217,7 +217,7 @@ async function withDeadline<T>(
   };
   const timer = setTimeout(() => end(new Deadline("too late")), timeoutMs);
   const onAbort = (): void => end(signal?.reason);
-  signal?.addEventListener("abort", onAbort, { once: true });
+  signal?.addEventListener("abort", onAbort);
   try {
     signal?.throwIfAborted();
     return await Promise.race([work(stop.signal), late.promise]);

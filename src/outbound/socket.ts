@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
-import { OutboundError } from "./wire-call.ts";
+import { OutboundError, singleValues } from "./wire-call.ts";
 
 export interface SocketRequest {
   readonly trust: "operator";
@@ -100,7 +100,7 @@ class ClientSocket implements OutboundSocket {
     const opened = Promise.withResolvers<Opened>();
     const socket = this.#socket;
     socket.once("upgrade", (reply) => {
-      this.headers = headersOf(reply);
+      this.headers = singleValues(reply.headers);
     });
     socket.once("open", () => opened.resolve({ ok: true, socket: this }));
     socket.once("unexpected-response", (_request, reply) => {
@@ -123,7 +123,7 @@ class ClientSocket implements OutboundSocket {
   async #refused(reply: IncomingMessage): Promise<Opened> {
     const text = await readRefusal(reply);
     this.close();
-    return { ok: false, reply: { status: reply.statusCode ?? 0, headers: headersOf(reply), text } };
+    return { ok: false, reply: { status: reply.statusCode ?? 0, headers: singleValues(reply.headers), text } };
   }
 
   async send(frame: string | Uint8Array): Promise<void> {
@@ -228,12 +228,6 @@ async function readRefusal(reply: IncomingMessage): Promise<string> {
     if (sizeBytes > MAX_REFUSAL_BYTES) break;
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
-  );
 }
 
 function codeOf(error: Error): string | null {

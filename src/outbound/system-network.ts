@@ -13,16 +13,20 @@ const QUERY_TIMEOUT_MS = 1_500;
  * Asks the name servers directly: no hosts file, no search list (Kubernetes' `ndots:5` would try other names first), and a
  * query that hangs holds no thread. IPv4 first: it is there on every machine.
  */
-export function systemResolver(
-  options: { readonly servers?: readonly string[]; readonly queryTimeoutMs?: number } = {},
-): Resolve {
+export function systemResolver({
+  servers,
+  queryTimeoutMs = QUERY_TIMEOUT_MS,
+}: {
+  readonly servers?: readonly string[];
+  readonly queryTimeoutMs?: number;
+} = {}): Resolve {
   return async (name, signal) => {
     // RFC 6761, 6.3: these names are loopback whatever a server says.
     if (name === "localhost" || name.endsWith(".localhost")) return ["127.0.0.1", "::1"];
-    const resolver = new Resolver({ timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS, tries: 1 });
-    if (options.servers !== undefined) resolver.setServers(options.servers);
+    const resolver = new Resolver({ timeout: queryTimeoutMs, tries: 1 });
+    if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
-    signal.addEventListener("abort", cancel, { once: true });
+    signal.addEventListener("abort", cancel);
     try {
       const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       if (four.status === "rejected" && six.status === "rejected") throw four.reason;
@@ -34,7 +38,7 @@ export function systemResolver(
 }
 
 /** Certificates are always checked; `ca` adds to nothing and replaces the built-in roots, for tests with their own. */
-export function systemConnector(options: { readonly ca?: string } = {}): Connect {
+export function systemConnector({ ca }: { readonly ca?: string } = {}): Connect {
   return async ({ address, port, tlsName }, signal) => {
     const raw = await opened("connect", signal, connectTcp({ host: address, port, noDelay: true }), "connect");
     const { remoteAddress } = raw;
@@ -46,7 +50,7 @@ export function systemConnector(options: { readonly ca?: string } = {}): Connect
       // Said here, so that no environment variable says otherwise.
       rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ca,
     });
     return { socket: await opened("tls", signal, secure, "secureConnect"), remoteAddress };
   };
@@ -69,15 +73,11 @@ async function opened<S extends Socket>(
   socket.once(event, () => ready.resolve(socket));
   socket.on("error", fail);
   socket.once("close", fail);
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
   try {
     return await ready.promise;
-  } catch (error) {
-    socket.destroy();
-    throw error;
   } finally {
-    socket.off("close", fail);
     signal.removeEventListener("abort", stop);
   }
 }

@@ -43,7 +43,7 @@ export class WholeReply implements ReplyReader {
 
   fail(error: OutboundError): void {
     // A status of 400 and above is an answer, however little of its body came through; a cut success is not.
-    const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status > 0);
+    const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status !== 0);
     if (isAnswered && error.failure !== "aborted") this.end();
     else this.#settled.reject(error);
   }

@@ -1,5 +1,6 @@
 // One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in
 // common, and above all the certainty about whether any byte of it left (contract 1, "Definite and unknown outcomes").
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
 
@@ -62,7 +63,7 @@ export class WireCall {
   readonly #reader: ReplyReader;
   readonly #count: () => void;
   readonly #onAbort = (): void => this.stop("aborted");
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | null = null;
   #stopped: OutboundFailure | null = null;
   #dispatched = false;
@@ -80,7 +81,7 @@ export class WireCall {
     const { signal, timeoutMs } = this.#request;
     if (signal?.aborted) return this.stop("aborted");
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop("timeout"), timeoutMs);
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    signal?.addEventListener("abort", this.#onAbort);
     this.#dispatch(dispatcher);
   }
 
@@ -167,7 +168,7 @@ export class WireCall {
   }
 
   #release(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
 }
@@ -177,18 +178,17 @@ function asyncBody(chunks: AsyncIterable<Uint8Array>): Readable {
   return chunks as unknown as Readable;
 }
 
-function singleValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const single: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) single[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return single;
+/** One text for each: what came more than once is joined (RFC 9110, 5.3). */
+export function singleValues(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+  );
 }
 
 function codeOf(error: unknown): string | null {
   // undici 8 loses the code of its parser's errors; what they are about stands in their text alone.
   if (error instanceof errors.HTTPParserError)
     return /content-length|transfer-encoding/i.test(error.message) ? "HPE_CONTENT_LENGTH" : "HPE_MALFORMED";
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  const code = error instanceof Error && "code" in error && error.code;
   return typeof code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : null;
 }

@@ -1,11 +1,13 @@
 // Fetching `audio.url`: the behaviour rows of cases/ssrf.json with real servers on loopback behind an injected connector
 // (spec 4.4; contract 1, 6; reliability 4).
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { getEventListeners } from "node:events";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { mock, type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { pino } from "pino";
 import { createRemoteAudio, type FetchTimes, type RemoteAudio } from "../../src/audio/remote-audio.ts";
@@ -15,6 +17,7 @@ import { newId } from "../../src/contract/ids.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import { socketServer } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
+import { aWhile, impatient, soon } from "../outbound/soon.ts";
 
 const HOST = "media.allowed.example";
 const PUBLIC = "93.184.216.34";
@@ -30,9 +33,15 @@ interface SetUp {
   readonly answers?: Readonly<Record<string, Answer>>;
   readonly times?: Partial<FetchTimes>;
   readonly maxBytes?: number;
+  readonly hosts?: readonly string[];
+  /** Of the spool, for one recording. */
+  readonly memoryLimitBytes?: number;
 }
 
-async function setUp(t: TestContext, { answers = {}, times, maxBytes = 25_000_000 }: SetUp = {}) {
+async function setUp(
+  t: TestContext,
+  { answers = {}, times, maxBytes = 25_000_000, hosts = [HOST], memoryLimitBytes = 1_048_576 }: SetUp = {},
+) {
   const internet = pretendInternet();
   const paths: string[] = [];
   const server = await socketServer(t, (socket) => {
@@ -48,33 +57,33 @@ async function setUp(t: TestContext, { answers = {}, times, maxBytes = 25_000_00
       else socket.end(answer);
     });
   });
-  internet.name(HOST, [PUBLIC]);
+  for (const host of hosts) internet.name(host, [PUBLIC]);
   internet.server(PUBLIC, server);
   const directory = await mkdtemp(join(tmpdir(), "patchbay-remote-"));
-  const spool = await openSpool({ directory });
-  const outbound = createOutbound({ guard: internet });
+  const spool = await openSpool({ directory, memoryLimitBytes });
+  const outbound = impatient(createOutbound({ guard: internet }));
   t.after(async () => {
     await outbound.destroy();
     await spool.close();
-    await rm(directory, { recursive: true });
+    await rm(directory, { recursive: true, force: true });
   });
   const logs: string[] = [];
   const remote = createRemoteAudio({
     outbound,
     spool,
-    domainsOf: async () => [HOST],
+    domainsOf: async () => hosts,
     allowedPorts: [443],
     maxRedirects: 3,
     logger: pino({}, { write: (line: string) => logs.push(line) }),
     ...(times === undefined ? {} : { times }),
   });
   const fetchAudio = (url = URL_OF_AUDIO, signal = new AbortController().signal) =>
-    remote.download({ workspaceId: WORKSPACE, url, maxBytes, signal });
+    soon(remote.download({ workspaceId: WORKSPACE, url, maxBytes, signal }));
   const nothingLeft = async (): Promise<void> => {
     assert.equal(spool.bytesInFlight, 0, "bytes are left in the spool");
     assert.deepEqual(await readdir(directory), [], "a file is left in the spool");
   };
-  return { internet, outbound, remote, paths, logs, fetchAudio, nothingLeft };
+  return { internet, outbound, remote, paths, logs, directory, fetchAudio, nothingLeft };
 }
 
 /** `CODE reason`, or `CODE` where there is none. */
@@ -368,10 +377,11 @@ test("SSRF-336: one host is never asked for more than 16 files at once; the next
   const fetches = Array.from({ length: 16 }, () => verdict(fetchAudio()));
   await arrivals[15]?.promise;
   const hangUp = new AbortController();
-  const impatient = fetchAudio(URL_OF_AUDIO, hangUp.signal).catch((thrown: unknown) => thrown);
+  const hasty = fetchAudio(URL_OF_AUDIO, hangUp.signal).catch((thrown: unknown) => thrown);
   fetches.push(verdict(fetchAudio()));
   hangUp.abort();
-  assert.ok((await impatient) instanceof GatewayError);
+  assert.ok((await hasty) instanceof GatewayError);
+  await aWhile();
   assert.equal(waiting.length, 16);
   waiting[0]?.end(body("RIFF"));
   await arrivals[16]?.promise;
@@ -398,4 +408,145 @@ test("SSRF-411, SSRF-413, SSRF-414, SSRF-415: errors and logs hold no address, a
   const log = logs.join("\n");
   assert.match(log, /10\.9\.8\.7/, "the operator learns what was refused");
   assert.doesNotMatch(log, /canary|secret-path/);
+});
+
+test("SSRF-336: all hosts together are never asked for more than 64 files at once", async (t) => {
+  const hosts = Array.from({ length: 5 }, (_, index) => `m${index}.allowed.example`);
+  const waiting: Socket[] = [];
+  const all = Promise.withResolvers<void>();
+  const { fetchAudio } = await setUp(t, {
+    hosts,
+    answers: { "/a.wav": (socket) => void (waiting.push(socket) === 64 && all.resolve()) },
+  });
+  const fetches = Array.from({ length: 65 }, (_, index) =>
+    verdict(fetchAudio(`https://${hosts[Math.floor(index / 16)]}/a.wav`)),
+  );
+  await soon(all.promise);
+  await aWhile();
+  assert.equal(waiting.length, 64);
+  waiting[0]?.end(body("RIFF"));
+  while (waiting.length < 65) await aWhile();
+  for (const socket of waiting) socket.end(body("RIFF"));
+  assert.deepEqual(new Set(await Promise.all(fetches)), new Set(["allow"]));
+});
+
+function fakeClock(t: TestContext): void {
+  mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+  t.after(() => mock.timers.reset());
+}
+
+/** What became of it when everything that was under way has happened. */
+async function soFar(work: Promise<string>): Promise<string> {
+  await aWhile();
+  return Promise.race([work, Promise.resolve("waits")]);
+}
+
+test("reliability 4: 160 KiB in ten seconds are enough, and one byte less is not", async (t) => {
+  fakeClock(t);
+  const sent = Promise.withResolvers<Socket>();
+  const lengthBytes = 160 * 1024;
+  const head = `${OK}${WAV}Content-Length: ${lengthBytes + 4}\r\n\r\n`;
+  const first = (sizeBytes: number) => Buffer.concat([Buffer.from(head), Buffer.alloc(sizeBytes)]);
+  const { fetchAudio, nothingLeft } = await setUp(t, {
+    answers: {
+      "/a.wav": (socket) => void socket.write(first(lengthBytes), () => sent.resolve(socket)),
+      "/b.wav": (socket) => void socket.write(first(lengthBytes - 1), () => sent.resolve(socket)),
+    },
+    times: { totalMs: 3_600_000 },
+  });
+  const enough = verdict(fetchAudio());
+  const socket = await soon(sent.promise);
+  await aWhile();
+  mock.timers.tick(10_000);
+  socket.end("RIFF");
+  assert.equal(await enough, "allow");
+  const tooSlow = verdict(fetchAudio(`https://${HOST}/b.wav`));
+  await aWhile();
+  mock.timers.tick(9_999);
+  assert.equal(await soFar(tooSlow), "waits");
+  mock.timers.tick(1);
+  assert.equal(await tooSlow, "AUDIO_FETCH_FAILED stalled");
+  await nothingLeft();
+});
+
+for (const [maxBytes, limitMs] of [
+  [1_000, 1_000],
+  [25_000_000, 1_000],
+  [50_000_000, 2_000],
+] as const)
+  test(`reliability 4: ${maxBytes} bytes have ${limitMs / 1_000} times the whole time`, async (t) => {
+    fakeClock(t);
+    const { fetchAudio, nothingLeft } = await setUp(t, {
+      answers: { "/a.wav": (socket) => void socket.write(`${OK}${WAV}Content-Length: 9\r\n\r\n`) },
+      times: { totalMs: 1_000, headMs: 3_600_000, windowMs: 3_600_000 },
+      maxBytes,
+    });
+    const fetching = verdict(fetchAudio());
+    await aWhile();
+    mock.timers.tick(limitMs - 1);
+    assert.equal(await soFar(fetching), "waits");
+    mock.timers.tick(1);
+    assert.equal(await fetching, "AUDIO_FETCH_FAILED timeout");
+    await nothingLeft();
+  });
+
+test("reliability 4: a fetch that is over has neither a timer nor a listener any more, however it ended", async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const { fetchAudio, outbound } = await setUp(t, {
+    answers: { "/a.wav": body("RIFF"), "/b.wav": `${OK}${WAV}Content-Length: 9\r\n\r\nRIFF` },
+  });
+  const { signal } = new AbortController();
+  const before = timers();
+  assert.equal(await verdict(fetchAudio(URL_OF_AUDIO, signal)), "allow");
+  assert.equal(await verdict(fetchAudio(`https://${HOST}/b.wav`, signal)), "AUDIO_FETCH_FAILED truncated");
+  await outbound.close();
+  assert.deepEqual([timers(), getEventListeners(signal, "abort").length], [before, 0]);
+});
+
+test("contract 3: what its caller gave up before it began is not fetched", async (t) => {
+  const { fetchAudio, internet, nothingLeft } = await setUp(t, { answers: { "/a.wav": body("RIFF") } });
+  const error = await fetchAudio(URL_OF_AUDIO, AbortSignal.abort()).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof GatewayError);
+  assert.deepEqual([error.code, internet.lookups.length, internet.dialled.length], ["REQUEST_TIMEOUT", 0, 0]);
+  await nothingLeft();
+});
+
+test("contract 6: a submission is judged as its fetch will be, and one that breaks a rule goes no further", async (t) => {
+  const { remote, paths } = await setUp(t);
+  const check = (url: string) =>
+    soon(remote.check({ workspaceId: WORKSPACE, url })).then(
+      () => "allow",
+      (error: unknown) => (error instanceof GatewayError ? error.details?.["reason"] : String(error)),
+    );
+  assert.equal(await check(URL_OF_AUDIO), "allow");
+  assert.equal(await check("https://other.example/a.wav"), "host_not_allowed");
+  assert.equal(await check(`http://${HOST}/a.wav`), "scheme");
+  assert.deepEqual(paths, []);
+});
+
+test("spec 4.4: the operator reads which host was not fetched from and why; of the path only a fingerprint", async (t) => {
+  const { remote, logs, fetchAudio } = await setUp(t);
+  await verdict(fetchAudio(`https://${HOST}/some/name.wav?sig=1`));
+  await soon(remote.check({ workspaceId: WORKSPACE, url: "not a URL" })).catch(() => null);
+  await soon(remote.check({ workspaceId: WORKSPACE, url: "https://other.example/a.wav" })).catch(() => null);
+  const told = logs.map((line) => {
+    const { code, reason, host, path_sha256, detail } = JSON.parse(line) as Record<string, unknown>;
+    return [code, reason, host, path_sha256, detail];
+  });
+  const fingerprint = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 12);
+  assert.deepEqual(told, [
+    ["AUDIO_FETCH_FAILED", "http_status", HOST, fingerprint("/some/name.wav"), null],
+    ["AUDIO_URL_REJECTED", "malformed", null, null, "not a plain https URL"],
+    ["AUDIO_URL_REJECTED", "host_not_allowed", "other.example", fingerprint("/a.wav"), "other.example"],
+  ]);
+});
+
+test("reliability 4: a disk that takes nothing ends the fetch as what it is, and is not told of as the server's fault", async (t) => {
+  const { fetchAudio, directory, logs } = await setUp(t, {
+    answers: { "/a.wav": body("R".repeat(100_000)) },
+    memoryLimitBytes: 1_000,
+  });
+  await rm(directory, { recursive: true });
+  const error = await fetchAudio().catch((thrown: unknown) => thrown);
+  assert.deepEqual([String(error), logs], ["Error: the spool file could not be written", []]);
 });

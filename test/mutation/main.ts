@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { seeded } from "../faults/seeded.ts";
 import { startPostgresServer } from "../harness/postgres-server.ts";
+import { DOES_NOT_COME } from "../outbound/soon.ts";
 import { mutantsOf } from "./changes.ts";
 import { type Trial, type Tried, tryAll } from "./pool.ts";
 import { sameness } from "./same.ts";
@@ -46,9 +47,15 @@ async function run(name: string, subjects: readonly Subject[]): Promise<void> {
   for (const subject of subjects) {
     const source = await readFile(subject.file, "utf8");
     sources.set(subject.file, source);
-    for (const mutant of mutantsOf(source, subject.besides ?? []))
-      if (sameness(subject.file, mutant) === null) all.push({ subject, mutant });
-      else same += 1;
+    for (const mutant of mutantsOf(source, subject.besides ?? [])) {
+      const why = sameness(subject.file, mutant);
+      if (why === null) {
+        all.push({ subject, mutant });
+        continue;
+      }
+      same += 1;
+      console.log(`left out  ${subject.file}:${mutant.line} ${why}\n          + ${mutant.after}`);
+    }
   }
   const chosen = values.n === undefined ? all : sample(all, Number(values.n));
   const tried: Tried[] = [];
@@ -63,10 +70,12 @@ async function run(name: string, subjects: readonly Subject[]): Promise<void> {
   }
   const { killed, count, share } = score(tried);
   const endless = tried.filter(({ answer }) => answer.verdict === "endless").length;
+  const late = tried.filter(({ answer }) => answer.error?.includes(DOES_NOT_COME) === true).length;
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
   const out = values.n === undefined ? "" : `, out of ${all.length}, seed ${values.seed}`;
   console.log(
-    `mutation ${name}: ${killed} of ${count} killed, ${share} %${bound(killed, count)}, ${endless} of them without end${out}; ` +
+    `mutation ${name}: ${killed} of ${count} killed, ${share} %${bound(killed, count)}, ${endless} of them without end, ` +
+      `${late} because what a test waited for did not come${out}; ` +
       `${same} that change nothing left out; ${seconds} s\n`,
   );
 }

@@ -17,7 +17,12 @@ const ROUTING = [
   "test/routing/live-audio.test.ts",
   "test/routing/model-limits.test.ts",
 ];
-const WAY_OUT = ["test/outbound/caller.test.ts", "test/outbound/dial.test.ts", "test/outbound/stream.test.ts"];
+const WAY_OUT = [
+  "test/outbound/scripted.test.ts",
+  "test/outbound/caller.test.ts",
+  "test/outbound/dial.test.ts",
+  "test/outbound/stream.test.ts",
+];
 const SLOTS = ["test/idempotency/idempotency.test.ts"];
 
 /** Promises of reliability 4 and 8 (R1, R2, R8): at least 90 % of each are to be noticed. */

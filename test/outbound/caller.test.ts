@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { Socket } from "node:net";
-import { type TestContext, test } from "node:test";
+import { mock, type TestContext, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { Client } from "undici";
 import {
   type CallerRequest,
   ConnectFailure,
@@ -16,13 +17,14 @@ import { refusalOf } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { httpServer, readAll, socketServer } from "./loopback.ts";
 import { type PretendInternet, pretendInternet } from "./pretend-internet.ts";
+import { aWhile, impatient, soon } from "./soon.ts";
 
 const PUBLIC = "93.184.216.34";
 const HOOK = "https://hooks.example/in?x=%2F'";
 
 async function setUp(t: TestContext) {
   const internet = pretendInternet();
-  const outbound = createOutbound({ guard: internet });
+  const outbound = impatient(createOutbound({ guard: internet }));
   t.after(() => outbound.destroy());
   return { internet, outbound };
 }
@@ -116,7 +118,7 @@ test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connecti
   const reply = await outbound.exchange(post());
   assert.equal(reply.status, 200);
   assert.ok(reply.text.length <= 16 * 1024);
-  await closed.promise;
+  await soon(closed.promise);
 });
 
 test("contract 6: a receiver that never answers is a timeout after the first byte, one that cannot be reached before it", async (t) => {
@@ -194,7 +196,7 @@ test("closing waits for requests under way, destroying cuts them", async (t) => 
   const arrived = Promise.withResolvers<() => void>();
   receiver(internet, await httpServer(t, (_request, response) => arrived.resolve(() => response.writeHead(204).end())));
   const answered = outbound.exchange(post());
-  const answer = await arrived.promise;
+  const answer = await soon(arrived.promise);
   let closed = false;
   const closing = outbound.close().then(() => (closed = true));
   // Time enough for the pool of the operator's addresses, where nothing is under way.
@@ -208,7 +210,7 @@ test("closing waits for requests under way, destroying cuts them", async (t) => 
   const asked = Promise.withResolvers<void>();
   receiver(second.internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
   const cut = failureOf(second.outbound.exchange(post()));
-  await asked.promise;
+  await soon(asked.promise);
   await second.outbound.destroy();
   assert.ok((await cut) instanceof OutboundError);
 });
@@ -240,16 +242,22 @@ test("contract 7: a stream from somebody else's address is read as it comes, and
     assert.equal(Buffer.from(chunk).toString(), "hello");
     break;
   }
-  await gone;
+  await soon(gone);
 });
 
 test("contract 7: a stream that nobody reads is let go of when its time is over, or when nobody wants it any more", async (t) => {
-  const timed = await openedStream(t, { timeoutMs: 300 });
-  await timed.gone;
+  mock.timers.enable({ apis: ["setTimeout"] });
+  t.after(() => mock.timers.reset());
+  const timed = await openedStream(t, { timeoutMs: 60_000 });
+  mock.timers.tick(60_000);
+  await soon(timed.gone);
+  await timed.outbound.close();
   const wanted = new AbortController();
-  const { gone } = await openedStream(t, { signal: wanted.signal });
+  const { gone, outbound } = await openedStream(t, { signal: wanted.signal });
   wanted.abort();
-  await gone;
+  await soon(gone);
+  await outbound.close();
+  assert.equal(getEventListeners(wanted.signal, "abort").length, 0);
 });
 
 test("contract 7: a stream is no way round the guard", async (t) => {
@@ -272,7 +280,7 @@ test("contract 6: the connection of a reply that is received is gone when it was
     return reply.status;
   });
   assert.equal(status, 200);
-  await gone.promise;
+  await soon(gone.promise);
   await outbound.close();
 });
 
@@ -333,7 +341,7 @@ test("destroying is over only when what it cut has ended", async (t) => {
   const cut = outbound.exchange(post()).catch(() => {
     ended = true;
   });
-  await asked.promise;
+  await soon(asked.promise);
   await outbound.destroy();
   assert.equal(ended, true);
   await cut;
@@ -348,9 +356,9 @@ test("destroying waits for a connection that is being opened too, and for what i
     opening.resolve();
     return refused.promise;
   };
-  const outbound = createOutbound({ guard: { ...internet, connect } });
+  const outbound = impatient(createOutbound({ guard: { ...internet, connect } }));
   const sending = failureOf(outbound.exchange(post()));
-  await opening.promise;
+  await soon(opening.promise);
   let isDestroyed = false;
   const destroying = outbound.destroy().then(() => (isDestroyed = true));
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -396,7 +404,7 @@ test("contract 1: a connection that is gone before the request is sent is not re
     given.push(socket);
     return { socket, remoteAddress: address };
   };
-  const gone = createOutbound({ guard: { ...internet, connect } });
+  const gone = impatient(createOutbound({ guard: { ...internet, connect } }));
   t.after(() => gone.destroy());
   const error = await failureOf(gone.exchange(post({ timeoutMs: 60_000 })));
   assert.ok(error instanceof OutboundError);
@@ -404,8 +412,54 @@ test("contract 1: a connection that is gone before the request is sent is not re
   assert.deepEqual([gone.dispatched(), outbound.judged()], [0, 0]);
 });
 
-test("reliability 6: a request to somebody else's address that is over is forgotten", async (t) => {
+test("contract 6: what the way to an address took is part of a request's time", async (t) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  let nowMs = 1_000_000;
+  mock.method(performance, "now", () => nowMs);
+  t.after(() => mock.reset());
+  const internet = pretendInternet();
+  const connect: PretendInternet["connect"] = (target, signal) => {
+    nowMs += 400;
+    return internet.connect(target, signal);
+  };
+  const outbound = impatient(createOutbound({ guard: { ...internet, connect } }));
+  t.after(() => outbound.destroy());
+  const asked = Promise.withResolvers<void>();
+  receiver(internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
+  let isOver = false;
+  const sending = failureOf(outbound.exchange(post({ timeoutMs: 1_000 }))).finally(() => (isOver = true));
+  await soon(asked.promise);
+  mock.timers.tick(599);
+  await aWhile();
+  assert.equal(isOver, false);
+  mock.timers.tick(1);
+  const error = await sending;
+  assert.ok(error instanceof OutboundError);
+  assert.deepEqual([error.failure, error.dispatched], ["timeout", true]);
+});
+
+test("reliability 6: a client that cannot be put away costs its request alone: whoever destroys the way out is not kept, and nothing is left uncaught", async (t) => {
   const { internet, outbound } = await setUp(t);
+  mock.method(Client.prototype, "destroy", async () => Promise.reject(new Error("stuck")));
+  t.after(() => mock.reset());
+  const asked = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const url = await socketServer(t, (socket) => {
+    socket.once("data", () => asked.resolve());
+    socket.once("close", () => closed.resolve());
+  });
+  receiver(internet, url);
+  const cut = failureOf(outbound.exchange(post()));
+  await soon(asked.promise);
+  await outbound.destroy();
+  assert.match(String(await cut), /stuck/);
+  await soon(closed.promise);
+});
+
+test("reliability 6: a request to somebody else's address that is over is forgotten", async (t) => {
+  const { internet } = await setUp(t);
+  const outbound = createOutbound({ guard: internet });
+  t.after(() => outbound.destroy());
   receiver(internet, await httpServer(t, (_request, response) => void response.end()));
   const forgotten: WeakRef<object>[] = [];
   for (let round = 0; round < 5; round++) {

@@ -4,12 +4,13 @@ import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createOutbound, type Outbound, OutboundError, type StreamRequest } from "../../src/outbound/dial.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
+import { impatient, soon } from "./soon.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
 function outboundFor(t: TestContext): Outbound {
-  const outbound = createOutbound();
+  const outbound = impatient(createOutbound());
   t.after(() => outbound.destroy());
   return outbound;
 }
@@ -122,7 +123,7 @@ test("the caller's signal ends a wait at once and closes the socket", async (t) 
   const { body } = await outboundFor(t).open(post(url, { signal: hangUp.signal }));
   const error = await failureOf(textOf(body, () => setImmediate(() => hangUp.abort())));
   assert.deepEqual([error.failure, error.dispatched], ["aborted", true]);
-  await closed.promise;
+  await soon(closed.promise);
 });
 
 test("what was sent before the caller's signal is not handed over after it", async (t) => {
@@ -138,7 +139,7 @@ test("leaving the loop closes the connection of a reply that goes on", async (t)
   const url = await serverOf(t, (socket) => socket.once("close", () => closed.resolve()), "one");
   const { body } = await outboundFor(t).open(post(url));
   for await (const _ of body) break;
-  await closed.promise;
+  await soon(closed.promise);
 });
 
 test("leaving the loop at a reply's last event keeps its connection for the next request", async (t) => {

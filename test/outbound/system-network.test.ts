@@ -1,7 +1,7 @@
 // The real connector behind the real guard, with real TLS on loopback (reliability 4): the name's certificate is demanded
 // from the vetted address, whatever the environment says.
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -11,6 +11,7 @@ import { ownAddresses, systemConnector, systemResolver } from "../../src/outboun
 import { webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { canaryPort } from "../harness/canary.ts";
 import { httpServer, refusingUrl, socketServer } from "./loopback.ts";
+import { soon } from "./soon.ts";
 
 const TLS = new URL("../fixtures/tls/", import.meta.url);
 const pem = (name: string): string => readFileSync(new URL(name, TLS), "utf8");
@@ -20,16 +21,28 @@ const POLICY = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["127.0.0.0
 
 async function tlsServer(t: TestContext) {
   const names: unknown[] = [];
-  const server = createServer({ cert: pem("server.pem"), key: pem("server.key") }, (socket: TLSSocket) => {
-    names.push(socket.servername);
-    socket.on("error", () => {});
-    socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"));
-  });
+  /** As the client's hello had them: of an address there is none. */
+  const hellos: string[] = [];
+  const server = createServer(
+    {
+      cert: pem("server.pem"),
+      key: pem("server.key"),
+      SNICallback: (name, done) => {
+        hellos.push(name);
+        done(null);
+      },
+    },
+    (socket: TLSSocket) => {
+      names.push(socket.servername);
+      socket.on("error", () => {});
+      socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"));
+    },
+  );
   server.on("tlsClientError", () => {});
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.after(() => server.close());
-  return { port: (server.address() as AddressInfo).port, names };
+  return { port: (server.address() as AddressInfo).port, names, hellos };
 }
 
 function outboundFor(t: TestContext, options: { readonly ca?: string; readonly connectTimeoutMs?: number } = {}) {
@@ -52,13 +65,14 @@ async function stageOf(exchange: Promise<unknown>): Promise<string> {
 }
 
 test("reliability 4: the vetted address is dialled, with the name in SNI and its certificate demanded", async (t) => {
-  const { port, names } = await tlsServer(t);
+  const { port, names, hellos } = await tlsServer(t);
   const get = outboundFor(t, { ca: pem("ca.pem") });
   assert.equal((await get(`https://${HOST}:${port}/`)).status, 204);
   assert.deepEqual(names, [HOST]);
   assert.equal(await stageOf(get(`https://other.example:${port}/`)), "tls");
   // A literal's certificate would have to name the address.
   assert.equal(await stageOf(get(`https://127.0.0.1:${port}/`)), "tls");
+  assert.deepEqual(hellos, [HOST, "other.example"]);
 });
 
 test("reliability 4: a certificate of an unknown authority is refused, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async (t) => {
@@ -93,8 +107,38 @@ test("SSRF-331: a handshake that stalls counts into the connect deadline; a refu
   });
   const get = outboundFor(t, { connectTimeoutMs: 60 });
   assert.equal(await stageOf(get(`https://${HOST}:${silent.port}/`)), "timeout");
-  await closed.promise;
+  await soon(closed.promise);
   assert.equal(await stageOf(get(`https://${HOST}:${(await refusingUrl()).port}/`)), "connect");
+});
+
+test("reliability 4: nothing is dialled for whoever gave up, and who gives up in the handshake is not kept by it", async (t) => {
+  const arrived = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const silent = await socketServer(t, (socket) => {
+    // The hello of the handshake, which nobody answers.
+    socket.once("data", () => arrived.resolve());
+    socket.on("close", () => closed.resolve());
+  });
+  const connect = systemConnector();
+  const target = { address: "127.0.0.1", port: Number(silent.port), tlsName: HOST };
+  assert.equal(await stageOf(soon(connect({ ...target, tlsName: null }, AbortSignal.abort()))), "connect");
+  const stop = new AbortController();
+  const connecting = stageOf(soon(connect(target, stop.signal)));
+  await soon(arrived.promise);
+  stop.abort();
+  assert.equal(await connecting, "tls");
+  await soon(closed.promise);
+});
+
+test("reliability 4: a connection that stands is no longer cut by what would have stopped its opening", async (t) => {
+  const silent = await socketServer(t, (socket) => void socket.resume());
+  const stop = new AbortController();
+  const target = { address: "127.0.0.1", port: Number(silent.port), tlsName: null };
+  const { socket } = await soon(systemConnector()(target, stop.signal));
+  t.after(() => socket.destroy());
+  assert.equal(getEventListeners(stop.signal, "abort").length, 0);
+  stop.abort();
+  assert.equal(socket.destroyed, false);
 });
 
 test("SSRF-317, SSRF-322: literals and loopback names are judged before any socket", async (t) => {

@@ -1,5 +1,6 @@
 // The real resolver against a name server of the test's own (reliability 4: one set of queries, absolute names, a deadline).
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 import { systemResolver } from "../../src/outbound/system-network.ts";
 import { nameServer } from "./name-server.ts";
@@ -25,10 +26,14 @@ test("reliability 4: a name with one kind of addresses has those; none at all, o
 });
 
 test("reliability 4: a server silent about one kind does not cost the answers to the other", async (t) => {
-  const { server } = await nameServer(t, (_name, type) => (type === "A" ? ["1.1.1.1"] : "silence"));
-  assert.deepEqual(await systemResolver({ servers: [server], queryTimeoutMs: 100 })("media.example", never), [
+  const { asked, server } = await nameServer(t, (_name, type) => (type === "A" ? ["1.1.1.1"] : "silence"));
+  const { signal } = new AbortController();
+  assert.deepEqual(await systemResolver({ servers: [server], queryTimeoutMs: 100 })("media.example", signal), [
     "1.1.1.1",
   ]);
+  // Once each: the guard has the time of one question alone.
+  assert.deepEqual(asked.toSorted(), ["A media.example", "AAAA media.example"]);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("SSRF-315: a query is cancelled when the guard gives up", async (t) => {
@@ -37,7 +42,15 @@ test("SSRF-315: a query is cancelled when the guard gives up", async (t) => {
     stop.abort();
     return "silence";
   });
-  await assert.rejects(systemResolver({ servers: [server] })("media.example", stop.signal));
+  await assert.rejects(systemResolver({ servers: [server] })("media.example", stop.signal), { code: "ECANCELLED" });
+});
+
+test("reliability 4: who names no servers has those of the system asked", async () => {
+  const stop = new AbortController();
+  const asking = systemResolver()("nowhere.invalid", stop.signal);
+  stop.abort();
+  // The system's own answer would do as well; only a complaint about no servers would not.
+  await assert.rejects(asking, { code: /^E[A-Z]+$/ });
 });
 
 test("RFC 6761: localhost is loopback, and no server is asked", async (t) => {

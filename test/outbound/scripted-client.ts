@@ -1,0 +1,50 @@
+// An HTTP client whose socket a test plays: it says of a request what it is told to, in any order and at any moment, and
+// writes down what it is asked to do.
+import type { IncomingHttpHeaders } from "node:http";
+import { Dispatcher } from "undici";
+
+export class ScriptedClient extends Dispatcher {
+  /** `pause`, `resume` and `abort`, as they were asked for. */
+  readonly asked: string[] = [];
+  readonly requests: Dispatcher.DispatchOptions[] = [];
+  readonly #controller: Dispatcher.DispatchController = {
+    aborted: false,
+    paused: false,
+    reason: null,
+    abort: () => void this.asked.push("abort"),
+    pause: () => void this.asked.push("pause"),
+    resume: () => void this.asked.push("resume"),
+  };
+  #handler: Dispatcher.DispatchHandler | null = null;
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    this.requests.push(options);
+    this.#handler = handler;
+    return true;
+  }
+
+  start(): void {
+    this.#told.onRequestStart?.(this.#controller, null);
+  }
+
+  head(status: number, headers: IncomingHttpHeaders = {}): void {
+    this.#told.onResponseStart?.(this.#controller, status, headers);
+  }
+
+  data(chunk: string | Buffer): void {
+    this.#told.onResponseData?.(this.#controller, Buffer.from(chunk));
+  }
+
+  end(): void {
+    this.#told.onResponseEnd?.(this.#controller, {});
+  }
+
+  fail(error: Error): void {
+    this.#told.onResponseError?.(this.#controller, error);
+  }
+
+  get #told(): Dispatcher.DispatchHandler {
+    if (this.#handler === null) throw new Error("nothing was asked of this client");
+    return this.#handler;
+  }
+}
