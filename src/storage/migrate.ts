@@ -4,6 +4,11 @@ import { Migrator } from "kysely/migration";
 import { MIGRATIONS } from "./migrations/list.ts";
 
 export async function migrate<T>(db: Kysely<T>): Promise<void> {
+  const { unknown } = await migrationState(db);
+  if (unknown.length > 0)
+    throw new Error(
+      `The database belongs to a newer version of patchbay (it has ${unknown.join(", ")}); this one changed nothing. Start the newer version, or restore a backup made before the update.`,
+    );
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...MIGRATIONS }) },

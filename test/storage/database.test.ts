@@ -30,6 +30,14 @@ test("architecture Engines: migrating a migrated database changes nothing", asyn
   assert.deepEqual(after.rows, before.rows);
 });
 
+test("architecture Engines: a database of a newer version is refused by its name, and stays as it is", async () => {
+  const name = "9999-of-a-later-version";
+  await sql`insert into kysely_migration (name, timestamp) values (${name}, '2027-01-01')`.execute(database.db);
+  await assert.rejects(migrate(database.db), new RegExp(`newer version of patchbay \\(it has ${name}\\)`, "u"));
+  await sql`delete from kysely_migration where name = ${name}`.execute(database.db);
+  await migrate(database.db);
+});
+
 test("architecture Engines: processes that start at once migrate once", async () => {
   const handles = await Promise.all(Array.from({ length: 4 }, () => database.openSecond()));
   await sql`drop schema public cascade`.execute(database.db);
