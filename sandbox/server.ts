@@ -50,6 +50,9 @@ export interface Sandbox {
   waitForCall(predicate: (call: SandboxCall) => boolean, timeoutMs?: number): Promise<SandboxCall>;
   addFault(rule: FaultRule): void;
   clearFaults(): void;
+  /** What is in force, with the times that are left. */
+  faults(): readonly FaultRule[];
+  replaceFaults(rules: readonly FaultRule[]): void;
   close(): Promise<void>;
 }
 
@@ -111,6 +114,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     waitForCall: (predicate, timeoutMs = WAIT_MS) => log.waitFor(predicate, timeoutMs),
     addFault: faults.add,
     clearFaults: () => faults.replaceAll([]),
+    faults: faults.list,
+    replaceFaults: faults.replaceAll,
     close: async () => {
       closing.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

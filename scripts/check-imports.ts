@@ -63,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "requests",
   ],
   config: ["contract", "lib", "auth/key-format.ts", "providers/provider.ts", "providers/registry.ts"],
-  cli: ["contract", "lib", "config"],
+  cli: ["contract", "lib", "config", "webhooks/verify.ts"],
   telemetry: [
     "contract",
     "lib",

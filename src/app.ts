@@ -17,7 +17,7 @@ import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
 import { openAccounts, SWEEP_MS } from "./open-accounts.ts";
 import { keepCheckpoints } from "./open-admin.ts";
-import { openIoOver, openRemoteAudio, sandboxUrl, setUpServices } from "./open-io.ts";
+import { openIoOver, openRemoteAudio, sandboxLevers, sandboxUrl, setUpServices } from "./open-io.ts";
 import { openJobs } from "./open-jobs.ts";
 import { openRemembered } from "./open-remembered.ts";
 import { createServers } from "./open-servers.ts";
@@ -140,6 +140,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     keys: remembered.keys,
     setUp: setUpServices(options, outbound, remembered),
     health: { circuits, now },
+    sandbox: sandboxLevers(sandbox),
   };
   const { server, admin } = createServers(options, parts);
 

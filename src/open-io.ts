@@ -1,13 +1,15 @@
 // What goes out by way of the one door, joined here for `app.ts`: calls to accounts' addresses or the sandbox's, fetches of remote
 // audio, and the judgement of an own address before it is kept.
 import { DIALECTS } from "../sandbox/compatible.ts";
-import type { Sandbox } from "../sandbox/server.ts";
+import type { FaultRule, Sandbox } from "../sandbox/server.ts";
 import { judgeOwnAddress } from "./admin/own-address.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
+import { type SandboxFault, sandboxFault } from "./contract/sandbox-faults.ts";
 import type { GatewayServices } from "./gateway/services.ts";
+import type { SandboxLevers } from "./http/admin/sandbox-faults.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import { byokPolicy } from "./outbound/target-policy.ts";
 import { createIo } from "./providers/make-io.ts";
@@ -52,6 +54,31 @@ export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknow
     openai: sandbox.openaiUrl,
   };
   return urls[kind] ?? null;
+}
+
+/** The sandbox calls a compatible server's wire format something else. */
+const COMPATIBLE = { kind: "openai-compatible", wire: "compatible" } as const;
+
+export function sandboxLevers(sandbox: Pick<Sandbox, "faults" | "replaceFaults">): SandboxLevers {
+  return {
+    // Of the sandbox's own faults, those that are levers.
+    read: () => sandbox.faults().flatMap((rule) => sandboxFault.safeParse(leverOf(rule)).data ?? []),
+    replace: (faults) => sandbox.replaceFaults(faults.map(ruleOf)),
+  };
+}
+
+function ruleOf({ provider, model, times, failure }: SandboxFault): FaultRule {
+  const wire = provider === COMPATIBLE.kind ? COMPATIBLE.wire : provider;
+  if (failure.kind !== "status") return { wire, model, times, fault: failure };
+  const { kind, status, retry_after_seconds: retryAfterSeconds } = failure;
+  return { wire, model, times, fault: { kind, status, retryAfterSeconds } };
+}
+
+function leverOf({ wire, model, times, fault }: FaultRule): unknown {
+  const provider = wire === COMPATIBLE.wire ? COMPATIBLE.kind : wire;
+  if (fault.kind !== "status") return { provider, model, times, failure: fault };
+  const { kind, status, retryAfterSeconds } = fault;
+  return { provider, model, times, failure: { kind, status, retry_after_seconds: retryAfterSeconds } };
 }
 
 export function openRemoteAudio(

@@ -41,6 +41,7 @@ export interface ServerParts {
   readonly metrics: Telemetry;
   readonly setUp: SetUpServices;
   readonly health: AdminEdge["health"];
+  readonly sandbox: AdminEdge["sandbox"];
 }
 
 export interface Servers {
@@ -59,6 +60,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     health: parts.health,
+    sandbox: parts.sandbox,
     applyFile: { ...parts.setUp, pepper: options.pepper, ownFile: options.ownFile ?? null },
   };
   const readiness = getReadiness({

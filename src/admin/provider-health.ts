@@ -1,7 +1,8 @@
 // What the circuits of this process say of providers (contract 10; reliability 7): which models on which accounts rest, and how long.
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
-import type { ReportingCircuits } from "../providers/health.ts";
+import { TEST_CIRCUITS } from "../gateway/resolve-account.ts";
+import type { CircuitReport, ReportingCircuits } from "../providers/health.ts";
 
 export interface ProviderHealthServices {
   readonly circuits: Pick<ReportingCircuits, "report">;
@@ -12,7 +13,7 @@ export function describeProviderHealth({ circuits, now }: ProviderHealthServices
   return {
     object: "provider_health",
     checked_at: now().toISOString(),
-    circuits: circuits.report().map(({ key, restUntilMs, consecutive, openings, calls, failures, state }) => {
+    circuits: ofAccounts(circuits).map(({ key, restUntilMs, consecutive, openings, calls, failures, state }) => {
       const [scope = "", connection = "", ...model] = key.split("/");
       return {
         workspace_id: scope === PLATFORM ? null : scope,
@@ -27,4 +28,9 @@ export function describeProviderHealth({ circuits, now }: ProviderHealthServices
       };
     }),
   };
+}
+
+/** The sandbox is nobody's account. */
+function ofAccounts(circuits: ProviderHealthServices["circuits"]): readonly CircuitReport[] {
+  return circuits.report().filter(({ key }) => !key.startsWith(TEST_CIRCUITS));
 }

@@ -13,6 +13,7 @@ import {
   type Run,
   urlOption,
   workspaceOption,
+  yesOption,
 } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import {
@@ -114,7 +115,7 @@ export function addKeys(program: Command, run: Run): void {
   administered(
     keys.command("revoke").description("Revoke a key: within 5 s nothing takes it.").argument("<id>", "The key's id."),
   )
-    .addOption(new Option("-y, --yes", "Do not ask; needed where there is no terminal."))
+    .addOption(yesOption())
     .action((id: string, options: KeyRevokeOptions) =>
       run.interruptibly(() => revokeKey(id, options, run.terminal, run.signal)),
     );

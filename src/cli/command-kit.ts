@@ -1,6 +1,6 @@
 // What the command line's parts share: where a command's outcome goes, and options that several have.
 import { InvalidArgumentError, Option } from "commander";
-import { DEFAULT_URL } from "./gateway-url.ts";
+import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "./gateway-url.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Run {
@@ -33,6 +33,11 @@ export function adminKeyOption(): Option {
   );
 }
 
+/** Of commands that have no other listener to ask. */
+export function adminUrlOption(): Option {
+  return new Option("--admin-url <url>", `Address of the admin listener; ${DEFAULT_ADMIN_URL} unless given.`);
+}
+
 export function outputOption(): Option {
   return new Option("-o, --output <file>", "Write the result to a file instead of stdout.");
 }
@@ -44,14 +49,20 @@ export function apiKeyOption(): Option {
 export function idempotencyKeyOption(): Option {
   return new Option("--idempotency-key <key>", "Key that makes sending again safe; made afresh when not given.");
 }
+
+export function yesOption(): Option {
+  return new Option("-y, --yes", "Do not ask; needed where there is no terminal.");
+}
+
 export function workspaceOption(): Option {
   return new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own.");
 }
 
 /** Each time it is given adds one. */
 export function repeatable(flags: string, description: string, choices?: readonly string[]): Option {
-  const among = choices === undefined ? "" : ` One of ${choices.join(", ")}.`;
-  return new Option(flags, `${description}${among} Repeatable.`).argParser(
+  const option = new Option(flags, `${description} Repeatable.`);
+  // `choices` brings a parser of its own, which knows nothing of the ones before; the list of them stays.
+  return (choices === undefined ? option : option.choices(choices)).argParser(
     (text: string, texts: string[] | undefined) => {
       if (choices?.includes(text) === false)
         throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);

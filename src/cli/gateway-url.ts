@@ -3,6 +3,7 @@ import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:8080";
+export const DEFAULT_ADMIN_URL = "http://127.0.0.1:8081";
 
 export function gatewayUrl(option: string | undefined, terminal: Pick<Terminal, "env">): URL {
   const text = option ?? terminal.env["PATCHBAY_URL"];

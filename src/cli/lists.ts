@@ -25,27 +25,33 @@ export interface ListPage<T> {
   readonly next_cursor: string | null;
 }
 
-/** As many as are wanted, over as many pages as that takes. */
-export async function readList<T>(
-  session: Session,
+/** As many as are wanted, page by page as they come. */
+export async function* readPages<T>(
+  session: Pick<Session, "document">,
   request: ListRequest<T>,
   wanted = USUAL_LINES,
-): Promise<ListPage<T>> {
-  const page = z.object({ data: z.array(request.item), next_cursor: z.string().nullable() });
-  const found: T[] = [];
+): AsyncGenerator<ListPage<T>> {
+  const schema = z.object({ data: z.array(request.item), next_cursor: z.string().nullable() });
+  let left = wanted;
   let cursor: string | null = null;
   do {
-    const limit = Math.min(PAGE, wanted - found.length);
-    const query = queryOf({ ...request.query, limit, cursor: cursor ?? undefined });
-    const { data, next_cursor: next } = understood(
-      page,
-      await session.document(`${request.path}${query}`),
-      request.what,
-    );
-    found.push(...data);
-    cursor = next;
-  } while (cursor !== null && found.length < wanted);
-  return { data: found, next_cursor: cursor };
+    const query = queryOf({ ...request.query, limit: Math.min(PAGE, left), cursor: cursor ?? undefined });
+    const page: ListPage<T> = understood(schema, await session.document(`${request.path}${query}`), request.what);
+    yield page;
+    left -= page.data.length;
+    cursor = page.next_cursor;
+  } while (cursor !== null && left > 0);
+}
+
+/** The same all at once, for what is printed in columns. */
+export async function readList<T>(session: Session, request: ListRequest<T>, wanted?: number): Promise<ListPage<T>> {
+  const found: T[] = [];
+  let next: string | null = null;
+  for await (const page of readPages(session, request, wanted)) {
+    found.push(...page.data);
+    next = page.next_cursor;
+  }
+  return { data: found, next_cursor: next };
 }
 
 export interface Columns<T> {

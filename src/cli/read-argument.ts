@@ -1,7 +1,7 @@
 // Files and stdin that an option names.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
@@ -14,13 +14,17 @@ export async function readFileArgument(file: string, terminal: Terminal): Promis
 }
 
 /** `-` is stdin; not where that is the keyboard. */
-export async function readTextArgument(file: string, option: string, terminal: Terminal): Promise<string> {
-  if (file !== "-") return (await readFileArgument(file, terminal)).toString("utf8");
+export async function readBytesArgument(file: string, option: string, terminal: Terminal): Promise<Buffer> {
+  if (file !== "-") return readFileArgument(file, terminal);
   if (terminal.stdin.isTTY === true)
     throw new CliError(EXIT.usage, `${option}: \`-\` reads stdin, which is the keyboard here.`, {
       hints: ["pipe it: patchbay … < FILE"],
     });
-  return text(terminal.stdin);
+  return buffer(terminal.stdin);
+}
+
+export async function readTextArgument(file: string, option: string, terminal: Terminal): Promise<string> {
+  return (await readBytesArgument(file, option, terminal)).toString("utf8");
 }
 
 export async function readJsonFile(file: string, option: string, terminal: Terminal): Promise<unknown> {

@@ -1,10 +1,10 @@
 // `patchbay requests list` and `patchbay requests tail`: the request log of a workspace or, from the admin listener, of all of them
 // (contract 10). A line for each request on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
-import { z } from "zod";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../contract/request-list.ts";
 import { EXIT } from "./exit-codes.ts";
-import { openSession, queryOf, understood, workspacePath } from "./gateway-session.ts";
+import { openSession, type Session, workspacePath } from "./gateway-session.ts";
+import { type ListRequest, readList, readPages } from "./lists.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
 export interface RequestLogOptions {
@@ -23,41 +23,36 @@ export interface RequestLogOptions {
   readonly apiKey?: string;
 }
 
+/** What a tail begins with at most, and looks at where nothing was shown yet. */
+const LATEST = 100;
 const USUAL_LINES = 20;
-const PAGE = 100;
 const POLL_MS = 1_000;
 /** A record may be seen a moment after the time it bears: so far back each look begins, and what was shown is left out. */
 const OVERLAP_MS = 10_000;
 const MAX_REMEMBERED = 20_000;
 
-const page = z.object({ data: z.array(listedRequest), next_cursor: z.string().nullable() });
+interface OpenedLog {
+  readonly session: Session;
+  readonly log: ListRequest<ListedRequestView>;
+}
 
-type Ask = (query: Readonly<Record<string, string | undefined>>) => Promise<z.infer<typeof page>>;
-
+/** Printed page by page: the first lines are there before the last are asked for. */
 export async function listRequests(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const ask = await openLog(options, terminal, signal);
-  const wanted = options.limit ?? USUAL_LINES;
-  let cursor: string | undefined;
-  for (let shown = 0; shown < wanted; ) {
-    const { data, next_cursor: next } = await ask({ limit: String(Math.min(PAGE, wanted - shown)), cursor });
+  const { session, log } = await openLog(options, terminal, signal);
+  for await (const { data } of readPages(session, log, options.limit))
     for (const request of data) await print(request, options, terminal);
-    shown += data.length;
-    if (next === null) return;
-    cursor = next;
-  }
 }
 
 /** The latest, and then each as it is written down, until interrupted. */
 export async function tailRequests(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const ask = await openLog(options, terminal, signal);
-  const first = await ask({ limit: String(Math.min(PAGE, options.limit ?? USUAL_LINES)) });
+  const opened = await openLog(options, terminal, signal);
+  const first = await readList(opened.session, opened.log, Math.min(LATEST, options.limit ?? USUAL_LINES));
   const shown = new Set<string>();
   let latestMs = await printNew(first.data, shown, options, terminal);
   await say(terminal, "Following the request log. Ctrl-C ends it.");
   for (;;) {
     await wait(POLL_MS, undefined, { signal });
-    const since = latestMs === 0 ? undefined : new Date(latestMs - OVERLAP_MS).toISOString();
-    const news = await readNew(ask, since).catch((error: unknown) => {
+    const news = await readNew(opened, latestMs).catch((error: unknown) => {
       // A gateway that was there will come back.
       if (!(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
       return [];
@@ -66,16 +61,11 @@ export async function tailRequests(options: RequestLogOptions, terminal: Termina
   }
 }
 
-async function readNew(ask: Ask, since: string | undefined): Promise<readonly ListedRequestView[]> {
-  if (since === undefined) return (await ask({ limit: String(PAGE) })).data;
-  const found: ListedRequestView[] = [];
-  let cursor: string | undefined;
-  do {
-    const { data, next_cursor: next } = await ask({ limit: String(PAGE), recorded_from: since, cursor });
-    found.push(...data);
-    cursor = next ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+async function readNew({ session, log }: OpenedLog, latestMs: number): Promise<readonly ListedRequestView[]> {
+  if (latestMs === 0) return (await readList(session, log, LATEST)).data;
+  const since = new Date(latestMs - OVERLAP_MS).toISOString();
+  const query = { ...log.query, recorded_from: since };
+  return (await readList(session, { ...log, query }, Number.POSITIVE_INFINITY)).data;
 }
 
 /** Oldest first. Answers when the latest of them was written, 0 where there is none. */
@@ -96,7 +86,7 @@ async function printNew(
   return latestMs;
 }
 
-async function openLog(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<Ask> {
+async function openLog(options: RequestLogOptions, terminal: Terminal, signal: AbortSignal): Promise<OpenedLog> {
   const { adminUrl, workspace, from, to, app, key, outcome, code } = options;
   const session = openSession(
     adminUrl === undefined ? options : { ...options, url: adminUrl },
@@ -105,9 +95,8 @@ async function openLog(options: RequestLogOptions, terminal: Terminal, signal: A
     "operator",
   );
   const path = adminUrl === undefined ? `${await workspacePath(session, workspace)}/requests` : "/admin/v1/requests";
-  const filters = { from, to, app, key, outcome, code, ...(adminUrl === undefined ? {} : { workspace }) };
-  return async (query) =>
-    understood(page, await session.document(`${path}${queryOf({ ...filters, ...query })}`), "list");
+  const query = { from, to, app, key, outcome, code, ...(adminUrl === undefined ? {} : { workspace }) };
+  return { session, log: { path, query, item: listedRequest, what: "list of requests" } };
 }
 
 async function print(request: ListedRequestView, options: RequestLogOptions, terminal: Terminal): Promise<void> {

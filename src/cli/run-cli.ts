@@ -4,14 +4,20 @@ import { addKeys, addUsage } from "./admin-commands.ts";
 import { addChat } from "./chat-commands.ts";
 import { addListen, addTranscribe, addTranslate } from "./client-commands.ts";
 import { examples, type Run } from "./command-kit.ts";
+import { addCompletion } from "./completion.ts";
 import { addConfig } from "./config-commands.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
+import { addInit } from "./init.ts";
 import { addJobs } from "./jobs-commands.ts";
 import { packageVersion } from "./package-root.ts";
 import { addOperations, type Operations } from "./operations-commands.ts";
 import { addUp, addWorker, type Processes } from "./process-commands.ts";
+import { addProviders } from "./providers-commands.ts";
+import { addPurposes } from "./purposes-commands.ts";
 import { addRequests } from "./requests-commands.ts";
+import { addSimulate } from "./simulate-commands.ts";
 import { CliError, red, say, type Terminal, visible, write } from "./terminal.ts";
+import { addWebhooks } from "./webhooks-commands.ts";
 
 export interface CliDependencies extends Processes {
   readonly operations: Operations;
@@ -81,6 +87,7 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
+  addInit(program, run);
   addUp(program, run, up);
   addWorker(program, run, work);
   addTranscribe(program, run);
@@ -88,11 +95,16 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
   addChat(program, run);
   addJobs(program, run);
   addListen(program, run);
+  addWebhooks(program, run);
   addRequests(program, run);
   addUsage(program, run);
   addKeys(program, run);
+  addProviders(program, run);
+  addPurposes(program, run);
+  addSimulate(program, run);
   addConfig(program, run);
   addOperations(program, run, operations);
+  addCompletion(program, run);
   return program;
 }
 

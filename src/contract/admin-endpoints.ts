@@ -18,6 +18,7 @@ import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { BUDGET_CONTRACTS } from "./budgets.ts";
 import { PLAN_ENDPOINTS } from "./plans.ts";
 import { KEY_CONTRACTS } from "./keys.ts";
+import { getSandboxFaultsContract, putSandboxFaultsContract } from "./sandbox-faults.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
@@ -39,6 +40,8 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceDeletionsContracts.operator,
   getProviderHealthContract,
   postApplyContract,
+  getSandboxFaultsContract,
+  putSandboxFaultsContract,
   ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [platform, operator]),
   getHealthContract,
   getReadinessContract,

@@ -61,7 +61,7 @@ export const webhookEvent = z.strictObject({
 });
 export type WebhookEventBody = z.infer<typeof webhookEvent>;
 
-const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
+export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 const ATTEMPT_OUTCOMES = ["delivered", "http_status", "timeout", "connection", "tls", "address_not_allowed"] as const;

@@ -141,8 +141,11 @@ export function decided(call: RoutedCall, decision: RouteDecision): Extract<Rout
   throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
 }
 
-export function healthOf({ circuits }: Pick<GatewayServices, "circuits">): TargetHealth {
-  return (target) => circuits.isHealthy(circuitOf(target));
+export function healthOf(
+  { circuits }: Pick<GatewayServices, "circuits">,
+  { testMode }: Pick<Principal, "testMode">,
+): TargetHealth {
+  return (target) => circuits.isHealthy(circuitOf(target, testMode));
 }
 
 /** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */

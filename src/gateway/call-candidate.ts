@@ -37,7 +37,8 @@ export async function callCandidate(
   const billing = quoteFor(services, payer, target, audioAmount(audio));
   const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
-  const watched = watchCall(services, { requestId: payer.requestId, attemptId, operation: "transcription", target });
+  const { requestId, testMode } = payer;
+  const watched = watchCall(services, { requestId, attemptId, operation: "transcription", target, testMode });
   let failure: FailureKind | null = "aborted";
   let spent: Spent | null = null;
   let sentMs = 0;

@@ -47,11 +47,14 @@ export interface WatchedCall {
 
 export function watchCall(
   { circuits, observer, now }: Pick<GatewayServices, "circuits" | "observer" | "now">,
-  call: Pick<CallSeen, "requestId" | "attemptId" | "operation"> & { readonly target: Target },
+  call: Pick<CallSeen, "requestId" | "attemptId" | "operation"> & {
+    readonly target: Target;
+    readonly testMode: boolean;
+  },
 ): WatchedCall {
   const { requestId, attemptId, operation, target } = call;
   const { provider, model } = target;
-  const circuit = circuitOf(target);
+  const circuit = circuitOf(target, call.testMode);
   const startedAtMs = now().getTime();
   circuits.begin(circuit);
   return {

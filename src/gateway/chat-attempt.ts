@@ -91,7 +91,8 @@ export async function openAttempt(
     throw error;
   });
 
-  const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target });
+  const { testMode } = call.principal;
+  const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
   let dispatched = false;
   const { signal, stop, release } = linkedSignal(options.clientGone);
   const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {

@@ -105,7 +105,7 @@ export function decideChat(
       profile: call.fields.response_profile ?? null,
       plan: chatPlanner(services, request),
     },
-    (target) => services.circuits.isHealthy(circuitOf(target)),
+    (target) => services.circuits.isHealthy(circuitOf(target, call.principal.testMode)),
   );
   // Chat knows one policy: what cannot be used falls back (contract 4).
   call.recorder.decided(decision, askedOf(call, request), "fallback");

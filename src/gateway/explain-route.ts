@@ -67,5 +67,5 @@ function explainAudio(services: ExplainServices, question: AudioExplanation, rec
   };
   const isAnswered = fields.dry_run === true || (fields.stream !== true && (fields.mode ?? "batch") === "batch");
   if (isAnswered && audio !== null) decideWithChat(services, call, audio);
-  else decideFor(services, call, audio, healthOf(services));
+  else decideFor(services, call, audio, healthOf(services, principal));
 }

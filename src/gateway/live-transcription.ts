@@ -38,7 +38,7 @@ export async function* liveTranscription(
   frames: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TranscriptPart> {
   refuseTooManyKeyterms(services, call);
-  const decision = decided(call, decideFor(services, call, factsOf(call.encoding), healthOf(services)));
+  const decision = decided(call, decideFor(services, call, factsOf(call.encoding), healthOf(services, call.principal)));
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const signal = AbortSignal.any([call.clientGone, left.signal]);
@@ -115,6 +115,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     attemptId: meter.attemptId(),
     operation: "transcription",
     target,
+    testMode: payer.testMode,
   });
   let failure: FailureKind | null = "aborted";
   try {

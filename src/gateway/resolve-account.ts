@@ -10,9 +10,12 @@ export interface ResolvedAccount {
   readonly timeoutMs: number;
 }
 
+/** Circuits of test keys begin with it: the sandbox was called, and what it was told to do says nothing of the account. */
+export const TEST_CIRCUITS = "test/";
+
 /** What rests after failures: one model on one account, so that no tenant's bad key takes a provider from another. */
-export function circuitOf(target: Target): string {
-  return `${target.account}/${target.model}`;
+export function circuitOf(target: Target, testMode: boolean): string {
+  return `${testMode ? TEST_CIRCUITS : ""}${target.account}/${target.model}`;
 }
 
 const SANDBOX_TIMEOUT_MS = 60_000;

@@ -59,7 +59,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
 
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
   try {
-    const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services)));
+    const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services, call.principal)));
     await unlessAway(services.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
     return decision;
   } catch (error) {

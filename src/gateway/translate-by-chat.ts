@@ -58,7 +58,7 @@ export function decideWithChat(
   // A transcription, or a translation that a target makes itself, plans no chat.
   const plan: ChatPlanner = (target, settings) =>
     chatPlanner(services, expectedRequest(call, facts.durationSeconds))(target, settings);
-  const made = decideAudio(context, question, plan, healthOf(services));
+  const made = decideAudio(context, question, plan, healthOf(services, call.principal));
   const { decision, byChat } = made;
   const considered = [...decision.considered, ...(byChat?.considered ?? [])];
   recordDecision(call, context, question, { ...decision, considered });

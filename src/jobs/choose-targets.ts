@@ -16,11 +16,11 @@ import type { JobAudio, OpenJob } from "./job-request.ts";
 
 export function judgeTargets(
   { circuits, decoder }: Pick<GatewayServices, "circuits" | "decoder">,
-  { request: { route, profile, wanted } }: OpenJob,
+  { request: { route, profile, wanted }, payer }: OpenJob,
   measured: JobAudio,
 ): readonly Candidate[] {
   const facts = routingFacts(decoder, measured.facts);
-  const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target));
+  const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target, payer.testMode));
   return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), isHealthy).candidates;
 }
 

@@ -1,7 +1,7 @@
 // The commands other than transcribe, the launcher, and what every command has in common.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
@@ -151,6 +151,85 @@ test("the launcher passes SIGTERM on, and the exit code of a program that a sign
   assert.equal(spawnSync(process.execPath, [join(root, "bin/patchbay.js")]).status, 5);
   const killed = installation({ "dist/src/main.js": "process.kill(process.pid, 'SIGKILL');" });
   assert.equal(spawnSync(process.execPath, [join(killed, "bin/patchbay.js")]).status, 137);
+});
+
+/** What bash would offer for the last word. */
+function completed(script: string, ...words: readonly string[]): readonly string[] {
+  const program = `eval "$SCRIPT"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _patchbay; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const env = { ...process.env, SCRIPT: script };
+  const ran = spawnSync("bash", ["-c", program, "bash", "patchbay", ...words], { encoding: "utf8", env });
+  assert.deepEqual([ran.status, ran.stderr], [0, ""]);
+  return ran.stdout.split("\n").filter((line) => line !== "");
+}
+
+test("completion bash: commands, what is below them under either name, options, and values where they are a choice", async () => {
+  const { stdout: script } = await run(["completion", "bash"]);
+  const { stdout: help } = await run(["--help"]);
+  const [, commands = ""] = /^Commands:\n((?: .*\n)+)/mu.exec(help) ?? [];
+  const named = [...commands.matchAll(/^ {2}([a-z-]+)/gmu)].map(([, name]) => name);
+  assert.ok(named.length > 20);
+  assert.deepEqual(new Set(completed(script, "")), new Set(named), "all that --help names");
+  assert.deepEqual(completed(script, "transl"), ["translate"]);
+  assert.deepEqual(completed(script, "jobs", "ca"), ["cancel"]);
+  assert.deepEqual(completed(script, "jobs", "ls", "--stat"), ["--status"]);
+  assert.deepEqual(completed(script, "jobs", "list", "--status", "f"), ["failed"]);
+  assert.deepEqual(completed(script, "keys", "create", "--app", "jobs", "--scope", ""), [
+    "transcribe",
+    "chat",
+    "jobs",
+    "routing:read",
+  ]);
+  assert.deepEqual(completed(script, "usage", "--from", "jobs", "ca"), [], "the value of an option leads nowhere");
+  assert.deepEqual(completed(script, "transcribe", "-o", "out"), [], "a file: bash looks for it itself");
+  assert.deepEqual(completed(script, "completion", ""), ["bash", "zsh", "fish"]);
+});
+
+test("completion zsh and fish know the same commands and options; any other shell is exit code 2", async () => {
+  const scripts = await Promise.all(["zsh", "fish"].map(async (shell) => (await run(["completion", shell])).stdout));
+  for (const script of scripts)
+    for (const word of ["transcribe", "jobs list", "webhooks redeliver", "purpose-policy", "routing:read"])
+      assert.ok(script.includes(word), word);
+  assert.equal((await run(["completion", "tcsh"])).exitCode, 2);
+});
+
+test("init writes a configuration without faults, given exactly the variables that it names", async () => {
+  const cwd = mkdtempSync(join(directory, "init-"));
+  const ran = await run(["init"], { cwd });
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  assert.deepEqual(ran.stdout.trim().split("\n"), [join(cwd, "patchbay.yaml"), join(cwd, ".env.example")]);
+  const [yaml, variables] = ["patchbay.yaml", ".env.example"].map((name) => readFileSync(join(cwd, name), "utf8"));
+  assert(yaml !== undefined && variables !== undefined);
+  const secretOf = (name: string) => Buffer.alloc(32, name).toString("base64");
+  const env = (pattern: RegExp) =>
+    Object.fromEntries([...variables.matchAll(pattern)].map(([, name = "", text]) => [name, text || secretOf(name)]));
+  const needed = env(/^([A-Z_]+)=(.*)$/gmu);
+  const named = env(/^(?:# )?([A-Z_]+)=(.*)$/gmu);
+  const read = [...yaml.matchAll(/\$\{env:([A-Z_]+)/gu)].map(([, name]) => name);
+  assert.deepEqual(new Set(Object.keys(named)), new Set(read));
+  const validated = await run(["config", "validate"], { cwd, env: needed });
+  assert.deepEqual([validated.exitCode, validated.stderr], [0, ""]);
+  for (const name of Object.keys(needed)) {
+    const { [name]: _left, ...others } = needed;
+    assert.equal((await run(["config", "validate"], { cwd, env: others })).exitCode, 9, `${name} is needed`);
+  }
+  const switchedOn = yaml.replaceAll(/^( +)# (- \{|budgets:)/gmu, "$1$2");
+  assert.notEqual(switchedOn, yaml);
+  writeFileSync(join(cwd, "patchbay.yaml"), switchedOn);
+  const full = await run(["config", "validate"], { cwd, env: named });
+  assert.deepEqual([full.exitCode, full.stderr], [0, ""]);
+});
+
+test("init never replaces a file, and writes none where one is in the way", async () => {
+  const cwd = mkdtempSync(join(directory, "init-"));
+  writeFileSync(join(cwd, ".env.example"), "mine\n");
+  const ran = await run(["init", "--json"], { cwd });
+  assert.equal(ran.exitCode, 5);
+  assert.match((JSON.parse(ran.stdout) as { error: { message: string } }).error.message, /\.env\.example is there/u);
+  assert.deepEqual(readdirSync(cwd), [".env.example"]);
+  assert.equal(readFileSync(join(cwd, ".env.example"), "utf8"), "mine\n");
+  const elsewhere = await run(["init", "missing/directory"], { cwd });
+  assert.equal(elsewhere.exitCode, 2);
+  assert.match(elsewhere.stderr, /ENOENT.*\n.*mkdir -p missing\/directory/u);
 });
 
 /** A package directory with the launcher and the given files. */

@@ -1,6 +1,6 @@
 // The commands of a client and of an administrator against a whole gateway (contract 3-10).
 import assert from "node:assert/strict";
-import { Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { after, before, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { runCli } from "../../src/cli/run-cli.ts";
@@ -10,19 +10,28 @@ import { keyView } from "../../src/contract/keys.ts";
 import { usageTable } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
+import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
+import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription.ts";
+import { deliveryView, webhookView } from "../../src/contract/webhook.ts";
+import { assignableModels } from "../../src/contract/workspace-models.ts";
 import { postForm } from "../harness/client.ts";
-import { transcriptionEnvelope } from "../../src/contract/transcription.ts";
 import { TEXT } from "../harness/chat-upstream.ts";
 import { KEY, OTHER_KEY } from "../harness/gateway.ts";
+import { httpServer, readAll } from "../outbound/loopback.ts";
+import { pretendInternet } from "../outbound/pretend-internet.ts";
 import type { ChatGateway } from "../http/chat/chat-gateway.ts";
 import { idOf, OPERATOR_KEY, recordOf, SEEING_KEY, startRecordGateway, STRICT_KEY } from "../http/requests/records.ts";
 
 let gateway: ChatGateway;
+const internet = pretendInternet();
 before(async () => {
-  gateway = await startRecordGateway();
+  gateway = await startRecordGateway({ network: internet });
 });
 after(() => gateway.close());
+
+/** What the next command reads. */
+let stdin = "";
 
 /** `into`: where what is printed can be read while it runs. */
 async function run(
@@ -44,6 +53,7 @@ async function run(
     work: nothing,
     operations,
     env: {},
+    stdin: Readable.from([Buffer.from(stdin)]),
     stdout: writer("out"),
     stderr: writer("err"),
   });
@@ -276,4 +286,176 @@ test("contract 9: usage in lines, as CSV and as JSON; an app's key sees its own,
   assert.equal((await run("usage", "--from", "yesterday", ...own)).code, 2);
   const nothing = await run("usage", "--from", "2020-01-01", "--to", "2020-01-02", ...own);
   assert.equal(nothing.out, "Nothing was used from 2020-01-01T00:00:00.000Z until 2020-01-03T00:00:00.000Z.\n");
+});
+
+const asAdmin = (...argv: readonly string[]) => {
+  const [command = "", ...rest] = argv;
+  return run(command, ...rest, "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
+};
+
+test("contract 6: a webhook set, tested, listed, delivered again, checked and removed from the command line", async (t) => {
+  const hostile = "no\u001b[2Jted";
+  const received: { readonly headers: Readonly<Record<string, unknown>>; readonly body: string }[] = [];
+  let status = 204;
+  const receiver = await httpServer(t, async (request, response) => {
+    received.push({ headers: request.headers, body: (await readAll(request)).toString() });
+    response.writeHead(status).end(status === 204 ? undefined : hostile);
+  });
+  internet.name("receiver.example", ["93.184.216.34"]);
+  internet.server("93.184.216.34", receiver);
+  assert.equal((await asAdmin("webhooks", "show")).code, 4);
+  const set = await asAdmin("webhooks", "set", "https://receiver.example/hooks");
+  assert.equal(set.code, 0, set.err);
+  const secret = set.out.trim();
+  assert.match(secret, /^whsec_\S{44}$/u);
+  assert.ok(!set.err.includes(secret));
+  const shown = await asAdmin("webhooks", "show");
+  assert.match(
+    shown.out,
+    new RegExp(`^url +https://receiver\\.example/hooks\nstate +enabled\nsecret +ends in ${secret.slice(-4)}`, "u"),
+  );
+  assert.equal(webhookView.parse(JSON.parse((await asAdmin("webhooks", "show", "--json")).out)).enabled, true);
+
+  const tested = await asAdmin("webhooks", "test");
+  assert.match(tested.out, /^delivered: HTTP 204, \d+ ms\n$/u, tested.err);
+  const [first] = received;
+  assert(first !== undefined);
+  const check = async (...more: readonly string[]) => {
+    const headers = Object.entries(first.headers).filter(([name]) => name.startsWith("x-svc-webhook-"));
+    return run(
+      "webhooks",
+      "verify",
+      ...headers.flatMap(([name, value]) => ["-H", `${name}: ${String(value)}`]),
+      ...more,
+    );
+  };
+  stdin = first.body;
+  const valid = await check("--secret", secret);
+  assert.match(valid.out, /^OK: transcription\.job\.succeeded {2}job_/u, valid.err);
+  assert.equal((JSON.parse((await check("--secret", secret, "--json")).out) as { ok: boolean }).ok, true);
+  const foreign = await check("--secret", `${secret}x`);
+  assert.deepEqual([foreign.code, foreign.out], [1, ""]);
+  assert.match(foreign.err, /signature is not that of this body/u);
+  stdin = `${first.body} `;
+  const altered = await check("--secret", secret, "--json");
+  assert.deepEqual(JSON.parse(altered.out), { ok: false, reason: "wrong_signature" });
+  assert.equal((await check()).code, 2, "no secret");
+  stdin = "";
+
+  status = 500;
+  const failed = await asAdmin("webhooks", "test");
+  assert.equal(failed.code, 7);
+  assert.match(failed.err, /did not take it: HTTP 500, \d+ ms\..*\n.*it answered: no.?\[2Jted/u);
+  assert.ok(!failed.err.includes("\u001b"), "what it says acts nowhere");
+  status = 204;
+  const listed = await asAdmin("webhooks", "list");
+  assert.match(listed.out, /^whd_\S+ +failed .* HTTP 500, \d+ ms .* succeeded \(test\) /mu);
+  const { data } = JSON.parse((await asAdmin("webhooks", "list", "--status", "failed", "--json")).out) as {
+    data: unknown[];
+  };
+  const [one] = data.map((each) => deliveryView.parse(each));
+  assert(one !== undefined);
+  const again = await asAdmin("webhooks", "redeliver", one.id);
+  assert.deepEqual([again.code, again.out], [0, `${one.id}\n`]);
+  await until(() => received.length === 3);
+  assert.equal((await asAdmin("webhooks", "redeliver")).code, 2);
+  assert.equal((await asAdmin("webhooks", "redeliver", "whd_none")).code, 4);
+  const none = await asAdmin("webhooks", "redeliver", "--failed", "--from", "2020-01-01T00:00:00Z", "--json");
+  assert.deepEqual(JSON.parse(none.out), { object: "list", data: [] }, "tests are not sent again by themselves");
+
+  assert.equal((await asAdmin("webhooks", "remove")).code, 2, "nobody is there to be asked");
+  assert.equal((await asAdmin("webhooks", "remove", "--yes")).out, "removed\n");
+  assert.equal((await asAdmin("webhooks", "test")).code, 4);
+});
+
+test("contract 6: providers list shows what routes can name, with --all also what an account would add", async () => {
+  const usual = await asAdmin("providers", "list", "--capability", "audio_input");
+  assert.equal(usual.code, 0, usual.err);
+  assert.match(usual.out, /^CONNECTION +OF +PROVIDER +MODEL +CAN +PAYS +STATE$/mu);
+  assert.match(usual.out, /^dg +platform +deepgram +nova-3 +audio_input +metered +ready$/mu);
+  assert.doesNotMatch(usual.out, /no connection|assemblyai|first/u);
+  const all = await asAdmin("providers", "list", "--all", "--provider", "assemblyai", "--json");
+  const { object, data } = JSON.parse(all.out) as { object: string; data: unknown[] };
+  const models = assignableModels.parse({ object, data }).data;
+  assert.ok(models.length > 0);
+  assert.ok(models.every(({ provider, reason }) => provider === "assemblyai" && reason === "no_connection"));
+  assert.equal((await run("providers", "list", "--url", gateway.origin, "--api-key", KEY)).code, 3);
+});
+
+test("contract 4: purposes list shows an app's labels; test decides a request with one and calls nobody", async () => {
+  const listed = await asApp("purposes", "list");
+  assert.match(listed.out, /^meetings +enabled +audio_input/mu, listed.err);
+  const calls = gateway.sandbox.callCount;
+  const own = ["--url", gateway.origin, "--api-key", SEEING_KEY];
+  const tested = await run("purposes", "test", "meetings", ...own);
+  assert.equal(tested.code, 0, tested.err);
+  assert.match(tested.out, /^purpose +meetings -> meetings \(\w+\)\ntarget +1 dg deepgram nova-3: able$/mu);
+  assert.match(tested.out, /^outcome +target 1 would serve$/mu);
+  const whole = await run("purposes", "test", "meetings", "--json", ...own);
+  assert.equal(routingDecision.parse(JSON.parse(whole.out)).purpose.svc_applied_purpose, "meetings");
+  const mistyped = await asApp("purposes", "test", "meeting");
+  assert.equal(mistyped.code, 7);
+  assert.match(mistyped.err, /no purpose would be applied.*\n.*patchbay purposes list/u);
+  const strict = await asApp("purposes", "test", "meeting", "--purpose-policy", "strict", "--json");
+  assert.equal(strict.code, 7);
+  assert.equal(routingDecision.parse(JSON.parse(strict.out)).outcome.code, "audio_purpose_unavailable");
+  assert.match((await asApp("purposes", "test", "meetings", "--chat")).err, /would be applied/u);
+  assert.equal(gateway.sandbox.callCount, calls);
+});
+
+test("contract 10: simulate lets simulated providers fail, so many times, and takes it back; no other is touched", async () => {
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  const made = await asAdmin("keys", "create", "--app", "notes", "--mode", "test", "--scope", "transcribe");
+  const key = made.out.trim();
+  const seen = async () => (await recordOf(gateway, await postForm(gateway.origin, { key }), key)).attempts;
+  const outcomes = async () => (await seen()).map(({ outcome }) => outcome);
+  const set = await run("simulate", "503", "--provider", "deepgram", "--times", "1", ...admin);
+  assert.equal(set.code, 0, set.err);
+  assert.match(set.out, /^HTTP 503 +deepgram +all +1$/mu);
+  assert.deepEqual(await outcomes(), ["failed:server_error", "succeeded"], "and the second target served");
+  assert.deepEqual(await outcomes(), ["succeeded"], "it was for one call");
+  const { circuits } = JSON.parse((await run("providers", "check", "--json", ...admin)).out) as {
+    circuits: { connection: string; recent_failures: number }[];
+  };
+  assert.ok(
+    circuits.every(({ recent_failures: failures }) => failures === 0),
+    "nor is it held against an account",
+  );
+  await run("simulate", "drop", "--feature", "timestamps.word", ...admin);
+  const more = await run("simulate", "429", "--seconds", "7", "--model", "whisper-1", "--json", ...admin);
+  const { faults } = sandboxFaults.parse(JSON.parse(more.out));
+  assert.deepEqual(faults, [
+    { failure: { kind: "drop", feature: "timestamps.word" } },
+    { model: "whisper-1", failure: { kind: "status", status: 429, retry_after_seconds: 7 } },
+  ]);
+  const before = gateway.sandbox.callCount;
+  assert.equal((await postForm(gateway.origin, { fields: { timestamps: "word" } })).status, 200);
+  assert.ok(gateway.sandbox.callCount > before, "a live key's provider is another one");
+  assert.match((await run("simulate", ...admin)).out, /^drops timestamps\.word +all +all +until off$/mu);
+  assert.deepEqual(JSON.parse((await run("simulate", "off", "--json", ...admin)).out), {
+    object: "sandbox_faults",
+    faults: [],
+  });
+  for (const wrong of [["sloww"], ["drop"], ["garbage", "--seconds", "1"], ["429", "--feature", "diarization"]])
+    assert.equal((await run("simulate", ...wrong, ...admin)).code, 2, wrong.join(" "));
+  assert.equal((await run("simulate", "off", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
+});
+
+// The last one: an account goes on resting.
+test("contract 10: providers check shows accounts and what rests; exit code 7 while anything does", async () => {
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  await postForm(gateway.origin);
+  const well = await run("providers", "check", ...admin);
+  assert.equal(well.code, 0, well.err);
+  assert.match(well.out, /^dg +platform +deepgram +set +nova-3 +well +0 +\d+$/mu);
+  assert.match(well.out, /^second +platform +openai-compatible +…cret +\S+ +(well|not called yet)/mu);
+  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
+  for (let failures = 0; failures < 5; failures += 1) await postForm(gateway.origin);
+  gateway.sandbox.clearFaults();
+  const resting = await run("providers", "check", "--json", ...admin);
+  assert.equal(resting.code, 7);
+  const document = JSON.parse(resting.out) as { object: string; circuits: { state: string }[] };
+  assert.ok(document.object === "provider_check" && document.circuits.some(({ state }) => state === "open"));
+  assert.match(resting.err, /nova-3 on dg rests after failures/u);
+  assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });

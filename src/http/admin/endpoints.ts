@@ -11,6 +11,7 @@ import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 import { getProviderHealth } from "./provider-health.ts";
 import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
+import { sandboxFaultEndpoints } from "./sandbox-faults.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
 import { getProviderDeletions, getWorkspaceDeletions } from "./provider-deletions.ts";
 import { budgetEndpoints } from "./budgets.ts";
@@ -30,6 +31,7 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getAuditVerification(edge),
     getProviderHealth(edge),
     postApply(edge),
+    ...sandboxFaultEndpoints(edge),
     ...everywhereEndpoints(edge).map(({ platform }) => platform),
     ...mirroredEndpoints(edge).map(({ operator }) => operator),
   ];

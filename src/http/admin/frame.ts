@@ -13,6 +13,7 @@ import { GatewayError } from "../../contract/errors.ts";
 import type { RecordServices } from "../../requests/describe.ts";
 import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
 import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
+import type { SandboxLevers } from "./sandbox-faults.ts";
 import type { RequireAdmin } from "../workspace-admin.ts";
 
 /** `requireAdmin` finds the workspace of a path, for its administrators and the operator. */
@@ -23,6 +24,7 @@ export interface AdminEdge {
   readonly setUp: SetUpServices;
   readonly health: ProviderHealthServices;
   readonly applyFile: ApplyFileServices;
+  readonly sandbox: SandboxLevers;
   readonly readCheckpoint: () => Promise<ReadCheckpoint>;
 }
 

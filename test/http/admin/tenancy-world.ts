@@ -179,6 +179,7 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   replacePlan: () => ({ monthly_chat_tokens: 7 }),
   grantCredits: () => ({ amount_usd: "1", note: "for the matrix" }),
   applyConfiguration: () => ({ dry_run: true }),
+  replaceSandboxFaults: () => ({ faults: [] }),
 };
 
 /** Empty: it is refused as soon as it is read, and costs nothing. */

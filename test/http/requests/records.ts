@@ -5,7 +5,7 @@ import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type RequestRecordView, requestRecord } from "../../../src/contract/requests.ts";
 import { type Answer, get } from "../../harness/client.ts";
-import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
+import { KEY, OTHER_KEY, type TestGateway, type TestGatewayOptions } from "../../harness/gateway.ts";
 import { type ChatGateway, startChatGateway } from "../chat/chat-gateway.ts";
 
 /** Of the app of `KEY`, which cannot see names. */
@@ -18,8 +18,8 @@ export const SLOW_KEY = "test-key-of-the-slow-app-001";
 /** An app whose route holds nothing that takes audio, and no purpose. */
 export const STRICT_KEY = "test-key-of-the-strict-app-1";
 
-export async function startRecordGateway(): Promise<ChatGateway> {
-  return startChatGateway({ file: fileOf });
+export async function startRecordGateway(gateway: Pick<TestGatewayOptions, "network"> = {}): Promise<ChatGateway> {
+  return startChatGateway({ file: fileOf, gateway });
 }
 
 function fileOf(base: ConfigurationFile, sandbox: Sandbox): ConfigurationFile {

@@ -1,0 +1,84 @@
+// `patchbay completion bash|zsh|fish`: the command table as a script of the shell. Nothing of it is written by hand, so it cannot
+// know less than `--help`.
+import { Argument, type Command, type Option } from "commander";
+import { examples, type Run } from "./command-kit.ts";
+import { bashScript, fishScript, zshScript } from "./completion-scripts.ts";
+import { write } from "./terminal.ts";
+
+export interface CompletedOption {
+  /** `-o`, `--output`. */
+  readonly names: readonly string[];
+  readonly description: string;
+  readonly takesValue: boolean;
+  /** Empty: any value; files are offered. */
+  readonly choices: readonly string[];
+}
+
+export interface CompletedWord {
+  readonly word: string;
+  readonly description: string;
+}
+
+/** One command, by the words that lead to it: `jobs list`. */
+export interface CompletedCommand {
+  readonly path: string;
+  /** Its own commands, or the choices of its first argument. */
+  readonly words: readonly CompletedWord[];
+  /** Other names of its own commands: those that are looked up, but not offered. */
+  readonly aliases: readonly { readonly alias: string; readonly word: string }[];
+  readonly options: readonly CompletedOption[];
+}
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+type Shell = keyof typeof SCRIPTS;
+
+export function addCompletion(program: Command, run: Run): void {
+  program
+    .command("completion")
+    .description("Print a script that lets a shell complete commands, options and their values.")
+    .addHelpText(
+      "before",
+      examples(
+        'eval "$(patchbay completion bash)"',
+        "patchbay completion zsh > ~/.zfunc/_patchbay",
+        "patchbay completion fish > ~/.config/fish/completions/patchbay.fish",
+      ),
+    )
+    .addArgument(new Argument("<shell>", "The shell.").choices(Object.keys(SCRIPTS)))
+    .action((shell: Shell) => write(run.terminal.stdout, SCRIPTS[shell](commandTable(program))));
+}
+
+export function commandTable(command: Command, path = ""): readonly CompletedCommand[] {
+  const help = command.createHelp();
+  const below = help.visibleCommands(command);
+  const choices = command.registeredArguments[0]?.argChoices ?? [];
+  const own: CompletedCommand = {
+    path,
+    words: [
+      ...below.map((each) => ({ word: each.name(), description: firstSentence(each.description()) })),
+      ...choices.map((word) => ({ word, description: "" })),
+    ],
+    aliases: below.flatMap((each) => each.aliases().map((alias) => ({ alias, word: each.name() }))),
+    options: help.visibleOptions(command).map(completedOption),
+  };
+  const isHelp = (each: Command): boolean => !command.commands.includes(each);
+  const deeper = below
+    .filter((each) => !isHelp(each))
+    .flatMap((each) => commandTable(each, path === "" ? each.name() : `${path} ${each.name()}`));
+  return [own, ...deeper];
+}
+
+function completedOption(option: Option): CompletedOption {
+  return {
+    names: [option.short, option.long].flatMap((name) => name ?? []),
+    description: firstSentence(option.description),
+    takesValue: option.required || option.optional,
+    choices: option.argChoices ?? [],
+  };
+}
+
+/** Shells show it beside the word: one line, without what would end a quotation there. */
+function firstSentence(text: string): string {
+  const [sentence = ""] = text.split(/(?<=[.:;])\s/u);
+  return sentence.replaceAll(/[`'"\\$[\]:]/gu, "").replace(/[.;\s]+$/u, "");
+}

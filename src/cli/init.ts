@@ -1,0 +1,76 @@
+// `patchbay init`: a configuration to start from, and the names of the variables it reads. What is there is never replaced.
+import type { Command } from "commander";
+import { rm, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { examples, jsonOption, type Run } from "./command-kit.ts";
+import { EXIT } from "./exit-codes.ts";
+import { CONFIGURATION, CONFIGURATION_NAME, VARIABLES, VARIABLES_NAME } from "./init-files.ts";
+import { printJson } from "./print.ts";
+import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
+
+interface InitOptions {
+  readonly json?: boolean;
+}
+
+const FILES = [
+  { name: CONFIGURATION_NAME, text: CONFIGURATION },
+  { name: VARIABLES_NAME, text: VARIABLES },
+] as const;
+
+export function addInit(program: Command, run: Run): void {
+  program
+    .command("init")
+    .description(
+      `Write a commented ${CONFIGURATION_NAME} and ${VARIABLES_NAME}; files that are there are never replaced.`,
+    )
+    .argument("[directory]", "Where to; the working directory unless given.")
+    .addHelpText("before", examples("patchbay init", "patchbay init /etc/patchbay"))
+    .addOption(jsonOption())
+    .action((directory: string | undefined, options: InitOptions) => init(directory ?? ".", options, run.terminal));
+}
+
+async function init(directory: string, options: InitOptions, terminal: Terminal): Promise<void> {
+  const at = resolve(terminal.cwd, directory);
+  const files = FILES.map(({ name, text }) => ({ path: join(at, name), text }));
+  const taken: string[] = [];
+  for (const { path } of files) if (await isThere(path)) taken.push(path);
+  if (taken.length > 0) throw inTheWay(taken);
+  const written: string[] = [];
+  try {
+    for (const { path, text } of files) {
+      await writeFile(path, text, { flag: "wx" });
+      written.push(path);
+    }
+  } catch (error) {
+    // Both or none: what was written a moment ago is nobody's yet.
+    await Promise.all(written.map((path) => rm(path, { force: true })));
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    if (code === "EEXIST") throw inTheWay([files[written.length]?.path ?? at]);
+    throw new CliError(EXIT.usage, `${at} cannot be written to (${code}).`, {
+      hints: code === "ENOENT" ? [`make the directory first: mkdir -p ${directory}`] : [],
+    });
+  }
+  if (options.json === true) return printJson(terminal, { object: "init", files: written });
+  await write(terminal.stdout, visible(`${written.join("\n")}\n`));
+  const inPlace = at === terminal.cwd ? "" : `cd ${directory} && `;
+  await say(terminal, `next: ${inPlace}cp ${VARIABLES_NAME} .env, give .env its two keys, and`);
+  await say(terminal, "  set -a; . ./.env; set +a; patchbay up");
+  await say(terminal, '  patchbay transcribe --sample --api-key "$PATCHBAY_APP_KEY"');
+}
+
+function inTheWay(paths: readonly string[]): CliError {
+  return new CliError(
+    EXIT.conflict,
+    `Nothing was written: ${paths.join(" and ")} ${paths.length === 1 ? "is" : "are"} there already.`,
+    {
+      hints: ["name another directory: patchbay init DIRECTORY", "or check what is there: patchbay config validate"],
+    },
+  );
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,202 @@
+// `patchbay webhooks show|set|remove|list|test|redeliver`: a workspace's completion webhook and the log of its deliveries (contract 6).
+import {
+  type DeliveryState,
+  type DeliveryView,
+  deliveryView,
+  webhookDeleted,
+  type WebhookView,
+  webhookView,
+} from "../contract/webhook.ts";
+import { confirm } from "./confirm.ts";
+import { EXIT } from "./exit-codes.ts";
+import { openSession, type Session, understood, workspacePath } from "./gateway-session.ts";
+import type { AdminOptions } from "./keys.ts";
+import { type ListOptions, printList, readList, readPages } from "./lists.ts";
+import { facts, printJson } from "./print.ts";
+import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
+
+export interface WebhookSetOptions extends AdminOptions {
+  readonly disable?: boolean;
+  readonly rotateSecret?: boolean;
+  readonly revokePrevious?: boolean;
+}
+export interface WebhookRemoveOptions extends AdminOptions {
+  readonly yes?: boolean;
+}
+export interface DeliveryListOptions extends AdminOptions, ListOptions {
+  readonly status?: DeliveryState;
+}
+export interface RedeliverOptions extends AdminOptions {
+  readonly failed?: boolean;
+  readonly from?: string;
+}
+
+interface Opened {
+  readonly session: Session;
+  /** Of the workspace's webhook. */
+  readonly path: string;
+}
+
+export async function showWebhook(options: AdminOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { session, path } = await open(options, terminal, signal);
+  const document = await session.document(path);
+  if (options.json === true) return printJson(terminal, document);
+  await write(terminal.stdout, describe(understood(webhookView, document, "webhook")));
+}
+
+/** A secret that this call made alone on stdout, so that it can be captured; it is never shown again. */
+export async function setWebhook(
+  url: string,
+  options: WebhookSetOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { session, path } = await open(options, terminal, signal);
+  const json = {
+    url,
+    enabled: options.disable !== true,
+    rotate_secret: options.rotateSecret === true,
+    revoke_previous: options.revokePrevious === true,
+  };
+  // A second try would not show the secret that the first one made.
+  const document = await session.document(path, { method: "PUT", json, isRepeatable: false });
+  if (options.json === true) return printJson(terminal, document);
+  const webhook = understood(webhookView, document, "webhook");
+  await write(terminal.stderr, describe(webhook));
+  if (webhook.secret !== undefined) {
+    await write(terminal.stderr, "The signing secret, shown this once:\n");
+    await write(terminal.stdout, `${webhook.secret}\n`);
+  }
+  await say(terminal, "next: patchbay webhooks test");
+}
+
+export async function removeWebhook(
+  options: WebhookRemoveOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { session, path } = await open(options, terminal, signal);
+  if (options.yes !== true) {
+    const webhook = understood(webhookView, await session.document(path), "webhook");
+    await confirm(`Remove the webhook to ${webhook.url}? What waits for delivery is given up.`, terminal, signal);
+  }
+  const document = await session.document(path, { method: "DELETE" });
+  if (options.json === true) return printJson(terminal, document);
+  understood(webhookDeleted, document, "answer");
+  await write(terminal.stdout, "removed\n");
+}
+
+export async function listDeliveries(
+  options: DeliveryListOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { session, path } = await open(options, terminal, signal);
+  const list = await readList(session, { ...deliveriesAt(path), query: { status: options.status } }, options.limit);
+  const columns = {
+    head: ["DELIVERY", "STATE", "TRIES", "LAST", "NEXT", "EVENT", "JOB", "CREATED"],
+    row: (delivery: DeliveryView) => [
+      delivery.id,
+      stateOf(delivery),
+      String(delivery.attempts.length),
+      lastOf(delivery) ?? "-",
+      delivery.next_attempt_at ?? "-",
+      `${delivery.event.status}${delivery.test ? " (test)" : ""}`,
+      delivery.event.job_id,
+      delivery.created_at,
+    ],
+    nothing: "There are no such deliveries. Send one: patchbay webhooks test",
+  };
+  await printList(terminal, list, columns, options);
+}
+
+/** One attempt, now; how the receiver took it is the outcome of the command. */
+export async function testWebhook(options: AdminOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { session, path } = await open(options, terminal, signal);
+  const document = await session.document(`${path}/test`, { method: "POST", isRepeatable: false });
+  const delivery = understood(deliveryView, document, "delivery");
+  if (delivery.status !== "delivered") {
+    const response = delivery.attempts.at(-1)?.response ?? null;
+    throw new CliError(EXIT.upstream, `The receiver did not take it: ${lastOf(delivery) ?? "nothing was sent"}.`, {
+      hints: [
+        ...(response === null || response === "" ? [] : [`it answered: ${response}`]),
+        "see what came before: patchbay webhooks list",
+      ],
+      document,
+    });
+  }
+  if (options.json === true) return printJson(terminal, document);
+  await write(terminal.stdout, visible(`delivered: ${lastOf(delivery) ?? ""}\n`));
+}
+
+export async function redeliver(
+  ids: readonly string[],
+  options: RedeliverOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const isAll = options.failed === true;
+  if (isAll === ids.length > 0)
+    throw new CliError(EXIT.usage, "Which deliveries? Give their ids, or --failed for all that were given up.", {
+      hints: ["see them: patchbay webhooks list --status failed"],
+    });
+  if (options.from !== undefined && !isAll) throw new CliError(EXIT.usage, "--from goes with --failed.");
+  const from = options.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(options.from);
+  if (Number.isNaN(from)) throw new CliError(EXIT.usage, "--from must be a time such as 2027-01-31T00:00:00Z.");
+  const { session, path } = await open(options, terminal, signal);
+  const again: DeliveryView[] = [];
+  // All are known before the first is sent again: one that fails anew would be met a second time.
+  for (const id of isAll ? await givenUp(session, path, from) : ids) {
+    const one = `${path}/deliveries/${encodeURIComponent(id)}/redeliver`;
+    const document = await session.document(one, { method: "POST", isRepeatable: false });
+    again.push(understood(deliveryView, document, "delivery"));
+    if (options.json !== true) await write(terminal.stdout, visible(`${id}\n`));
+  }
+  if (options.json === true) return printJson(terminal, { object: "list", data: again });
+  await say(terminal, again.length === 0 ? "None was given up." : "due now; see how they fare: patchbay webhooks list");
+}
+
+/** Oldest first, as they would have come. */
+async function givenUp(session: Session, path: string, from: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  const request = { ...deliveriesAt(path), query: { status: "failed" } };
+  for await (const { data } of readPages(session, request, Number.POSITIVE_INFINITY)) {
+    const recent = data.filter((delivery) => Date.parse(delivery.created_at) >= from);
+    // What was tested is over.
+    found.push(...recent.filter(({ test }) => !test).map(({ id }) => id));
+    if (recent.length < data.length) break;
+  }
+  return found.toReversed();
+}
+
+function deliveriesAt(path: string) {
+  return { path: `${path}/deliveries`, item: deliveryView, what: "list of deliveries" };
+}
+
+function stateOf({ status, ended_by: endedBy }: DeliveryView): string {
+  return endedBy === null ? status : `${status} (${endedBy})`;
+}
+
+/** Null: nothing was tried yet. */
+function lastOf({ attempts }: DeliveryView): string | null {
+  const last = attempts.at(-1);
+  if (last === undefined) return null;
+  const { outcome, status_code: status, latency_ms: latencyMs } = last;
+  return `${status === null ? outcome.replaceAll("_", " ") : `HTTP ${status}`}, ${latencyMs} ms`;
+}
+
+function describe(webhook: WebhookView): string {
+  const { enabled, disabled_reason: reason, disabled_at: at } = webhook;
+  return facts([
+    ["url", webhook.url],
+    ["state", enabled ? "enabled" : `disabled (${reason ?? "owner"}${at === null ? "" : ` since ${at}`})`],
+    ["secret", `ends in ${webhook.secret_last4}`],
+    ["old secret", webhook.previous_secret_until === null ? null : `signs too until ${webhook.previous_secret_until}`],
+    ["failing", webhook.failing_since === null ? null : `since ${webhook.failing_since}`],
+  ]);
+}
+
+async function open(options: AdminOptions, terminal: Terminal, signal: AbortSignal): Promise<Opened> {
+  const session = openSession(options, terminal, signal, "operator");
+  return { session, path: `${await workspacePath(session, options.workspace)}/stt-webhook` };
+}

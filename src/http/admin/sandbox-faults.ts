@@ -1,0 +1,35 @@
+// GET and PUT /admin/v1/sandbox/faults (contract 10).
+import type { Principal } from "../../auth/principal.ts";
+import {
+  getSandboxFaultsContract,
+  putSandboxFaultsContract,
+  type SandboxFault,
+  sandboxFaultsRequest,
+} from "../../contract/sandbox-faults.ts";
+import type { Endpoint, Reply } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+import type { AdminEdge } from "./frame.ts";
+
+/** Of the sandbox in this process. */
+export interface SandboxLevers {
+  readonly read: () => readonly SandboxFault[];
+  readonly replace: (faults: readonly SandboxFault[]) => void;
+}
+
+export function sandboxFaultEndpoints({ sandbox }: AdminEdge): readonly Endpoint<Principal>[] {
+  const reply = (): Reply => ({
+    status: 200,
+    body: { json: { object: "sandbox_faults", faults: sandbox.read() } },
+  });
+  return [
+    { contract: getSandboxFaultsContract, handle: async () => reply() },
+    {
+      contract: putSandboxFaultsContract,
+      handle: async ({ request }) => {
+        const { faults } = await readFields(request, sandboxFaultsRequest);
+        sandbox.replace(faults);
+        return reply();
+      },
+    },
+  ];
+}
