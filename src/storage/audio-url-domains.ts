@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "./audit-log.ts";
 import type { Transacting } from "./database.ts";
+import { holdWorkspace } from "./hold-workspace.ts";
 import type { Tables } from "./tables.ts";
 
 const PLATFORM = "platform";
@@ -36,7 +37,7 @@ export async function replaceAudioUrlDomains(
   actorKeyId: KeyId,
 ): Promise<void> {
   // Two replacements at once: the second one's `before` is the first one's `after`.
-  await tx.selectFrom("workspaces").select("id").where("id", "=", workspaceId).forUpdate().execute();
+  await holdWorkspace(tx, workspaceId, "change");
   await replace(tx, workspaceId, domains, { workspaceId, actorKeyId });
 }
 

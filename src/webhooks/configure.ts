@@ -7,6 +7,7 @@ import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { sealSecret } from "../storage/data-keys.ts";
 import type { Transacting } from "../storage/database.ts";
+import { holdWorkspace } from "../storage/hold-workspace.ts";
 import { type WebhookSecret, webhookSecretPlace } from "../storage/secret-places.ts";
 import type { WebhookServices } from "./services.ts";
 import { makeSecret } from "./sign.ts";
@@ -37,6 +38,7 @@ export async function configureWebhook(
   const refusal = await services.receivers.refusal(change.wanted.url);
   if (refusal !== null) throw refusedUrl(refusal);
   return services.database.inWorkspace(change.workspaceId, async (tx) => {
+    await holdWorkspace(tx, change.workspaceId);
     const before = await lockOrMake(services, tx, change);
     const { row, secret } = before.isNew ? before : await update(services, tx, before, change.wanted);
     const { url } = change.wanted;

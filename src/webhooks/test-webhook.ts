@@ -14,7 +14,8 @@ export async function testWebhook(services: WebhookServices, workspaceId: Worksp
   const message = await makeTest(services, workspaceId);
   await deliver(services, message);
   const view = await describeDelivery(services.database, workspaceId, message.deliveryId);
-  if (view === null) throw new Error("a test delivery is gone");
+  // With its workspace, while it was under way.
+  if (view === null) throw noWebhook();
   return view;
 }
 
