@@ -36,7 +36,14 @@ export function openIoOver(
   const memory = createMemory(nowMs);
   const callerPolicy = byokPolicy(byok);
   return ({ timeoutMs, isCallersAddress, ...request }) =>
-    createIo({ outbound, memory, deadlineMs: timeoutMs, ...request, ...(isCallersAddress ? { callerPolicy } : {}) });
+    createIo({
+      outbound,
+      memory,
+      nowMs,
+      deadlineMs: timeoutMs,
+      ...request,
+      ...(isCallersAddress ? { callerPolicy } : {}),
+    });
 }
 
 /** Where the sandbox speaks a kind's wire format; of compatible servers each dialect has its own place. */

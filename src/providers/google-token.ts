@@ -57,7 +57,7 @@ const token = z.object({ access_token: z.string().min(1), expires_in: z.number()
 async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
   const form = new URLSearchParams({
     grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    assertion: await assertionOf(account, Math.floor(Date.now() / 1000)),
+    assertion: await assertionOf(account, Math.floor(io.nowMs() / 1000)),
   });
   const body = Buffer.from(form.toString());
   const request: WireRequest = {

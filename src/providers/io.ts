@@ -103,6 +103,8 @@ export interface Io {
   /** What `make` gave for this account, shared by its calls in this process until it expires. */
   readonly remember: (name: string, make: () => Promise<Remembered>) => Promise<string>;
   readonly forget: (name: string) => void;
+  /** What time it is, for what a provider is told of it. */
+  readonly nowMs: () => number;
 }
 
 /** A reply whose body is read as it comes. */

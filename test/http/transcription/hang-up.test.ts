@@ -34,6 +34,7 @@ before(async () => {
         pause: async () => undefined,
         remember: async (_name, make) => (await make()).value,
         forget: () => undefined,
+        nowMs: Date.now,
       }),
     }),
   });

@@ -196,6 +196,7 @@ test("contract 9: who hangs up in the middle pays for the pieces that had left",
       pause: async () => undefined,
       remember: async (_name, make) => (await make()).value,
       forget: () => undefined,
+      nowMs: Date.now,
     };
   };
   const answer = await postForm(gateway.origin);

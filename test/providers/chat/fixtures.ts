@@ -100,6 +100,7 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>): StreamingIo {
     pause: never,
     remember: never,
     forget: never,
+    nowMs: Date.now,
     connect: never,
     open: async () => ({
       status: 200,
