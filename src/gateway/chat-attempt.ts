@@ -11,7 +11,14 @@ import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
 import { type Spent, watchCall } from "./call-watch.ts";
 import type { ChatCall } from "./chat.ts";
-import { type ChatBilling, chargeNanoUsd, chatQuote, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
+import {
+  type ChatBilling,
+  chargeNanoUsd,
+  chatQuote,
+  countedTokens,
+  nextFunding,
+  reserveNanoUsd,
+} from "./chat-quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
@@ -77,8 +84,7 @@ export async function openAttempt(
   const timeoutMs = Math.min(account.timeoutMs, options.timeoutMs);
   // A slot is marked in the transaction that reserves; without one the app's lease pays, and nothing is waited for.
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
-  // Of an answer whose length nobody limited only the end will tell.
-  const asked = quoted.inputTokens + (decision.wanted.maxTokens ?? 0);
+  const asked = countedTokens(quoted, decision.wanted);
   const countTokens = await unlessAway(services.quotas.takeTokens(call.principal, asked));
   const billing = await reserve(services, call, candidate, quoted, {
     attemptId,

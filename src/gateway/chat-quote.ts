@@ -50,6 +50,11 @@ function firstFunding(request: ChatRequest): Funding {
   return askedChatFeatures(request).length === 0 ? "allowance" : "credits";
 }
 
+/** What counts against a quota of tokens before the call: of an answer whose length nobody limited only the end will tell. */
+export function countedTokens({ inputTokens }: Pick<ChatBilling, "inputTokens">, { maxTokens }: ChatRequest): number {
+  return inputTokens + (maxTokens ?? 0);
+}
+
 /** The next way to pay where this one is used up: plain chat beyond the monthly tokens needs credits. */
 export function nextFunding(funding: Funding): Funding | null {
   return funding === "allowance" ? "credits" : null;

@@ -2,7 +2,7 @@
 import type { AudioCall } from "./audio-call.ts";
 import { describeDecision } from "./describe-decision.ts";
 import { judgeAudioCost } from "./judge-cost.ts";
-import { decideWithChat } from "./translate-by-chat.ts";
+import { decideWithChat, expectedChat } from "./translate-by-chat.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
@@ -17,8 +17,16 @@ export async function explain(
     const { durationSeconds, channels } = speech;
     const described = describeDecision(services, call, durationSeconds, channels, decided);
     const first = decided.decision.ok ? decided.decision.candidates[0] : undefined;
-    const audio = { audioMs: Math.round(durationSeconds * 1000), channels };
-    const refused = first === undefined ? null : await judgeAudioCost(services, call.principal, first.target, audio);
+    const { byChat } = decided;
+    const refused =
+      first === undefined
+        ? null
+        : await judgeAudioCost(services, call.principal, {
+            target: first.target,
+            audioSeconds: durationSeconds,
+            channels,
+            chat: byChat === null ? null : expectedChat(call, byChat, durationSeconds),
+          });
     return jsonReply(200, refused === null ? described : { ...described, outcome: refused });
   });
 }

@@ -1,48 +1,64 @@
-// The last thing a dry run judges (contract 1 "Order of judgement", contract 3): whether budgets and plan would bear the first
-// target's cost. Quotas count what is started, and are not asked.
+// The last thing a dry run judges (contract 1 "Order of judgement" 6, contract 3): whether quotas of audio and tokens, budgets and plan
+// would bear the first target's cost. Nothing is counted; the request itself was, when it came in.
 import type { Principal } from "../auth/principal.ts";
-import { ERRORS } from "../contract/errors.ts";
+import { ERRORS, type GatewayError } from "../contract/errors.ts";
 import type { RoutingDecision } from "../contract/transcription.ts";
 import type { Amounts, BudgetExceeded } from "../metering/budget.ts";
 import type { Funding } from "../metering/ledger.ts";
-import type { ChatRequest } from "../providers/chat-provider.ts";
 import type { Target } from "../routing/types.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
-import { chatQuote, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
+import { chatQuote, countedTokens, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
 import { quoteFor } from "./quote.ts";
 import type { GatewayServices } from "./services.ts";
+import type { ExpectedChat } from "./translate-by-chat.ts";
 import { unlessAway } from "./unless-away.ts";
 
-type Services = Pick<GatewayServices, "ledger" | "prices">;
+type Services = Pick<GatewayServices, "ledger" | "prices" | "quotas">;
 
 /** The outcome where it is refused; null: it would be borne. */
 type Refused = RoutingDecision["outcome"] | null;
 
+interface AudioCost {
+  readonly target: Target;
+  readonly audioSeconds: number;
+  readonly channels: number;
+  /** Who is to translate the transcript; null: nobody else. */
+  readonly chat: ExpectedChat | null;
+}
+
 export async function judgeAudioCost(
   services: Services,
   principal: Principal,
-  target: Target,
-  audio: { readonly audioMs: number; readonly channels: number },
+  { target, audioSeconds, channels, chat }: AudioCost,
 ): Promise<Refused> {
-  const { billingClass, chargeNanoUsd, audioMs } = quoteFor(services, principal, target, audio);
-  const funding = principal.workspace.plan !== null && billingClass === "metered" ? "credits" : "none";
-  const amounts = { nanoUsd: chargeNanoUsd, audioMs: BigInt(audioMs), tokens: 0n };
-  return refused(await judge(services, principal, funding, amounts));
+  const limited = await unlessAway(services.quotas.judgeAudio(principal, audioSeconds));
+  if (limited !== null) return refusedWith(limited);
+  const quoted = quoteFor(services, principal, target, { audioMs: Math.round(audioSeconds * 1000), channels });
+  const funding = principal.workspace.plan !== null && quoted.billingClass === "metered" ? "credits" : "none";
+  const amounts = { nanoUsd: quoted.chargeNanoUsd, audioMs: BigInt(quoted.audioMs), tokens: 0n };
+  const refused = refusedBy(await judge(services, principal, funding, amounts));
+  // What the transcript costs is still set aside when its translation is.
+  return refused ?? (chat === null ? null : judgeChatCost(services, principal, chat, amounts));
 }
 
+const NOTHING: Amounts = { nanoUsd: 0n, audioMs: 0n, tokens: 0n };
+
+/** `beside`: what else the same request has set aside. */
 export async function judgeChatCost(
   services: Services,
   principal: Principal,
-  target: Target,
-  request: ChatRequest,
+  { target, request }: ExpectedChat,
+  beside: Amounts = NOTHING,
 ): Promise<Refused> {
   const quoted = chatQuote(services, principal, target, request);
+  const limited = await unlessAway(services.quotas.judgeTokens(principal, countedTokens(quoted, request)));
+  if (limited !== null) return refusedWith(limited);
   for (let funding = quoted.funding; ; ) {
-    const nanoUsd = reserveNanoUsd({ ...quoted, funding });
-    const amounts = { nanoUsd, audioMs: 0n, tokens: BigInt(quoted.reserveTokens) };
+    const nanoUsd = beside.nanoUsd + reserveNanoUsd({ ...quoted, funding });
+    const amounts = { ...beside, nanoUsd, tokens: beside.tokens + BigInt(quoted.reserveTokens) };
     const exceeded = await judge(services, principal, funding, amounts);
     const next = exceeded?.owner === "allowance" ? nextFunding(funding) : null;
-    if (next === null) return refused(exceeded);
+    if (next === null) return refusedBy(exceeded);
     funding = next;
   }
 }
@@ -57,8 +73,10 @@ async function judge(
   return unlessAway(ledger.judge({ owner: { workspaceId: workspace.id, appId: app.id, funding }, amounts }));
 }
 
-function refused(exceeded: BudgetExceeded | null): Refused {
-  if (exceeded === null) return null;
-  const { code } = budgetExceeded(exceeded);
+function refusedBy(exceeded: BudgetExceeded | null): Refused {
+  return exceeded === null ? null : refusedWith(budgetExceeded(exceeded));
+}
+
+function refusedWith({ code }: GatewayError): Refused {
   return { status: ERRORS[code].status, code, position: null };
 }

@@ -8,6 +8,7 @@ import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
 import { type ChatPlanner, chatJudge } from "../routing/decide-chat-route.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
+import type { Target } from "../routing/types.ts";
 import { type AudioDecision, type ByChat, decideAudio } from "../routing/decide-translation.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import {
@@ -73,16 +74,27 @@ function expectedRequest({ fields }: Pick<AudioCall, "fields">, audioSeconds: nu
   return translationRequest("x".repeat(Math.ceil(audioSeconds * CHARACTERS_PER_SECOND)), targetLanguage(fields));
 }
 
+/** The chat to come, as its first target would be asked. */
+export interface ExpectedChat {
+  readonly target: Target;
+  readonly request: ChatRequest;
+}
+
+export function expectedChat(call: AudioCall, { candidates }: ByChat, audioSeconds: number): ExpectedChat | null {
+  const [first] = candidates;
+  return first === undefined ? null : { target: first.target, request: expectedRequest(call, audioSeconds) };
+}
+
 /** What would be reserved of it; null when unknown. */
 export function estimateTranslation(
   services: Pick<GatewayServices, "prices">,
   call: AudioCall,
-  { candidates }: ByChat,
+  byChat: ByChat,
   audioSeconds: number,
 ): bigint | null {
-  const [first] = candidates;
-  if (first === undefined) return null;
-  return chatQuote(services, call.principal, first.target, expectedRequest(call, audioSeconds)).listNanoUsd;
+  const expected = expectedChat(call, byChat, audioSeconds);
+  if (expected === null) return null;
+  return chatQuote(services, call.principal, expected.target, expected.request).listNanoUsd;
 }
 
 function targetLanguage({ to_language: language }: AudioCall["fields"]): string {

@@ -31,6 +31,8 @@ export type Soon<T> = T | Promise<T>;
 
 export interface Counters {
   take(limits: readonly Limit[], amount: number): Soon<Verdict>;
+  /** What `take` would say now. Nothing is counted. */
+  judge(limits: readonly Limit[], amount: number): Soon<Verdict>;
   /** What was taken turned out to be so much more, whatever room there is, or less: then the rest is free again. */
   correct(limits: readonly Limit[], difference: number): void;
   /** Holds a place of each. */

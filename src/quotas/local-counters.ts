@@ -1,13 +1,23 @@
 // Quotas counted in this process (contract 2): the embedded engine has no other.
 import { countName } from "../storage/quota-counts.ts";
-import type { Counters, Limit } from "./counters.ts";
+import type { Counters, Limit, Verdict } from "./counters.ts";
 import { addTo, msUntilFree, removeFrom, type Slots, slotsAt, standingOf, sumOf } from "./window.ts";
+
+const OK = { ok: true } as const;
 
 export function createLocalCounters(nowMs: () => number): Counters {
   const windows = new Map<string, Slots>();
   const running = new Map<string, number>();
 
   const slotsOf = (limit: Limit): Slots => slotsAt(windows.get(countName(limit)) ?? [], nowMs(), limit.periodMs);
+  const judge = (limits: readonly Limit[], amount: number): Verdict => {
+    for (const limit of limits) {
+      const slots = slotsOf(limit);
+      const excess = sumOf(slots) + amount - limit.limit;
+      if (excess > 0) return { ok: false, limit, waitMs: msUntilFree(slots, excess, nowMs(), limit.periodMs) };
+    }
+    return OK;
+  };
   const leave = (limits: readonly Limit[]): void => {
     for (const name of limits.map(countName)) {
       const rest = (running.get(name) ?? 1) - 1;
@@ -18,14 +28,12 @@ export function createLocalCounters(nowMs: () => number): Counters {
 
   return {
     take: (limits, amount) => {
-      for (const limit of limits) {
-        const slots = slotsOf(limit);
-        const excess = sumOf(slots) + amount - limit.limit;
-        if (excess > 0) return { ok: false, limit, waitMs: msUntilFree(slots, excess, nowMs(), limit.periodMs) };
-      }
+      const verdict = judge(limits, amount);
+      if (!verdict.ok) return verdict;
       for (const limit of limits) windows.set(countName(limit), addTo(slotsOf(limit), amount, nowMs(), limit.periodMs));
-      return { ok: true };
+      return verdict;
     },
+    judge,
     correct: (limits, difference) => {
       for (const limit of limits) {
         const slots = slotsOf(limit);

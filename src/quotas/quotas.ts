@@ -14,6 +14,9 @@ export interface Quotas {
   takeAudio(holders: QuotaHolders, seconds: number): Promise<void>;
   /** The same for the tokens a chat may use. Tell the answer how many it used in the end: more count too, the rest is free. */
   takeTokens(holders: QuotaHolders, tokens: number): Promise<(used: number) => void>;
+  /** What `takeAudio` would throw; null: there is room. Nothing is counted. */
+  judgeAudio(holders: QuotaHolders, seconds: number): Promise<GatewayError | null>;
+  judgeTokens(holders: QuotaHolders, tokens: number): Promise<GatewayError | null>;
   /** What is left, for an answer's RateLimit fields: out of memory, so that nobody waits for it. Empty where nothing is limited. */
   standing(holders: QuotaHolders): Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -33,6 +36,13 @@ export function createQuotas(counters: Counters): Quotas {
     const counted = Math.ceil(amount * UNITS[unit].scale);
     const verdict = await counters.take(limits, counted);
     if (!verdict.ok) throw limitReached(unit, verdict, counted);
+  };
+  const judge = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<GatewayError | null> => {
+    const limits = limitsOf(holders, unit);
+    if (limits.length === 0) return null;
+    const counted = Math.ceil(amount * UNITS[unit].scale);
+    const verdict = await counters.judge(limits, counted);
+    return verdict.ok ? null : limitReached(unit, verdict, counted);
   };
   return {
     enter: async (holders) => {
@@ -55,6 +65,8 @@ export function createQuotas(counters: Counters): Quotas {
         if (limits.length > 0 && used !== tokens) counters.correct(limits, used - tokens);
       };
     },
+    judgeAudio: (holders, seconds) => judge(holders, "audio", seconds),
+    judgeTokens: (holders, tokens) => judge(holders, "tokens", tokens),
     standing: (holders) => rateLimitFields(COUNTED.flatMap((unit) => tightest(counters, limitsOf(holders, unit)))),
     close: () => counters.close(),
   };

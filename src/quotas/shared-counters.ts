@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { createBatcher } from "../lib/batch.ts";
 import type { Database } from "../storage/database.ts";
-import { countName, lockCounts, sweepCounts, writeCounts } from "../storage/quota-counts.ts";
+import { countName, lockCounts, readCounts, sweepCounts, writeCounts } from "../storage/quota-counts.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { isBadData, transact } from "../storage/transact.ts";
 import type { Counters, Limit, Soon, Verdict } from "./counters.ts";
@@ -97,6 +97,17 @@ export function createSharedCounters(options: SharedCountersOptions): SharedCoun
         take: (limit) => windowOf(limit).take(limit, amount),
         undo: (limit) => windowOf(limit).put(amount),
       }),
+    judge: async (limits, amount) => {
+      const { nowMs, states } = await readCounts(batches(database).db, limits);
+      for (const limit of limits) {
+        const name = countName(limit);
+        const own = windows.get(name)?.unspent ?? 0;
+        const ask = { limit, own, amounts: [amount], inAdvance: 0, returned: 0, owed: 0 };
+        const [waitMs = null] = drawWindow(states.get(name), ask, nowMs).drawn.waitsMs;
+        if (waitMs !== null) return { ok: false, limit, waitMs };
+      }
+      return { ok: true };
+    },
     correct: (limits, difference) => limits.forEach((limit) => windowOf(limit).correct(difference)),
     enter: (limits) => {
       const leave = (limit: Limit): void => placeOf(limit).leave();

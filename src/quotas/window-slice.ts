@@ -69,6 +69,11 @@ export class WindowSlice {
     this.#takes -= 1;
   }
 
+  /** Drawn, and this process may still spend it. */
+  get unspent(): number {
+    return this.#left;
+  }
+
   /** More was used than was taken, or less. */
   correct(difference: number): void {
     const own = Math.min(difference, this.#left);

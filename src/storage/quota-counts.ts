@@ -1,6 +1,6 @@
 // What the processes have drawn of quotas (contract 2): a row for each holder and unit, locked in their order by whoever draws.
 // What a row's state means is known to `quotas/` alone.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Tables } from "./tables.ts";
 
@@ -15,7 +15,7 @@ export interface CountKey {
   readonly unit: CountUnit;
 }
 
-export interface LockedCounts {
+export interface Counts {
   /** The database's clock. */
   readonly nowMs: number;
   /** By `countName`; null: nothing was ever drawn. */
@@ -29,7 +29,12 @@ export function countName({ holderId, unit }: Pick<CountKey, "holderId" | "unit"
   return `${holderId} ${unit}`;
 }
 
-export async function lockCounts(tx: Handle, keys: readonly CountKey[]): Promise<LockedCounts> {
+/** As they stand. */
+export function readCounts(db: Handle, keys: readonly CountKey[]): Promise<Counts> {
+  return select(db, keys, sql``);
+}
+
+export async function lockCounts(tx: Handle, keys: readonly CountKey[]): Promise<Counts> {
   const locked = await selectLocked(tx, keys);
   const missing = keys.filter((key) => !locked.states.has(countName(key)));
   if (missing.length === 0) return locked;
@@ -39,11 +44,15 @@ export async function lockCounts(tx: Handle, keys: readonly CountKey[]): Promise
   return selectLocked(tx, keys);
 }
 
-async function selectLocked(tx: Handle, keys: readonly CountKey[]): Promise<LockedCounts> {
+function selectLocked(tx: Handle, keys: readonly CountKey[]): Promise<Counts> {
+  return select(tx, keys, sql`for update of c`);
+}
+
+async function select(db: Handle, keys: readonly CountKey[], locking: RawBuilder<unknown>): Promise<Counts> {
   const { rows } = await sql<{ name: string; state: unknown; now_ms: number }>`
     select c.holder_id || ' ' || c.unit as name, c.state, (extract(epoch from patchbay_now()) * 1000)::float8 as now_ms
     from quota_counts c join ${recordset(keys)} on c.holder_id = given.holder_id and c.unit = given.unit
-    order by c.holder_id, c.unit for update of c`.execute(tx);
+    order by c.holder_id, c.unit ${locking}`.execute(db);
   return { nowMs: rows[0]?.now_ms ?? 0, states: new Map(rows.map((row) => [row.name, row.state])) };
 }
 

@@ -60,6 +60,19 @@ test("contract 2: the smaller of key and app applies, and what the one refused i
   assert.equal(passedOf(second) + passedOf(third), 6);
 });
 
+test("contract 3: what a dry run asks is judged by what all processes have taken, and counts nothing", async () => {
+  await using processes = await startProcesses(2);
+  const limit = requests(10);
+  const judge = async (amount: number) => (await processes.at(1).judge([limit], amount)).ok;
+  assert.deepEqual([await judge(10), await judge(11)], [true, false]);
+  assert((await processes.at(0).take([limit], 4)).ok);
+  assert.deepEqual([await judge(6), await judge(7)], [true, false]);
+  for (let turn = 0; turn < 3; turn += 1) assert(await judge(6));
+  assert((await processes.at(0).take([limit], 6)).ok);
+  const refused = await processes.at(1).judge([requests(10), limit], 1);
+  assert(!refused.ok && refused.limit === limit && refused.waitMs > 0);
+});
+
 test("contract 2: seconds of audio and tokens are counted like requests, whatever their amounts", async () => {
   await using processes = await startProcesses(3);
   const audio: Limit = { ...requests(1_000_000), unit: "audio", periodMs: 3_600_000 };

@@ -215,6 +215,9 @@ test("contract 2: tokens_per_minute counts what an answer of no set length used,
   const refused = await postChat(gateway.origin, {}, { key: NARROW_KEY });
   assert.deepEqual([refused.status, refused.code], [429, "RATE_LIMITED"]);
   assert.match(refused.headers.get("ratelimit") ?? "", /^"tokens";r=0;t=(5\d|60)$/);
+  const dry = await postChat(gateway.origin, { dry_run: true }, { key: NARROW_KEY });
+  const { outcome } = dry.json as { outcome: unknown };
+  assert.deepEqual([dry.status, outcome], [200, { status: 429, code: "RATE_LIMITED", position: null }]);
   assert.equal(gateway.first.calls.length, 1);
 });
 

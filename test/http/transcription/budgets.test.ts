@@ -124,13 +124,23 @@ test("contract 2: requests_per_minute: the fourth is 429 with its headers, and o
   assert.equal((await ask("per-minute")).code, "RATE_LIMITED");
 });
 
-test("contract 2: audio_seconds_per_hour: the third second is 429 and calls nothing", async () => {
+test("contract 2: audio_seconds_per_hour: the third second is 429 and calls nothing; a dry run says so and counts none", async () => {
+  const dry = async () => {
+    const answer = await postForm(gateway.origin, {
+      key: secretOf("hourly"),
+      file: AUDIO,
+      fields: { dry_run: "true" },
+    });
+    return routingDecision.parse(answer.json).outcome;
+  };
+  for (let turn = 0; turn < 3; turn += 1) assert.equal((await dry()).status, 200);
   envelopeOf(await ask("hourly"));
   envelopeOf(await ask("hourly"));
   const answer = await ask("hourly");
   assert.equal(answer.code, "RATE_LIMITED");
   assert.equal(detailsOf(answer)["unit"], "audio seconds");
   assert.equal(answer.headers.get("ratelimit-policy"), '"audio-seconds";q=2;w=3600;qu="audio-seconds"');
+  assert.deepEqual(await dry(), { status: 429, code: "RATE_LIMITED", position: null });
   assert.equal(gateway.sandbox.callCount, 2);
 });
 

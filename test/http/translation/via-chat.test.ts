@@ -212,6 +212,16 @@ test("contract 3: dry_run shows who would transcribe and who would translate, an
   );
   assert(Number(decision.estimated_cost_usd) > 0.011, "a second of speech, and 1,000 tokens that may be written");
   assert.deepEqual(called(), [0, 0, 0]);
+  // The chat's share is judged too: its tokens, and its money on top of the transcript's.
+  for (const [app, status, code] of [
+    ["tokens", 402, "BUDGET_EXCEEDED"],
+    ["money", 402, "BUDGET_EXCEEDED"],
+    ["quota", 429, "RATE_LIMITED"],
+    ["seconds", 200, null],
+  ] as const) {
+    const { outcome } = routingDecision.parse((await translateVia(gateway, app, { fields: { dry_run: "true" } })).json);
+    assert.deepEqual([outcome.status, outcome.code], [status, code], app);
+  }
   const off = routingDecision.parse((await translateVia(gateway, "off", { fields: { dry_run: "true" } })).json);
   assert.equal(off.outcome.code, "REQUIRED_FEATURE_UNSUPPORTED");
 });
