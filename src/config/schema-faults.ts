@@ -45,6 +45,7 @@ function issueFaults(
     case "invalid_union":
       return unionFaults(schema, data, issue, mayShow);
     case "invalid_type":
+      if (value === null) return [{ path, message: emptyMessage(schema, path, data, typeMessage(issue, value)) }];
       return [{ path, message: value === undefined ? "is required" : typeMessage(issue, value) }];
     case "too_small":
     case "too_big":
@@ -73,7 +74,9 @@ function unionFaults(
   const depthOf = (branch: readonly z.core.$ZodIssue[]) => Math.max(0, ...branch.map((inner) => inner.path.length));
   const deepest = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
   if (deepest === undefined || depthOf(deepest) === 0) {
-    return [{ path, message: value === undefined ? "is required" : `must be ${unionNames(issue.errors)}` }];
+    const message = `must be ${unionNames(issue.errors)}`;
+    if (value === null) return [{ path, message: emptyMessage(schema, path, data, message) }];
+    return [{ path, message: value === undefined ? "is required" : message }];
   }
   return deepest.flatMap((inner) =>
     issueFaults(schema, data, { ...inner, path: [...issue.path, ...inner.path] }, mayShow),
@@ -106,6 +109,25 @@ function typeMessage(issue: z.core.$ZodIssueInvalidType, value: unknown): string
   const isBare = issue.expected === "string" && (typeof value === "number" || typeof value === "boolean");
   const hint = isBare && issue.message.startsWith("Invalid input") ? "; put it in quotes" : "";
   return `${typeWords(issue, TYPE_NAMES)}${hint}`;
+}
+
+const SHOWN_KEYS = 8;
+
+/** A key with nothing behind it. Who wrote it meant to write more, or nothing at all. */
+function emptyMessage(schema: z.ZodType, path: FaultPath, data: unknown, must: string): string {
+  const found = schemasAt(schema, path, data);
+  const isList = found.some((each) => each instanceof z.ZodArray);
+  const keys = isList ? knownKeys(schema, [...path, 0], data) : knownKeys(schema, path, data);
+  const some = keys.length > SHOWN_KEYS ? `${keys.slice(0, SHOWN_KEYS).join(", ")}, …` : keys.join(", ");
+  const content = keys.length === 0 ? "" : isList ? ` of entries with ${some}` : ` with ${some}`;
+  return `is empty; it ${must}${content}${mayBeLeftOut(schema, path, data) ? ", or be left out" : ""}`;
+}
+
+function mayBeLeftOut(schema: z.ZodType, path: FaultPath, data: unknown): boolean {
+  const step = path.at(-1);
+  if (typeof step !== "string") return false;
+  const own = schemasAt(schema, path.slice(0, -1), data).flatMap((parent) => childSchema(parent, step) ?? []);
+  return own.length > 0 && own.every((each) => each.safeParse(undefined).success);
 }
 
 function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string {
