@@ -22,7 +22,7 @@ RUN apt-get update \
 WORKDIR /app
 COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
-COPY package.json openapi.json patchbay.example.yaml LICENSE ./
+COPY package.json openapi.json openapi-admin.json patchbay.example.yaml LICENSE ./
 COPY bin ./bin
 COPY docs ./docs
 COPY sandbox/samples ./sandbox/samples

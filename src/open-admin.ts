@@ -1,10 +1,11 @@
 // The admin listener (contract 10): `/admin/v1/…` for the operator's keys, health, and its own OpenAPI document. Nothing of it is
 // on the public listener, nothing of the public one is here.
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "./admin/audit-checkpoint.ts";
 import type { Principal } from "./auth/principal.ts";
-import { ADMIN_ENDPOINTS } from "./contract/admin-endpoints.ts";
+import { packageRoot } from "./cli/package-root.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
 import { operatorEndpoints } from "./http/admin/endpoints.ts";
 import type { Edge } from "./http/edge.ts";
@@ -12,7 +13,6 @@ import type { Endpoint } from "./http/endpoint.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getMetrics } from "./http/endpoints/get-metrics.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
-import { ADMIN_API } from "./http/openapi.ts";
 import { createServer } from "./http/server.ts";
 import type { Authenticate } from "./http/serve.ts";
 import { every } from "./lib/every.ts";
@@ -89,7 +89,7 @@ export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminL
       getHealth,
       readiness,
       getMetrics(metrics),
-      getOpenapi(ADMIN_ENDPOINTS, ADMIN_API),
+      getOpenapi(join(packageRoot(), "openapi-admin.json")),
       ...operatorEndpoints(edge),
     ],
   });

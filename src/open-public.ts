@@ -1,6 +1,8 @@
 // The public listener's endpoints (contract 10), each a contract and its handler, with the parts that it needs.
+import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { Principal } from "./auth/principal.ts";
+import { packageRoot } from "./cli/package-root.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
 import { findKey } from "./directory/find-key.ts";
 import { createAdmission } from "./gateway/admission.ts";
@@ -83,7 +85,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
   return [
     getHealth,
     readiness,
-    getOpenapi(ENDPOINTS),
+    getOpenapi(join(packageRoot(), "openapi.json")),
     getDocs(ENDPOINTS),
     getErrorDocs(),
     getMe(gateway),
