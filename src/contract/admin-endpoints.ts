@@ -2,6 +2,8 @@
 import { APP_CONTRACTS } from "./apps.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "./audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { listAllDeliveriesContract, workspaceDeliveriesContracts } from "./delivery-list.ts";
+import { listAllJobsContract, workspaceJobsContracts } from "./job-list.ts";
 import { getHealthContract, getMetricsContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
 import {
   getAnyRequestContract,
@@ -38,6 +40,10 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceUsageContracts.operator,
   listDeletionsContract,
   workspaceDeletionsContracts.operator,
+  listAllJobsContract,
+  workspaceJobsContracts.operator,
+  listAllDeliveriesContract,
+  workspaceDeliveriesContracts.operator,
   getProviderHealthContract,
   postApplyContract,
   getSandboxFaultsContract,

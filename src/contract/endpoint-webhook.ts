@@ -1,9 +1,8 @@
 // The completion webhook's settings and log as a workspace's administrators see them (spec 4.5; contract 6).
 import { z } from "zod";
+import { workspaceDeliveriesContracts } from "./delivery-list.ts";
 import type { EndpointContract, ResponseContract } from "./endpoint.ts";
 import {
-  deliveryList,
-  deliveryQuery,
   deliveryView,
   listenDelivery,
   listenReady,
@@ -53,18 +52,6 @@ export const deleteSttWebhookContract: EndpointContract = {
   errors: ["FORBIDDEN", "NOT_FOUND"],
 };
 
-export const getWebhookDeliveriesContract: EndpointContract = {
-  method: "GET",
-  path: `${PATH}/deliveries`,
-  operationId: "listSttWebhookDeliveries",
-  summary: "The log of deliveries",
-  description: "Seven days, newest first. `status=failed` lists what was given up.",
-  auth: "key",
-  query: deliveryQuery,
-  responses: { 200: json("A page of deliveries.", deliveryList) },
-  errors: ["FORBIDDEN", "NOT_FOUND"],
-};
-
 export const redeliverWebhookContract: EndpointContract = {
   method: "POST",
   path: `${PATH}/deliveries/:delivery_id/redeliver`,
@@ -110,7 +97,7 @@ export const WEBHOOK_ENDPOINTS: readonly EndpointContract[] = [
   putSttWebhookContract,
   getSttWebhookContract,
   deleteSttWebhookContract,
-  getWebhookDeliveriesContract,
+  workspaceDeliveriesContracts.workspace,
   redeliverWebhookContract,
   testWebhookContract,
   streamWebhookContract,

@@ -15,6 +15,7 @@ import { BUDGET_CONTRACTS } from "./budgets.ts";
 import { creditsContracts } from "./plans.ts";
 import { KEY_CONTRACTS } from "./keys.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
+import { workspaceJobsContracts } from "./job-list.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { workspaceDeletionsContracts } from "./provider-deletions.ts";
@@ -61,6 +62,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceRequestContracts.workspace,
   workspaceUsageContracts.workspace,
   workspaceDeletionsContracts.workspace,
+  workspaceJobsContracts.workspace,
   getWorkspaceModelsContract,
   ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].map(({ workspace }) => workspace),
   getHealthContract,

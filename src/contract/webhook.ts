@@ -67,7 +67,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const ATTEMPT_OUTCOMES = ["delivered", "http_status", "timeout", "connection", "tls", "address_not_allowed"] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-const attemptView = z.strictObject({
+export const attemptView = z.strictObject({
   number: z.int().min(1),
   started_at: time,
   outcome: z

@@ -3,7 +3,6 @@ import type { Principal } from "../auth/principal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { deleteSttWebhook } from "./endpoints/delete-stt-webhook.ts";
 import { getSttWebhook } from "./endpoints/get-stt-webhook.ts";
-import { getWebhookDeliveries } from "./endpoints/get-webhook-deliveries.ts";
 import { getWebhookStream } from "./endpoints/get-webhook-stream.ts";
 import { postWebhookRedelivery } from "./endpoints/post-webhook-redelivery.ts";
 import { postWebhookTest } from "./endpoints/post-webhook-test.ts";
@@ -15,7 +14,6 @@ export function webhookEndpoints(edge: WebhookEdge): readonly Endpoint<Principal
     putSttWebhook(edge),
     getSttWebhook(edge),
     deleteSttWebhook(edge),
-    getWebhookDeliveries(edge),
     postWebhookRedelivery(edge),
     postWebhookTest(edge),
     getWebhookStream(edge),

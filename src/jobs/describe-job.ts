@@ -1,4 +1,5 @@
 // A job's row as callers see it (spec 2.3; contract 5).
+import type { ListedJobView } from "../contract/job-list.ts";
 import type { Job, JobError, SubmittedJob } from "../contract/jobs.ts";
 import type { PurposeFields, TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { JobSummary, VisibleJob } from "../storage/jobs.ts";
@@ -50,6 +51,20 @@ export function summarise(row: JobSummary): Job {
     usage: row.usage as TranscriptionEnvelope["usage"] | null,
     provider_deletion: row.provider_deletion,
     ...(row.purpose as PurposeFields),
+  };
+}
+
+/** For whoever administers it. */
+export function describeListed(row: JobSummary): ListedJobView {
+  const { poll_url: _poll, metadata: _metadata, result: _result, result_url: _url, ...job } = summarise(row);
+  return {
+    ...job,
+    workspace: row.workspace_id,
+    app: row.app_id,
+    key: row.key_id,
+    request_id: row.request_id,
+    task: row.task,
+    deadline_at: row.deadline_at.toISOString(),
   };
 }
 

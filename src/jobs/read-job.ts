@@ -1,9 +1,12 @@
 // What a caller sees of its jobs (spec 2.3, 4.3; contract 5): one, at once or when it has ended; its changes as they come; a page.
 import { GatewayError } from "../contract/errors.ts";
+import { brand, type WorkspaceId } from "../contract/ids.ts";
+import type { ListedJobView } from "../contract/job-list.ts";
 import type { Job, JobList, JobStatus } from "../contract/jobs.ts";
 import { pageOf } from "../lib/page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
-import { describeJob, summarise } from "./describe-job.ts";
+import { asWorkspaceOrSystem } from "../storage/system.ts";
+import { describeJob, describeListed, summarise } from "./describe-job.ts";
 import type { JobServices } from "./services.ts";
 import { isTerminal } from "./states.ts";
 import { newsOf } from "./wait.ts";
@@ -88,4 +91,29 @@ export async function listOwnJobs(
   const rows = await database.inWorkspace(owner.workspaceId, (tx) => listJobs(tx, owner, asked));
   const { page, nextCursor } = pageOf(rows, limit);
   return { object: "list", data: page.map(summarise), has_more: nextCursor !== null, next_cursor: nextCursor };
+}
+
+export interface JobQuestion {
+  readonly status?: JobStatus | undefined;
+  readonly app?: string | undefined;
+}
+
+export interface ListedJobs {
+  readonly data: readonly ListedJobView[];
+  /** Where this page ends; null: it is the last. */
+  readonly end: string | null;
+}
+
+/** For whoever administers them: of a workspace or, for the operator, of all (`workspaceId` null). */
+export async function listJobsOf(
+  database: JobServices["database"],
+  workspaceId: WorkspaceId | null,
+  { status, app }: JobQuestion,
+  { limit, after }: { readonly limit: number; readonly after: string | null },
+): Promise<ListedJobs> {
+  const scope = { workspaceId, appId: app === undefined ? null : brand("app", app) };
+  const asked = { status: status ?? null, limit: limit + 1, before: after };
+  const rows = await asWorkspaceOrSystem(database, workspaceId, (db) => listJobs(db, scope, asked));
+  const { page, nextCursor } = pageOf(rows, limit);
+  return { data: page.map(describeListed), end: nextCursor };
 }

@@ -736,6 +736,12 @@ CREATE INDEX jobs_lease ON public.jobs USING btree (lease_until) WHERE (status =
 
 CREATE INDEX jobs_spent_audio ON public.jobs USING btree (finished_at) WHERE (audio_key IS NOT NULL);
 
+CREATE INDEX jobs_status ON public.jobs USING btree (status, id) WHERE (status <> 'succeeded'::text);
+
+CREATE INDEX jobs_workspace ON public.jobs USING btree (workspace_id, id);
+
+CREATE INDEX jobs_workspace_status ON public.jobs USING btree (workspace_id, status, id) WHERE (status <> 'succeeded'::text);
+
 CREATE INDEX provider_deletions_due ON public.provider_deletions USING btree (next_at) WHERE (state = 'pending'::text);
 
 CREATE INDEX provider_deletions_failed ON public.provider_deletions USING btree (id) WHERE (state = 'failed'::text);
@@ -795,6 +801,8 @@ CREATE INDEX webhook_deliveries_claimed ON public.webhook_deliveries USING btree
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_attempt_at) WHERE (state = 'pending'::text);
 
 CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (workspace_id, id DESC);
+
+CREATE INDEX webhook_deliveries_state ON public.webhook_deliveries USING btree (state, id) WHERE (state <> 'delivered'::text);
 
 CREATE INDEX webhook_events_workspace ON public.webhook_events USING btree (workspace_id, occurred_at);
 

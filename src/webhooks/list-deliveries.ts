@@ -1,10 +1,12 @@
-// GET /workspace/{tenant_id}/stt-webhook/deliveries: the log, newest first (contract 6).
-import { type Selectable, sql } from "kysely";
+// GET /workspace/{tenant_id}/stt-webhook/deliveries and GET /admin/v1/deliveries: the log, newest first (contract 6, 10).
+import { type Kysely, type Selectable, sql } from "kysely";
 import type { z } from "zod";
+import type { ListedDeliveryView } from "../contract/delivery-list.ts";
 import type { DeliveryId, WorkspaceId } from "../contract/ids.ts";
 import type { AttemptOutcome, deliveryList, DeliveryState, DeliveryView } from "../contract/webhook.ts";
 import { pageOf } from "../lib/page.ts";
-import type { Database, Transacting } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
+import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import { eventBody } from "./event-body.ts";
 
@@ -16,28 +18,53 @@ export interface DeliveryQuery {
   readonly cursor: string | null;
 }
 
+/** A workspace's own log. */
 export async function listDeliveries(
   database: Pick<Database, "inWorkspace">,
   workspaceId: WorkspaceId,
   asked: DeliveryQuery,
 ): Promise<z.infer<typeof deliveryList>> {
-  return database.inWorkspace(workspaceId, (tx) => readPage(tx, workspaceId, asked));
+  return database.inWorkspace(workspaceId, async (tx) => {
+    const { page, nextCursor } = await readPage(tx, workspaceId, asked);
+    return { object: "list", data: await describe(tx, page), next_cursor: nextCursor };
+  });
+}
+
+export interface ListedDeliveries {
+  readonly data: readonly ListedDeliveryView[];
+  /** Where this page ends; null: it is the last. */
+  readonly end: string | null;
+}
+
+/** For the operator: of one workspace or, with null, of all. */
+export async function listAllDeliveries(
+  database: Pick<Database, "db" | "inWorkspace">,
+  workspaceId: WorkspaceId | null,
+  asked: DeliveryQuery,
+): Promise<ListedDeliveries> {
+  return asWorkspaceOrSystem(database, workspaceId, async (db) => {
+    const { page, nextCursor } = await readPage(db, workspaceId, asked);
+    const attempts = await attemptsOf(db, page);
+    return { data: page.map((row) => listed(row, view(row, attempts.get(row.id) ?? []))), end: nextCursor };
+  });
 }
 
 async function readPage(
-  tx: Transacting,
-  workspaceId: WorkspaceId,
+  db: Kysely<Tables>,
+  workspaceId: WorkspaceId | null,
   { status, limit, cursor }: DeliveryQuery,
-): Promise<z.infer<typeof deliveryList>> {
-  let query = tx.selectFrom("webhook_deliveries").selectAll().where("workspace_id", "=", workspaceId);
+): Promise<{ readonly page: readonly DeliveryRow[]; readonly nextCursor: string | null }> {
+  let query = db.selectFrom("webhook_deliveries").selectAll();
+  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
   if (status !== null) query = query.where("state", "=", status);
+  // Said again in the words of the partial index.
+  if (status !== null && status !== "delivered") query = query.where(sql<boolean>`state <> 'delivered'`);
   if (cursor !== null) query = query.where("id", "<", cursor);
   const rows = await query
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
-  const { page, nextCursor } = pageOf(rows, limit);
-  return { object: "list", data: await describe(tx, page), next_cursor: nextCursor };
+  return pageOf(rows, limit);
 }
 
 export async function describeDelivery(
@@ -59,9 +86,18 @@ export async function describeDelivery(
 type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;
 type AttemptRow = Selectable<Tables["webhook_attempts"]>;
 
-async function describe(tx: Transacting, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
-  if (rows.length === 0) return [];
-  const attempts = await tx
+async function describe(db: Kysely<Tables>, rows: readonly DeliveryRow[]): Promise<DeliveryView[]> {
+  const attempts = await attemptsOf(db, rows);
+  return rows.map((row) => view(row, attempts.get(row.id) ?? []));
+}
+
+/** Of the deliveries of one answer, whose owner was judged with them. */
+async function attemptsOf(
+  db: Kysely<Tables>,
+  rows: readonly DeliveryRow[],
+): Promise<ReadonlyMap<string, readonly AttemptRow[]>> {
+  if (rows.length === 0) return new Map();
+  const attempts = await db
     .selectFrom("webhook_attempts as attempt")
     .innerJoin("webhook_deliveries as delivery", "delivery.id", "attempt.delivery_id")
     .selectAll("attempt")
@@ -73,12 +109,12 @@ async function describe(tx: Transacting, rows: readonly DeliveryRow[]): Promise<
     .where(sql<boolean>`attempt.number > delivery.attempts_total - ${SHOWN_ATTEMPTS}`)
     .orderBy("attempt.number")
     .execute();
-  return rows.map((row) =>
-    view(
-      row,
-      attempts.filter(({ delivery_id: id }) => id === row.id),
-    ),
-  );
+  return Map.groupBy(attempts, ({ delivery_id: id }) => id);
+}
+
+function listed(row: DeliveryRow, shown: DeliveryView): ListedDeliveryView {
+  const attempts = shown.attempts.map(({ response: _response, ...attempt }) => attempt);
+  return { ...shown, workspace: row.workspace_id, app: row.app_id, attempts };
 }
 
 function view(row: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryView {

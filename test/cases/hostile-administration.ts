@@ -39,7 +39,7 @@ export const hostileAdministration: readonly HostileRequest[] = [
   invalid(
     "HOS-201",
     "a NUL in each query that reaches the database",
-    ...["requests?app=%00", "requests?key=a%00", "requests?code=%00", "usage?app=%00", "usage?key=%00"].map(own),
+    ...["requests?app=%00", "jobs?app=%00", "requests?key=a%00", "requests?code=%00", "usage?app=%00", "usage?key=%00"].map(own),
     ...["audit?action=%00", "audit?target=%00", "stt-webhook/deliveries?cursor=%00", "stt-webhook/stream?after=%00"].map(own),
     get("/v1/transcription/jobs?status=queued%00"),
   ),
@@ -50,7 +50,7 @@ export const hostileAdministration: readonly HostileRequest[] = [
   invalid(
     "HOS-203",
     "forged cursors: a NUL, another list's, a number, 290 open brackets, no base64",
-    ...["requests", "keys", "apps", "routes", "connections", "audit"].map((list) => own(`${list}?cursor=${cursor(list, "\0")}`)),
+    ...["requests", "keys", "apps", "routes", "connections", "audit", "jobs"].map((list) => own(`${list}?cursor=${cursor(list, "\0")}`)),
     own(`provider-deletions?cursor=${cursor("provider_deletions", "\0")}`),
     own(`apps?cursor=${cursor("keys", "key_x")}`),
     own(`apps?cursor=${cursor("apps", 5)}`),
@@ -60,7 +60,7 @@ export const hostileAdministration: readonly HostileRequest[] = [
     get(`/v1/transcription/jobs?cursor=${cursor("jobs", "\0")}`),
   ),
   {
-    ...invalid("HOS-204", "the same of the operator's lists", ...["plans", "workspaces"].map((list) => get(`/admin/v1/${list}?cursor=${cursor(list, "\0")}`, OPERATOR))),
+    ...invalid("HOS-204", "the same of the operator's lists", ...["plans", "workspaces", "jobs", "deliveries"].map((list) => get(`/admin/v1/${list}?cursor=${cursor(list, "\0")}`, OPERATOR))),
     listener: "admin",
   },
   invalid(

@@ -13,6 +13,8 @@ import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
 import { sandboxFaultEndpoints } from "./sandbox-faults.ts";
 import { getAllUsage, getWorkspaceUsage } from "./usage.ts";
+import { getAllDeliveries, getWorkspaceDeliveries } from "./deliveries.ts";
+import { listAllJobs, listWorkspaceJobs } from "./jobs.ts";
 import { getProviderDeletions, getWorkspaceDeletions } from "./provider-deletions.ts";
 import { budgetEndpoints } from "./budgets.ts";
 import { keyEndpoints } from "./keys.ts";
@@ -28,6 +30,8 @@ export function operatorEndpoints(edge: AdminEdge): readonly Endpoint<Principal>
     getAnyRequest(edge),
     getAllUsage(edge),
     getProviderDeletions(edge),
+    listAllJobs(edge),
+    getAllDeliveries(edge),
     getAuditVerification(edge),
     getProviderHealth(edge),
     postApply(edge),
@@ -57,5 +61,7 @@ function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
     getWorkspaceRequest(edge),
     getWorkspaceUsage(edge),
     getWorkspaceDeletions(edge),
+    listWorkspaceJobs(edge),
+    getWorkspaceDeliveries(edge),
   ];
 }

@@ -4,13 +4,17 @@ import type { Principal } from "../../auth/principal.ts";
 import type { GatewayError } from "../../contract/errors.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
-import { transcriptionFields, type TranslationFields } from "../../contract/transcription.ts";
+import {
+  type TranscriptionEnvelope,
+  transcriptionFields,
+  type TranslationFields,
+} from "../../contract/transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import type { GatewayReply } from "../../gateway/reply.ts";
 import { streamTranscription } from "../../gateway/stream-transcription.ts";
 import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
-import { chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
+import { captionsByAccept, chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { createFaults } from "../faults.ts";
 import type { FieldSchema } from "../fields.ts";
@@ -38,7 +42,7 @@ export function postTranscription(edge: TranscriptionEdge): Endpoint<Principal> 
 }
 
 /** The fields in our words, and how the answer is delivered and worded. */
-export type WordedSpeech = Pick<TranscribeCall, "fields" | "delivery" | "present"> & {
+export type WordedSpeech = Pick<TranscribeCall, "fields" | "formatByAccept" | "delivery" | "present"> & {
   readonly events: WordTranscript;
 };
 
@@ -53,14 +57,15 @@ interface SpeechTask<S extends FieldSchema> {
 export function nativeWording(accept: string | undefined): (fields: TranslationFields) => WordedSpeech {
   // Who would take events says in the body whether there are to be any.
   if (accept?.toLowerCase().includes("text/event-stream") !== true) refuseUndeliverable(accept);
-  return (fields) => ({
-    fields,
+  return (fields) => {
+    const wording = { present: (envelope: TranscriptionEnvelope) => envelope, events: transcriptEvents };
     // A job and a stream have one form each.
-    delivery:
-      isStreamed(fields) || fields.mode === "async" ? "json" : chooseDelivery(accept, fields.response_format ?? "json"),
-    present: (envelope) => envelope,
-    events: transcriptEvents,
-  });
+    if (isStreamed(fields) || fields.mode === "async") return { ...wording, fields, delivery: "json" };
+    const captions = fields.response_format === undefined ? captionsByAccept(accept) : undefined;
+    if (captions !== undefined)
+      return { ...wording, fields: { ...fields, response_format: captions }, formatByAccept: true, delivery: captions };
+    return { ...wording, fields, delivery: chooseDelivery(accept, fields.response_format ?? "json") };
+  };
 }
 
 function notBoth(): GatewayError {

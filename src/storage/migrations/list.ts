@@ -16,6 +16,7 @@ import * as speech from "./0014-speech.ts";
 import * as routeVersions from "./0015-route-versions.ts";
 import * as requestLists from "./0018-request-lists.ts";
 import * as sealedUrls from "./0020-sealed-urls.ts";
+import * as administratorsLists from "./0022-administrators-lists.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -34,4 +35,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0015-route-versions": routeVersions,
   "0018-request-lists": requestLists,
   "0020-sealed-urls": sealedUrls,
+  "0022-administrators-lists": administratorsLists,
 };

@@ -1,0 +1,14 @@
+// Jobs of a workspace and of all, and deliveries of all, as administrators list them (contract 10): newest first, and by state. What
+// went well is most of them: a walk over ids finds it.
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  `create index jobs_workspace on jobs (workspace_id, id)`,
+  `create index jobs_workspace_status on jobs (workspace_id, status, id) where status <> 'succeeded'`,
+  `create index jobs_status on jobs (status, id) where status <> 'succeeded'`,
+  `create index webhook_deliveries_state on webhook_deliveries (state, id) where state <> 'delivered'`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
