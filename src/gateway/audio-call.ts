@@ -4,6 +4,7 @@ import type { DecodableAudio } from "../audio/decode/pcm.ts";
 import type { AudioInput } from "../audio/audio-input.ts";
 import type { AppInfo, Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { refuseMalformedKey } from "../contract/idempotency-key.ts";
 import type { RequestId } from "../contract/ids.ts";
 import type { TranslationFields } from "../contract/transcription.ts";
 import { type AudioQuestion, decideRoute, type RouteDecision } from "../routing/decide-route.ts";
@@ -24,6 +25,8 @@ import type { GatewayServices } from "./services.ts";
 export interface AudioCall extends RoutedCall {
   readonly audio: AudioInput;
   readonly idempotencyKey: string | null;
+  /** `response_format` was not sent: it is what Accept asks for, and no part of the payload. */
+  readonly formatByAccept?: boolean;
 }
 
 /** What routing and payment know of it, whatever its audio is. */
@@ -168,8 +171,9 @@ export async function slotRequest(
   call: AudioCall,
   extra: Readonly<Record<string, unknown>> = {},
 ): Promise<ClaimRequest | null> {
-  const { idempotencyKey, fields, principal, endpoint, audio } = call;
+  const { idempotencyKey, fields, formatByAccept, principal, endpoint, audio } = call;
   if (idempotencyKey === null || fields.stream === true || principal.app === null) return null;
+  refuseMalformedKey(idempotencyKey);
   return {
     workspaceId: principal.workspace.id,
     appId: principal.app.id,
@@ -177,7 +181,7 @@ export async function slotRequest(
     endpoint,
     fingerprint: fingerprint({
       endpoint,
-      fields,
+      fields: formatByAccept === true ? { ...fields, response_format: undefined } : fields,
       extra,
       requestedPurpose: fields.purpose ?? call.purposeHeader,
       requestedPolicy: requestedPolicy(call),

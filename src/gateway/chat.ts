@@ -4,6 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatEventData, ChatFields } from "../contract/chat.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { CHAT_PREFERENCES } from "../contract/features.ts";
+import { refuseMalformedKey } from "../contract/idempotency-key.ts";
 import { newId, type RequestId } from "../contract/ids.ts";
 import { askedChatFeatures } from "../providers/asked-chat-features.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
@@ -130,7 +131,7 @@ async function explain(services: GatewayServices, call: ChatCall): Promise<Gatew
   const first = decision.ok ? decision.candidates[0] : undefined;
   const refused =
     decision.ok && first !== undefined
-      ? await judgeChatCost(services, call.principal, first.target, decision.wanted)
+      ? await judgeChatCost(services, call.principal, { target: first.target, request: decision.wanted })
       : null;
   return jsonReply(200, refused === null ? described : { ...described, outcome: refused });
 }
@@ -138,6 +139,7 @@ async function explain(services: GatewayServices, call: ChatCall): Promise<Gatew
 function slotRequest(call: ChatCall) {
   const { app, workspace } = call.principal;
   if (call.idempotencyKey === null || app === null) return null;
+  refuseMalformedKey(call.idempotencyKey);
   const { purpose: _body, purpose_policy: _policy, ...fields } = call.fields;
   const requestedPurpose = call.fields.purpose ?? call.purposeHeader;
   return {

@@ -16,6 +16,15 @@ export function refuseUndeliverable(accept: string | undefined): void {
   );
 }
 
+/** The caption format that Accept asks for, where no response_format does; undefined: something else is as welcome. */
+export function captionsByAccept(accept: string | undefined): "srt" | "vtt" | undefined {
+  const chosen = mostWelcome(
+    accept,
+    DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]),
+  );
+  return (["srt", "vtt"] as const).find((format) => DELIVERY_TYPES[format] === chosen);
+}
+
 /** The most welcome form that an answer in this format can take; JSON when all are. Throws `NOT_ACCEPTABLE`. */
 export function chooseDelivery(accept: string | undefined, format: ResponseFormat): Delivery {
   const possible = DELIVERIES.filter((delivery) => deliverable(delivery, format));

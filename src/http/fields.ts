@@ -113,8 +113,8 @@ export function validateFields<S extends FieldSchema>(
 ): z.infer<S> | undefined {
   const known: Record<string, unknown> = {};
   for (const [name, value] of values) {
-    if (faults.isRouteControl(prefix + name)) continue;
     if (value === null || value === undefined) continue;
+    if (faults.isRouteControl(prefix + name)) continue;
     if (Object.hasOwn(schema.shape, name)) known[name] = value;
     else
       faults.add(prefix + name, `\`${prefix}${name}\` is not a field of this endpoint.${meant(schema, name, prefix)}`);

@@ -1,19 +1,12 @@
 // Judges a request's head before anything looks at key or body: contract 1, order of judgement (1), HTTP limits.
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
+import { malformedKey } from "../contract/idempotency-key.ts";
 import type { EdgeLimits } from "./limits.ts";
 
 /** Node keeps the first of these, or joins them with commas; both let two parties on the way read different requests. */
-const SINGLE = new Set([
-  "host",
-  "authorization",
-  "content-type",
-  "content-length",
-  "idempotency-key",
-  "expect",
-  "transfer-encoding",
-]);
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+const SINGLE = new Set(["host", "authorization", "content-type", "content-length", "expect", "transfer-encoding"]);
+const KEY = "idempotency-key";
 /** RFC 3986: a name or an address and a port; nothing else may stand before the path (RFC 9112 section 3.2). */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+,;=-]*)(?::[0-9]{0,5})?$/;
 const SVC_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
@@ -22,9 +15,15 @@ const PLAIN_PATH = /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)
 
 type Head = Pick<IncomingMessage, "url" | "rawHeaders" | "httpVersionMajor" | "httpVersionMinor">;
 
+/** `judgesKey`: the endpoint neither ignores an Idempotency-Key nor judges it by itself. */
+export interface HeadRules {
+  readonly limits: EdgeLimits;
+  readonly judgesKey: boolean;
+}
+
 /** The refusal this head deserves, or null. */
-export function refuseHead(head: Head, limits: EdgeLimits): GatewayError | null {
-  return refuseTarget(head.url ?? "", limits) ?? refuseSize(head.rawHeaders, limits) ?? refuseFields(head);
+export function refuseHead(head: Head, { limits, judgesKey }: HeadRules): GatewayError | null {
+  return refuseTarget(head.url ?? "", limits) ?? refuseSize(head.rawHeaders, limits) ?? refuseFields(head, judgesKey);
 }
 
 /** The path without its query, or null if it is spelt in a way no endpoint is. */
@@ -60,7 +59,7 @@ export function headersTooLarge(limits: EdgeLimits): GatewayError {
   });
 }
 
-function refuseFields(head: Head): GatewayError | null {
+function refuseFields(head: Head, judgesKey: boolean): GatewayError | null {
   // The parser also takes lines that say HTTP/0.9 (no version at all) or HTTP/2.0.
   if (head.httpVersionMajor === 0 || head.httpVersionMajor > 1) return invalid("Send HTTP/1.1 or HTTP/1.0.", null);
   const seen = new Set<string>();
@@ -68,9 +67,10 @@ function refuseFields(head: Head): GatewayError | null {
     const name = (head.rawHeaders[index] ?? "").toLowerCase();
     const value = head.rawHeaders[index + 1] ?? "";
     const own = name.startsWith("x-svc-");
-    if (seen.has(name) && (own || SINGLE.has(name))) return invalid("This header may be sent only once.", name);
+    const isRepeated = seen.has(name);
+    if (isRepeated && (own || SINGLE.has(name))) return sentTwice(name);
     seen.add(name);
-    const refusal = refuseValue(name, value, own);
+    const refusal = name === KEY ? refuseKey(value, judgesKey, isRepeated) : refuseValue(name, value, own);
     if (refusal !== null) return refusal;
   }
   if (!seen.has("host") && head.httpVersionMajor === 1 && head.httpVersionMinor >= 1) {
@@ -79,10 +79,17 @@ function refuseFields(head: Head): GatewayError | null {
   return null;
 }
 
+/** Two of them are one malformed key where it counts: Node joins them with a comma and a blank. */
+function refuseKey(value: string, judgesKey: boolean, isRepeated: boolean): GatewayError | null {
+  if (!judgesKey) return null;
+  return isRepeated ? sentTwice(KEY) : malformedKey(value);
+}
+
+function sentTwice(name: string): GatewayError {
+  return invalid("This header may be sent only once.", name);
+}
+
 function refuseValue(name: string, value: string, own: boolean): GatewayError | null {
-  if (name === "idempotency-key" && !IDEMPOTENCY_KEY.test(value)) {
-    return invalid("Idempotency-Key must be 1 to 255 visible ASCII characters.", name);
-  }
   if (name === "host" && !HOST.test(value)) return invalid("The Host header is not a host with a port.", name);
   if (own && !SVC_VALUE.test(value)) {
     return invalid("An X-SVC header must be 1 to 200 visible ASCII characters.", name);

@@ -7,7 +7,7 @@ const JSON_AUDIO_PARAMS = ["audio", "audio.base64", "audio.data"] as const;
 export type JsonAudioParam = (typeof JSON_AUDIO_PARAMS)[number];
 
 export interface JsonAudioEvents {
-  /** A member of the body (`purpose`) or of its `audio` object (`audio.url`). */
+  /** A member of the body (`purpose`) or of its `audio` object (`audio.url`), unless it is null: that counts as not sent. */
   readonly onName: (name: string) => void;
   readonly onAudioStart: (param: JsonAudioParam) => void;
   /** Base64 characters, unescaped. The bytes are not reused. */
@@ -23,6 +23,9 @@ export interface JsonAudioScanner {
 
 const MAX_NAME_BYTES = 128;
 const QUOTE = 0x22;
+/** No other value begins with an n. */
+const NULL_BEGINS = 0x6e;
+const BEFORE_VALUE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d, 0x3a]);
 const EMPTY_STRING = Buffer.from('""');
 interface Level {
   readonly isObject: boolean;
@@ -39,6 +42,7 @@ export function createJsonAudioScanner(
   let mode: "structure" | "string" | "audio" = "structure";
   /** Collects the current string while it may be a name that matters. */
   let name: { readonly level: Level; bytes: number[] } | null = null;
+  const names = announcer(events.onName);
   let isEscaped = false;
   const audio = createJsonStringReader(events.onAudio);
 
@@ -52,6 +56,7 @@ export function createJsonAudioScanner(
     for (let at = start; at < chunk.length; at += 1) {
       const byte = chunk[at];
       const level = levels.at(-1);
+      names.beforeByte(byte);
       if (byte === QUOTE) {
         const isKey = level?.isObject === true && level.expectsKey;
         const param = isKey ? null : audioParamAt(levels);
@@ -104,8 +109,8 @@ export function createJsonAudioScanner(
     name.level.key = key;
     name = null;
     if (key === null) return;
-    if (levels.length === 1) events.onName(key);
-    else if (levels[0]?.isObject === true && levels[0].key === "audio") events.onName(`audio.${key}`);
+    if (levels.length === 1) names.named(key);
+    else if (levels[0]?.isObject === true && levels[0].key === "audio") names.named(`audio.${key}`);
   }
 
   function readAudio(chunk: Buffer, start: number): number {
@@ -131,6 +136,21 @@ export function createJsonAudioScanner(
     end() {
       if (mode !== "structure") throw new JsonBodyFault("The JSON ends inside a string.");
       return rest.bytes();
+    },
+  };
+}
+
+/** Tells a name when its value begins, and that is not null. */
+function announcer(onName: (name: string) => void) {
+  let pending: string | null = null;
+  return {
+    named: (name: string): void => {
+      pending = name;
+    },
+    beforeByte: (byte: number | undefined): void => {
+      if (pending === null || BEFORE_VALUE.has(byte)) return;
+      if (byte !== NULL_BEGINS) onName(pending);
+      pending = null;
     },
   };
 }

@@ -1,5 +1,5 @@
 // The headers of routed requests (contract 3 and 4). That each came once and in its published form `head.ts` has seen to, for
-// every endpoint (bad-input cases 229, 230); what is left is the one with words of its own.
+// every endpoint (bad-input case 230); what is left is the one with words of its own, and the key, which is judged where it counts.
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidRequest } from "../contract/invalid-request.ts";
 
@@ -21,7 +21,7 @@ export function routedHeaders(headers: IncomingHttpHeaders): RoutedHeaders {
   };
 }
 
-/** Node's type leaves room for a doubled header, which cannot come this far. */
+/** Node's type leaves room for a list, which it makes of no header of these. */
 function single(value: string | readonly string[] | undefined): string | null {
   return typeof value === "string" ? value : null;
 }

@@ -73,7 +73,13 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
       void recordRefused(edge, null, options, { request, reply });
-      sendError(edge, request, reply, refuseHead(request.raw, edge.limits) ?? noSuchEndpoint([]));
+      const judgesKey = request.method !== "GET";
+      sendError(
+        edge,
+        request,
+        reply,
+        refuseHead(request.raw, { limits: edge.limits, judgesKey }) ?? noSuchEndpoint([]),
+      );
     },
   });
   const upgrades = createUpgrades(app.server);
@@ -89,9 +95,13 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     // The router decodes what it compares; a path has one spelling only here.
     const target = request.raw.url ?? "";
     const isNowhere = request.is404 || plainPath(target) === null;
-    const refusal = refuseHead(request.raw, edge.limits) ?? (isNowhere ? noSuchEndpoint(allowed(target)) : null);
-    if (refusal === null) return;
     const contract = isNowhere ? null : (contracts.get(`${request.method} ${request.routeOptions.url}`) ?? null);
+    // GET ignores a key, and so does a routed request that turns out to be a stream or a dry run.
+    const judgesKey = request.method !== "GET" && contract?.isRouted !== true;
+    const refusal =
+      refuseHead(request.raw, { limits: edge.limits, judgesKey }) ??
+      (isNowhere ? noSuchEndpoint(allowed(target)) : null);
+    if (refusal === null) return;
     void recordRefused(edge, contract, options, { request, reply });
     throw refusal;
   });

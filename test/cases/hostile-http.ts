@@ -266,7 +266,9 @@ export const hostileHttp: readonly HostileRequest[] = [
   malformed(
     "HOS-039",
     "idempotency keys with blanks around, quotes' curly kin, a soft hyphen, NEL",
-    ...["\u00a0k", "\u201ck\u201d", "k\u00ad", "k\u0085"].map((key) => me(`Idempotency-Key: ${Buffer.from(key).toString("latin1")}\r\n`)),
+    ...["\u00a0k", "\u201ck\u201d", "k\u00ad", "k\u0085"].map((key) =>
+      get("/v1/transcription/realtime-token", `${APP}Idempotency-Key: ${Buffer.from(key).toString("latin1")}\r\nContent-Length: 0\r\n`, "POST"),
+    ),
   ),
   malformed(
     "HOS-040",

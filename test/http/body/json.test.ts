@@ -185,7 +185,7 @@ for (const [name, body, param] of BAD_BODIES) {
 const CONTROLS: readonly [string, string][] = [
   ["provider", '{"audio":"AAAA","provider":"openai"}'],
   ["model", '{"model":"whisper-1"}'],
-  ["model", '{"audio":"AAAA","model":null}'],
+  ["model", '{"audio":"AAAA","provider":null,"model" : "x"}'],
   ["model", '{"audio":"****","nonsense":1,"language":"!","model":"x"}'],
   ["model", '{"audio":"AAAA","m\\u006fdel":"x"}'],
   ["model", '{"model":"x","audio":"AAAA",}'],
@@ -229,17 +229,22 @@ test("contract 1: a query parameter is 400, one of route control wins over every
   );
 });
 
-test("contract 3 Fields: null counts as not sent, and custom_vocabulary and keyterms stay apart (BAD-186)", async (t) => {
+test("contract 3 Fields: null counts as not sent, route control too (spec 2.1), and custom_vocabulary and keyterms stay apart (BAD-186)", async (t) => {
   const bench = await openBench(t);
   const body = {
-    audio: { base64: BASE64, url: null, filename: null },
+    model: null,
+    provider: null,
+    "audio.model": null,
+    audio: { model: null, base64: BASE64, url: null, filename: null, provider: null },
     language: null,
     keyterms: ["a"],
     custom_vocabulary: ["b"],
   };
-  const read = await bench.read(jsonRequest(body));
-  assert.deepEqual(read.fields, { keyterms: ["a"], custom_vocabulary: ["b"] });
-  assert.deepEqual(await audioOf(read), AUDIO);
+  for (const size of [1, 1_000]) {
+    const read = await bench.read(request(cut(Buffer.from(JSON.stringify(body)), size), JSON_TYPE));
+    assert.deepEqual(read.fields, { keyterms: ["a"], custom_vocabulary: ["b"] });
+    assert.deepEqual(await audioOf(read), AUDIO);
+  }
 });
 
 test("spec 2.1: audio.url is taken as the string it is", async (t) => {

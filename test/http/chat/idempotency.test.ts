@@ -47,6 +47,18 @@ test("§4.1.2 same key, other payload or endpoint: 409, nobody called", async ()
   assert.equal(gateway.first.calls.length, 1);
 });
 
+test("contract 3: a malformed key is refused where it counts, nobody called; a stream and a dry run ignore it", async () => {
+  const headers = { "idempotency-key": "not a key" };
+  for (const path of ["/v1/chat", "/v1/chat/completions"]) {
+    const model = path === "/v1/chat" ? null : "auto";
+    const refused = await postChat(gateway.origin, { model }, { headers, path });
+    assert.deepEqual([refused.status, refused.code], [400, "INVALID_REQUEST"], path);
+  }
+  assert.equal((await postChat(gateway.origin, { dry_run: true }, { headers })).status, 200);
+  assert.equal(gateway.first.calls.length, 0);
+  assert.equal((await streamChat(gateway.origin, {}, { headers })).status, 200);
+});
+
 test("contract 3: the compatible twin replays its own bytes", async () => {
   const headers = fresh();
   const path = "/v1/chat/completions";

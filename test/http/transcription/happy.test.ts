@@ -124,6 +124,26 @@ test("contract 3: Accept gives the bare body, with the facts in headers", async 
   assert.equal(mismatch.code, "NOT_ACCEPTABLE");
 });
 
+test("contract 3: where no response_format is sent, an Accept for captions asks for them; it is no part of a keyed payload", async () => {
+  for (const [accept, type, begin] of [
+    ["application/x-subrip", "application/x-subrip", "1\n00:00"],
+    ["text/vtt, application/json;q=0.5", "text/vtt", "WEBVTT"],
+    ["application/json, text/vtt", "application/json", "{"],
+    ["text/*", "text/plain", "[simulated"],
+    ["*/*", "application/json", "{"],
+  ] as const) {
+    const answer = await postForm(gateway.origin, { headers: { accept } });
+    assert.equal(answer.headers.get("content-type"), `${type}; charset=utf-8`, accept);
+    assert(answer.text.startsWith(begin), answer.text);
+  }
+  const headers = { "idempotency-key": "by-accept" };
+  const first = await postForm(gateway.origin, { headers: { ...headers, accept: "text/vtt" } });
+  assert(first.text.startsWith("WEBVTT"), first.text);
+  const again = await postForm(gateway.origin, { headers });
+  assert.deepEqual([again.status, again.text], [200, first.text]);
+  assert.equal(again.headers.get("x-svc-idempotent-replay"), "true");
+});
+
 test("contract 3: preferences the model lacks are dropped with a warning that names them", async () => {
   const envelope = envelopeOf(
     await postForm(gateway.origin, { fields: { prompt: "a podcast", speaker_count_hint: "2" } }),

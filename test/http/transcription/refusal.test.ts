@@ -211,8 +211,11 @@ test("contract 3: an Accept that nothing can satisfy is 406, before the body is 
     const answer = await refuses(() => post({ headers: { accept }, fields: { model: "x" } }), 406, "NOT_ACCEPTABLE");
     assert.equal(paramOf(answer), "accept");
   }
-  for (const accept of ["text/vtt", "application/x-subrip"]) {
-    await refuses(() => post({ headers: { accept } }), 406, "NOT_ACCEPTABLE");
+  for (const [accept, response_format] of [
+    ["text/vtt", "srt"],
+    ["application/x-subrip", "text"],
+  ] as const) {
+    await refuses(() => post({ headers: { accept }, fields: { response_format } }), 406, "NOT_ACCEPTABLE");
   }
 });
 

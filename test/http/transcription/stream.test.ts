@@ -190,11 +190,12 @@ test("contract 3: dry_run of a stream shows who streams, as JSON", async () => {
   );
 });
 
-test("contract 3: a stream ignores an idempotency key: the same one streams again", async () => {
+test("contract 3: a stream ignores an idempotency key: the same one streams again, and a malformed one streams", async () => {
   const headers = { "Idempotency-Key": "stream-1" };
   await stream({}, { headers });
   await stream({}, { headers });
-  assert.equal(gateway.sandbox.callCount, 2);
+  await stream({}, { headers: { "Idempotency-Key": "none at all" } });
+  assert.equal(gateway.sandbox.callCount, 3);
 });
 
 test("contract 3: until the first content a failure is answered by the next target", async () => {

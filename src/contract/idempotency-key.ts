@@ -1,0 +1,16 @@
+// The published form of an Idempotency-Key (contract 3): demanded wherever the key counts; where it is ignored, so is its form.
+import type { GatewayError } from "./errors.ts";
+import { invalidRequest } from "./invalid-request.ts";
+
+const FORM = /^[\x21-\x7e]{1,255}$/;
+
+/** The refusal, or null. */
+export function malformedKey(key: string): GatewayError | null {
+  if (FORM.test(key)) return null;
+  return invalidRequest("idempotency-key", "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+}
+
+export function refuseMalformedKey(key: string): void {
+  const refusal = malformedKey(key);
+  if (refusal !== null) throw refusal;
+}
