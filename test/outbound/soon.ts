@@ -32,14 +32,17 @@ export async function aWhile(): Promise<void> {
 /** Each chunk soon after it was asked for. */
 export async function* eachSoon<T>(chunks: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const reading = chunks[Symbol.asyncIterator]();
+  let isLeft = false;
   try {
     while (true) {
       const { done, value } = await soon(reading.next());
       if (done === true) return;
+      isLeft = true;
       yield value;
+      isLeft = false;
     }
   } finally {
-    await soon(Promise.resolve(reading.return?.()));
+    if (isLeft) await soon(Promise.resolve(reading.return?.()));
   }
 }
 
