@@ -100,15 +100,16 @@ export class StreamReply implements ReplyReader {
   }
 
   async #wait(): Promise<void> {
-    if (this.#isPaused) {
-      this.#isPaused = false;
-      this.#call.resume();
-    }
+    const woken = Promise.withResolvers<void>();
+    this.#wake = woken.resolve;
     const timer = this.#timeout(this.#idleTimeoutMs);
     try {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      // The client hands over what it holds, even the end, before this returns: whoever waits must be known by then.
+      if (this.#isPaused) {
+        this.#isPaused = false;
+        this.#call.resume();
+      }
+      await woken.promise;
     } finally {
       this.#wake = null;
       clearTimeout(timer);
@@ -119,9 +120,9 @@ export class StreamReply implements ReplyReader {
     if (this.#outcome !== "running") return;
     this.#chunks = [];
     this.#discards = true;
-    this.#call.resume();
     const timer = setTimeout(() => this.#call.stop("aborted"), LINGER_MS);
     this.#wake = () => clearTimeout(timer);
+    this.#call.resume();
   }
 
   #timeout(milliseconds: number | undefined): NodeJS.Timeout | undefined {

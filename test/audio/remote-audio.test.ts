@@ -541,6 +541,19 @@ test("spec 4.4: the operator reads which host was not fetched from and why; of t
   ]);
 });
 
+test("contract 6: what does not fit into memory is on disk byte for byte as it was sent, chunk after chunk", async (t) => {
+  const sent = Buffer.alloc(2_000_000);
+  for (let at = 0; at < sent.length; at += 4) sent.writeUInt32LE(at, at);
+  const head = `${OK}${WAV}Content-Length: ${sent.length}\r\n\r\n`;
+  const { fetchAudio } = await setUp(t, {
+    answers: { "/a.wav": Buffer.concat([Buffer.from(head), sent]) },
+    memoryLimitBytes: 1_000,
+  });
+  const { spooled } = await fetchAudio();
+  assert.equal(await spooled.sha256(), createHash("sha256").update(sent).digest("hex"));
+  await spooled.dispose();
+});
+
 test("reliability 4: a disk that takes nothing ends the fetch as what it is, and is not told of as the server's fault", async (t) => {
   const { fetchAudio, directory, logs } = await setUp(t, {
     answers: { "/a.wav": body("R".repeat(100_000)) },

@@ -12,6 +12,11 @@ const UNREAD = "the result of a function that has none is read by nobody";
 
 const SAME: readonly Same[] = [
   {
+    file: "src/outbound/address.ts",
+    after: "const extra = EXTRA_SPECIAL.findLast(([, range]) => within(address, range));",
+    why: "an address is in one of the ranges at most",
+  },
+  {
     file: "src/outbound/wire-call.ts",
     after: 'if (signal?.aborted) return !this.stop("aborted");',
     why: UNREAD,

@@ -10,6 +10,7 @@ import {
   type Connect,
   type ConnectTarget,
   createGuard,
+  type Guard,
   type GuardOptions,
   type Resolve,
 } from "../../src/outbound/guard.ts";
@@ -17,6 +18,7 @@ import { ConnectFailure, GuardRefusal } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, byokPolicy, type TargetPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { socketServer } from "./loopback.ts";
 import { pretendInternet } from "./pretend-internet.ts";
+import { soon } from "./soon.ts";
 
 interface UrlCase {
   readonly id: string;
@@ -76,7 +78,10 @@ function guardOf(options: Partial<GuardOptions>) {
     dialled.push(target.address);
     return (options.connect ?? reached)(target, signal);
   };
-  return { dialled, guard: createGuard({ resolve: async () => [PUBLIC], ...options, connect }) };
+  const guard = createGuard({ resolve: async () => [PUBLIC], ...options, connect });
+  const vet: Guard["vet"] = (...request) => soon(guard.vet(...request));
+  const dial: Guard["dial"] = (...request) => soon(guard.dial(...request));
+  return { dialled, guard: { ...guard, vet, dial } };
 }
 
 async function refusalOf(
@@ -178,6 +183,15 @@ test("contract 6: why a name was not resolved stands in the refusal's detail, fo
   assert.equal(await detailOf("no error at all"), "not resolved: ");
 });
 
+test("reliability 4: what is no address between its brackets is refused as text, before a parser has seen it", async () => {
+  for (const host of ["[1+1::1]", "[(1::1)]", "[1*::1]"]) {
+    const { guard } = guardOf({});
+    const error = await guard.vet(`https://${host}/`, audio()).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof GuardRefusal);
+    assert.deepEqual([error.reason, error.detail], ["malformed", "not a plain https URL"]);
+  }
+});
+
 test("SSRF-315: a resolver that never answers is given up, told so, and refused like an unknown name", async () => {
   let told = false;
   const resolve: Resolve = (_name, signal) => {
@@ -240,7 +254,7 @@ test("SSRF-330, SSRF-331: connections that hang are given up together within one
   const error = await guard.dial(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof ConnectFailure);
   assert.deepEqual([error.stage, error.failure, error.dispatched], ["timeout", "timeout", false]);
-  await late.promise;
+  await soon(late.promise);
   assert.deepEqual(
     opened.map((socket) => socket.destroyed),
     [true, true],
@@ -368,7 +382,7 @@ test("reliability 4: an address that hangs is left at half of the time, and the 
     };
     const { guard, dialled } = guardOf({ resolve: async () => ["8.8.8.1", "8.8.8.2"], connect });
     const dialling = guard.dial(`https://${HOST}/`, audio());
-    await hangs.promise;
+    await soon(hangs.promise);
     mock.timers.tick(2_500);
     (await dialling).socket.destroy();
     assert.deepEqual(dialled, ["8.8.8.1", "8.8.8.2"]);
@@ -396,7 +410,7 @@ test("reliability 4: the first of two addresses that hang has half of the time, 
     mock.timers.tick(1_500_000);
     assert.deepEqual(aborted(), [false]);
     mock.timers.tick(300_000);
-    await turns[1]?.promise;
+    await soon(Promise.resolve(turns[1]?.promise));
     assert.deepEqual(aborted(), [true, false]);
     mock.timers.tick(3_000_000);
     assert.deepEqual(aborted(), [true, false]);

@@ -7,13 +7,18 @@ export class ScriptedClient extends Dispatcher {
   /** `pause`, `resume` and `abort`, as they were asked for. */
   readonly asked: string[] = [];
   readonly requests: Dispatcher.DispatchOptions[] = [];
+  /** What it says before `resume` returns, as the real one does with what it holds. */
+  onResume: () => void = () => undefined;
   readonly #controller: Dispatcher.DispatchController = {
     aborted: false,
     paused: false,
     reason: null,
     abort: () => void this.asked.push("abort"),
     pause: () => void this.asked.push("pause"),
-    resume: () => void this.asked.push("resume"),
+    resume: () => {
+      this.asked.push("resume");
+      this.onResume();
+    },
   };
   #handler: Dispatcher.DispatchHandler | null = null;
 

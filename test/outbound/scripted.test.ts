@@ -89,6 +89,29 @@ test("contract 7: 64 KiB are held while nobody reads; one byte more and the othe
   assert.deepEqual(client.asked, ["pause", "resume", "pause"]);
 });
 
+test("contract 7: what is handed over at the very moment when the other side is told to go on is read, however much it is, and so is the end", async (t) => {
+  const { client, next, asked } = await opened(t);
+  client.data(Buffer.alloc(65_537));
+  await next();
+  client.onResume = () => client.data(Buffer.alloc(65_537, "b"));
+  const reading = await asked();
+  assert.equal(String(await reading()).length, 65_537);
+  assert.deepEqual(client.asked, ["pause", "resume", "pause"]);
+  client.onResume = () => client.end();
+  const last = await asked();
+  assert.equal(await last(), "end");
+});
+
+test("contract 7: a reply that is left, and ends at the very moment when it is told to go on, is not given up", async (t) => {
+  const { client, next, leave } = await opened(t);
+  client.data("one");
+  await next();
+  client.onResume = () => client.end();
+  await leave();
+  mock.timers.tick(100);
+  assert.deepEqual(client.asked, ["resume"]);
+});
+
 test("contract 7: who is not made to wait is not told to go on", async (t) => {
   const { client, asked } = await opened(t);
   const reading = await asked();
