@@ -22,8 +22,16 @@ export function finishTranscript(
   wanted: Requirements,
   durationSeconds: number,
 ): FinishedTranscript {
-  const clamp = clamper(durationSeconds);
-  const timed = { words: provider.words.map(clamp.times), segments: provider.segments.map(clamp.times) };
+  const warnings = [provider.words, provider.segments].some((pieces) => pieces.some(isOutside(durationSeconds)))
+    ? [TIMES_CLAMPED]
+    : [];
+  const clamp = clamped(durationSeconds);
+  // Words may come without punctuation: segments that nobody gave or asked for must not cost it.
+  const isText = provider.segments.length > 0 || wanted.wantsSegments || provider.text.trim() === "";
+  // Most callers ask for the text alone: nothing is built that nobody reads.
+  if (!isText && !wanted.wantsWords && isJson(wanted.responseFormat))
+    return { content: provider.text.trim(), segments: [], words: [], warnings };
+  const timed = { words: provider.words.map(clamp), segments: provider.segments.map(clamp) };
   const words = inOrder(timed.words);
   const given =
     timed.segments.length > 0
@@ -41,14 +49,12 @@ export function finishTranscript(
     ...wireTimes(piece),
     ...label(piece),
   }));
-  // Words may come without punctuation: segments that nobody gave or asked for must not cost it.
-  const isText = provider.segments.length > 0 || wanted.wantsSegments || provider.text.trim() === "";
   const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
   return {
     content: render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
     segments: wanted.wantsSegments ? segments : [],
     words: wanted.wantsWords ? wireWords : [],
-    warnings: clamp.clamped() ? [TIMES_CLAMPED] : [],
+    warnings,
   };
 }
 
@@ -62,17 +68,14 @@ const TIMES_CLAMPED: Warning = {
 /** A few milliseconds beyond the end are rounding, not news. */
 const CLAMP_TOLERANCE_SECONDS = 0.05;
 
-function clamper(durationSeconds: number): { times: <P extends ProviderWord>(piece: P) => P; clamped: () => boolean } {
-  let clamped = false;
-  return {
-    times: (piece) => {
-      const start = Math.min(Math.max(0, piece.start), durationSeconds);
-      const end = Math.min(Math.max(start, piece.end), durationSeconds);
-      if (piece.start < 0 || Math.max(piece.start, piece.end) > durationSeconds + CLAMP_TOLERANCE_SECONDS)
-        clamped = true;
-      return { ...piece, start, end };
-    },
-    clamped: () => clamped,
+function isOutside(durationSeconds: number): (piece: ProviderWord) => boolean {
+  return ({ start, end }) => start < 0 || Math.max(start, end) > durationSeconds + CLAMP_TOLERANCE_SECONDS;
+}
+
+function clamped(durationSeconds: number): <P extends ProviderWord>(piece: P) => P {
+  return (piece) => {
+    const start = Math.min(Math.max(0, piece.start), durationSeconds);
+    return { ...piece, start, end: Math.min(Math.max(start, piece.end), durationSeconds) };
   };
 }
 
@@ -164,11 +167,8 @@ function render(
   words: readonly Word[],
   durationSeconds: number,
 ): string {
+  if (isJson(format)) return content;
   switch (format) {
-    case "json":
-    case "verbose_json":
-    case "diarized_json":
-      return content;
     case "text":
       return toPlainText(content, segments);
     case "srt":
@@ -176,6 +176,12 @@ function render(
     case "vtt":
       return toVtt(buildCues(segments, words, durationSeconds));
   }
+}
+
+type JsonFormat = "json" | "verbose_json" | "diarized_json";
+
+function isJson(format: ResponseFormat): format is JsonFormat {
+  return format === "json" || format === "verbose_json" || format === "diarized_json";
 }
 
 function withoutSpace(text: string): string {

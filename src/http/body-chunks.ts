@@ -12,28 +12,53 @@ export async function* bodyChunks(body: Readable): AsyncGenerator<Buffer> {
 }
 
 /**
- * The same for a body that is taken at once, piece by piece as it comes, at a fifth of the cost of a loop. What `take` throws
+ * The same piece by piece as it comes, at a fifth of the cost of a loop: a promise of `take` makes the sender wait. What it throws
  * ends the reading and leaves the stream as it is.
  */
-export function eachChunk(body: Readable, take: (chunk: Buffer) => void): Promise<void> {
+export function eachChunk(body: Readable, take: (chunk: Buffer) => Promise<void> | void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // A stream may end, or break, while its last piece is still being taken.
+  let taking: Promise<void> | null = null;
   const stop = finished(body, { writable: false }, (error) => {
     settle();
-    if (error) reject(error);
-    else resolve();
+    void close(error ?? null);
   });
   const settle = (): void => {
     body.off("data", onData);
     stop();
   };
+  const fail = (error: unknown): void => {
+    settle();
+    body.pause();
+    reject(error);
+  };
   function onData(chunk: Buffer): void {
     try {
-      take(chunk);
+      const taken = take(chunk);
+      if (taken !== undefined) void holdUntil(taken);
     } catch (error) {
-      settle();
-      body.pause();
-      reject(error);
+      fail(error);
     }
+  }
+  async function holdUntil(taken: Promise<void>): Promise<void> {
+    body.pause();
+    taking = taken;
+    try {
+      await taken;
+      taking = null;
+      body.resume();
+    } catch (error) {
+      fail(error);
+    }
+  }
+  async function close(error: Error | null): Promise<void> {
+    try {
+      await taking;
+    } catch (failure) {
+      return reject(failure);
+    }
+    if (error === null) resolve();
+    else reject(error);
   }
   body.on("data", onData);
   return promise;

@@ -30,30 +30,40 @@ interface Step {
   /** What is left waits for more bytes when nothing was used and the state stays. */
   readonly used: number;
   readonly next: State;
+  readonly wait?: Promise<void> | void;
 }
 
-/** Reads to the end of the body; text before the first and after the last boundary is ignored. */
-export async function readMultipart(
-  chunks: AsyncIterable<Buffer>,
+export interface MultipartReader {
+  /** A promise asks the caller to wait, and to leave the chunk alone, before the next one. */
+  write(chunk: Buffer): Promise<void> | void;
+  /** The body is over; text before the first and after the last boundary was ignored. */
+  end(): void;
+}
+
+/** Both calls throw `MultipartFault`. A push reader, because a loop over an async iterator costs more than the reading. */
+export function createMultipartReader(
   boundary: string,
   onPart: (headers: PartHeaders) => PartReceiver,
-): Promise<void> {
+): MultipartReader {
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   let state: State = "preamble";
   let receiver: PartReceiver | null = null;
   let parts = 0;
+  // The line end lets a boundary at the very beginning look like any other.
+  let unread: Buffer = LINE_END;
 
-  async function step(buffer: Buffer): Promise<Step> {
+  function step(buffer: Buffer): Step {
     switch (state) {
       case "preamble":
       case "content": {
         const found = buffer.indexOf(delimiter);
+        if (found === 0) {
+          const wait = receiver?.end();
+          receiver = null;
+          return { used: delimiter.length, next: "boundary", wait };
+        }
         const end = found === -1 ? buffer.length - possibleStart(buffer, delimiter) : found;
-        if (receiver !== null && end > 0) await receiver.data(buffer.subarray(0, end));
-        if (found === -1) return { used: end, next: state };
-        await receiver?.end();
-        receiver = null;
-        return { used: found + delimiter.length, next: "boundary" };
+        return { used: end, next: state, wait: end === 0 ? undefined : receiver?.data(buffer.subarray(0, end)) };
       }
       case "boundary": {
         const taken = readBoundaryRest(buffer);
@@ -76,21 +86,28 @@ export async function readMultipart(
     }
   }
 
-  // The line end lets a boundary at the very beginning look like any other.
-  let carry: Buffer = LINE_END;
-  for await (const chunk of chunks) {
-    let buffer = carry.length === 0 ? chunk : Buffer.concat([carry, chunk]);
-    while (buffer.length > 0) {
-      const { used, next } = await step(buffer);
-      if (used === 0 && next === state) break;
-      buffer = buffer.subarray(used);
+  function advance(): Promise<void> | void {
+    while (unread.length > 0) {
+      const { used, next, wait } = step(unread);
+      if (used === 0 && next === state) return;
+      unread = unread.subarray(used);
       state = next;
+      if (wait !== undefined) return wait.then(advance);
     }
-    carry = buffer;
   }
-  if (state === "epilogue") return;
-  if (parts === 0) throw new MultipartFault("The body holds no part with the boundary that the Content-Type names.");
-  throw new MultipartFault("The form ends without its closing boundary: the body was cut off.");
+
+  return {
+    write(chunk) {
+      unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+      return advance();
+    },
+    end() {
+      if (state === "epilogue") return;
+      if (parts === 0)
+        throw new MultipartFault("The body holds no part with the boundary that the Content-Type names.");
+      throw new MultipartFault("The form ends without its closing boundary: the body was cut off.");
+    },
+  };
 }
 
 /** After `--boundary`: `--` ends the form, else white space may pad the line. */

@@ -1,10 +1,10 @@
 // The multipart carrier of a submission: the file part or a base64 field to the spool, every other field as text.
 import { audioTooLarge } from "../audio/spool.ts";
 import { audioFields } from "../contract/transcription.ts";
-import { bodyChunks } from "./body-chunks.ts";
+import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
 import { type TextField, textKind, valueOfText } from "./fields.ts";
-import { MultipartFault, type PartReceiver, readMultipart } from "./multipart.ts";
+import { createMultipartReader, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, type RawBody } from "./raw-body.ts";
 
@@ -95,7 +95,13 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
   }
 
   try {
-    await readMultipart(bounded(reading), boundary, onPart);
+    const reader = createMultipartReader(boundary, onPart);
+    const bound = createBound(maxAudioBytes);
+    await eachChunk(reading.body, (chunk) => {
+      bound(chunk.length);
+      return reader.write(chunk);
+    });
+    reader.end();
   } catch (error) {
     if (error instanceof MultipartFault) throw faults.fatal(error.param, error.message);
     throw error;
@@ -121,14 +127,13 @@ function mediaTypeOf(part: PartHeaders | null): string | null {
 }
 
 /** The audio is counted where it is taken; this bounds everything around it. */
-async function* bounded({ body, maxAudioBytes }: BodyReading): AsyncGenerator<Buffer> {
+function createBound(maxAudioBytes: number): (bytes: number) => void {
   let sizeBytes = 0;
-  for await (const chunk of bodyChunks(body)) {
-    sizeBytes += chunk.length;
+  return (bytes) => {
+    sizeBytes += bytes;
     if (sizeBytes > maxAudioBytes + FORM_FRAMING_BYTES)
       throw audioTooLarge({ maxBytes: maxAudioBytes, param: "file" }, sizeBytes);
-    yield chunk;
-  }
+  };
 }
 
 function decodeText(bytes: Buffer): string | null {

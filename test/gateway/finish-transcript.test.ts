@@ -50,6 +50,17 @@ const SILENCE: ProviderTranscript = {
 
 const compact = (text: string) => text.replace(/\s+/gu, "");
 
+test("contract 3: the text alone is what it is beside words and segments, with the same warnings", () => {
+  const wanted = requiredFeatures({}, "transcribe");
+  fc.assert(
+    fc.property(reply, (provider) => {
+      const alone = finishTranscript(provider, wanted, DURATION);
+      const beside = finishTranscript(provider, { ...wanted, wantsWords: true }, DURATION);
+      assert.deepEqual(alone, { ...beside, words: [] });
+    }),
+  );
+});
+
 test("contract 3: times inside the audio, starts in order, speakers S1… by first appearance, segments add up to the content", () => {
   fc.assert(
     fc.property(reply, fields, (provider, asked) => {

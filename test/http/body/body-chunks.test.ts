@@ -1,0 +1,59 @@
+// A body taken piece by piece: a piece that is still being taken holds the sender, the end and the failure back.
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { eachChunk } from "../../../src/http/body-chunks.ts";
+
+test("contract 3 Size: the next piece comes when the last one was taken, and the end after all of them", async () => {
+  const body = new PassThrough();
+  const begun: string[] = [];
+  const taken: (() => void)[] = [];
+  let over = false;
+  const all = eachChunk(body, (chunk) => {
+    begun.push(chunk.toString());
+    return new Promise<void>((resolve) => taken.push(resolve));
+  }).finally(() => {
+    over = true;
+  });
+  for (const text of ["one", "two", "three"]) body.write(text);
+  body.end();
+  for (const count of [1, 2, 3]) {
+    await turns();
+    assert.equal(begun.length, count);
+    assert.equal(over, false);
+    taken.at(-1)?.();
+  }
+  await all;
+  assert.deepEqual(begun, ["one", "two", "three"]);
+});
+
+test("contract 3 Size: what fails while a piece is taken ends the reading, and the stream is left to its owner", async () => {
+  const body = new PassThrough();
+  const all = eachChunk(body, () => Promise.reject(new Error("no room")));
+  body.write("one");
+  await assert.rejects(all, /no room/);
+  assert.equal(body.destroyed, false);
+  assert.equal(body.isPaused(), true);
+});
+
+test("contract 3 Size: a sender that breaks off is told of after the piece in hand was taken", async () => {
+  const body = new PassThrough();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let done = false;
+  const all = eachChunk(body, async () => {
+    await promise;
+    done = true;
+  });
+  body.write("one");
+  await turns();
+  body.destroy();
+  await turns();
+  resolve();
+  await assert.rejects(all, { code: "ERR_STREAM_PREMATURE_CLOSE" });
+  assert.equal(done, true);
+});
+
+/** Enough for a stream to have done all that it can do without us. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
