@@ -70,7 +70,7 @@ function textOf({ pattern, allOf = [], minLength = 0, maxLength = MAX_TEXT }: Sc
   const text =
     shape === undefined
       ? fc.string({ unit: "grapheme", minLength, maxLength: longest })
-      : fc.stringMatching(new RegExp(shape, "u"), { size: "small" });
+      : textMatching(shape);
   const rules = patterns.map((one) => new RegExp(one, "u"));
   return text.filter(
     (value) =>
@@ -79,6 +79,15 @@ function textOf({ pattern, allOf = [], minLength = 0, maxLength = MAX_TEXT }: Sc
       value.length >= minLength &&
       rules.every((rule) => rule.test(value)),
   );
+}
+
+const matching = new Map<string, fc.Arbitrary<string>>();
+
+/** Made once for each pattern: making it takes longer than drawing from it. */
+function textMatching(pattern: string): fc.Arbitrary<string> {
+  const made = matching.get(pattern) ?? fc.stringMatching(new RegExp(pattern, "u"), { size: "small" });
+  matching.set(pattern, made);
+  return made;
 }
 
 function objectOf(

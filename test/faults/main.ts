@@ -1,6 +1,7 @@
 // `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their figures (docs/faults.md).
 // On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
 import { parseArgs } from "node:util";
+import { COMPILED } from "../harness/compile-cache.ts";
 import type { Fault } from "./fault.ts";
 import { say } from "./progress.ts";
 import { boundOf, commitOf, type FaultReport, printReport } from "./report.ts";
@@ -55,6 +56,8 @@ if (values.list) {
 }
 // An interrupt ends what was started on the way out.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+// For the processes that trials start.
+process.env["NODE_COMPILE_CACHE"] ??= COMPILED;
 const commit = commitOf();
 const [only, ...others] = names;
 const fault = only === undefined ? undefined : FAULTS[only];

@@ -109,6 +109,17 @@ async function installQueue(database: Database): Promise<void> {
 }
 
 async function openCopyOfTemplate(): Promise<TestDatabase> {
+  const { databaseUrl, drop } = await copyTemplate();
+  const database = await openDatabase({ databaseUrl });
+  const close = async () => {
+    await database.close();
+    await drop();
+  };
+  return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
+}
+
+/** On the server of DATABASE_URL: migrated, and nothing in it. */
+export async function copyTemplate(): Promise<{ readonly databaseUrl: string; readonly drop: () => Promise<void> }> {
   const server = serverUrl();
   const template = `patchbay_template_${schemaHash()}`;
   const name = `patchbay_test_${randomBytes(8).toString("hex")}`;
@@ -125,13 +136,9 @@ async function openCopyOfTemplate(): Promise<TestDatabase> {
     }
     await admin.query(`create database ${name} template ${template}`);
   });
-  const databaseUrl = withName(server, name);
-  const database = await openDatabase({ databaseUrl });
-  const close = async () => {
-    await database.close();
-    await withAdmin(server, (admin) => admin.query(`drop database if exists ${name} with (force)`));
-  };
-  return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
+  const drop = () =>
+    withAdmin(server, async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`)));
+  return { databaseUrl: withName(server, name), drop };
 }
 
 async function withAdmin(server: string, work: (admin: Client) => Promise<unknown>): Promise<void> {

@@ -71,7 +71,8 @@ export function createPatchbayProcess({
       const log = openSync(logFile, "a");
       const started = spawn(process.execPath, [...nodeOptions, MAIN, command, "--config", configFile], {
         cwd: folder,
-        env: { PATH: process.env["PATH"] ?? "" },
+        // The cache of what was compiled, so that not each of them compiles the whole gateway.
+        env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
         stdio: ["ignore", log, "pipe"],
       });
       closeSync(log);

@@ -1,0 +1,18 @@
+// Where Node keeps what it compiled: every process of the tests and trials loads the same few hundred modules, whose types are stripped
+// and which are compiled once.
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The value of NODE_COMPILE_CACHE. */
+export const COMPILED = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`, "compiled");
+
+/** Several times what one version of all files leaves there. */
+const MOST_ENTRIES = 30_000;
+
+/** Every version of every file leaves an entry: begun anew when there are too many. */
+export function pruneCompiled(): void {
+  mkdirSync(COMPILED, { recursive: true });
+  if (readdirSync(COMPILED, { recursive: true }).length > MOST_ENTRIES)
+    rmSync(COMPILED, { recursive: true, force: true });
+}
