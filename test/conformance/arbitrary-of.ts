@@ -68,9 +68,7 @@ function textOf({ pattern, allOf = [], minLength = 0, maxLength = MAX_TEXT }: Sc
   const shape = patterns.find((one) => !/\\p\{/iu.test(one));
   const longest = Math.min(maxLength, Math.max(MAX_TEXT, minLength));
   const text =
-    shape === undefined
-      ? fc.string({ unit: "grapheme", minLength, maxLength: longest })
-      : textMatching(shape);
+    shape === undefined ? fc.string({ unit: "grapheme", minLength, maxLength: longest }) : textMatching(shape);
   const rules = patterns.map((one) => new RegExp(one, "u"));
   return text.filter(
     (value) =>
