@@ -1,5 +1,6 @@
 // A gateway process that can be told to die, as by kill -9, at a moment between two of its steps. Run by gateway-process.ts.
 import { createHash } from "node:crypto";
+import { flushCompileCache } from "node:module";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
@@ -80,6 +81,8 @@ const app = await createApp({
 process.on("message", (message) => void obey(message as ToChild));
 // Without its parent it has no purpose.
 process.on("disconnect", () => process.exit(0));
+// Who is killed writes nothing at its end, and the next one would compile it all again.
+flushCompileCache();
 say({ kind: "ready", origin: await app.server.listen({ host: "127.0.0.1", port: 0 }) });
 
 function wrapGateway(gateway: GatewayServices): GatewayServices {

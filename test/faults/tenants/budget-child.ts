@@ -1,4 +1,5 @@
 // A gateway of the budget trials, to be killed in the middle. Run by budget-gateway.ts.
+import { flushCompileCache } from "node:module";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { createApp } from "../../../src/app.ts";
@@ -26,6 +27,8 @@ const app = await createApp({ configuration, database, seal, pepper: PEPPER, log
 // Without its parent it has no purpose.
 process.on("disconnect", () => process.exit(0));
 process.on("message", (message) => void obey(message as ToGateway));
+// Who is killed writes nothing at its end, and the next one would compile it all again.
+flushCompileCache();
 say({ kind: "ready", origin: await app.server.listen({ host: "127.0.0.1", port: 0 }) });
 
 async function obey(message: ToGateway): Promise<void> {
