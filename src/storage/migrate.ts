@@ -4,11 +4,13 @@ import { Migrator } from "kysely/migration";
 import { MIGRATIONS } from "./migrations/list.ts";
 
 export async function migrate<T>(db: Kysely<T>): Promise<void> {
-  const { unknown } = await migrationState(db);
+  const { pending, unknown } = await migrationState(db);
   if (unknown.length > 0)
     throw new Error(
       `The database belongs to a newer version of patchbay (it has ${unknown.join(", ")}); this one changed nothing. Start the newer version, or restore a backup made before the update.`,
     );
+  // The migrator would read the whole catalogue, twice, before it found the same: most of what a start asks the database.
+  if (pending.length === 0) return;
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...MIGRATIONS }) },

@@ -1,4 +1,5 @@
 // The embedded engine in a directory: one process at a time, and nothing committed is lost to kill -9 (architecture "Engines").
+// Of embedded storage alone.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,6 +10,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { openDatabase } from "../../src/storage/database.ts";
+import { fillDataDir } from "../harness/database.ts";
 
 const folders: string[] = [];
 const children: ChildProcess[] = [];
@@ -24,6 +26,7 @@ after(() => {
 
 test("architecture Engines: a second process is told who holds the directory; after kill -9 the next one starts, and finds what was committed", async () => {
   const dataDir = makeFolder();
+  await fillDataDir(dataDir);
   const holder = spawn(process.execPath, [join(import.meta.dirname, "hold-data-dir.ts"), dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -48,7 +51,7 @@ test("architecture Engines: a lock is held against this process too, and free on
 
 test("architecture Engines: a lock whose process id now belongs to another process, or which is damaged, is stale", async () => {
   for (const stale of [`${process.pid} another-boot/1 x\n`, "999999999 b/1 x\n", "", "garbage"]) {
-    for (let round = 0; round < 50; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       const dataDir = makeFolder();
       writeFileSync(join(dataDir, "pglite.lock"), stale);
       const racers = await Promise.allSettled(Array.from({ length: 8 }, () => lockDataDir(dataDir)));
