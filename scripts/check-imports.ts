@@ -84,6 +84,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "audio/measure.ts",
     "auth",
     "cli/api-key.ts",
+    "cli/confirm.ts",
     "cli/exit-codes.ts",
     "cli/gateway-client.ts",
     "cli/operations-commands.ts",

@@ -77,8 +77,8 @@ function completedOption(option: Option): CompletedOption {
   };
 }
 
-/** Shells show it beside the word: one line, without what would end a quotation there. */
+/** Shells show it beside the word, in a line; a colon ends the word in zsh. */
 function firstSentence(text: string): string {
-  const [sentence = ""] = text.split(/(?<=[.:;])\s/u);
-  return sentence.replaceAll(/[`'"\\$[\]:]/gu, "").replace(/[.;\s]+$/u, "");
+  const [sentence = ""] = text.replaceAll(/ \([^)]*\)/gu, "").split(/(?<=[.:;])\s/u);
+  return sentence.replaceAll(/[`\\:]/gu, "").replace(/[.;\s]+$/u, "");
 }

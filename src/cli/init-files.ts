@@ -11,8 +11,8 @@ export const CONFIGURATION = `# Patchbay. Check this file with \`patchbay config
 server:
   host: 127.0.0.1 # 0.0.0.0 to listen on all addresses
   port: 8080
-  # How callers reach the gateway: error messages and result links are made of it.
-  public_url: "\${env:PATCHBAY_PUBLIC_URL:-http://127.0.0.1:8080}"
+  # How callers reach the gateway: error messages and result links are made of it. Not set: made of host and port.
+  # public_url: "\${env:PATCHBAY_PUBLIC_URL}"
   # Metrics and administration, for the operator's key alone.
   admin: { host: 127.0.0.1, port: 8081 }
 

@@ -1,7 +1,7 @@
-// `patchbay doctor|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
+// `patchbay doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
 // machine, mostly with no gateway to ask (contract 10, Operations).
 import { type Command, Option } from "commander";
-import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
+import { configOption, examples, jsonOption, type Run, yesOption } from "./command-kit.ts";
 import { addRoute, type ExplainRoute } from "./route-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,6 +15,10 @@ export interface DoctorOptions extends Common {
 export interface BackupOptions extends Common {
   /** False: `--no-secrets`. */
   readonly secrets: boolean;
+}
+export interface DownOptions extends Common {
+  readonly purge?: boolean;
+  readonly yes?: boolean;
 }
 export interface RestoreOptions extends Common {
   readonly force?: boolean;
@@ -35,6 +39,7 @@ export interface ApplyFileOptions extends Common {
 
 /** Each answers its exit code, or throws a `CliError`. */
 export interface Operations {
+  readonly down: (options: DownOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
   readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;
   readonly backup: (target: string, options: BackupOptions, terminal: Terminal) => Promise<number>;
   readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
@@ -67,6 +72,24 @@ export function addOperations(program: Command, run: Run, operations: Operations
     .action(async (options: DoctorOptions) => {
       run.exitCode = await operations.doctor(options, run.terminal);
     });
+  program
+    .command("down")
+    .description("Stop the gateway that runs on the embedded database of this installation.")
+    .addHelpText("before", examples("patchbay down", "patchbay down --purge", "patchbay down --purge --yes --json"))
+    .addOption(configOption())
+    .addOption(new Option("--purge", "Delete what it kept in its data directory too; what that is is listed first."))
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .action((options: DownOptions) =>
+      run.interruptibly(async () => {
+        run.exitCode = await operations.down(options, run.terminal, run.signal);
+      }),
+    );
+  addKept(program, run, operations);
+}
+
+/** What an installation keeps: its copies, its move, its log and its secrets. */
+function addKept(program: Command, run: Run, operations: Operations): void {
   program
     .command("backup")
     .description(

@@ -3,6 +3,7 @@ import type { Operations } from "../cli/operations-commands.ts";
 import { apply } from "./apply.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { backup } from "./backup.ts";
+import { down } from "./down.ts";
 import { doctor } from "./doctor.ts";
 import { explainRoute } from "./explain-route.ts";
 import { migrateStorage } from "./migrate-storage.ts";
@@ -11,6 +12,7 @@ import { rotateSecrets } from "./rotate-secrets.ts";
 
 export const operations: Operations = {
   apply,
+  down,
   doctor,
   backup,
   restore,

@@ -12,7 +12,7 @@ export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
 }
 
-const LOCK_FILE = "pglite.lock";
+export const LOCK_FILE = "pglite.lock";
 
 /** The process that holds the directory now; null: nobody does. */
 export async function holderOf(dataDir: string): Promise<number | null> {

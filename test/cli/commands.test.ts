@@ -212,7 +212,7 @@ test("init writes a configuration without faults, given exactly the variables th
     const { [name]: _left, ...others } = needed;
     assert.equal((await run(["config", "validate"], { cwd, env: others })).exitCode, 9, `${name} is needed`);
   }
-  const switchedOn = yaml.replaceAll(/^( +)# (- \{|budgets:)/gmu, "$1$2");
+  const switchedOn = yaml.replaceAll(/^( +)# (- \{|budgets:|public_url:)/gmu, "$1$2");
   assert.notEqual(switchedOn, yaml);
   writeFileSync(join(cwd, "patchbay.yaml"), switchedOn);
   const full = await run(["config", "validate"], { cwd, env: named });

@@ -1,8 +1,9 @@
 // `patchbay backup` and `patchbay restore` (contract 10, Operations): all of an embedded installation or nothing, checked to the byte.
 // Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import {
   closeSync,
   copyFileSync,
@@ -11,13 +12,15 @@ import {
   readFileSync,
   readSync,
   readdirSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import * as fc from "fast-check";
 import { readArchive } from "../../src/operations/backup-archive.ts";
 import { readTar, TAR_END, tarHeader, tarPadding } from "../../src/operations/tar.ts";
@@ -166,6 +169,36 @@ test("contract 10 backup: a server database, no database, and a file that is not
   const refused = await run(["backup", join(dataDir, "x.tar"), "--config", server]);
   assert.equal(refused.exitCode, 2, refused.stderr);
   assert.match(refused.stderr, /pg_dump/u);
+});
+
+test("contract 10 down: the gateway ends, and nothing of it is deleted unless that was said and confirmed", async () => {
+  const { dataDir, config } = elsewhere();
+  const lockModule = JSON.stringify(pathToFileURL(resolve("src/storage/data-dir-lock.ts")).href);
+  const program = `const lock = await (await import(${lockModule})).lockDataDir(${JSON.stringify(dataDir)});
+    process.on("SIGINT", async () => { await lock.release(); process.exit(0); });
+    setInterval(() => {}, 1000); console.log("held");`;
+  const gateway = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(gateway.stdout, "data");
+  writeFileSync(join(dataDir, "cli-key"), "a-key\n");
+  writeFileSync(join(dataDir, "holiday.jpg"), "mine");
+  mkdirSync(join(dataDir, "objects/results"), { recursive: true });
+  const down = (...more: readonly string[]) => run(["down", "--config", config, ...more]);
+  const asked = await down("--purge");
+  assert.equal(asked.exitCode, 2, "nobody is there to be asked");
+  assert.match(asked.stderr, /deletes for good[^]*cli-key\n[^]*objects\n[^]*--yes/u);
+  assert.equal(gateway.exitCode, null, "nor was it stopped");
+  const stopped = await down("--json");
+  assert.deepEqual(JSON.parse(stopped.stdout), { object: "down", stopped: gateway.pid, removed: [], left: [] });
+  assert.deepEqual(readdirSync(dataDir).toSorted(), ["cli-key", "holiday.jpg", "objects"]);
+  const purged = await down("--purge", "--yes");
+  assert.equal(purged.exitCode, 0, purged.stderr);
+  assert.equal(purged.stdout, `${join(dataDir, "cli-key")}\n${join(dataDir, "objects")}\n`);
+  assert.match(purged.stderr, /No gateway runs on .*\n.*none of ours: .*holiday\.jpg/u);
+  assert.deepEqual(readdirSync(dataDir), ["holiday.jpg"]);
+  rmSync(join(dataDir, "holiday.jpg"));
+  assert.equal((await down("--purge", "--yes")).exitCode, 0, "what is not there is gone");
 });
 
 test("the archive: names and sizes of every kind are read back, and by tar(1)", async () => {

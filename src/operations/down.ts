@@ -1,0 +1,91 @@
+// `patchbay down`: ends the gateway of an embedded installation; with --purge what it kept is deleted too, once it was listed.
+import { readdir, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { confirm } from "../cli/confirm.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import type { DownOptions } from "../cli/operations-commands.ts";
+import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
+import { holderOf, LOCK_FILE } from "../storage/data-dir-lock.ts";
+import { partsOf } from "./backup-archive.ts";
+import { statOrNull } from "./check-files.ts";
+import { holdDataDir } from "./hold-data-dir.ts";
+import { readConfiguration } from "./read-configuration.ts";
+
+const LOOK_MS = 100;
+
+export async function down(options: DownOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const { storage } = readConfiguration(options, terminal);
+  const { dataDir } = storage;
+  if (storage.databaseUrl !== null)
+    throw new CliError(
+      EXIT.usage,
+      "The state of this installation is on a PostgreSQL server, which any process may use.",
+      {
+        hints: ["stop its processes with what started them: each ends on SIGTERM"],
+      },
+    );
+  const found = options.purge === true ? await contentsOf(dataDir) : { ours: [], others: [] };
+  if (found.ours.length > 0 && options.yes !== true) {
+    await say(terminal, "This deletes for good, with every key, job, transcript and figure of the installation:");
+    for (const name of found.ours) await say(terminal, `  ${join(dataDir, name)}`);
+    await confirm("Delete all of it?", terminal, signal);
+  }
+  const stopped = await stop(dataDir, terminal, signal);
+  if (found.ours.length > 0) await purge(dataDir, found.ours);
+  const removed = found.ours.map((name) => join(dataDir, name));
+  const left = found.others.map((name) => join(dataDir, name));
+  if (options.json === true) {
+    await write(terminal.stdout, `${JSON.stringify({ object: "down", stopped, removed, left })}\n`);
+    return EXIT.ok;
+  }
+  await say(terminal, stopped === null ? `No gateway runs on ${dataDir}.` : `Process ${stopped} has ended.`);
+  await write(terminal.stdout, visible(removed.map((path) => `${path}\n`).join("")));
+  for (const path of left) await say(terminal, `left, for it is none of ours: ${path}`);
+  if (removed.length > 0 && storage.objects.kind === "s3")
+    await say(terminal, "Objects are kept in S3 and are still there: empty the bucket yourself.");
+  return EXIT.ok;
+}
+
+/** As Ctrl-C would; resolves once the directory is let go of, which is the last thing a gateway does. */
+async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): Promise<number | null> {
+  const pid = await holderOf(dataDir);
+  if (pid === null) return null;
+  try {
+    process.kill(pid, "SIGINT");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    if (code !== "ESRCH")
+      throw new CliError(EXIT.auth, `Process ${pid} cannot be stopped (${code}).`, {
+        hints: ["be the user that started it, or stop it with what did"],
+      });
+  }
+  await say(terminal, `stopping process ${pid}`);
+  while ((await holderOf(dataDir)) === pid) await wait(LOOK_MS, undefined, { signal });
+  return pid;
+}
+
+interface Contents {
+  readonly ours: readonly string[];
+  readonly others: readonly string[];
+}
+
+/** A directory may hold more than what we put there. */
+async function contentsOf(dataDir: string): Promise<Contents> {
+  if ((await statOrNull(dataDir))?.isDirectory() !== true) return { ours: [], others: [] };
+  const ours = new Set([...partsOf(true), "spool"]);
+  const names = (await readdir(dataDir)).filter((name) => !name.startsWith(LOCK_FILE)).toSorted();
+  return { ours: names.filter((name) => ours.has(name)), others: names.filter((name) => !ours.has(name)) };
+}
+
+/** Under the lock: a start meanwhile is refused instead of finding half of it. */
+async function purge(dataDir: string, names: readonly string[]): Promise<void> {
+  const lock = await holdDataDir(dataDir);
+  try {
+    for (const name of names) await rm(join(dataDir, name), { recursive: true, force: true });
+  } finally {
+    await lock.release();
+  }
+  // Others' files keep it.
+  await rmdir(dataDir).catch(() => undefined);
+}
