@@ -5,7 +5,10 @@ import { sql } from "kysely";
 import { newId } from "../../src/contract/ids.ts";
 import { JOB_STATUSES, type JobStatus } from "../../src/contract/jobs.ts";
 import { isTerminal, NEXT_STATUSES } from "../../src/jobs/states.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+
+/** Of a hundred steps. It is one trigger on either engine; where each refusal is an exception through WebAssembly, fewer of them. */
+const ROUNDS = TEST_ENGINE === "postgres" ? 1_000 : 200;
 
 let database: TestDatabase;
 before(async () => {
@@ -87,7 +90,7 @@ test("spec 3: only what has ended can be deleted", async () => {
   }
 });
 
-test("spec 3: 100,000 random transitions, and none gets through that spec 3 does not have", async () => {
+test(`spec 3: ${ROUNDS * 100} random transitions, and none gets through that spec 3 does not have`, async () => {
   const seed = 20_261_121;
   const { workspaceId, appId } = await makeTenant(database);
   await sql`create table transitions (from_status text, to_status text, taken boolean)`.execute(database.db);
@@ -100,7 +103,7 @@ test("spec 3: 100,000 random transitions, and none gets through that spec 3 does
         target text; before text; now_is text; job text; was_attempt int; hit boolean;
       begin
         perform setseed(${seed % 1000} / 1000.0);
-        for round in 1..1000 loop
+        for round in 1..${ROUNDS} loop
           job := 'job_random_' || round;
           insert into jobs (id, workspace_id, app_id, request_id, task, purpose, deadline_at)
             values (job, '${workspaceId}', '${appId}', 'req_1', 'transcribe', '{}', patchbay_now());
@@ -139,7 +142,7 @@ test("spec 3: 100,000 random transitions, and none gets through that spec 3 does
   );
   assert.equal(
     rows.reduce((sum, row) => sum + row.count, 0),
-    100_000,
+    ROUNDS * 100,
   );
   const seen = new Set<string>();
   for (const { from_status: from, to_status: to, taken } of rows) {
