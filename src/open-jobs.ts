@@ -5,7 +5,7 @@ import type { Configuration } from "./config/configuration.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
-import { removeOrphans, sweepJobs } from "./jobs/sweep.ts";
+import { LOOK_FOR_LAPSED_MS, offerLapsed, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
 import { createAppTurns } from "./jobs/transact-for.ts";
 import { startWorker } from "./jobs/worker.ts";
 import { every } from "./lib/every.ts";
@@ -90,6 +90,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   // Whether the process before purged something, nobody knows.
   let isPurged = true;
   const sweeps = [
+    every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
     every(SWEEP_MS, logger, "sweep jobs", async () => {
       if ((await sweepJobs(jobs)) > 0) isPurged = true;
     }),

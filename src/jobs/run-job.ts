@@ -19,7 +19,7 @@ import type { Lease } from "./leases.ts";
 import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
 import { type JobResult, storeResult } from "./result.ts";
-import { JOBS_QUEUE, RESUMED_FIRST, type WorkerServices } from "./services.ts";
+import { enqueueJob, type WorkerServices } from "./services.ts";
 import { cancelled, cancelledEnd, openSettlement } from "./settle-open.ts";
 import { JobStop, type StopReason } from "./stop.ts";
 import { transactFor } from "./transact-for.ts";
@@ -166,7 +166,7 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
       return;
     case "handed_back":
       await handBack(claims(services.database).db, job);
-      return services.queue.send(JOBS_QUEUE, { job_id: job.id }, { groupId: job.appId, priority: RESUMED_FIRST });
+      return enqueueJob(services.queue, job, { goesFirst: true });
     case "cancelled":
       await insist({ signal, deadlineAt: job.deadlineAt, now: services.gateway.now }, () =>
         endJob(services, job, (locked) => cancelledEnd(services, job, locked)),

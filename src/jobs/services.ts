@@ -4,7 +4,7 @@ import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
 import type { Queue, QueueDefinition } from "../queue/queue.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database, Transacting } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { OnTerminal } from "../storage/webhook-events.ts";
 import type { Leases } from "./leases.ts";
@@ -36,16 +36,27 @@ export interface WorkerServices extends JobServices {
   readonly stopping: AbortSignal;
 }
 
-/** The priority of jobs that have begun: before those that have not. */
-export const RESUMED_FIRST = 10;
-
 /** The queue that carries jobs; its messages hold a job's id and nothing else. */
 export const JOBS_QUEUE = "transcription-jobs";
 
 /** A message whose worker died comes again by its heartbeat, soon; the job's own lease decides whether it is taken up. */
 export const JOB_QUEUES: Readonly<Record<string, QueueDefinition>> = {
-  [JOBS_QUEUE]: { retryLimit: 20, retryDelaySeconds: 1, expireSeconds: 86_400, heartbeatSeconds: 30 },
+  [JOBS_QUEUE]: { retryLimit: 20, retryDelaySeconds: 1, expireSeconds: 86_400, heartbeatSeconds: 30, isKeyed: true },
 };
+
+/** Of jobs that have begun, or were forgotten: before the others. */
+const FIRST = 10;
+
+/** Tells the workers of a job. Where one message of it waits already, that one is enough. */
+export function enqueueJob(
+  queue: Pick<Queue, "send">,
+  { id, appId }: { readonly id: string; readonly appId: string },
+  { goesFirst }: { readonly goesFirst: boolean },
+  tx?: Transacting,
+): Promise<void> {
+  const priority = goesFirst ? { priority: FIRST } : {};
+  return queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, key: id, ...priority }, tx);
+}
 
 export function jobTopic(jobId: string): string {
   return `job:${jobId}`;

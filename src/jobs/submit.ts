@@ -29,7 +29,7 @@ import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob } from "../storage/jobs.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { type JobAudio, type JobRequest, sealRequest } from "./job-request.ts";
-import { JOBS_QUEUE, type JobServices } from "./services.ts";
+import { enqueueJob, type JobServices } from "./services.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface JobCall extends AudioCall {
@@ -122,7 +122,7 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
       const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
       if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
     }
-    await queue.send(JOBS_QUEUE, { job_id: jobId }, { groupId: owner.appId }, tx);
+    await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
     return reply;
   });
   call.recorder.jobMade(jobId);

@@ -1,9 +1,10 @@
-// What time does to jobs (contract 5), done every 10 s by every process with a worker: a silent worker's jobs are offered again, a
-// deadline that passed in the queue ends its job, and what nobody may keep any longer goes.
+// What time does to jobs (contract 5): a silent worker's jobs are offered again, a deadline that passed in the queue ends its job, and what
+// nobody may keep any longer goes. Every process does it.
 import {
   beginOverdueJob,
   deleteOldJobs,
   expiredJobs,
+  forgottenJobs,
   lapsedJobs,
   namedObjects,
   purgeJob,
@@ -13,22 +14,38 @@ import { sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { endLocked } from "./end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "./job-error.ts";
-import { JOBS_QUEUE, type JobServices, RESUMED_FIRST } from "./services.ts";
+import { enqueueJob, type JobServices } from "./services.ts";
 import { openSettlement } from "./settle-open.ts";
 import { removeAudio } from "./spent-audio.ts";
 
-/** Answers how many jobs were purged. */
+/**
+ * How often lapsed jobs are looked for, by itself: a purge takes as long as the object store does. A dead worker's job is with another
+ * within 45 s (promise R4), being the sum of
+ *   30 s  its lease (storage/job-work.ts), from its worker's last sign of life,
+ *    2 s  the next look,
+ *    2 s  a poll (queue/dispatcher.ts), where the notification was lost, and,
+ *    9 s  where whoever came for it died before it had the job: 5 s until it is told of again (storage/job-sweep.ts), a look, a poll.
+ * On top comes the time in which the database is away or no worker has a free place.
+ */
+export const LOOK_FOR_LAPSED_MS = 2_000;
+
+export async function offerLapsed({ database, queue }: Pick<JobServices, "database" | "queue">): Promise<void> {
+  await sweeps(database).transaction(async (tx) => {
+    for (const job of await lapsedJobs(tx)) await enqueueJob(queue, job, { goesFirst: true }, tx);
+  });
+}
+
+/** The rest, every 10 s. Answers how many jobs were purged. */
 export async function sweepJobs(services: JobServices): Promise<number> {
-  await offerAgain(services);
+  await offerForgotten(services);
   while (await endOverdue(services));
   await removeSpentAudio(services);
   return purgeExpired(services);
 }
 
-async function offerAgain({ database, queue }: JobServices): Promise<void> {
+async function offerForgotten({ database, queue }: JobServices): Promise<void> {
   await sweeps(database).transaction(async (tx) => {
-    for (const { id, appId } of await lapsedJobs(tx))
-      await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, priority: RESUMED_FIRST }, tx);
+    for (const job of await forgottenJobs(tx)) await enqueueJob(queue, job, { goesFirst: true }, tx);
   });
 }
 

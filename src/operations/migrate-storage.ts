@@ -8,7 +8,7 @@ import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { brand } from "../contract/ids.ts";
-import { JOB_QUEUES, JOBS_QUEUE } from "../jobs/services.ts";
+import { enqueueJob, JOB_QUEUES } from "../jobs/services.ts";
 import { createQueue, type Queue } from "../queue/queue.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
 import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
@@ -95,7 +95,7 @@ async function sendMessages(queue: Queue, tx: Transacting): Promise<number> {
     .where("status", "=", "queued")
     .orderBy("id")
     .execute();
-  for (const { id, app_id } of jobs) await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: app_id }, tx);
+  for (const { id, app_id: appId } of jobs) await enqueueJob(queue, { id, appId }, { goesFirst: false }, tx);
   const deliveries = await tx
     .selectFrom("webhook_deliveries")
     .select(["id", "workspace_id", "turn"])

@@ -20,6 +20,8 @@ export interface QueueDefinition {
   readonly expireSeconds: number;
   /** At least 10: a worker that says nothing for so long is dead, and its message comes again. */
   readonly heartbeatSeconds?: number;
+  /** Every message has a key, and of each key one waits at most. Fixed when the queue is first made. */
+  readonly isKeyed?: boolean;
 }
 
 export interface SendOptions {
@@ -29,6 +31,8 @@ export interface SendOptions {
   readonly groupId?: string;
   /** Higher ones come first; 0 unless set. */
   readonly priority?: number;
+  /** In a keyed queue: sent while another of this key waits, nothing is added. */
+  readonly key?: string;
 }
 
 export interface Queue {
@@ -84,7 +88,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
           deleteAfterSeconds: DELETE_AFTER_SECONDS,
           ...(definition.heartbeatSeconds === undefined ? {} : { heartbeatSeconds: definition.heartbeatSeconds }),
         };
-        await boss.createQueue(name, options);
+        await boss.createQueue(name, { ...options, policy: definition.isKeyed === true ? "short" : "standard" });
         await boss.updateQueue(name, options);
         // Read once: pg-boss would look a queue up on its own connection, which a sender in our transaction must not wait for.
         await boss.findJobs(name, { id: NO_MESSAGE });
@@ -102,12 +106,13 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
     },
 
     async send(name, data, options = {}, tx) {
-      const { startAfter, groupId, priority } = options;
+      const { startAfter, groupId, priority, key } = options;
       const db = tx === undefined ? boss.getDb() : fromTransaction(tx);
       await boss.send(name, data, {
         db,
         ...(startAfter === undefined ? {} : { startAfter }),
         ...(priority === undefined ? {} : { priority }),
+        ...(key === undefined ? {} : { singletonKey: key }),
         ...(groupId === undefined ? {} : { group: { id: groupId } }),
       });
       // Delivered at commit; a deferred message is found by polling.

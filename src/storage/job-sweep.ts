@@ -5,20 +5,35 @@ import type { Transacting } from "./database.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
 const BATCH = sql.lit(500);
-/** A worker that was told of a job has so long to come for it. */
-const WAKE_AGAIN_SECONDS = sql.lit(20);
+/** A worker that was told of a job has so long to come for it; one that dies with the message in its hands never does. */
+const WAKE_AGAIN_SECONDS = sql.lit(5);
 const KEEP_ROW_DAYS = 30;
 
 /** A message is sent once, with its job; this is for one that was lost all the same. */
 const WAKE_QUEUED_AGAIN_SECONDS = sql.lit(1_800);
 
-/** Jobs whose worker went silent, or that wait suspiciously long; marked as told of. */
-export async function lapsedJobs(tx: Transacting): Promise<readonly { readonly id: string; readonly appId: string }[]> {
-  const { rows } = await sql<{ id: string; appId: string }>`
+export interface WakenJob {
+  readonly id: string;
+  readonly appId: string;
+}
+
+/** Jobs whose worker went silent; marked as told of. Asked for every other second: the index holds those alone that are worked on. */
+export async function lapsedJobs(tx: Transacting): Promise<readonly WakenJob[]> {
+  const { rows } = await sql<WakenJob>`
     update jobs set woken_at = patchbay_now() where ctid in (
-      select ctid from jobs where status in ('queued', 'processing')
-        and case status when 'queued' then woken_at <= patchbay_now() - ${WAKE_QUEUED_AGAIN_SECONDS} * interval '1 second'
-          else lease_until <= patchbay_now() and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second' end
+      select ctid from jobs where status = 'processing' and lease_until <= patchbay_now()
+        and woken_at <= patchbay_now() - ${WAKE_AGAIN_SECONDS} * interval '1 second'
+      order by woken_at limit ${BATCH} for update skip locked)
+    returning id, app_id as "appId"`.execute(tx);
+  return rows;
+}
+
+/** Jobs that wait suspiciously long; marked as told of. */
+export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[]> {
+  const { rows } = await sql<WakenJob>`
+    update jobs set woken_at = patchbay_now() where ctid in (
+      select ctid from jobs where status = 'queued'
+        and woken_at <= patchbay_now() - ${WAKE_QUEUED_AGAIN_SECONDS} * interval '1 second'
       limit ${BATCH} for update skip locked)
     returning id, app_id as "appId"`.execute(tx);
   return rows;

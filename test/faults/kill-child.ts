@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import type { GatewayServices } from "../../src/gateway/services.ts";
+import { listen } from "../../src/http/listen.ts";
 import { removeOrphans } from "../../src/jobs/sweep.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
@@ -83,7 +84,7 @@ process.on("message", (message) => void obey(message as ToChild));
 process.on("disconnect", () => process.exit(0));
 // Who is killed writes nothing at its end, and the next one would compile it all again.
 flushCompileCache();
-say({ kind: "ready", origin: await app.server.listen({ host: "127.0.0.1", port: 0 }) });
+say({ kind: "ready", origin: await listen(app.server, { host: "127.0.0.1", port: 0 }) });
 
 function wrapGateway(gateway: GatewayServices): GatewayServices {
   const { idempotency, ledger } = gateway;

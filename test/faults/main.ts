@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { COMPILED } from "../harness/compile-cache.ts";
 import type { Fault } from "./fault.ts";
 import { say } from "./progress.ts";
-import { boundOf, commitOf, type FaultReport, printReport } from "./report.ts";
+import { boundOf, commitOf, type FaultReport, printReport, printTable } from "./report.ts";
 import { runApart } from "./run-apart.ts";
 import { FAULTS } from "./trials.ts";
 
@@ -62,13 +62,28 @@ const commit = commitOf();
 const [only, ...others] = names;
 const fault = only === undefined ? undefined : FAULTS[only];
 if (only !== undefined && fault !== undefined && others.length === 0) tell(await runHere(only, fault));
-else await runApart({ names, atOnce, options: handedOn(), onEnd: (name, report, s) => tell(settled(name, report, s)) });
+else await runSeveral();
 
 function list(print: (text: string) => void): void {
   for (const [name, { about, promises, defaultN, shortN }] of Object.entries(FAULTS)) {
     if (values.json) print(JSON.stringify({ name, about, promises, n: defaultN, short_n: shortN }));
     else print(`${name.padEnd(20)} ${promises.join(" ").padEnd(14)} ${about} (N ${defaultN}, short ${shortN})`);
   }
+}
+
+async function runSeveral(): Promise<void> {
+  const reports = new Map<string, FaultReport>();
+  await runApart({
+    names,
+    atOnce,
+    options: handedOn(),
+    onEnd: (name, report, seconds) => {
+      const told = settled(name, report, seconds);
+      reports.set(name, told);
+      tell(told);
+    },
+  });
+  if (!values.json) printTable(names.flatMap((name) => reports.get(name) ?? []));
 }
 
 async function runHere(name: string, fault: Fault): Promise<FaultReport> {

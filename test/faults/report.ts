@@ -1,5 +1,6 @@
 // How the trials of `npm run faults` are told: one line each for people, one JSON object each for machines, both with n, seed and commit.
 import { spawnSync } from "node:child_process";
+import { table } from "../../src/cli/print.ts";
 import type { Trials } from "./fault.ts";
 
 export interface FaultReport extends Omit<Trials, "engine"> {
@@ -29,6 +30,21 @@ export function printReport(report: FaultReport, isJson: boolean): void {
   );
   for (const [figure, value] of Object.entries(figures ?? {})) console.log(`  ${figure}: ${value}`);
   for (const violation of violations) console.log(`  violation: ${violation}`);
+}
+
+/** A run of several at one glance, in the order of the trials. */
+export function printTable(reports: readonly FaultReport[]): void {
+  const rows = reports.map(({ name, promises, n, seed, violations, bound, seconds, commit }) => [
+    name,
+    promises.join(" "),
+    String(n),
+    String(seed),
+    String(violations.length),
+    bound === null ? "" : `< ${percent(bound)}`,
+    seconds.toFixed(1),
+    commit,
+  ]);
+  console.log(`\n${table(["trial", "promise", "n", "seed", "violations", "bound", "seconds", "commit"], rows)}`);
 }
 
 function percent(share: number): string {

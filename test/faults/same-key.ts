@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
+import { listen } from "../../src/http/listen.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { wav } from "../audio/build-audio.ts";
 import { type Answer, postForm } from "../harness/client.ts";
@@ -76,5 +77,5 @@ async function startTwin(gateway: TestGateway, resources: AsyncDisposableStack):
     logger: pino({ level: "silent" }),
   });
   resources.defer(() => app.close());
-  return app.server.listen({ host: "127.0.0.1", port: 0 });
+  return listen(app.server, { host: "127.0.0.1", port: 0 });
 }

@@ -6,7 +6,7 @@ import type { JobStatus } from "../../src/contract/jobs.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/settle-open.ts";
-import { sweepJobs } from "../../src/jobs/sweep.ts";
+import { offerLapsed, sweepJobs } from "../../src/jobs/sweep.ts";
 import { claimJob, handBack, renewLeases } from "../../src/storage/job-work.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, list, poll, submit } from "../http/jobs/jobs.ts";
@@ -124,7 +124,10 @@ const ending =
     if (hasEnded) job.status = job.cancelRequested ? "cancelled" : wished;
   };
 
-const sweeping = async (_job: ModelJob, { app }: TestGateway) => void (await sweepJobs(app.jobs));
+const sweeping = async (_job: ModelJob, { app }: TestGateway) => {
+  await offerLapsed(app.jobs);
+  await sweepJobs(app.jobs);
+};
 
 const which = fc.nat(4);
 const age = fc.constantFrom(0, 0, 0, 1);

@@ -1,13 +1,18 @@
 // A worker that dies, and what its successor finds (contract 5; reliability 2): work goes on, nothing is paid twice, and whoever
 // was presumed dead changes nothing any more.
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { EventEmitter, once } from "node:events";
+import { after, afterEach, before, type TestContext, test } from "node:test";
 import { sql } from "kysely";
 import type { ReportingCircuits } from "../../src/providers/health.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
+import { JOB_QUEUES, JOBS_QUEUE } from "../../src/jobs/services.ts";
+import { LOOK_FOR_LAPSED_MS, offerLapsed } from "../../src/jobs/sweep.ts";
+import { every } from "../../src/lib/every.ts";
+import { createQueue, type Queue } from "../../src/queue/queue.ts";
 import { claimJob, writeCall, writeFailure, writeProgress, handBack, renewLeases } from "../../src/storage/job-work.ts";
 import { postForm } from "../harness/client.ts";
-import { shiftClock } from "../harness/database.ts";
+import { setClock, shiftClock } from "../harness/database.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
@@ -357,6 +362,61 @@ test("contract 5: a job that no attempt brings to an end fails with ATTEMPTS_EXH
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
 });
 
+/** Promise R4, without the poll that each of the two messages would need if its notification were lost. */
+const TAKEN_OVER_WITHIN_MS = 45_000 - 2 * 2_000;
+
+for (const lateMs of [1, 1_000]) {
+  test(`contract 5, R4: a dead worker's job is with another within 45 s, though who came first died too; lapsed ${lateMs} ms after a look`, async (t) => {
+    const { database, origin, app } = gateway;
+    const epochMs = Date.now();
+    const at = (ms: number) => setClock(database, new Date(epochMs + ms).toISOString());
+    await at(0);
+    const { job_id: id } = await submit(origin);
+    // The first dies with the job, the second with its message, the third takes it over.
+    const comers = await startComers(t, id, (comer) => comer !== 2);
+    await comers.until(1);
+
+    const sends = { count: 0 };
+    const counting: Pick<Queue, "send"> = {
+      send: async (...message) => {
+        await app.jobs.queue.send(...message);
+        sends.count += 1;
+      },
+    };
+    let look = Promise.resolve();
+    t.mock.timers.enable({ apis: ["setInterval"] });
+    const looking = every(LOOK_FOR_LAPSED_MS, app.gateway.logger, "offer jobs again", () => {
+      look = offerLapsed({ database, queue: { ...app.jobs.queue, ...counting } });
+      return look;
+    });
+    let nowMs = 30_000 - lateMs - LOOK_FOR_LAPSED_MS;
+    while (sends.count < 2) {
+      nowMs += LOOK_FOR_LAPSED_MS;
+      await at(nowMs);
+      t.mock.timers.tick(LOOK_FOR_LAPSED_MS);
+      await look;
+      await comers.until(1 + sends.count);
+    }
+    await looking.stop();
+    t.mock.timers.reset();
+    assert.equal((await poll(origin, id)).attempts, 2);
+    assert.ok(nowMs <= TAKEN_OVER_WITHIN_MS, `taken over after ${nowMs} ms`);
+  });
+}
+
+test("contract 5: a running gateway looks for lapsed jobs by itself", async (t) => {
+  const { job_id: id } = await submit(gateway.origin);
+  const comers = await startComers(t, id, (comer) => comer === 1);
+  await comers.until(1);
+  await shiftClock(gateway.database, 31);
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const beside = await startGateway({ file: jobsFile, beside: gateway, works: false });
+  workers.push(beside);
+  t.mock.timers.tick(LOOK_FOR_LAPSED_MS);
+  t.mock.timers.reset();
+  await comers.until(2);
+});
+
 async function assertFenced(id: string, attempt: number): Promise<void> {
   const { database, app } = gateway;
   const fence = { id, attempt };
@@ -392,4 +452,34 @@ async function changeLastByte(key: string): Promise<void> {
 
 async function* zeros(sizeBytes: number): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(sizeBytes);
+}
+
+interface Comers {
+  readonly until: (count: number) => Promise<void>;
+}
+
+/** Workers that come for a job and die at once: those that `claim`, with the job, the others with no more than its message. */
+async function startComers(t: TestContext, id: string, claim: (comer: number) => boolean): Promise<Comers> {
+  const { database } = gateway;
+  const queue = createQueue({ database, queues: JOB_QUEUES, onError: () => undefined });
+  await queue.start();
+  t.after(() => queue.stop());
+  const events = new EventEmitter();
+  const comers = { begun: 0, come: 0 };
+  queue.work(JOBS_QUEUE, {
+    concurrency: 8,
+    handler: async ({ data, signal }) => {
+      if ((data as { job_id: string }).job_id !== id) return;
+      comers.begun += 1;
+      if (claim(comers.begun)) assert.notEqual(await claimJob(database.db, id), null);
+      comers.come += 1;
+      events.emit("come");
+      await once(signal, "abort");
+    },
+  });
+  return {
+    until: async (count) => {
+      while (comers.come < count) await once(events, "come");
+    },
+  };
 }

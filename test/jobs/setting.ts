@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { sql } from "kysely";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { sweepJobs } from "../../src/jobs/sweep.ts";
+import { offerLapsed, sweepJobs } from "../../src/jobs/sweep.ts";
 import type { TestDatabase } from "../harness/database.ts";
 import { shiftClock } from "../harness/database.ts";
 import { KEY, OTHER_KEY, sandboxConnections, type TestGateway } from "../harness/gateway.ts";
@@ -68,9 +68,10 @@ export async function assertEvents({ db }: Pick<TestDatabase, "db">): Promise<vo
   assert.deepEqual(rows, []);
 }
 
-/** Time passes in the database, and the sweep sees to it. */
+/** Time passes in the database, and the sweeps see to it. */
 export async function pass(gateway: TestGateway, seconds: number): Promise<void> {
   await shiftClock(gateway.database, seconds);
+  await offerLapsed(gateway.app.jobs);
   await sweepJobs(gateway.app.jobs);
 }
 

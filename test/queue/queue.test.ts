@@ -145,6 +145,31 @@ for (const [concurrency, perGroup] of [
   });
 }
 
+test("contract 5: in a keyed queue one message of each key waits, and one that was taken makes room for the next", async () => {
+  const queue = createQueue({
+    database,
+    queues: { keyed: { retryLimit: 0, expireSeconds: 60, isKeyed: true } },
+    onError: () => undefined,
+  });
+  open.push(queue);
+  await queue.start();
+  for (const key of ["a", "a", "b", "a"]) await queue.send("keyed", { key }, { key });
+  const taken: unknown[] = [];
+  const events = new EventEmitter();
+  queue.work("keyed", {
+    concurrency: 4,
+    handler: async ({ data, signal }) => {
+      taken.push((data as { key: string }).key);
+      events.emit("taken");
+      await once(signal, "abort");
+    },
+  });
+  while (taken.length < 2) await once(events, "taken");
+  await queue.send("keyed", { key: "a" }, { key: "a" });
+  while (taken.length < 3) await once(events, "taken");
+  assert.deepEqual(taken, ["a", "b", "a"]);
+});
+
 test("architecture Engines: a message whose handler threw comes again", async () => {
   const queue = await start();
   const retries: number[] = [];

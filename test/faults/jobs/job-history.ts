@@ -25,19 +25,28 @@ export interface JobRow {
 export interface Facts {
   readonly jobs: readonly JobRow[];
   /** From the last sign of life of a job's worker to the next attempt. */
-  readonly takeOverSeconds: { readonly p50: number | null; readonly max: number | null; readonly n: number };
+  readonly takeOverSeconds: TakeOverSeconds;
+}
+
+interface TakeOverSeconds {
+  readonly n: number;
+  readonly p50: number | null;
+  readonly p99: number | null;
+  readonly max: number | null;
+  /** Of the longest: until it was last offered. */
+  readonly offered: number | null;
 }
 
 const INSTALL = [
   `create table fault_history (
     job_id text not null, from_status text not null, to_status text not null, from_attempt int not null, to_attempt int not null,
-    changed text[] not null, lease_until timestamptz, at timestamptz not null default clock_timestamp()
+    changed text[] not null, lease_until timestamptz, woken_at timestamptz, at timestamptz not null default clock_timestamp()
   )`,
   `create function fault_witness() returns trigger language plpgsql as $$
     begin
       if new.status <> old.status or new.attempt <> old.attempt or old.status in ('succeeded', 'failed', 'cancelled') then
-        insert into fault_history (job_id, from_status, to_status, from_attempt, to_attempt, changed, lease_until)
-        select new.id, old.status, new.status, old.attempt, new.attempt, coalesce(array_agg(key), '{}'), old.lease_until
+        insert into fault_history (job_id, from_status, to_status, from_attempt, to_attempt, changed, lease_until, woken_at)
+        select new.id, old.status, new.status, old.attempt, new.attempt, coalesce(array_agg(key), '{}'), old.lease_until, old.woken_at
         from jsonb_each(to_jsonb(new)) as after (key, value)
         where after.value is distinct from to_jsonb(old) -> after.key;
       end if;
@@ -60,9 +69,13 @@ const JOBS = `
 const LEASE_SECONDS = 30;
 /** A lease is as old as its worker's last sign of life. */
 const TAKE_OVERS = `
-  select percentile_cont(0.5) within group (order by seconds)::float8 as p50, max(seconds)::float8 as max, count(*)::int as n
-  from (select extract(epoch from at - lease_until) + ${LEASE_SECONDS} as seconds
+  select count(*)::int as n, max(seconds)::float8 as max, (array_agg(offered order by seconds desc))[1]::float8 as offered,
+    percentile_cont(0.5) within group (order by seconds)::float8 as p50,
+    percentile_cont(0.99) within group (order by seconds)::float8 as p99
+  from (select extract(epoch from at - lease_until) + ${LEASE_SECONDS} as seconds,
+      extract(epoch from woken_at - lease_until) + ${LEASE_SECONDS} as offered
     from fault_history where to_attempt > from_attempt and from_attempt > 0 and lease_until is not null) as steps`;
+const NO_TAKE_OVERS: TakeOverSeconds = { n: 0, p50: null, p99: null, max: null, offered: null };
 
 export function createJobHistory(databaseUrl: string): JobHistory {
   /** Again until the database answers: it is being restarted. */
@@ -92,8 +105,8 @@ export function createJobHistory(databaseUrl: string): JobHistory {
     countUnfinished: () => count("status in ('queued', 'processing')"),
     countTerminal: () => count("status not in ('queued', 'processing')"),
     async facts() {
-      const [takeOverSeconds] = await rows<Facts["takeOverSeconds"]>(TAKE_OVERS);
-      return { jobs: await rows<JobRow>(JOBS), takeOverSeconds: takeOverSeconds ?? { p50: null, max: null, n: 0 } };
+      const [takeOverSeconds = NO_TAKE_OVERS] = await rows<TakeOverSeconds & QueryResultRow>(TAKE_OVERS);
+      return { jobs: await rows<JobRow>(JOBS), takeOverSeconds };
     },
   };
 }

@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
-import { JOB_QUEUES, JOBS_QUEUE, RESUMED_FIRST } from "../../../src/jobs/services.ts";
+import { JOB_QUEUES } from "../../../src/jobs/services.ts";
+import { offerLapsed } from "../../../src/jobs/sweep.ts";
 import { createQueue, type Queue } from "../../../src/queue/queue.ts";
 import { type Database, openDatabase } from "../../../src/storage/database.ts";
-import { lapsedJobs } from "../../../src/storage/job-sweep.ts";
 import { JOB_LEASE_SECONDS } from "../../../src/storage/job-work.ts";
 import { shiftClock } from "../../harness/database.ts";
 import { startPostgresServer } from "../../harness/postgres-server.ts";
+import type { FaultOptions } from "../fault.ts";
 import { seeded } from "../seeded.ts";
 import { type CountingSandbox, startCountingSandbox } from "./counting-sandbox.ts";
 import { type JobClientOptions, type SubmittedJob, submitJob } from "./job-client.ts";
@@ -20,14 +21,15 @@ import { judgeJobs } from "./judge-jobs.ts";
 import { createPatchbayProcess, type PatchbayProcess } from "./patchbay-process.ts";
 import { KEYS, trialConfiguration } from "./trial-configuration.ts";
 
-const AT_ONCE = 16;
-const PROVIDER_MS = 500;
+const AT_ONCE = 24;
+/** Long enough for a round to come together in the workers' hands: each freeze is as many trials as its worker holds. */
+const PROVIDER_MS = 2_000;
 const POLL_MS = 50;
 /** A frozen transaction keeps its rows locked until the server ends it: such a job is no trial. */
 const STILL_MS = 2 * PROVIDER_MS;
 const QUIET_MS = 60_000;
 /** Fewer trials than were asked for, where the machine is slow. */
-const LONGEST_MS = 420_000;
+const LONGEST_MS = { short: 300_000, long: 1_140_000 };
 
 interface Field {
   readonly database: Database;
@@ -45,9 +47,10 @@ interface Trial {
   readonly attempt: number;
 }
 
-export async function runZombies(options: { readonly n: number; readonly seed: number; readonly workers: number }) {
-  const { n, seed } = options;
+export async function runZombies(options: FaultOptions) {
+  const { n, seed, say } = options;
   const started = performance.now();
+  const longestMs = options.isShort ? LONGEST_MS.short : LONGEST_MS.long;
   await using resources = new AsyncDisposableStack();
   const field = await openField(resources, options.workers);
   const history = createJobHistory(
@@ -58,18 +61,19 @@ export async function runZombies(options: { readonly n: number; readonly seed: n
   const accepted: SubmittedJob[] = [];
   const trials: Trial[] = [];
   let freezes = 0;
-  for (; trials.length < n && performance.now() - started < LONGEST_MS; freezes += 1) {
-    const key = KEYS[freezes % KEYS.length] ?? KEYS[0];
+  for (; trials.length < n && performance.now() - started < longestMs; freezes += 1) {
     const worker = field.workers[Math.floor(random() * field.workers.length)];
     if (worker === undefined) throw new Error("no worker");
-    const submitted = submitRound(field, { key, first: accepted.length, seed });
+    await field.sandbox.setDelay(PROVIDER_MS, 0);
+    const submitted = submitRound(field, accepted.length, seed);
     // When every worker has its hands full.
     await wait(PROVIDER_MS * (0.3 + random()));
     trials.push(...(await freeze(field, worker, freezes + 1, submitted)));
     accepted.push(...(await submitted));
+    say(`${trials.length} of ${n} zombies, ${freezes + 1} freezes`);
   }
   // Everybody has worked on, the zombies too.
-  accepted.push(...(await submitRound(field, { key: KEYS[0], first: accepted.length, seed })));
+  accepted.push(...(await submitRound(field, accepted.length, seed)));
   const unfinished = await untilFinished(field.database);
   const facts = await history.facts();
   const gaveUp = await countGivenUp(field, trials);
@@ -119,30 +123,23 @@ async function openField(resources: AsyncDisposableStack, workerCount: number): 
   const queue = createQueue({ database, queues: JOB_QUEUES, onError: () => undefined });
   await queue.start();
   resources.defer(() => queue.stop());
-  // Runs are done at their first poll: a round is short.
-  await sandbox.setDelay(PROVIDER_MS, 0);
   const over = new AbortController();
   resources.defer(() => over.abort());
   return { database, queue, sandbox, folder, workers, client: { origin: () => gateway.origin, signal: over.signal } };
 }
 
-interface Round {
-  readonly key: string;
-  readonly first: number;
-  readonly seed: number;
-}
-
-/** As many as keep every worker busy. */
-function submitRound({ client, workers }: Field, { key, first, seed }: Round): Promise<readonly SubmittedJob[]> {
+/** As many as keep every worker busy: calls and runs in turn. */
+function submitRound({ client, workers }: Field, first: number, seed: number): Promise<readonly SubmittedJob[]> {
   return Promise.all(
-    Array.from({ length: AT_ONCE * (workers.length + 1) }, (_, index) =>
-      submitJob(client, { key, index: first + index, seed }),
-    ),
+    Array.from({ length: AT_ONCE * (workers.length + 1) }, (_, each) => {
+      const index = first + each;
+      return submitJob(client, { key: KEYS[index % KEYS.length] ?? KEYS[0], index, seed });
+    }),
   );
 }
 
 async function freeze(
-  { database, queue, folder }: Field,
+  { database, queue, sandbox, folder }: Field,
   worker: PatchbayProcess,
   number: number,
   submitted: Promise<unknown>,
@@ -150,15 +147,14 @@ async function freeze(
   worker.stop();
   try {
     await submitted;
+    // What the others have in hand, and take over, need not take long.
+    await sandbox.setDelay(0, 0);
     const held = await heldBy(folder, worker);
     const isHeld = ({ id }: Unfinished) => held.some(({ jobId }) => jobId === id);
     // Nobody else's lease is to lapse: until the others are done, or wait for what only the frozen one can let go.
     await untilStill(database, (jobs) => jobs.every(isHeld));
     await shiftClock(database, number * (JOB_LEASE_SECONDS + 1));
-    await database.transaction(async (tx) => {
-      for (const { id, appId } of await lapsedJobs(tx))
-        await queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, priority: RESUMED_FIRST }, tx);
-    });
+    await offerLapsed({ database, queue });
     await untilStill(database, (jobs) => !jobs.some(isHeld));
     return await trialsAmong(database, worker, held);
   } finally {

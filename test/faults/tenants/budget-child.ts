@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { createApp } from "../../../src/app.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
+import { listen } from "../../../src/http/listen.ts";
 import { sweepAttempts } from "../../../src/metering/sweep-attempts.ts";
 import { sweepLeases } from "../../../src/metering/sweep-leases.ts";
 import { openDatabase, type Transacting } from "../../../src/storage/database.ts";
@@ -29,7 +30,7 @@ process.on("disconnect", () => process.exit(0));
 process.on("message", (message) => void obey(message as ToGateway));
 // Who is killed writes nothing at its end, and the next one would compile it all again.
 flushCompileCache();
-say({ kind: "ready", origin: await app.server.listen({ host: "127.0.0.1", port: 0 }) });
+say({ kind: "ready", origin: await listen(app.server, { host: "127.0.0.1", port: 0 }) });
 
 async function obey(message: ToGateway): Promise<void> {
   if (message === "resolve") return say({ kind: "resolved", sums: await resolve() });
