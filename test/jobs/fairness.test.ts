@@ -95,7 +95,7 @@ async function fillUp(template: string): Promise<number> {
   await sql`
     insert into pgboss.job select copy.* from pgboss.job as message, generate_series(1, ${missing}::int) as n,
       jsonb_populate_record(message, jsonb_build_object('id', gen_random_uuid(), 'created_on', clock_timestamp(),
-        'data', jsonb_build_object('job_id', ${template} || n))) as copy
+        'singleton_key', ${template} || n, 'data', jsonb_build_object('job_id', ${template} || n))) as copy
     where message.data ->> 'job_id' = ${template}`.execute(db);
   return missing + (rows[0]?.waiting ?? 0);
 }
