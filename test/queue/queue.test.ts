@@ -167,7 +167,7 @@ test("contract 5: in a keyed queue one message of each key waits, and one that w
   while (taken.length < 2) await once(events, "taken");
   await queue.send("keyed", { key: "a" }, { key: "a" });
   while (taken.length < 3) await once(events, "taken");
-  assert.deepEqual(taken.toSorted(), ["a", "a", "b"]);
+  assert.deepEqual([taken.slice(0, 2).includes("b"), taken.filter((key) => key === "a").length], [true, 2]);
 });
 
 test("architecture Engines: a message whose handler threw comes again", async () => {
