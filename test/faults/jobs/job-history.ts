@@ -33,20 +33,20 @@ interface TakeOverSeconds {
   readonly p50: number | null;
   readonly p99: number | null;
   readonly max: number | null;
-  /** Of the longest: until it was last offered. */
-  readonly offered: number | null;
+  /** The longest until the job was first offered to others. */
+  readonly offeredMax: number | null;
 }
 
 const INSTALL = [
   `create table fault_history (
     job_id text not null, from_status text not null, to_status text not null, from_attempt int not null, to_attempt int not null,
-    changed text[] not null, lease_until timestamptz, woken_at timestamptz, at timestamptz not null default clock_timestamp()
+    changed text[] not null, lease_until timestamptz, at timestamptz not null default clock_timestamp()
   )`,
   `create function fault_witness() returns trigger language plpgsql as $$
     begin
-      if new.status <> old.status or new.attempt <> old.attempt or old.status in ('succeeded', 'failed', 'cancelled') then
-        insert into fault_history (job_id, from_status, to_status, from_attempt, to_attempt, changed, lease_until, woken_at)
-        select new.id, old.status, new.status, old.attempt, new.attempt, coalesce(array_agg(key), '{}'), old.lease_until, old.woken_at
+      if new.status <> old.status or new.attempt <> old.attempt or new.woken_at <> old.woken_at or old.status in ('succeeded', 'failed', 'cancelled') then
+        insert into fault_history (job_id, from_status, to_status, from_attempt, to_attempt, changed, lease_until)
+        select new.id, old.status, new.status, old.attempt, new.attempt, coalesce(array_agg(key), '{}'), old.lease_until
         from jsonb_each(to_jsonb(new)) as after (key, value)
         where after.value is distinct from to_jsonb(old) -> after.key;
       end if;
@@ -69,13 +69,15 @@ const JOBS = `
 const LEASE_SECONDS = 30;
 /** A lease is as old as its worker's last sign of life. */
 const TAKE_OVERS = `
-  select count(*)::int as n, max(seconds)::float8 as max, (array_agg(offered order by seconds desc))[1]::float8 as offered,
+  select count(*)::int as n, max(seconds)::float8 as max, max(offered)::float8 as "offeredMax",
     percentile_cont(0.5) within group (order by seconds)::float8 as p50,
     percentile_cont(0.99) within group (order by seconds)::float8 as p99
   from (select extract(epoch from at - lease_until) + ${LEASE_SECONDS} as seconds,
-      extract(epoch from woken_at - lease_until) + ${LEASE_SECONDS} as offered
-    from fault_history where to_attempt > from_attempt and from_attempt > 0 and lease_until is not null) as steps`;
-const NO_TAKE_OVERS: TakeOverSeconds = { n: 0, p50: null, p99: null, max: null, offered: null };
+      (select extract(epoch from min(offer.at) - taken.lease_until) + ${LEASE_SECONDS} from fault_history offer
+        where offer.job_id = taken.job_id and offer.to_attempt = taken.from_attempt and 'woken_at' = any(offer.changed)
+          and offer.at between taken.lease_until and taken.at) as offered
+    from fault_history taken where to_attempt > from_attempt and from_attempt > 0 and lease_until is not null) as steps`;
+const NO_TAKE_OVERS: TakeOverSeconds = { n: 0, p50: null, p99: null, max: null, offeredMax: null };
 
 export function createJobHistory(databaseUrl: string): JobHistory {
   /** Again until the database answers: it is being restarted. */

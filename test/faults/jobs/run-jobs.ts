@@ -217,7 +217,7 @@ function figuresOf({ options, chaos, accepted, facts, submissions, submitSeconds
     "take-over p50 s": (facts.takeOverSeconds.p50 ?? 0).toFixed(1),
     "take-over p99 s": (facts.takeOverSeconds.p99 ?? 0).toFixed(1),
     "take-over max s": (facts.takeOverSeconds.max ?? 0).toFixed(1),
-    "the longest was last offered after s": (facts.takeOverSeconds.offered ?? 0).toFixed(1),
+    "first offered to others, max s": (facts.takeOverSeconds.offeredMax ?? 0).toFixed(1),
     submissions: [...submissions.values()].reduce((sum, calls) => sum + calls, 0),
     "most submissions of a job": mostSubmissions,
     "failed and never submitted": accepted.filter(({ jobId, term }) => failed.has(jobId) && !submissions.has(term))

@@ -23,10 +23,10 @@ import { KEYS, trialConfiguration } from "./trial-configuration.ts";
 
 const AT_ONCE = 24;
 /** Long enough for a round to come together in the workers' hands: each freeze is as many trials as its worker holds. */
-const PROVIDER_MS = 2_000;
+const PROVIDER_MS = 6_000;
 const POLL_MS = 50;
 /** A frozen transaction keeps its rows locked until the server ends it: such a job is no trial. */
-const STILL_MS = 2 * PROVIDER_MS;
+const STILL_MS = PROVIDER_MS + 2_000;
 const QUIET_MS = 60_000;
 /** Fewer trials than were asked for, where the machine is slow. */
 const LONGEST_MS = { short: 300_000, long: 1_140_000 };
