@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Process start: hands the environment to the command line and the exit code back to the shell.
+import { EXIT } from "./cli/exit-codes.ts";
 import { runCli } from "./cli/run-cli.ts";
 import { operations } from "./operations/operations.ts";
 import { PROCESS_NUMBER, upInProcesses } from "./processes.ts";
@@ -21,3 +22,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   operations,
   env: process.env,
 });
+// A start that failed half way has opened what keeps a process: it would neither serve nor end, and nobody would start another.
+if (process.exitCode !== EXIT.ok) process.exit();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,6 +80,18 @@ test("contract 10: a worker shows its health and figures and nothing else; where
     child.kill("SIGTERM");
     assert.deepEqual(await once(child, "exit"), [EXIT.ok, null]);
   }
+});
+
+test("contract 10: a start that fails half way says why and ends the process, so that somebody can start another", async (context) => {
+  if (database.direct.engine === "pglite")
+    return context.skip("the same on embedded storage, which takes its time to start");
+  const taken = createServer().listen(0, "127.0.0.1");
+  context.after(() => taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const gateway = await start(configuration(database.direct.databaseUrl, 0), "up", "--port", String(port));
+  await gateway.said(/(EADDRINUSE)/u);
+  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.unexpected, null]);
 });
 
 function configuration(databaseUrl: string | null, adminPort: number): object {

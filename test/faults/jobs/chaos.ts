@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { PostgresServer } from "../../harness/postgres-server.ts";
 import { seeded } from "../seeded.ts";
 import type { CountingSandbox } from "./counting-sandbox.ts";
-import type { PatchbayProcess } from "./patchbay-process.ts";
+import { type PatchbayProcess, StuckStart } from "./patchbay-process.ts";
 
 export interface ChaosCounts {
   workerKills: number;
@@ -19,6 +19,8 @@ export interface ChaosCounts {
 
 export interface Chaos {
   readonly counts: Readonly<ChaosCounts>;
+  /** What was said last by those that neither started nor ended. */
+  readonly stuckStarts: readonly string[];
   /** Frozen processes go on, dead ones start, and nothing happens to them any more. */
   calm(): Promise<void>;
 }
@@ -46,6 +48,8 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
     databaseCrashes: 0,
     selfInflicted: 0,
   };
+  const stuckStarts: string[] = [];
+  const start = (target: PatchbayProcess) => startAgain(target, stuckStarts);
   /** Somebody is at work on these. */
   const held = new Set<PatchbayProcess>();
 
@@ -120,6 +124,7 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
   ];
   return {
     counts,
+    stuckStarts,
     async calm() {
       over.abort();
       await Promise.all(loops);
@@ -133,12 +138,13 @@ export function startChaos({ seed, postgres, sandbox, gateway, workers }: ChaosO
 }
 
 /** A process that finds no database at its start ends, and its supervisor starts it again. */
-async function start(process: PatchbayProcess): Promise<void> {
+async function startAgain(process: PatchbayProcess, stuck: string[]): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     try {
       await process.start();
       return;
-    } catch {
+    } catch (error) {
+      if (error instanceof StuckStart) stuck.push(error.message);
       await wait(SUPERVISE_MS);
     }
   }

@@ -22,7 +22,12 @@ export interface PatchbayProcess {
 
 const MAIN = join(import.meta.dirname, "../../../src/main.ts");
 /** A machine that does ten things at once starts a gateway within two minutes; one that ends says so at once. */
-const START_MS = 300_000;
+const START_MS = 180_000;
+
+/** It neither served nor ended: nobody would start another. */
+export class StuckStart extends Error {
+  override readonly name = "StuckStart";
+}
 
 export interface PatchbayProcessOptions {
   readonly name: string;
@@ -77,7 +82,10 @@ export function createPatchbayProcess({
       });
       closeSync(log);
       child = started;
-      const said = await ready(started);
+      const said = await ready(started).catch((error: unknown) => {
+        started.kill("SIGKILL");
+        throw error;
+      });
       origin = command === "up" ? said : null;
       started.stderr?.resume();
     },
@@ -92,7 +100,7 @@ export function createPatchbayProcess({
 async function ready(child: ChildProcess): Promise<string> {
   let said = "";
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`patchbay did not start: ${said}`)), START_MS);
+    const late = setTimeout(() => reject(new StuckStart(`patchbay did not start: ${said}`)), START_MS);
     child.stderr?.on("data", (chunk: Buffer) => {
       said += chunk.toString();
       const word = /(?:listening|working)\s+(\S+)/u.exec(said)?.[1];

@@ -88,6 +88,7 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
   const submissions = await sandbox.countSubmissions();
   const violations = [
     ...faults,
+    ...chaos.stuckStarts,
     ...(unfinished > 0 ? [`${unfinished} jobs had not ended ${limits.quietMs / 1000} s after the troubles`] : []),
     ...judgeJobs(accepted, facts, submissions),
     ...judgeDeliveries(facts, receiver),
