@@ -25,9 +25,14 @@ import { JobStop, type StopReason } from "./stop.ts";
 import { transactFor } from "./transact-for.ts";
 import { claims } from "../storage/system.ts";
 
+/** Who comes while the database is away asks for so long: given up, the job would wait until somebody is told of it again. */
+const CLAIM_WITHIN_MS = 10_000;
+
 /** `graceOver` aborts when the process can wait no longer for calls in flight. */
 export async function runJob(services: WorkerServices, jobId: string, graceOver: AbortSignal): Promise<void> {
-  const row = await claimJob(claims(services.database).db, jobId);
+  const { now } = services.gateway;
+  const deadlineAt = new Date(now().getTime() + CLAIM_WITHIN_MS);
+  const row = await insist({ signal: graceOver, deadlineAt, now }, () => claimJob(claims(services.database).db, jobId));
   if (row === null) return;
   const job = openJob(services.seal, row);
   const lease = services.leases.hold(job);

@@ -6,6 +6,8 @@ import { after, afterEach, before, type TestContext, test } from "node:test";
 import { sql } from "kysely";
 import type { ReportingCircuits } from "../../src/providers/health.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
+import { createLeases } from "../../src/jobs/leases.ts";
+import { runJob } from "../../src/jobs/run-job.ts";
 import { JOB_QUEUES, JOBS_QUEUE } from "../../src/jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed } from "../../src/jobs/sweep.ts";
 import { every } from "../../src/lib/every.ts";
@@ -403,6 +405,30 @@ for (const lateMs of [1, 1_000]) {
     assert.ok(nowMs <= TAKEN_OVER_WITHIN_MS, `taken over after ${nowMs} ms`);
   });
 }
+
+test("contract 5: who comes for a job while the database is away for a moment has it when it is back", async (t) => {
+  const { database, origin, app, sandbox } = gateway;
+  const { job_id: id } = await submit(origin);
+  let refusals = 3;
+  const db = new Proxy(database.db, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return (...args: readonly unknown[]) => {
+        refusals -= 1;
+        if (refusals >= 0) throw away();
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+  const leases = createLeases({ database, onError: assert.ifError });
+  t.after(() => leases.close());
+  const going = new AbortController().signal;
+  await runJob({ ...app.jobs, database: { ...database, db }, leases, stopping: going }, id, going);
+  assert.ok(refusals < 0);
+  const done = await poll(origin, id);
+  assert.deepEqual([done.status, done.attempts, paidCalls(sandbox)], ["succeeded", 1, 1]);
+});
 
 test("contract 5: a running gateway looks for lapsed jobs by itself", async (t) => {
   const { job_id: id } = await submit(gateway.origin);
