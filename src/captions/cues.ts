@@ -1,6 +1,8 @@
 // Words and segments to caption cues: at most two lines of 42 characters and seven seconds, broken at punctuation and
 // speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
+import { AT_A_TIME, flatMapped, mapped, type Steps } from "../lib/in-steps.ts";
 import { gapBetween, UNSPACED } from "../lib/join-words.ts";
+import { hasSameLetters } from "../lib/same-letters.ts";
 import type { Segment, Word } from "../contract/transcription.ts";
 
 export interface Cue {
@@ -34,31 +36,28 @@ const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
  * Words give the best cues, where they say all that the segments do. Otherwise each segment is sliced at word boundaries and its time shared out by
  * characters: every slice stays inside the segment the provider timed.
  */
-export function buildCues(
+export function* buildCues(
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
-): readonly Cue[] {
-  const pieces = sayTheSame(words, segments) ? words : segments.flatMap(slice);
-  const groups = group(
-    pieces.map((piece) => ({ ...piece, text: singleLine(piece.text) })).filter((piece) => piece.text !== ""),
-  );
-  return groups.map((pieces_, index) => toCue(pieces_, groups[index + 1], durationSeconds));
+): Steps<readonly Cue[]> {
+  const pieces: readonly Piece[] = sayTheSame(words, segments) ? words : yield* flatMapped(segments, slice);
+  const spoken = yield* flatMapped(pieces, (piece): readonly Piece[] => {
+    const text = singleLine(piece.text);
+    return text === "" ? [] : [{ ...piece, text }];
+  });
+  const groups = yield* group(spoken);
+  return yield* mapped(groups, (own, index) => toCue(own, groups[index + 1], durationSeconds));
 }
 
 /** Letter for letter, order aside: with several channels the words lie between one another. */
 function sayTheSame(words: readonly Word[], segments: readonly Segment[]): boolean {
   if (words.length === 0 || segments.length === 0) return words.length > 0;
-  const [said, written] = [lettersOf(words), lettersOf(segments)];
-  return said === written || sorted(said) === sorted(written);
+  return hasSameLetters(textOf(words), textOf(segments));
 }
 
-function lettersOf(pieces: readonly { readonly text: string }[]): string {
-  return pieces.map(({ text }) => text.replace(/\s+/gu, "")).join("");
-}
-
-function sorted(text: string): string {
-  return Array.from(text).toSorted().join("");
+function textOf(pieces: readonly { readonly text: string }[]): string {
+  return pieces.map(({ text }) => text).join("");
 }
 
 function slice(segment: Segment): readonly Piece[] {
@@ -92,10 +91,11 @@ interface OpenCue {
   answeredAt: number;
 }
 
-function group(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+function* group(pieces: readonly Piece[]): Steps<readonly (readonly Piece[])[]> {
   const groups: (readonly Piece[])[] = [];
   const open = new Map<string, OpenCue>();
-  for (const piece of pieces) {
+  for (const [index, piece] of pieces.entries()) {
+    if (index % AT_A_TIME === AT_A_TIME - 1) yield;
     const voice = JSON.stringify([piece.channel, piece.speaker]);
     let cue = open.get(voice);
     if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue.pieces, piece)) {

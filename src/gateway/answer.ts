@@ -17,10 +17,12 @@ export interface AnswerInput {
   readonly served: Omit<Served, "kind" | "settlement" | "missedSpeech">;
 }
 
-export function answerOf(input: AnswerInput): { envelope: TranscriptionEnvelope; finished: FinishedTranscript } {
+export async function answerOf(
+  input: AnswerInput,
+): Promise<{ envelope: TranscriptionEnvelope; finished: FinishedTranscript }> {
   const { wanted, served, audioSeconds } = input;
   const { candidate, transcript, billing } = served;
-  const finished = finishTranscript(transcript, wanted, audioSeconds);
+  const finished = await finishTranscript(transcript, wanted, audioSeconds);
   const envelope = buildEnvelope({
     id: newId("transcription"),
     createdAt: input.createdAt,

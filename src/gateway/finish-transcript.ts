@@ -5,6 +5,7 @@ import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import type { ResponseFormat, Segment, Warning, Word } from "../contract/transcription.ts";
+import { AT_A_TIME, atOnce, flatMapped, inSteps, mapped, type Steps } from "../lib/in-steps.ts";
 import { joinWords } from "../lib/join-words.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
@@ -17,11 +18,29 @@ export interface FinishedTranscript {
   readonly warnings: readonly Warning[];
 }
 
+/** Over many turns of the event loop where it is long: one of ten hours has a hundred thousand words. */
 export function finishTranscript(
   provider: ProviderTranscript,
   wanted: Requirements,
   durationSeconds: number,
+): Promise<FinishedTranscript> {
+  return inSteps(finishing(provider, wanted, durationSeconds));
+}
+
+/** Of a short one. */
+export function finishAtOnce(
+  provider: ProviderTranscript,
+  wanted: Requirements,
+  durationSeconds: number,
 ): FinishedTranscript {
+  return atOnce(finishing(provider, wanted, durationSeconds));
+}
+
+function* finishing(
+  provider: ProviderTranscript,
+  wanted: Requirements,
+  durationSeconds: number,
+): Steps<FinishedTranscript> {
   const warnings = [provider.words, provider.segments].some((pieces) => pieces.some(isOutside(durationSeconds)))
     ? [TIMES_CLAMPED]
     : [];
@@ -31,27 +50,34 @@ export function finishTranscript(
   // Most callers ask for the text alone: nothing is built that nobody reads.
   if (!isText && !wanted.wantsWords && isJson(wanted.responseFormat))
     return { content: provider.text.trim(), segments: [], words: [], warnings };
-  const timed = { words: provider.words.map(clamp), segments: provider.segments.map(clamp) };
+  const timed = {
+    words: yield* mapped(provider.words, clamp),
+    segments: yield* mapped(provider.segments, clamp),
+  };
   const words = inOrder(timed.words);
+  yield;
   const given =
     timed.segments.length > 0
-      ? inOrder(holdingText(timed.segments, provider.text))
-      : segmentsFromWords(inOrder(holdingText(timed.words, provider.text)));
+      ? inOrder(yield* holdingText(timed.segments, provider.text))
+      : yield* segmentsFromWords(inOrder(yield* holdingText(timed.words, provider.text)));
+  yield;
   const label = labeller([...given, ...words], wanted);
-  const segments: readonly Segment[] = given.map((piece, id) => ({
+  const segments: readonly Segment[] = yield* mapped(given, (piece, id) => ({
     id,
     ...wireTimes(piece),
     text: piece.text.trim(),
     ...label(piece),
   }));
-  const wireWords: readonly Word[] = words.map((piece) => ({
+  const wireWords: readonly Word[] = yield* mapped(words, (piece) => ({
     text: piece.text.trim(),
     ...wireTimes(piece),
     ...label(piece),
   }));
+  yield;
   const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
+  yield;
   return {
-    content: render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
+    content: yield* render(wanted.responseFormat, content, segments, wireWords, durationSeconds),
     segments: wanted.wantsSegments ? segments : [],
     words: wanted.wantsWords ? wireWords : [],
     warnings,
@@ -88,16 +114,17 @@ const MAX_BUILT_SEGMENT_SECONDS = 30;
 const SEGMENT_PAUSE_SECONDS = 1.0;
 
 /** Words that carry times hold their segments: cut where the speaker, the channel or the sentence ends, or a pause comes. */
-function segmentsFromWords(words: readonly ProviderWord[]): readonly ProviderSegment[] {
+function* segmentsFromWords(words: readonly ProviderWord[]): Steps<readonly ProviderSegment[]> {
   const channels = new Map<number | null, ProviderWord[][]>();
-  for (const word of words) {
+  for (const [index, word] of words.entries()) {
+    if (index % AT_A_TIME === AT_A_TIME - 1) yield;
     const groups = channels.get(word.channel) ?? [];
     channels.set(word.channel, groups);
     const current = groups.at(-1);
     if (current === undefined || endsBefore(current, word)) groups.push([word]);
     else current.push(word);
   }
-  return inOrder([...channels.values()].flat().flatMap(segmentOf));
+  return inOrder(yield* flatMapped([...channels.values()].flat(), segmentOf));
 }
 
 function endsBefore(current: readonly ProviderWord[], next: ProviderWord): boolean {
@@ -160,21 +187,21 @@ function contentOf(text: string, segments: readonly Segment[]): string {
   return joined;
 }
 
-function render(
+function* render(
   format: ResponseFormat,
   content: string,
   segments: readonly Segment[],
   words: readonly Word[],
   durationSeconds: number,
-): string {
+): Steps<string> {
   if (isJson(format)) return content;
   switch (format) {
     case "text":
       return toPlainText(content, segments);
     case "srt":
-      return toSrt(buildCues(segments, words, durationSeconds));
+      return toSrt(yield* buildCues(segments, words, durationSeconds));
     case "vtt":
-      return toVtt(buildCues(segments, words, durationSeconds));
+      return toVtt(yield* buildCues(segments, words, durationSeconds));
   }
 }
 

@@ -1,19 +1,22 @@
 // Timed pieces (words, segments) given what they lack of a provider's own text (contract 3: text is preserved): a provider may time
 // only some of its words, of some of its speakers, or spell them differently. Pure.
 import { commonSubsequence, type Match } from "../lib/common-subsequence.ts";
+import { AT_A_TIME, flatMapped, type Steps } from "../lib/in-steps.ts";
 import { UNSPACED } from "../lib/join-words.ts";
+import { hasSameLetters } from "../lib/same-letters.ts";
 import type { ProviderWord } from "../providers/provider.ts";
 
 /**
  * The same pieces, speakers and channels, with texts that together hold all of `text`. What lies between two pieces goes to the one
  * whose line or sentence it is in; where both tell the same differently, the text's spelling counts; what only the pieces say stays.
  */
-export function holdingText<P extends ProviderWord>(pieces: readonly P[], text: string): readonly P[] {
+export function* holdingText<P extends ProviderWord>(pieces: readonly P[], text: string): Steps<readonly P[]> {
   const spoken = pieces.filter((piece) => piece.text.trim() !== "");
   if (spoken.length === 0 || hasSameLetters(spoken.map((piece) => piece.text).join(""), text)) return pieces;
-  const written = tokensOf(text);
-  const { ordered, tokens, matches } = bestOf(ordersOf(spoken), written);
-  return stretched(ordered, spread(tokens, written, matches));
+  yield;
+  const written = yield* writtenTokens(text);
+  const { ordered, tokens, matches } = yield* bestOf(ordersOf(spoken), written);
+  return yield* stretched(ordered, yield* spread(tokens, written, matches));
 }
 
 interface Token {
@@ -33,19 +36,28 @@ interface OwnedToken extends Token {
 const TOKEN = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*|[^\\s${UNSPACED}]+`, "gu");
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]*$/u;
 
-function tokensOf(text: string): readonly Token[] {
+function* tokensOf(text: string): Generator<Token, void, void> {
   let end = 0;
-  return Array.from(text.matchAll(TOKEN), ({ 0: raw, index }) => {
+  for (const { 0: raw, index } of text.matchAll(TOKEN)) {
     const space = text.slice(end, index);
     const opensLine = end > 0 && space.includes("\n");
     end = index + raw.length;
     const letters = raw.replace(/[^\p{L}\p{N}\p{M}]/gu, "").toLowerCase();
-    return { raw, key: letters === "" ? raw : letters, spaced: space !== "", opensLine };
-  });
+    yield { raw, key: letters === "" ? raw : letters, spaced: space !== "", opensLine };
+  }
 }
 
-function ownedTokens(pieces: readonly ProviderWord[]): readonly OwnedToken[] {
-  return pieces.flatMap((each, piece) => tokensOf(each.text).map((token) => ({ ...token, piece })));
+function* writtenTokens(text: string): Steps<readonly Token[]> {
+  const tokens: Token[] = [];
+  for (const token of tokensOf(text)) if (tokens.push(token) % AT_A_TIME === 0) yield;
+  return tokens;
+}
+
+function* ownedTokens(pieces: readonly ProviderWord[]): Steps<readonly OwnedToken[]> {
+  const tokens: OwnedToken[] = [];
+  for (const [piece, { text }] of pieces.entries())
+    for (const token of tokensOf(text)) if (tokens.push({ ...token, piece }) % AT_A_TIME === 0) yield;
+  return tokens;
 }
 
 interface Order<P> {
@@ -65,13 +77,17 @@ function ordersOf<P extends ProviderWord>(pieces: readonly P[]): readonly (reado
   ];
 }
 
-function bestOf<P extends ProviderWord>(orders: readonly (readonly P[])[], written: readonly Token[]): Order<P> {
+function* bestOf<P extends ProviderWord>(
+  orders: readonly (readonly P[])[],
+  written: readonly Token[],
+): Steps<Order<P>> {
   const keys = written.map(({ key }) => key);
-  const tried = orders.map((ordered): Order<P> => {
-    const tokens = ownedTokens(ordered);
+  const tried: Order<P>[] = [];
+  for (const ordered of orders) {
+    const tokens = yield* ownedTokens(ordered);
     const spokenKeys = tokens.map(({ key }) => key);
-    return { ordered, tokens, matches: commonSubsequence(spokenKeys, keys) };
-  });
+    tried.push({ ordered, tokens, matches: yield* commonSubsequence(spokenKeys, keys) });
+  }
   return tried.reduce((best, each) => (each.matches.length > best.matches.length ? each : best));
 }
 
@@ -83,11 +99,11 @@ interface Spelling {
 }
 
 /** Piece by piece, what it holds in the end. */
-function spread(
+function* spread(
   tokens: readonly OwnedToken[],
   written: readonly Token[],
   matches: readonly Match[],
-): ReadonlyMap<number, Spelling> {
+): Steps<ReadonlyMap<number, Spelling>> {
   const spellings = new Map<number, Spelling>();
   const write = (piece: number, { raw, spaced }: Token, side?: "before" | "behind"): void => {
     const known = spellings.get(piece) ?? { text: "", before: false, behind: false };
@@ -96,7 +112,8 @@ function spread(
     if (side !== undefined) known[side] = true;
   };
   let [spokenAt, writtenAt] = [0, 0];
-  for (const [a, b] of [...matches, [tokens.length, written.length] as const]) {
+  for (const [number, [a, b]] of [...matches, [tokens.length, written.length] as const].entries()) {
+    if (number % AT_A_TIME === 0) yield;
     const said = tokens.slice(spokenAt, a);
     const gap = written.slice(writtenAt, b);
     const last = tokens[spokenAt - 1]?.piece;
@@ -131,8 +148,8 @@ function splitOf(written: readonly Token[], from: number, to: number): number {
 function stretched<P extends ProviderWord>(
   pieces: readonly P[],
   spellings: ReadonlyMap<number, Spelling>,
-): readonly P[] {
-  return pieces.flatMap((piece, index) => {
+): Steps<readonly P[]> {
+  return flatMapped(pieces, (piece, index) => {
     const spelling = spellings.get(index);
     if (spelling === undefined) return [];
     const { text, before, behind } = spelling;
@@ -141,21 +158,4 @@ function stretched<P extends ProviderWord>(
     const end = behind && next?.channel === piece.channel ? Math.max(piece.end, next.start) : piece.end;
     return [{ ...piece, text, start, end }];
   });
-}
-
-/** Order and spaces aside. Linear: every transcript with words is asked, and one of ten hours has half a million letters. */
-function hasSameLetters(one: string, other: string): boolean {
-  const [left, right] = [one.replace(/\s+/gu, ""), other.replace(/\s+/gu, "")];
-  if (left === right) return true;
-  if (left.length !== right.length) return false;
-  const more = new Map<number, number>();
-  for (let index = 0; index < left.length; index += 1) {
-    count(left.charCodeAt(index), 1);
-    count(right.charCodeAt(index), -1);
-  }
-  return more.values().every((difference) => difference === 0);
-
-  function count(letter: number, by: number): void {
-    more.set(letter, (more.get(letter) ?? 0) + by);
-  }
 }

@@ -51,7 +51,7 @@ export async function* liveTranscription(
     const served = await outcome;
     isOver = true;
     if (served === null) return;
-    const { envelope } = answerOf({
+    const { envelope } = await answerOf({
       createdAt: services.now(),
       wanted: decision.wanted,
       purpose: decision.purpose,

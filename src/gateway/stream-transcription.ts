@@ -11,7 +11,7 @@ import { answerOf } from "./answer.ts";
 import type { Execute } from "./attempt.ts";
 import { callerGone } from "./attempt-end.ts";
 import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
-import { finishTranscript } from "./finish-transcript.ts";
+import { finishAtOnce } from "./finish-transcript.ts";
 import { exhausted, outcomeUnknown, streamBroke } from "./judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { jsonReply } from "./reply.ts";
@@ -145,7 +145,7 @@ async function* relay(
       yield { kind: "error", error };
       return;
     }
-    const { envelope } = answerOf({
+    const { envelope } = await answerOf({
       createdAt: services.now(),
       wanted: decision.wanted,
       purpose: decision.purpose,
@@ -205,7 +205,7 @@ export function liveSegments(
       providerRequestId: null,
       receipts: [],
     };
-    const finished = finishTranscript(whole, { ...wanted, responseFormat: "json" }, durationSeconds).segments.at(-1);
+    const finished = finishAtOnce(whole, { ...wanted, responseFormat: "json" }, durationSeconds).segments.at(-1);
     return finished === undefined ? null : { kind: "segment", segment: finished };
   };
 }

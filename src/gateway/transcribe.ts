@@ -59,7 +59,7 @@ async function serve(
     byChat === null
       ? asServed(decision, transcribed, keeper)
       : await translateByChat(services, call, { decision, byChat, transcribed, slot, keeper });
-  const { envelope } = answerOf({
+  const { envelope } = await answerOf({
     createdAt: services.now(),
     wanted: made.wanted,
     purpose: decision.purpose,

@@ -5,6 +5,7 @@ import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
+import { inSteps } from "../lib/in-steps.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
 import { DELIVERY_TYPES } from "../gateway/envelope.ts";
 import { type GatewayReply, jsonReply, textReply } from "../gateway/reply.ts";
@@ -37,7 +38,7 @@ function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: 
   return database.inWorkspace(workspaceId, (tx) => readJobOfWorkspace(tx, workspaceId, jobId));
 }
 
-function exported({ envelope, kept }: JobResult, format: ExportFormat): GatewayReply {
+async function exported({ envelope, kept }: JobResult, format: ExportFormat): Promise<GatewayReply> {
   const { content, segments, words } = kept;
   if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), {});
   if (segments.length === 0 && content !== "") {
@@ -48,7 +49,7 @@ function exported({ envelope, kept }: JobResult, format: ExportFormat): GatewayR
     });
   }
   if (format === "verbose_json") return jsonReply(200, { ...envelope, content, segments });
-  const cues = buildCues(segments, words, envelope.duration_seconds);
+  const cues = await inSteps(buildCues(segments, words, envelope.duration_seconds));
   return format === "srt"
     ? textReply(DELIVERY_TYPES.srt, toSrt(cues), {})
     : textReply(DELIVERY_TYPES.vtt, toVtt(cues), {});

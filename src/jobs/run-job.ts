@@ -134,7 +134,7 @@ async function succeed(
 ): Promise<void> {
   const { wanted, purpose, warnings } = job.request;
   const audioSeconds = audio.speech.durationSeconds;
-  const { envelope } = answerOf({
+  const { envelope } = await answerOf({
     createdAt: services.gateway.now(),
     wanted,
     purpose,
@@ -143,7 +143,7 @@ async function succeed(
     served,
   });
   const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
-  const { content, segments, words } = finishTranscript(served.transcript, everything, audioSeconds);
+  const { content, segments, words } = await finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
   const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.

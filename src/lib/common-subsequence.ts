@@ -1,5 +1,6 @@
 // What two sequences have in common, in order: patience first (what is unique on both sides anchors the rest), the longest common
 // subsequence where it is cheap. Near-linear on long sequences that are mostly alike; never quadratic on those that are not.
+import type { Steps } from "./in-steps.ts";
 
 /** `[index in one, index in other]`, both rising. */
 export type Match = readonly [number, number];
@@ -12,7 +13,7 @@ interface Range {
   readonly to: number;
 }
 
-export function commonSubsequence(one: readonly string[], other: readonly string[]): readonly Match[] {
+export function* commonSubsequence(one: readonly string[], other: readonly string[]): Steps<readonly Match[]> {
   const found: Match[] = [];
   const open: [Range, Range][] = [
     [
@@ -24,10 +25,12 @@ export function commonSubsequence(one: readonly string[], other: readonly string
     const [inOne, inOther] = trimmed(one, other, next[0], next[1], found);
     if (inOne.from === inOne.to || inOther.from === inOther.to) continue;
     const anchors = anchorsOf(one, other, inOne, inOther);
-    if (anchors.length === 0) found.push(...longest(one, other, inOne, inOther));
-    else open.push(...between(anchors, inOne, inOther));
-    found.push(...anchors);
+    yield;
+    const matches = anchors.length === 0 ? longest(one, other, inOne, inOther) : anchors;
+    for (const match of matches) found.push(match);
+    if (anchors.length > 0) for (const ranges of between(anchors, inOne, inOther)) open.push(ranges);
   }
+  yield;
   return found.toSorted(([left], [right]) => left - right);
 }
 

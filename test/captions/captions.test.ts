@@ -8,6 +8,9 @@ import { toSrt } from "../../src/captions/srt.ts";
 import { captionTimestamp } from "../../src/captions/timestamp.ts";
 import { toVtt } from "../../src/captions/vtt.ts";
 import type { Segment, Word } from "../../src/contract/transcription.ts";
+import { atOnce } from "../../src/lib/in-steps.ts";
+
+const built = (...given: Parameters<typeof buildCues>) => atOnce(buildCues(...given));
 
 const DURATION = 600;
 
@@ -83,7 +86,7 @@ const withoutChineseGaps = (text: string): string =>
 test("contract 3: srt and vtt read back with every word, in order, starts never decreasing", () => {
   fc.assert(
     fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
-      const cues = fromSegments ? buildCues(asSegments(words), [], DURATION) : buildCues([], words, DURATION);
+      const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
       const expected = (
         fromSegments ? words.flatMap((word) => [word.text, word.text]) : words.map((word) => word.text)
       ).join(" ");
@@ -113,7 +116,7 @@ test("contract 3: a speaker change always begins a new cue", () => {
   fc.assert(
     fc.property(spokenWords, (words) => {
       const changes = words.filter((word, index) => index > 0 && word.speaker !== words[index - 1]?.speaker).length;
-      assert(buildCues([], words, DURATION).length >= (words.length === 0 ? 0 : changes + 1));
+      assert(built([], words, DURATION).length >= (words.length === 0 ? 0 : changes + 1));
     }),
     { numRuns: 200 },
   );
@@ -125,15 +128,15 @@ test("contract 3: voices that talk at once have a cue each, not one for every wo
       const at = start + index / 2;
       return { text: word, start: at, end: at + 0.5, speaker, confidence: null, channel };
     });
-  const cuesOf = (...turns: Word[][]) =>
-    buildCues(
+  const textsOf = (...turns: Word[][]) =>
+    built(
       [],
       turns.flat().toSorted((one, other) => one.start - other.start),
       DURATION,
     ).map(({ lines }) => lines.join(" "));
-  assert.deepEqual(cuesOf(say("left one two", 0, 0), say("right three", 0.2, 1)), ["left one two", "right three"]);
-  assert.deepEqual(cuesOf(say("so I said", 0, 0, "S1"), say("no wait", 0.8, 0, "S2")), ["so I said", "no wait"]);
-  assert.deepEqual(cuesOf(say("shall we", 0, 0, "S1"), say("yes", 0.98, 0, "S2"), say("good", 1.48, 0, "S1")), [
+  assert.deepEqual(textsOf(say("left one two", 0, 0), say("right three", 0.2, 1)), ["left one two", "right three"]);
+  assert.deepEqual(textsOf(say("so I said", 0, 0, "S1"), say("no wait", 0.8, 0, "S2")), ["so I said", "no wait"]);
+  assert.deepEqual(textsOf(say("shall we", 0, 0, "S1"), say("yes", 0.98, 0, "S2"), say("good", 1.48, 0, "S1")), [
     "shall we",
     "yes",
     "good",
@@ -141,8 +144,8 @@ test("contract 3: voices that talk at once have a cue each, not one for every wo
 });
 
 test("captions of silence are empty but valid", () => {
-  assert.equal(toSrt(buildCues([], [], 3)), "");
-  assert.equal(toVtt(buildCues([], [], 3)), "WEBVTT\n");
+  assert.equal(toSrt(built([], [], 3)), "");
+  assert.equal(toVtt(built([], [], 3)), "WEBVTT\n");
 });
 
 test("caption clock: hours, rounding to the millisecond, both separators", () => {
@@ -169,7 +172,7 @@ test("contract 5: words that are not all of the text make no captions: the segme
     { text: "Good", start: 0, end: 0.5, speaker: "S1", channel: null, confidence: null },
     { text: "morning,", start: 0.5, end: 1, speaker: "S1", channel: null, confidence: null },
   ];
-  const cues = buildCues(segments, words, 10);
+  const cues = built(segments, words, 10);
   assert.equal(cues.flatMap(({ lines }) => lines).join(" "), "Good morning, everybody here.");
 });
 
@@ -183,11 +186,11 @@ test("contract 3: Chinese words are written without spaces between them, in line
     confidence: null,
   });
   const words = ["今天", "我们", "用", "Patchbay", "2.0", "录音。"].map(word);
-  const linesOf = (cues: ReturnType<typeof buildCues>) => cues.flatMap(({ lines }) => lines);
-  assert.deepEqual(linesOf(buildCues([], words, 10)), ["今天我们用 Patchbay 2.0 录音。"]);
+  const linesOf = (cues: ReturnType<typeof built>) => cues.flatMap(({ lines }) => lines);
+  assert.deepEqual(linesOf(built([], words, 10)), ["今天我们用 Patchbay 2.0 录音。"]);
   const text = "今天我们用录音，".repeat(12);
   const segment = { id: 0, start: 0, end: 30, text, speaker: null, channel: null, confidence: null };
-  const lines = linesOf(buildCues([segment], [], 30));
+  const lines = linesOf(built([segment], [], 30));
   assert.ok(lines.length > 1 && lines.every((line) => line.length <= LINE_CHARACTERS));
   assert.equal(lines.join(""), text);
 });

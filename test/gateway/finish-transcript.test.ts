@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
-import { finishTranscript } from "../../src/gateway/finish-transcript.ts";
+import { finishAtOnce, finishTranscript } from "../../src/gateway/finish-transcript.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 
@@ -54,8 +54,8 @@ test("contract 3: the text alone is what it is beside words and segments, with t
   const wanted = requiredFeatures({}, "transcribe");
   fc.assert(
     fc.property(reply, (provider) => {
-      const alone = finishTranscript(provider, wanted, DURATION);
-      const beside = finishTranscript(provider, { ...wanted, wantsWords: true }, DURATION);
+      const alone = finishAtOnce(provider, wanted, DURATION);
+      const beside = finishAtOnce(provider, { ...wanted, wantsWords: true }, DURATION);
       assert.deepEqual(alone, { ...beside, words: [] });
     }),
   );
@@ -65,7 +65,7 @@ test("contract 3: times inside the audio, starts in order, speakers S1… by fir
   fc.assert(
     fc.property(reply, fields, (provider, asked) => {
       const wanted = requiredFeatures(asked, "transcribe");
-      const finished = finishTranscript(provider, wanted, DURATION);
+      const finished = finishAtOnce(provider, wanted, DURATION);
       for (const list of [finished.segments, finished.words]) {
         for (const [index, item] of list.entries()) {
           assert(item.start >= 0 && item.start <= item.end && item.end <= DURATION, JSON.stringify(item));
@@ -115,7 +115,7 @@ test("contract 3: speaker labels are stable between segments and words of one tr
     providerRequestId: null,
     receipts: [],
   };
-  const finished = finishTranscript(
+  const finished = finishAtOnce(
     provider,
     requiredFeatures({ diarization: true, timestamps: "both" }, "transcribe"),
     10,
@@ -149,7 +149,7 @@ test("contract 3: with several channels content is all segments by start, then c
     providerRequestId: null,
     receipts: [],
   };
-  const finished = finishTranscript(provider, requiredFeatures({ multichannel: true }, "transcribe"), 10);
+  const finished = finishAtOnce(provider, requiredFeatures({ multichannel: true }, "transcribe"), 10);
   assert.equal(finished.content, "a b c d");
 });
 
@@ -162,7 +162,7 @@ test("contract 3: a provider that times only some of the words loses none of the
     speaker: null,
     channel: 0,
   });
-  const finished = finishTranscript(
+  const finished = finishAtOnce(
     {
       text: "Good morning, everybody here.",
       language: null,
@@ -195,7 +195,7 @@ test("contract 3: what nobody timed is kept by the voice whose line or sentence 
   });
   const heard = (text: string, words: readonly ProviderWord[], fields: TranscriptionFields) => {
     const provider = { ...SILENCE, text, words };
-    const finished = finishTranscript(provider, requiredFeatures(fields, "transcribe"), DURATION);
+    const finished = finishAtOnce(provider, requiredFeatures(fields, "transcribe"), DURATION);
     assert.equal(compact(finished.segments.map((item) => item.text).join("")), compact(finished.content));
     return finished.segments.map((item) => [item.speaker ?? item.channel, item.text, item.start, item.end]);
   };
@@ -240,10 +240,30 @@ test("contract 3: segments made of words are written as their script writes them
       channel: null,
     }));
     const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
-    return finishTranscript({ ...SILENCE, text, words }, wanted, DURATION).segments.map((item) => item.text);
+    return finishAtOnce({ ...SILENCE, text, words }, wanted, DURATION).segments.map((item) => item.text);
   };
   assert.deepEqual(segmentOf("你好，世界", ["你", "好，", "世", "界"]), ["你好，世界"]);
   // Some of them timed.
   assert.deepEqual(segmentOf("你好，大世界", ["你", "好", "界"]), ["你好，大世界"]);
   assert.deepEqual(segmentOf("Hello, world", ["Hello,", "world"]), ["Hello, world"]);
+});
+
+test("R9: a long transcript with holes is finished over many turns of the loop, and no otherwise than in one", async () => {
+  const spoken = Array.from({ length: 20_000 }, (_, at) => `w${(at * at) % 701}`);
+  const words = spoken.flatMap((text, at): ProviderWord[] =>
+    at % 9 === 0 ? [] : [{ text, start: at, end: at + 0.5, confidence: null, speaker: null, channel: at % 2 }],
+  );
+  const reply = { ...SILENCE, text: spoken.join(" "), words };
+  const wanted = requiredFeatures({ timestamps: "both", multichannel: true }, "transcribe");
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const finished = await finishTranscript(reply, wanted, 20_000);
+  isOver = true;
+  assert(turns > 2, `${turns}`);
+  assert.deepEqual(finished, finishAtOnce(reply, wanted, 20_000));
 });
