@@ -1,7 +1,7 @@
 // Form fields to typed values, and values to what the schema says (contract 3 "Fields"). The schema is the only list of
 // fields: what text a form field may hold follows from its type there.
 import type { z } from "zod";
-import { issueWords, MISSING } from "../lib/issue-words.ts";
+import { issueWords, MISSING, valueAt, type WordedIssue } from "../lib/issue-words.ts";
 import { suggest } from "../lib/suggest.ts";
 import type { Faults } from "./faults.ts";
 import { parseStrictJson } from "./strict-json.ts";
@@ -119,13 +119,35 @@ export function validateFields<S extends FieldSchema>(
     else
       faults.add(prefix + name, `\`${prefix}${name}\` is not a field of this endpoint.${meant(schema, name, prefix)}`);
   }
-  const result = schema.safeParse(known);
-  if (result.success) return result.data;
-  for (const { path, message } of result.error.issues.flatMap((issue) => issueWords(issue, known))) {
+  const { data, issues } = parsed(schema, known);
+  for (const { path, message } of issues) {
     const param = prefix + paramOf(path);
     faults.add(param, message === MISSING ? `\`${param}\` ${MISSING}.` : `\`${param}\`: ${message}`);
   }
-  return undefined;
+  return data;
+}
+
+/** Null members lie so deep at most; whoever nests them further is told of those that are left. */
+const MOST_ROUNDS = 8;
+
+/** Null counts as not sent inside of objects too. Where the schema takes any value, as in a tool's parameters, it stays what it is. */
+function parsed<S extends FieldSchema>(
+  schema: S,
+  given: Readonly<Record<string, unknown>>,
+): { readonly data: z.infer<S> | undefined; readonly issues: readonly WordedIssue[] } {
+  let values = given;
+  for (let round = 1; ; round += 1) {
+    const result = schema.safeParse(values);
+    if (result.success) return { data: result.data, issues: [] };
+    const issues = result.error.issues.flatMap((issue) => issueWords(issue, values));
+    const nulls = issues.filter(({ path }) => typeof path.at(-1) === "string" && valueAt(values, path) === null);
+    if (nulls.length === 0 || round === MOST_ROUNDS) return { data: undefined, issues };
+    values = structuredClone(values);
+    for (const { path } of nulls) {
+      const parent = valueAt(values, path.slice(0, -1));
+      if (typeof parent === "object" && parent !== null) Reflect.deleteProperty(parent, path.at(-1) ?? "");
+    }
+  }
 }
 
 function meant(schema: FieldSchema, name: string, prefix: string): string {

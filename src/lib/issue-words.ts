@@ -70,6 +70,10 @@ function unionWords(issue: z.core.$ZodIssueInvalidUnion, value: unknown): readon
   // What is of none of the kinds is the schema's to name; inside one of them a fault is told as everywhere.
   const isStranger = deepest.some((inner) => inner.code === "invalid_union" && inner.discriminator !== undefined);
   if (!generic(issue) && (isStranger || depthOf(deepest) === 0)) return [{ path, message: issue.message }];
+  // Of the right type already, and too much or too little of it.
+  const size = issue.errors.flat().find(({ code }) => code === "too_big" || code === "too_small");
+  if (depthOf(deepest) === 0 && size !== undefined)
+    return issueWords(size, valueAt(value, path)).map(({ message }) => ({ path, message }));
   if (depthOf(deepest) === 0) return [{ path, message: `must be ${alternatives(issue.errors)}` }];
   const inside = valueAt(value, path);
   return deepest.flatMap((inner) =>

@@ -55,6 +55,22 @@ test("§4.8 a plain chat is answered by the first target, in the routed envelope
   assert.equal(`req_${attempt.request_id.slice(4)}`, reply.headers.get("x-request-id"));
 });
 
+test("contract 1: null counts as not sent, inside of messages and tools too; in a tool's parameters it is a value", async () => {
+  const parameters = { type: "object", properties: { city: { enum: ["Rome", null], default: null } } };
+  const said = { role: "assistant", content: "Hello.", refusal: null, annotations: null, name: null };
+  chatOf(
+    await postChat(gateway.origin, {
+      model: null,
+      provider: null,
+      messages: [...HELLO, said, { role: "user", content: [{ type: "text", text: "Hi", cache: null }] }],
+      tools: [{ type: "function", function: { name: "weather", parameters, strict: null, version: null } }],
+    }),
+  );
+  const sent = gateway.first.calls[0]?.body as { messages: object[]; tools: { function: object }[] };
+  assert.deepEqual(sent.messages[1], { role: "assistant", content: "Hello." });
+  assert.deepEqual(sent.tools[0]?.function, { name: "weather", parameters });
+});
+
 test("contract 7: a stream begins with the first content, carries every delta, and ends with the full answer", async () => {
   const streamed = await streamChat(gateway.origin, {});
   assert.deepEqual(names(streamed), ["chat.started", "chat.delta", "chat.delta", "chat.delta", "chat.completed"]);

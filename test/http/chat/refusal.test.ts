@@ -121,6 +121,8 @@ const WORDS: readonly (readonly [object, string])[] = [
   [{ max_tokens: 1.5 }, "`max_tokens`: must be a whole number"],
   [{ temperature: "1" }, "`temperature`: must be a number"],
   [{ stop: 1 }, "`stop`: must be a string, or a list"],
+  [{ stop: ["a", "b", "c", "d", "e"] }, "`stop`: must be at most 4 entries long"],
+  [user(null), "`messages[0].content` is required."],
   [{ response_profile: "quick" }, "`response_profile`: must be one of fast, balanced, deep"],
   [{ max_token: 5 }, "`max_token` is not a field of this endpoint. Did you mean `max_tokens`?"],
   [{ tools: [{ ...tool, strict: true }] }, "`tools[0].strict`: there is no such field"],
