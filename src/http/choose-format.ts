@@ -53,7 +53,9 @@ export function chooseMediaType(accept: string | undefined, offers: readonly str
 }
 
 function mostWelcome(accept: string | undefined, offers: readonly string[]): string | null {
-  const ranges = parseAccept(accept ?? "*/*");
+  // Nearly every caller.
+  if (accept === undefined || accept === "*/*") return offers[0] ?? null;
+  const ranges = parseAccept(accept);
   let best: string | null = null;
   let bestQuality = 0;
   for (const offer of offers) {

@@ -18,7 +18,9 @@ interface DeepgramWord {
 }
 
 /** Judged in place, because an hour has ten thousand of them: a copy of each was a fifth of a request's garbage. */
-const word = z.custom<DeepgramWord>((value) => {
+const words = z.custom<readonly DeepgramWord[]>((value) => Array.isArray(value) && value.every(isWord));
+
+function isWord(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const each: { readonly [Name in keyof DeepgramWord]?: unknown } = value;
   return (
@@ -28,7 +30,7 @@ const word = z.custom<DeepgramWord>((value) => {
     isTextOrAbsent(each.punctuated_word) &&
     (isTextOrAbsent(each.speaker) || Number.isFinite(each.speaker))
   );
-});
+}
 
 function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || typeof value === "string";
@@ -48,7 +50,7 @@ const channel = z.object({
     .array(
       z.object({
         transcript: z.string(),
-        words: z.array(word).nullish(),
+        words: words.nullish(),
         languages: z.array(z.string()).nullish(),
       }),
     )
