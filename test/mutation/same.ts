@@ -36,6 +36,11 @@ const SAME: readonly Same[] = [
     after: "throw noted(services.logger, url, remoteError(error, true));",
     why: "a judgement sends nothing, so it fails in no way that depends on whether a reply had begun",
   },
+  ...["one <= other ? -1 : 1", "one < other ? -(1 + 1) : 1", "one < other ? -1 : (1 + 1)"].map((order) => ({
+    file: "src/gateway/fingerprint.ts",
+    after: `.toSorted(([one], [other]) => (${order}))`,
+    why: "no two members have the same name, and a sort looks at the sign alone",
+  })),
 ];
 
 /** Null: it changes something. */
