@@ -69,6 +69,7 @@ export class WireCall {
   #dispatched = false;
   #started = false;
   #replyBytes = 0;
+  #declaredLength: string | undefined;
   #interimHeads = 0;
 
   constructor(request: WireRequest, reader: ReplyReader, count: () => void) {
@@ -125,19 +126,23 @@ export class WireCall {
       },
       onResponseStart: (_controller, status, headers) => {
         // 103 and the like are not the reply yet.
-        if (status >= 200) this.#reader.head(status, singleValues(headers));
-        else if (++this.#interimHeads > MAX_INTERIM_HEADS) this.stop("connection");
+        if (status >= 200) {
+          const single = singleValues(headers);
+          this.#declaredLength = single["content-length"];
+          this.#reader.head(status, single);
+        } else if (++this.#interimHeads > MAX_INTERIM_HEADS) this.stop("connection");
       },
       onResponseData: (_controller, chunk) => {
         this.#replyBytes += chunk.byteLength;
         if (this.#replyBytes > (this.#request.maxReplyBytes ?? MAX_REPLY_BYTES)) this.stop("reply_too_large");
         else this.#reader.data(chunk);
       },
-      onResponseEnd: () => {
-        this.#release();
-        this.#reader.end();
+      onResponseEnd: () => this.#end(),
+      onResponseError: (_controller, error) => {
+        // A parser that was paused at the last byte has not said so when the other side closes, and calls that a cut.
+        if (this.#declaredLength === String(this.#replyBytes)) this.#end();
+        else this.#fail("connection", codeOf(error));
       },
-      onResponseError: (_controller, error) => this.#fail("connection", codeOf(error)),
     });
   }
 
@@ -160,6 +165,11 @@ export class WireCall {
     this.#dispatched = true;
     this.#count();
     this.#request.onDispatch?.();
+  }
+
+  #end(): void {
+    this.#release();
+    this.#reader.end();
   }
 
   #fail(failure: OutboundFailure, reason: string | null): void {

@@ -135,6 +135,25 @@ test("contract 7: the end wakes who waits for more, and what was said before a c
   assert.equal((await failureOf(broken.next())).failure, "connection");
 });
 
+test("contract 7: a connection that breaks behind the last byte that was declared has cost nothing, one byte earlier the reply", async (t) => {
+  const context = setUp(t);
+  const { client } = context;
+  const replying = whole(context);
+  client.start();
+  client.head(200, { "content-length": "5" });
+  client.data("hello");
+  client.fail(new Error("gone"));
+  assert.equal((await soon(replying)).text, "hello");
+  mock.timers.reset();
+  const shorter = setUp(t);
+  const failing = failureOf(whole(shorter));
+  shorter.client.start();
+  shorter.client.head(200, { "content-length": "5" });
+  shorter.client.data("hell");
+  shorter.client.fail(new Error("gone"));
+  assert.equal((await failing).failure, "connection");
+});
+
 test("contract 7: what was sent is not handed over once the caller gave up, though it is there", async (t) => {
   const hangUp = new AbortController();
   const { client, next } = await opened(t, { signal: hangUp.signal });

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createOutbound, type Outbound, OutboundError, type StreamRequest } from "../../src/outbound/dial.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
-import { impatient, soon } from "./soon.ts";
+import { aWhile, impatient, soon } from "./soon.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
@@ -194,6 +194,26 @@ test("a slow reader makes the other side wait: what is held stays small", async 
     received += chunk.byteLength;
   }
   assert.equal(received, 48 * mebibyte.byteLength);
+});
+
+test("contract 7: a reply that came whole before its connection was closed is whole for a slow reader too", async (t) => {
+  for (const sizeBytes of [70_000, 200_000]) {
+    const answered = Promise.withResolvers<void>();
+    const url = await socketServer(t, (socket) =>
+      socket.once("data", () => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${sizeBytes}\r\n\r\n`);
+        socket.end(Buffer.alloc(sizeBytes), () => answered.resolve());
+      }),
+    );
+    const { body } = await outboundFor(t).open(post(url));
+    await soon(answered.promise);
+    let received = 0;
+    for await (const chunk of body) {
+      await aWhile();
+      received += chunk.byteLength;
+    }
+    assert.equal(received, sizeBytes);
+  }
 });
 
 test("a reply above 64 MiB is cut while it is read", async (t) => {
