@@ -225,7 +225,8 @@ function planOf(golden = CHIRP_3, wishes: Parameters<typeof requestFor>[1] = {})
 
 test("google-speech: a service account signs for a token, and its project stands in the path", async (t) => {
   const { url, asked } = await google(t, grant);
-  await googleSpeech.transcribe(planOf(), audioFixture(), ioFor(t, url, { credential: CREDENTIAL }));
+  const nowMs = () => Date.parse("2026-03-01T12:00:00.900Z");
+  await googleSpeech.transcribe(planOf(), audioFixture(), ioFor(t, url, { credential: CREDENTIAL, nowMs }));
   assert.deepEqual(
     asked.map(({ method, path, authorization }) => [method, path, authorization]),
     [
@@ -239,11 +240,12 @@ test("google-speech: a service account signs for a token, and its project stands
   const said = JSON.parse(Buffer.from(claims, "base64url").toString()) as Record<string, unknown>;
   assert.deepEqual(JSON.parse(Buffer.from(header, "base64url").toString()), { alg: "RS256", typ: "JWT", kid: "kid-1" });
   assert.deepEqual(
-    [said["iss"], said["scope"], said["aud"], Number(said["exp"]) - Number(said["iat"])],
+    [said["iss"], said["scope"], said["aud"], said["iat"], Number(said["exp"]) - Number(said["iat"])],
     [
       ACCOUNT.client_email,
       "https://www.googleapis.com/auth/cloud-platform",
       "https://oauth2.googleapis.com/token",
+      Date.parse("2026-03-01T12:00:00Z") / 1000,
       3600,
     ],
   );
