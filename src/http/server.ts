@@ -73,7 +73,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
       void recordRefused(edge, null, options, { request, reply });
-      const judgesKey = request.method !== "GET";
+      const judgesKey = !READS.has(request.method);
       sendError(
         edge,
         request,
@@ -96,8 +96,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const target = request.raw.url ?? "";
     const isNowhere = request.is404 || plainPath(target) === null;
     const contract = isNowhere ? null : (contracts.get(`${request.method} ${request.routeOptions.url}`) ?? null);
-    // GET ignores a key, and so does a routed request that turns out to be a stream or a dry run.
-    const judgesKey = request.method !== "GET" && contract?.isRouted !== true;
+    // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
+    const judgesKey = !READS.has(request.method) && contract?.isRouted !== true;
     const refusal =
       refuseHead(request.raw, { limits: edge.limits, judgesKey }) ??
       (isNowhere ? noSuchEndpoint(allowed(target)) : null);
@@ -115,6 +115,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   for (const endpoint of options.endpoints) serve(app, endpoint, edge, options);
   return app;
 }
+
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 interface ServerParts extends ClientErrorParts {
   readonly socketPaths: ReadonlySet<string>;

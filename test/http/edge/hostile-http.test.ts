@@ -129,6 +129,8 @@ const ROWS: Readonly<Record<string, Check>> = {
       await refused(400, "INVALID_REQUEST", post(`Idempotency-Key: a${control}b\r\n${body}`))(edge);
     // Contract 3: GET ignores it, whatever it is.
     await accepted(...headers.map((header) => get("/v1/me", KEY + header)))(edge);
+    const init = { method: "HEAD", headers: { authorization: "Bearer good", "idempotency-key": "a b" } };
+    assert.equal((await fetch(`http://127.0.0.1:${edge.port}/v1/me`, init)).status, 200);
   },
   "BAD-230": refused(
     400,
