@@ -1,10 +1,11 @@
 // `patchbay up`: first-start set-up, listening, and the way down (contract 10).
-import { listen } from "./http/listen.ts";
+import { listen, type ListenAt } from "./http/listen.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { type App, createApp } from "./app.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { urlFlag } from "./cli/gateway-url.ts";
+import { CliError } from "./cli/terminal.ts";
 import { drain } from "./http/drain.ts";
 import { type FirstStart, firstStart, selfCheck } from "./first-start.ts";
 import { type Prepared, prepare, stopSignal } from "./prepare.ts";
@@ -24,20 +25,46 @@ export async function up(options: UpOptions, processNumber = 1): Promise<number>
     options.processes > 1 && storage.databaseUrl === null ? NEEDS_SERVER : null,
   );
   if (typeof prepared === "number") return prepared;
-  const { configuration, file, database, pepper, say, step } = prepared;
+  const { configuration, file, database, pepper, say } = prepared;
   const first = file === null ? await firstStart({ database, pepper, dataDir: configuration.storage.dataDir }) : null;
   const app = await createApp(prepared);
-  step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
-  const address = await listen(app.server, { host: configuration.server.host, port: configuration.server.port });
-  step(`listening    ${address}`);
-  if (app.admin !== null && configuration.server.admin !== null)
-    step(
-      `admin        ${await listen(app.admin, ownAdmin(configuration.server.admin, processNumber))} (operator's keys only)`,
-    );
+  const address = await openListeners(app, prepared, processNumber).catch(async (error: unknown) => {
+    // Half of a gateway would live on, and nobody would know.
+    await app.close();
+    await database.close();
+    await prepared.endLog();
+    throw error;
+  });
   if (processNumber > 1) return untilStopped(app, prepared);
   for (const note of configuration.notes) say(`\n${note}`);
   if (first !== null) await announce(say, first, address);
   return untilStopped(app, prepared);
+}
+
+/** Answers the public address. */
+async function openListeners(app: App, { configuration, step }: Prepared, processNumber: number): Promise<string> {
+  const { host, port, admin } = configuration.server;
+  step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
+  const address = await listenOr(app.server, { host, port }, "patchbay up --port N");
+  step(`listening    ${address}`);
+  if (app.admin !== null && admin !== null)
+    step(
+      `admin        ${await listenOr(app.admin, ownAdmin(admin, processNumber), "server.admin.port in patchbay.yaml")} (operator's keys only)`,
+    );
+  return address;
+}
+
+async function listenOr(server: App["server"], at: ListenAt, elsewhere: string): Promise<string> {
+  try {
+    return await listen(server, at);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : null;
+    if (code === null) throw error;
+    const why = code === "EADDRINUSE" ? "is taken by another process" : `cannot be listened on (${code})`;
+    throw new CliError(EXIT.config, `${at.host}:${at.port} ${why}.`, {
+      hints: [`choose another port: ${elsewhere}`, "see what else is in the way: patchbay doctor"],
+    });
+  }
 }
 
 /** What a process says of itself comes from that process, so each has a port of its own. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +59,22 @@ test("contract 10: several processes on embedded storage are refused before anyt
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
 
+test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async (context) => {
+  if (database.direct.engine === "pglite")
+    return context.skip("a start on the embedded database takes too long for this");
+  await using taken = createServer();
+  taken.listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const file = configuration(database.direct.databaseUrl, port);
+  const noAdmin = await start(file, "up");
+  await noAdmin.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*server\\.admin\\.port`, "u"));
+  assert.deepEqual(await once(noAdmin.process, "exit"), [EXIT.config, null]);
+  const noPublic = await start(file, "up", "--port", String(port));
+  await noPublic.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*--port`, "u"));
+  assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
+});
+
 test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async (context) => {
   if (database.direct.engine === "pglite") return context.skip("workers need a server");
   const { databaseUrl } = database.direct;
@@ -80,18 +96,6 @@ test("contract 10: a worker shows its health and figures and nothing else; where
     child.kill("SIGTERM");
     assert.deepEqual(await once(child, "exit"), [EXIT.ok, null]);
   }
-});
-
-test("contract 10: a start that fails half way says why and ends the process, so that somebody can start another", async (context) => {
-  if (database.direct.engine === "pglite")
-    return context.skip("the same on embedded storage, which takes its time to start");
-  const taken = createServer().listen(0, "127.0.0.1");
-  context.after(() => taken.close());
-  await once(taken, "listening");
-  const { port } = taken.address() as AddressInfo;
-  const gateway = await start(configuration(database.direct.databaseUrl, 0), "up", "--port", String(port));
-  await gateway.said(/(EADDRINUSE)/u);
-  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.unexpected, null]);
 });
 
 function configuration(databaseUrl: string | null, adminPort: number): object {
