@@ -45,6 +45,7 @@ export function findFile(options: Pick<LoadOptions, "file" | "env" | "cwd">): st
 
 function loadFile(path: string, options: LoadOptions): LoadResult {
   const file = shownName(path, options.cwd);
+  const directory = directoryOf(path, options.cwd);
   const text = readText(path);
   if (!text.ok) return { ok: false, faults: [{ file, line: 1, column: 1, path: "", message: text.message }] };
   const yaml = readYaml(text.text);
@@ -56,7 +57,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
   }));
   if (!yaml.isUsable) return { ok: false, faults: syntax.toSorted(compareFaults) };
 
-  const interpolation = interpolate(yaml.document, { env: options.env, directory: dirname(path) });
+  const interpolation = interpolate(yaml.document, { env: options.env, directory });
   const place = (fault: SchemaFault) => placed(file, yaml, fault);
   const plain = toPlainData(yaml.document);
   if (plain === null)
@@ -66,7 +67,7 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     };
   const parsed = parseConfiguration(plain.data ?? {}, {
     overrides: options.overrides ?? {},
-    directory: dirname(path),
+    directory,
     interpolatedPaths: interpolation.interpolatedPaths,
     notes: [],
   });
@@ -81,6 +82,11 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     file: path,
     warnings: parsed.warnings.map(place).toSorted(compareFaults),
   };
+}
+
+/** What a shell hands in (`<(...)`, /dev/stdin) lies in no directory that anything else could lie in. */
+function directoryOf(path: string, cwd: string): string {
+  return /^\/(?:dev|proc)\//.test(path) ? cwd : dirname(path);
 }
 
 /** Its app and workspace have no keys yet: making them is the start's business. */

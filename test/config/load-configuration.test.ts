@@ -1,6 +1,6 @@
 // Loading: the search for the file, interpolation, defaults, and the configuration without a file (contract 10).
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
@@ -81,6 +81,17 @@ test("§10 data_dir is relative to the file; without a file to the working direc
   writeFileSync(join(cwd, "etc", "p.yaml"), "storage: { data_dir: ./var }");
   assert.equal(load({ cwd, file: "etc/p.yaml" }).configuration.storage.dataDir, join(cwd, "etc", "var"));
   assert.equal(load({ cwd }).configuration.storage.dataDir, join(cwd, "data"));
+});
+
+test("§10 a file that a shell hands in lies nowhere: data_dir is relative to the working directory", () => {
+  const cwd = mkdtempSync(join(directory, "handed-"));
+  writeFileSync(join(cwd, "p.yaml"), "storage: { data_dir: ./var }");
+  const handed = openSync(join(cwd, "p.yaml"), "r");
+  try {
+    assert.equal(load({ cwd, file: `/dev/fd/${handed}` }).configuration.storage.dataDir, join(cwd, "var"));
+  } finally {
+    closeSync(handed);
+  }
 });
 
 test("§10 interpolation: variables, defaults for unset and empty ones, files, escapes, and no second reading", () => {
