@@ -9,8 +9,8 @@ import { fileURLToPath } from "url";
 
 const NEEDED = [24, 15];
 /**
- * A small young generation: the chunks of an upload are dropped soon, and are freed before V8 counts 64 MiB of them and
- * collects everything (docs/measurements.md). And no collection because nothing happens: after one, V8 keeps the heap of the embedded
+ * A small young generation: the chunks of an upload are dropped soon, and are freed by cheap collections; memory outside the heap is
+ * counted with it, or V8 would collect everything for each 64 MiB of it (decision 6). And no collection because nothing happens: after one, V8 keeps the heap of the embedded
  * engine as small as it found it, and collects in the background all through the next burst. `npm start` has the same flags.
  */
 const FLAGS = ["--max-semi-space-size=8", "--no-memory-reducer", "--external-memory-accounted-in-global-limit"];

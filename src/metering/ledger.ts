@@ -113,8 +113,11 @@ export interface Ledger {
 
 /** Larger ones hold budgets longer than they save commits. */
 const MAX_BATCH = 200;
-/** A batch of the embedded engine holds the process's one thread, and costs about the same for one as for ten. */
-const EMBEDDED_REST_FACTOR = 4;
+/**
+ * A batch of the embedded engine holds the process's one thread, and costs about the same for one as for ten. A server's is planned and
+ * committed anew each time: fewer and larger ones cost it a quarter less (docs/measurements.md).
+ */
+const REST_FACTOR = { pglite: 4, postgres: 0.5 };
 
 export interface LedgerOptions {
   readonly database: Database;
@@ -154,7 +157,7 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
   };
   const enqueue = createBatcher(run, {
     maxItems: MAX_BATCH,
-    restFactor: database.engine === "pglite" ? EMBEDDED_REST_FACTOR : 0,
+    restFactor: REST_FACTOR[database.engine],
     isOneItemsFault: isBadData,
   });
 
