@@ -20,8 +20,8 @@ no name        every workload on every storage beside every baseline, in less th
 transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
   --seconds 8          of load for each of the two, in three alternating rounds
-  --connections 16
-  --engine pglite      or postgres
+  --connections 32
+  --engine postgres    or pglite
   --processes 1        gateways beside each other, on postgres
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
@@ -29,7 +29,7 @@ memory         resident memory while many large uploads are under way
 chat           requests/s and chunks/s beside a bare proxy, plain and streamed, and where the time goes
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
-  --engine pglite      or postgres
+  --engine postgres    or pglite
   --processes 1        gateways beside each other, on postgres
   --peer URL           another gateway, running already, that takes Portkey's headers; else the one in bench/peer when installed
 jobs           on either engine: submissions, pick-up, and jobs finished in a second
@@ -68,7 +68,7 @@ const { values, positionals } = parseArgs({
     polls: { type: "string", default: "12000" },
     rows: { type: "string", default: "1000000" },
     asks: { type: "string", default: "100" },
-    engine: { type: "string", default: "pglite" },
+    engine: { type: "string", default: "postgres" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -86,7 +86,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Report>>> = {
     benchTranscription({
       sizeBytes: parseBytes(values.size ?? "1MiB"),
       seconds: positive("seconds", values.seconds ?? "8"),
-      connections: positive("connections", values.connections ?? "16"),
+      connections: positive("connections", values.connections ?? "32"),
       processes: positive("processes", values.processes),
       engine,
     }),

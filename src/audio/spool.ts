@@ -39,7 +39,7 @@ export interface Spool {
 /** A mebibyte of audio and the header of its container: the file would cost more than all else done with it (docs/measurements.md). */
 const MEMORY_LIMIT_BYTES = 1_048_576 + 65_536;
 /** Of all uploads together: beyond it even small ones go to a file. */
-const SHARED_MEMORY_BYTES = 64 * 1_048_576;
+const SHARED_MEMORY_BYTES = 48 * 1_048_576;
 
 export async function openSpool(options: {
   readonly directory: string;
