@@ -10,6 +10,7 @@ import { ConnectFailure } from "../../../src/outbound/dial.ts";
 import type { Answer } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { ended, submit } from "../jobs/jobs.ts";
+import { written } from "../requests/records.ts";
 import { ADMIN_KEY, call, OPERATOR_KEY, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
 
 const jobs = listOf(listedJob);
@@ -73,6 +74,7 @@ test("contract 10: the operator sees every workspace's jobs, newest first, and n
     ["PROVIDER_REJECTED", "transcribe", false],
   );
   assert(Date.parse(failed?.deadline_at ?? "") > Date.parse(failed?.finished_at ?? ""));
+  await written(gateway);
   const record = await call(gateway, "GET", `/admin/v1/requests/${latest?.request_id}`);
   assert.equal(record.status, 200, record.text);
 });
