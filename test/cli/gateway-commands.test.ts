@@ -310,10 +310,9 @@ test("contract 6: a webhook set, tested, listed, delivered again, checked and re
   assert.match(secret, /^whsec_\S{44}$/u);
   assert.ok(!set.err.includes(secret));
   const shown = await asAdmin("webhooks", "show");
-  assert.match(
-    shown.out,
-    new RegExp(`^url +https://receiver\\.example/hooks\nstate +enabled\nsecret +ends in ${secret.slice(-4)}`, "u"),
-  );
+  assert.match(shown.out, /^url +https:\/\/receiver\.example\/hooks\nstate +enabled\nsecret +ends in /u);
+  // Base64 may end in characters that a pattern takes for its own.
+  assert.ok(shown.out.endsWith(`ends in ${secret.slice(-4)}\n`), shown.out);
   assert.equal(webhookView.parse(JSON.parse((await asAdmin("webhooks", "show", "--json")).out)).enabled, true);
 
   const tested = await asAdmin("webhooks", "test");
