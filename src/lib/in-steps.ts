@@ -1,5 +1,5 @@
 // Long computations that give way: written as a generator that yields now and then, run in one go or over many turns of the event loop.
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 
 /** Between two yields it takes a few milliseconds at most. */
 export type Steps<T> = Generator<void, T, void>;
@@ -7,13 +7,18 @@ export type Steps<T> = Generator<void, T, void>;
 /** So long the loop is held at most, and one step. */
 const TURN_MS = 10;
 
+/** Others have their turn before what comes next. */
+export function giveWay(): Promise<void> {
+  return setImmediate();
+}
+
 /** Whoever waits for something else meanwhile does not wait for all of it. */
 export async function inSteps<T>(steps: Steps<T>): Promise<T> {
   for (let beganMs = performance.now(); ; ) {
     const step = steps.next();
     if (step.done === true) return step.value;
     if (performance.now() - beganMs < TURN_MS) continue;
-    await turn();
+    await giveWay();
     beganMs = performance.now();
   }
 }

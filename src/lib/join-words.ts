@@ -3,13 +3,27 @@
 /** Characters of such scripts, their full-width punctuation included; for use inside a character class. */
 export const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\\u3000-\\u303f\\uff01-\\uff0f\\uff1a-\\uff20";
-const ENDS_UNSPACED = new RegExp(`[${UNSPACED}][^\\p{L}\\p{N}\\s]*$`, "u");
+const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
+const ENDS_PUNCTUATION = /[\p{L}\p{N}\s]/u;
 const BEGINS_UNSPACED = new RegExp(`^[^\\p{L}\\p{N}\\s]*[${UNSPACED}]`, "u");
 
 /** What stands between the two. */
 export function gapBetween(left: string, right: string): "" | " " {
   if (left === "") return "";
-  return ENDS_UNSPACED.test(left) && BEGINS_UNSPACED.test(right) ? "" : " ";
+  return endsUnspaced(left) && BEGINS_UNSPACED.test(right) ? "" : " ";
+}
+
+/** From the end, because a pattern would look anew from each of its characters, and a provider may send a hundred thousand full stops. */
+function endsUnspaced(text: string): boolean {
+  for (let end = text.length; end > 0; ) {
+    const isPair = end > 1 && /[\u{10000}-\u{10ffff}]/u.test(text.slice(end - 2, end));
+    const start = isPair ? end - 2 : end - 1;
+    const character = text.slice(start, end);
+    if (IS_UNSPACED.test(character)) return true;
+    if (ENDS_PUNCTUATION.test(character)) return false;
+    end = start;
+  }
+  return false;
 }
 
 export function joinWords(words: readonly string[]): string {

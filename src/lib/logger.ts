@@ -31,7 +31,6 @@ export const LOG_FIELDS = [
   "status",
   "subject",
   "task",
-  "trace_id",
 ] as const;
 
 export interface LoggerOptions {
@@ -72,7 +71,8 @@ export function createLogger(destination: DestinationStream, options: LoggerOpti
 
 function onlyAllowed(fields: Record<string, unknown>, isStrict: boolean): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
     if (name === "err") kept[name] = value;
     else if (ALLOWED.has(name)) kept[name] = plain(value);
     else if (isStrict) throw new Error(`the log has no field ${name}: list it in src/lib/logger.ts, or leave it out`);

@@ -1,8 +1,9 @@
 // Whether two texts hold the same letters, order and spaces aside. Linear: every transcript with words is asked, and one of ten hours has
 // half a million of them.
+import { withoutSpace } from "./without-space.ts";
 
 export function hasSameLetters(one: string, other: string): boolean {
-  const [left, right] = [one.replace(/\s+/gu, ""), other.replace(/\s+/gu, "")];
+  const [left, right] = [withoutSpace(one), withoutSpace(other)];
   if (left === right) return true;
   if (left.length !== right.length) return false;
   const more = new Map<number, number>();

@@ -10,8 +10,11 @@ export function wholeBody(bytes: Uint8Array): WholeBody {
   return {
     sizeBytes: bytes.byteLength,
     bytes,
-    open: async function* () {
-      yield bytes;
-    },
+    open: () => onePiece(bytes),
   };
+}
+
+/** Bytes in memory for whoever takes a stream of them. */
+export async function* onePiece<Bytes extends Uint8Array>(bytes: Bytes): AsyncGenerator<Bytes> {
+  yield bytes;
 }

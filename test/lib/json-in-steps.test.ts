@@ -1,0 +1,33 @@
+// JSON in steps is the JSON of one step, to the byte, and gives way where lists are long (reliability R9).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { jsonBytes, writing } from "../../src/lib/json-in-steps.ts";
+
+const list = (length: number) =>
+  Array.from({ length }, (_, at) => ({ at, text: `"${at}\u2028é`, gone: undefined, none: null, odd: Number.NaN }));
+
+const VALUES: readonly (readonly [string, unknown])[] = [
+  ["nothing", {}],
+  ["a text", "a"],
+  ["a short answer", { content: "a", segments: [], words: list(3), usage: { seconds: 1.5 } }],
+  ...[1_000, 1_001, 2_000, 2_001, 3_500].map(
+    (length) => [`a list of ${length}`, { a: 1, words: list(length) }] as const,
+  ),
+  ["a list alone", list(1_500)],
+  ["a list far inside, beside members that are not there", { gone: undefined, a: { b: { c: list(1_200) } }, z: [] }],
+  ["two lists, the first member not there", { first: undefined, one: list(1_001), other: list(2_500) }],
+  ["a list of lists", { lists: [list(1_200)] }],
+  ["holes and dates", { words: [...list(1_000), undefined, new Date(0)] }],
+];
+for (const [what, value] of VALUES) {
+  test(`R9: ${what}, the same bytes`, async () => {
+    assert.equal((await jsonBytes(value)).toString("utf8"), JSON.stringify(value));
+  });
+}
+
+test("R9: a long list is written in steps", () => {
+  const steps = writing({ words: list(5_000) });
+  let count = 0;
+  while (steps.next().done !== true) count += 1;
+  assert.equal(count, 5);
+});
