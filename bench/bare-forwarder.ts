@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import { Agent, request } from "undici";
 import { childArgument, serveParent } from "./child.ts";
 
-const { upstream } = childArgument() as { readonly upstream: string };
+const { target } = childArgument() as { readonly target: string };
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 });
 
 const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
   forward().catch(() => outgoing.destroy());
   async function forward(): Promise<void> {
-    const reply = await request(`${upstream}/v1/listen?model=nova-3`, {
+    const reply = await request(target, {
       dispatcher: agent,
       method: "POST",
       headers: {
@@ -18,9 +18,10 @@ const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (in
       },
       body: incoming,
     });
+    const length = reply.headers["content-length"];
     outgoing.writeHead(reply.statusCode, {
       "content-type": String(reply.headers["content-type"]),
-      "content-length": String(reply.headers["content-length"]),
+      ...(length === undefined ? {} : { "content-length": String(length) }),
     });
     reply.body.pipe(outgoing);
   }

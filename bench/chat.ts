@@ -1,4 +1,4 @@
-// Chat through the gateway beside a bare proxy, nginx and the peer, on the same stand-in with the same load, in alternating rounds: a
+// Chat through the gateway beside a bare forwarder, nginx and the peer, on the same stand-in with the same load, in alternating rounds: a
 // busy machine slows all. Everything is on: keys, schema, routing, leases and settlement on disk.
 import {
   chat,

@@ -1,9 +1,9 @@
-// How the benchmarks start a program that listens, and end it.
+// How the benchmarks start a program that listens, and see it fail.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { end } from "../test/harness/programs.ts";
 
 export interface Running extends AsyncDisposable {
   readonly origin: string;
@@ -35,7 +35,7 @@ export async function startProgram({ command, args, env, port }: Program): Promi
     process.off("exit", cleanUp);
   };
   try {
-    await Promise.race([listens(port), ended(child, command), tooLate(command)]);
+    await Promise.race([listens(port), ended(child, command)]);
     return { origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
@@ -56,22 +56,7 @@ async function listens(port: number): Promise<void> {
       socket.destroy();
     }
   }
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
-
-export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
+  throw new Error(`nothing listens on port ${port}`);
 }
 
 export async function ended(child: ChildProcess, what: string): Promise<never> {

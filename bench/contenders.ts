@@ -1,10 +1,9 @@
 // Who is measured against whom: each with an address and with processes whose time is counted; all loaded in turns, so that a busy
 // machine slows all of them.
-import type { Running } from "./child-process.ts";
 import { cpuMsOf } from "./cost.ts";
 import type { Databases } from "./databases.ts";
 import { peerHeaders, startNginx, startPeer } from "./others.ts";
-import { startChatProxy, startForwarder, startPatchbay } from "./processes.ts";
+import { startForwarder, startPatchbay } from "./processes.ts";
 import { median, quantile, round } from "./report.ts";
 
 export type Engine = "pglite" | "postgres";
@@ -12,9 +11,8 @@ export type Engine = "pglite" | "postgres";
 /** Of a workload: where the provider stands in, and where who asks knocks. */
 export interface Workload {
   readonly upstream: string;
-  readonly startBare: (upstream: string) => Promise<Running>;
-  /** Of the bare process, nginx, the peer, and ours. */
-  readonly paths: { readonly bare: string; readonly nginx: string; readonly peer: string; readonly gateway: string };
+  /** Of the provider, which the bare process is told and nginx asked for; of the peer, and ours. */
+  readonly paths: { readonly provider: string; readonly peer: string; readonly gateway: string };
 }
 
 export interface Contender {
@@ -51,35 +49,32 @@ export const BARE = "bare Node";
 const ROUNDS = 3;
 
 export function transcription(upstream: string): Workload {
-  const paths = { bare: "/", nginx: "/v1/listen", peer: "/v1/audio/transcriptions", gateway: "/v1/transcription" };
-  return { upstream, startBare: startForwarder, paths };
+  const paths = { provider: "/v1/listen?model=nova-3", peer: "/v1/audio/transcriptions", gateway: "/v1/transcription" };
+  return { upstream, paths };
 }
 
 export function chat(upstream: string): Workload {
-  const paths = {
-    bare: "/",
-    nginx: "/v1/chat/completions",
-    peer: "/v1/chat/completions",
-    gateway: "/v1/chat",
-  };
-  return { upstream, startBare: startChatProxy, paths };
+  const paths = { provider: "/v1/chat/completions", peer: "/v1/chat/completions", gateway: "/v1/chat" };
+  return { upstream, paths };
 }
 
 /** `peerUrl`: of one that is running already. */
 export async function openOthers(
   opened: AsyncDisposableStack,
-  { upstream, startBare, paths }: Workload,
+  { upstream, paths }: Workload,
   peerUrl: string | null = null,
 ): Promise<readonly Contender[]> {
-  const bare = opened.use(await startBare(upstream));
+  const bare = opened.use(await startForwarder(upstream + paths.provider));
   const nginx = opened.use(await startNginx(upstream));
   const peer = peerUrl === null ? opened.use(await startPeer()) : { origin: peerUrl, pid: null };
   const own = { headers: {}, databasePid: null };
   return [
-    { ...own, name: BARE, kind: "bare", origin: bare.origin, path: paths.bare, pid: bare.pid },
+    { ...own, name: BARE, kind: "bare", origin: bare.origin, path: "/", pid: bare.pid },
     ...(nginx === null
       ? []
-      : [{ ...own, name: "nginx", kind: "other", origin: nginx.origin, path: paths.nginx, pid: nginx.pid } as const]),
+      : [
+          { ...own, name: "nginx", kind: "other", origin: nginx.origin, path: paths.provider, pid: nginx.pid } as const,
+        ]),
     ...(peer === null
       ? []
       : [
@@ -110,7 +105,7 @@ export async function openGateway(
   return { name: nameOf(gateway), kind: "gateway", origin, path: paths.gateway, headers: {}, pid, databasePid };
 }
 
-export function nameOf({ engine, processes }: Gateway): string {
+function nameOf({ engine, processes }: Gateway): string {
   const storage = engine === "pglite" ? "embedded" : "PostgreSQL";
   return `Patchbay, ${storage}${processes === 1 ? "" : `, ${processes} processes`}`;
 }

@@ -33,18 +33,18 @@ export async function whereTimeGoes(databases: Databases): Promise<readonly Flam
     flames.push({ workload, ...(await profiled(target, ({ origin }, seconds) => load(origin, seconds))) });
   };
   await using standIn = await startStandIn();
-  const { path, headers } = { path: transcription("").paths.gateway, headers: {} };
+  const { gateway: path } = transcription(standIn.origin).paths;
   for (const { what, sizeBytes, connections } of UPLOADS)
     await flame(what, standIn, (origin, seconds) =>
-      uploading(sizeBytes, connections)({ origin, path, headers }, seconds),
+      uploading(sizeBytes, connections)({ origin, path, headers: {} }, seconds),
     );
   await flame("job, 64 KiB", standIn, async (origin, seconds) => {
-    const loaded = await uploading(JOB_BYTES, JOB_CONNECTIONS)({ origin, path: JOBS_PATH, headers }, seconds);
+    const loaded = await uploading(JOB_BYTES, JOB_CONNECTIONS)({ origin, path: JOBS_PATH, headers: {} }, seconds);
     await unfinishedJobs(origin, KEY, LONGEST_SECONDS);
     return loaded;
   });
   await using chatStandIn = await startChatStandIn();
-  const asGateway = { path: chat("").paths.gateway, headers, kind: "gateway" } as const;
+  const asGateway = { path: chat(chatStandIn.origin).paths.gateway, headers: {}, kind: "gateway" } as const;
   for (const mode of MODES)
     await flame(`chat, ${mode}`, chatStandIn, (origin, seconds) =>
       chatting(mode, CHAT_CONNECTIONS)({ origin, ...asGateway }, seconds),

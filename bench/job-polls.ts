@@ -1,5 +1,5 @@
 // A poll beside 1,000 finished jobs and beside 1,000,000: two gateways on two databases of one server, asked in turns, so that
-// a busy machine slows both (issue: at most 1.2 times).
+// a busy machine slows both. The goal: at most 1.2 times as long.
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { createSeal, type Seal } from "../src/storage/seal.ts";

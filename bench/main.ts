@@ -17,16 +17,16 @@ const USAGE = `npm run bench -- [transcription | chat | memory | jobs | job-poll
 
 no name        every workload on every storage beside every baseline, in less than ten minutes
   --seconds 3          of load for each and each workload, in three alternating rounds
-transcription  requests/s of the gateway beside a bare forwarder, and where its time goes
+transcription  requests/s of the gateway beside a bare forwarder, nginx and the peer, and where its time goes
   --size 1MiB          of the audio; the WAV header comes on top
-  --seconds 8          of load for each of the two, in three alternating rounds
+  --seconds 8          of load for each, in three alternating rounds
   --connections 32
   --engine postgres    or pglite
   --processes 1        gateways beside each other, on postgres
 memory         resident memory while many large uploads are under way
   --uploads 200        at once
   --size 25MiB         of each file, header included
-chat           requests/s and chunks/s beside a bare proxy, plain and streamed, and where the time goes
+chat           requests/s and chunks/s beside a bare forwarder, nginx and the peer, plain and streamed
   --seconds 8          of load for each, in three alternating rounds
   --connections 32,256
   --engine postgres    or pglite

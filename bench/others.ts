@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { freePort, type Running, startProgram } from "./child-process.ts";
+import { freePort } from "../test/harness/programs.ts";
+import { type Running, startProgram } from "./child-process.ts";
 
 const PEER = join(import.meta.dirname, "peer", "node_modules", "@portkey-ai", "gateway", "build", "start-server.js");
 

@@ -6,7 +6,8 @@ import { openSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { end, ended, type Running, tooLate } from "./child-process.ts";
+import { end } from "../test/harness/programs.ts";
+import { ended, type Running, tooLate } from "./child-process.ts";
 import type { ChatLoadArgument, ChatLoadResult } from "./chat-load.ts";
 import type { LoadArgument, LoadResult } from "./load-generator.ts";
 
@@ -16,32 +17,21 @@ export function startStandIn(): Promise<Running> {
   return startChild("./provider-stand-in.ts", {});
 }
 
-export function startForwarder(upstream: string): Promise<Running> {
-  return startChild("./bare-forwarder.ts", { upstream });
+/** `target`: where each request goes. */
+export function startForwarder(target: string): Promise<Running> {
+  return startChild("./bare-forwarder.ts", { target });
 }
 
 export function startChatStandIn(): Promise<Running> {
   return startChild("./chat-stand-in.ts", {});
 }
 
-export function startChatProxy(upstream: string): Promise<Running> {
-  return startChild("./bare-chat-proxy.ts", { upstream });
-}
-
 export async function runChatLoad(argument: ChatLoadArgument): Promise<ChatLoadResult> {
-  const child = forkFile("./chat-load.ts", argument);
-  const [result] = (await Promise.race([once(child, "message"), ended(child, "chat load")])) as [ChatLoadResult];
-  // It goes when its answer has been heard, not before.
-  child.disconnect();
-  return result;
+  return (await runChild("./chat-load.ts", argument)) as ChatLoadResult;
 }
 
 export async function runLoad(argument: LoadArgument): Promise<LoadResult> {
-  const child = forkFile("./load-generator.ts", argument);
-  const [result] = (await Promise.race([once(child, "message"), ended(child, "load generator")])) as [LoadResult];
-  // It goes when its answer has been heard, not before.
-  child.disconnect();
-  return result;
+  return (await runChild("./load-generator.ts", argument)) as LoadResult;
 }
 
 export interface GatewayOptions {
@@ -170,6 +160,15 @@ async function listening(child: ChildProcess): Promise<string> {
     });
     child.once("exit", () => process.stderr.write(said));
   });
+}
+
+/** What it says once it is done. */
+async function runChild(file: string, argument: object): Promise<unknown> {
+  const child = forkFile(file, argument);
+  const [result] = (await Promise.race([once(child, "message"), ended(child, file)])) as [unknown];
+  // It goes when its answer has been heard, not before.
+  child.disconnect();
+  return result;
 }
 
 async function startChild(file: string, argument: object): Promise<Running> {

@@ -33,17 +33,22 @@ export function table(rows: readonly Readonly<Record<string, string | number>>[]
 
 function circumstances(): object {
   return {
-    commit: commit(),
+    commit: commitOf(),
     node: process.version,
     cores: availableParallelism(),
     loadAverage: loadavg().map((value) => round(value, 2)),
   };
 }
 
-/** With a `+` when the tree holds changes. */
-function commit(): string {
+/** What is run; with a `+` where the files are not those of the commit. */
+export function commitOf(): string {
   try {
-    const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
+    const git = (...args: string[]) =>
+      execFileSync("git", args, {
+        cwd: import.meta.dirname,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim();
     return `${git("rev-parse", "--short", "HEAD")}${git("status", "--porcelain") === "" ? "" : "+"}`;
   } catch {
     return "unknown";

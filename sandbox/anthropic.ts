@@ -2,14 +2,22 @@
 import { randomUUID } from "node:crypto";
 import { judgeAnthropic, type AnthropicChat } from "./anthropic-rules.ts";
 import { inPieces, type SimulatedChat, simulateChat } from "./chat-simulate.ts";
-import { type Alteration, type EventBody, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import {
+  type Alteration,
+  type EventBody,
+  jsonAnswer,
+  modelInBody,
+  type Wire,
+  type WireAnswer,
+  type WireInput,
+} from "./wire.ts";
 
 const MAX_BODY_BYTES = 33_554_432;
 
 export const anthropicWire: Wire = {
   name: "anthropic",
   body: "json",
-  modelOf: ({ json }) => modelIn(json),
+  modelOf: ({ json }) => modelInBody(json),
   maxBodyBytes: MAX_BODY_BYTES,
   errorFor: anthropicErrorForStatus,
   answer: async (input, alteration) => answer(input, alteration),
@@ -44,11 +52,6 @@ const headersOf = (requestId: string): Record<string, string> => ({
 function anthropicError(status: number, type: string, message: string, requestId: string): WireAnswer {
   const headers = headersOf(requestId);
   return jsonAnswer(status, { type: "error", error: { type, message }, request_id: headers["request-id"] }, headers);
-}
-
-function modelIn(json: unknown): string {
-  const model = typeof json === "object" && json !== null && "model" in json ? json.model : "";
-  return typeof model === "string" ? model : "";
 }
 
 function answer(input: WireInput, alteration: Alteration): WireAnswer {

@@ -1,14 +1,7 @@
 // AssemblyAI's transcript object (assemblyai.md section 3): times in whole milliseconds, every option of the request repeated.
 import type { AssemblyAiAsked, Submission } from "./assemblyai-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
-import {
-  type SimulatedChannel,
-  type SimulatedSegment,
-  type SimulatedWord,
-  segmentsOf,
-  silentChannel,
-  simulateChannels,
-} from "./simulate.ts";
+import { partsOf, type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";
 import type { Alteration, Droppable } from "./wire.ts";
 
 const CONFIDENCE = 0.97;
@@ -50,11 +43,10 @@ function echoed(options: Submission, drops: ReadonlySet<Droppable>): Record<stri
 
 function resultOf(run: Run, facts: { durationSeconds: number; channels: number }): Record<string, unknown> {
   const { asked, alteration } = run;
-  const { drops, isEmpty } = alteration;
+  const { drops } = alteration;
   const isMultichannel = asked.options.multichannel === true && !drops.has("multichannel");
   const isDiarized = asked.options.speaker_labels === true && !drops.has("diarization");
-  const heard = simulateChannels(facts.durationSeconds, facts.channels, isMultichannel);
-  const channels = isEmpty ? heard.map(() => silentChannel) : heard;
+  const channels = simulateChannels(facts, alteration, isMultichannel);
   const shape: Shape = { isMultichannel, isDiarized };
   const hasUtterances = (isMultichannel || isDiarized) && !drops.has("timestamps.segment");
   const language = asked.options.language_code ?? (asked.options.language_detection === true ? "en" : "en_us");
@@ -102,18 +94,10 @@ function speakerOf(speaker: number, index: number, { isMultichannel, isDiarized 
 }
 
 function utterancesOf(channel: SimulatedChannel, index: number, shape: Shape) {
-  return partsOf(channel, shape).map((part) => ({
-    ...wordOf({ ...part, speaker: part.speaker }, index, shape),
+  return partsOf(channel, shape.isDiarized).map((part) => ({
+    ...wordOf(part, index, shape),
     words: part.words.map((word) => wordOf(word, index, shape)),
   }));
-}
-
-/** One per turn where speakers are told apart, else one per channel. */
-function partsOf(channel: SimulatedChannel, { isDiarized }: Shape): readonly SimulatedSegment[] {
-  const halves = segmentsOf(channel);
-  const [first, last] = [halves[0], halves.at(-1)];
-  if (isDiarized || first === undefined || last === undefined) return halves;
-  return [{ text: channel.text, start: first.start, end: last.end, speaker: 0, words: channel.words }];
 }
 
 function byStart<P extends { readonly start: number }>(pieces: readonly P[]): readonly P[] {

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { assemblyAiTranscript, type Run } from "./assemblyai-reply.ts";
 import { judgeSubmission, MAX_UPLOAD_BYTES } from "./assemblyai-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
-import { type Alteration, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import { type Alteration, jsonAnswer, lastSegment, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 
 interface Upload {
   readonly facts: AudioFacts;
@@ -76,7 +76,7 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
   }
 
   function find({ path, headers }: Pick<WireInput, "path" | "headers">): Run | undefined {
-    const run = runs.get(idOf(path));
+    const run = runs.get(lastSegment(path));
     return run?.key === (headers.authorization ?? "") ? run : undefined;
   }
 
@@ -88,7 +88,7 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
     errorFor: errorForStatus,
     answer: async (input, alteration) =>
       isAuthorized(keyOf(input)) ? answer(input, alteration) : assemblyAiError(401, UNAUTHORIZED),
-    modelOf: ({ json, path }) => (step === "submit" ? modelIn(json) : (runs.get(idOf(path))?.asked.model ?? "")),
+    modelOf: ({ json, path }) => (step === "submit" ? modelIn(json) : (runs.get(lastSegment(path))?.asked.model ?? "")),
   });
   return {
     upload: wire("upload", "raw", upload),
@@ -136,8 +136,6 @@ function isAuthorized(key: string): boolean {
 }
 
 const keyOf = ({ headers }: Pick<WireInput, "headers">): string => headers.authorization ?? "";
-
-const idOf = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");
 
 function modelIn(json: unknown): string {
   const models = typeof json === "object" && json !== null && "speech_models" in json ? json.speech_models : null;

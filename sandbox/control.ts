@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
 import type { CallLog } from "./calls.ts";
 import { type FaultBook, faultRuleSchema } from "./faults.ts";
+import { parseJson } from "./wire.ts";
 
 export const CONTROL_PATH = "/_sandbox/";
 const MAX_BODY_BYTES = 1_048_576;
@@ -54,12 +55,4 @@ async function readText(request: IncomingMessage): Promise<string> {
     if (total <= MAX_BODY_BYTES) chunks.push(Buffer.from(chunk));
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,15 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { DeepgramAsked } from "./deepgram-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
-import {
-  bareWord,
-  type SimulatedChannel,
-  type SimulatedSegment,
-  type SimulatedWord,
-  segmentsOf,
-  silentChannel,
-  simulateChannels,
-} from "./simulate.ts";
+import { bareWord, partsOf, type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type WireAnswer } from "./wire.ts";
 
 const CONFIDENCE = 0.99;
@@ -31,10 +23,9 @@ interface Delivered {
 }
 
 export function deepgramReply({ asked, facts, requestId, sha256, alteration }: ReplyFacts): WireAnswer {
-  const { drops, isEmpty } = alteration;
+  const { drops } = alteration;
   const isMultichannel = asked.isMultichannel && !drops.has("multichannel");
-  const heard = simulateChannels(facts.durationSeconds, facts.channels, isMultichannel);
-  const channels = isEmpty ? heard.map(() => silentChannel) : heard;
+  const channels = simulateChannels(facts, alteration, isMultichannel);
   const delivered: Delivered = {
     asked,
     diarization: drops.has("diarization") ? null : asked.diarization,
@@ -100,17 +91,9 @@ function wordOf(word: SimulatedWord, { asked, diarization }: Delivered): Record<
   };
 }
 
-/** One utterance per speaker where speakers are told apart, else one per channel. */
-function utterancePartsOf(channel: SimulatedChannel, delivered: Delivered): SimulatedSegment[] {
-  const halves = segmentsOf(channel);
-  const [first, last] = [halves[0], halves.at(-1)];
-  if (delivered.diarization !== null || first === undefined || last === undefined) return halves;
-  return [{ text: channel.text, start: first.start, end: last.end, speaker: 0, words: channel.words }];
-}
-
 function utterancesOf(channels: readonly SimulatedChannel[], delivered: Delivered): Record<string, unknown>[] {
   const found = channels.flatMap((channel, index) =>
-    utterancePartsOf(channel, delivered).map((part) => ({ part, index })),
+    partsOf(channel, delivered.diarization !== null).map((part) => ({ part, index })),
   );
   found.sort((left, right) => left.part.start - right.part.start || left.index - right.index);
   return found.map(({ part, index }) => ({
@@ -128,7 +111,7 @@ function utterancesOf(channels: readonly SimulatedChannel[], delivered: Delivere
 function paragraphsOf(channel: SimulatedChannel, delivered: Delivered): Record<string, unknown> {
   return {
     transcript: channel.text === "" ? "" : `\n${channel.text}`,
-    paragraphs: utterancePartsOf(channel, delivered).map(({ text, start, end, speaker, words }) => ({
+    paragraphs: partsOf(channel, delivered.diarization !== null).map(({ text, start, end, speaker, words }) => ({
       sentences: [{ text, start, end }],
       ...(delivered.diarization !== null ? { speaker } : {}),
       num_words: words.length,

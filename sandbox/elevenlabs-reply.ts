@@ -2,7 +2,7 @@
 // has but one.
 import type { ElevenLabsAsked } from "./elevenlabs-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
-import { type SimulatedChannel, type SimulatedWord, silentChannel, simulateChannels } from "./simulate.ts";
+import { type SimulatedChannel, type SimulatedWord, simulateChannels } from "./simulate.ts";
 import type { Alteration } from "./wire.ts";
 
 const PROBABILITY = 0.98;
@@ -16,12 +16,10 @@ interface Transcribed {
 }
 
 export function elevenLabsTranscript({ id, asked, facts, alteration }: Transcribed): Record<string, unknown> {
-  const { drops, isEmpty } = alteration;
+  const { drops } = alteration;
   // A mono file comes back single, whatever was asked.
   const isSeparate = asked.isMultichannel && facts.channels > 1 && !drops.has("multichannel");
-  const heard = simulateChannels(facts.durationSeconds, facts.channels, isSeparate);
-  const channels = isEmpty ? heard.map(() => silentChannel) : heard;
-  const transcripts = channels.map((channel, index) =>
+  const transcripts = simulateChannels(facts, alteration, isSeparate).map((channel, index) =>
     transcriptOf(channel, asked, alteration, isSeparate ? index : null),
   );
   const shared = { transcription_id: id, audio_duration_secs: alteration.duration ?? facts.durationSeconds };

@@ -1,6 +1,7 @@
 // What `POST /v1/speech-to-text` accepts (elevenlabs.md section 1). Stricter than the provider on purpose: a field nobody
 // documents, or one whose effect cannot be simulated, is refused, so that a wrong adapter cannot pass unnoticed.
 import { randomUUID } from "node:crypto";
+import { invalidField } from "./fastapi-error.ts";
 import { jsonAnswer, type Pairs, valueOf, valuesOf, type WireAnswer } from "./wire.ts";
 
 export const MAX_BODY_BYTES = 5_000_000_000;
@@ -126,8 +127,4 @@ export function badRequest(status: string, message: string, param: string): Wire
     param,
   };
   return jsonAnswer(400, { detail });
-}
-
-export function invalidField(name: string, msg: string): WireAnswer {
-  return jsonAnswer(422, { detail: [{ loc: ["body", name], msg, type: "value_error" }] });
 }

@@ -1,8 +1,17 @@
 // ElevenLabs' batch endpoint and the transcripts it keeps (elevenlabs.md sections 1 to 4).
 import { randomUUID } from "node:crypto";
 import { elevenLabsTranscript } from "./elevenlabs-reply.ts";
-import { badRequest, invalidField, judgeElevenLabsFields, MAX_BODY_BYTES } from "./elevenlabs-rules.ts";
-import { type Alteration, jsonAnswer, valueOf, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import { badRequest, judgeElevenLabsFields, MAX_BODY_BYTES } from "./elevenlabs-rules.ts";
+import { invalidField } from "./fastapi-error.ts";
+import {
+  type Alteration,
+  jsonAnswer,
+  lastSegment,
+  valueOf,
+  type Wire,
+  type WireAnswer,
+  type WireInput,
+} from "./wire.ts";
 
 interface Kept {
   readonly key: string;
@@ -44,12 +53,12 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove",
 
   async function remove(input: WireInput): Promise<WireAnswer> {
     if (find(input) === undefined) return notFound;
-    kept.delete(idOf(input.path));
+    kept.delete(lastSegment(input.path));
     return jsonAnswer(200, { message: "Delete completed successfully." });
   }
 
   function find(input: WireInput): Kept | undefined {
-    const found = kept.get(idOf(input.path));
+    const found = kept.get(lastSegment(input.path));
     return found?.key === keyOf(input) ? found : undefined;
   }
 
@@ -64,7 +73,7 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove",
       isAuthorized(keyOf(input))
         ? answer(input, alteration)
         : elevenLabsError(401, "invalid_api_key", "Invalid API key"),
-    ...(step === "submit" ? {} : { modelOf: ({ path }) => kept.get(idOf(path))?.model ?? "" }),
+    ...(step === "submit" ? {} : { modelOf: ({ path }) => kept.get(lastSegment(path))?.model ?? "" }),
   });
   return { submit: wire("submit", submit), poll: wire("poll", poll), remove: wire("remove", remove) };
 }
@@ -96,4 +105,3 @@ const notFound = elevenLabsErrorForStatus(404);
 const isBoolean = (value: string): boolean => value === "true" || value === "false";
 const isAuthorized = (key: string): boolean => key !== "" && key !== "invalid";
 const keyOf = ({ headers }: Pick<WireInput, "headers">): string => String(headers["xi-api-key"] ?? "");
-const idOf = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");

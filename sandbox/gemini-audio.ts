@@ -3,9 +3,16 @@
 import { z } from "zod";
 import { findWrongGeminiKey } from "./gemini-key.ts";
 import { googleError, googleErrorForStatus } from "./google-errors.ts";
-import type { AudioFacts } from "./measure-audio.ts";
-import { type SimulatedChannel, silentChannel, simulateChannels } from "./simulate.ts";
-import { type Alteration, type InlineAudio, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import { type SimulatedChannel, simulateMixed } from "./simulate.ts";
+import {
+  type Alteration,
+  type InlineAudio,
+  jsonAnswer,
+  modelInBody,
+  type Wire,
+  type WireAnswer,
+  type WireInput,
+} from "./wire.ts";
 
 const MAX_BODY_BYTES = 20_971_520;
 const MIME_TYPES = /^audio\/(?:wav|mp3|aiff|aac|ogg|flac)$/u;
@@ -63,7 +70,7 @@ async function generate(input: WireInput, alteration: Alteration): Promise<WireA
   if (!MIME_TYPES.test(mimeType)) return googleError(400, `Unsupported MIME type: ${mimeType}`);
   const facts = await input.measure();
   if (!facts.ok) return googleError(400, "Request contains an invalid argument.");
-  const channel = heard(facts, alteration);
+  const channel = simulateMixed(facts, alteration);
   const tokens = Math.ceil(facts.durationSeconds * 32);
   return jsonAnswer(200, {
     candidates: [
@@ -111,7 +118,7 @@ export function geminiInteractionWire(): Wire {
     name: "gemini",
     body: "json",
     maxBodyBytes: MAX_BODY_BYTES,
-    modelOf: ({ json }) => z.object({ model: z.string() }).safeParse(json).data?.model ?? "",
+    modelOf: ({ json }) => modelInBody(json),
     audioOf: (json): InlineAudio | null => {
       const part = interaction.safeParse(json).data?.input[0];
       return part === undefined ? null : { base64: part.data, contentType: part.mime_type };
@@ -150,7 +157,7 @@ async function interact(input: WireInput, alteration: Alteration): Promise<WireA
   const isTimed = mode?.type === "verbatim" && (mode.timestamp_granularities ?? []).includes("word");
   if (facts.durationSeconds > (isDiarized || isTimed ? MAX_TIMED_SECONDS : MAX_SECONDS))
     return interactionError(400, "The audio is too long.");
-  const channel = heard(facts, alteration);
+  const channel = simulateMixed(facts, alteration);
   const annotations = annotate(channel, {
     isTimed: isTimed && !alteration.drops.has("timestamps.word"),
     isDiarized: isDiarized && !alteration.drops.has("diarization"),
@@ -189,12 +196,6 @@ function annotate(channel: SimulatedChannel, { isTimed, isDiarized }: Marks): re
       ...(isDiarized ? { speaker: `spk_${speaker + 1}` } : {}),
     };
   });
-}
-
-function heard(facts: Extract<AudioFacts, { ok: true }>, { isEmpty }: Alteration): SimulatedChannel {
-  // Channels are mixed into one before anybody listens.
-  const [channel = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
-  return isEmpty ? silentChannel : channel;
 }
 
 function findTooLarge({ defect }: WireInput): WireAnswer | null {

@@ -14,7 +14,7 @@ export function googleResults({ config, facts, alteration }: Heard): readonly ob
   const { features, languageCodes } = config;
   const isSeparate = features.multiChannelMode === SEPARATE && !alteration.drops.has("multichannel");
   const language = languageCodes[0] === "auto" ? "en-US" : languageCodes[0];
-  return simulateChannels(facts.durationSeconds, facts.channels, isSeparate).flatMap((channel, index) =>
+  return simulateChannels(facts, alteration, isSeparate).flatMap((channel, index) =>
     segmentsOf(channel).map((segment, position) => ({
       alternatives: [
         { transcript: `${position === 0 ? "" : " "}${segment.text}`, ...wordsOf(segment, config, alteration) },

@@ -9,7 +9,7 @@ import type { FaultBook, Trouble } from "./faults.ts";
 import { createEar, type Ear } from "./live-ear.ts";
 import type { LiveClose, LivePiece, LiveSession, LiveWire } from "./live-wire.ts";
 import type { AudioMeter } from "./measure-audio.ts";
-import type { WireAnswer } from "./wire.ts";
+import { parseJson, type WireAnswer } from "./wire.ts";
 
 interface LiveParts {
   readonly log: CallLog;
@@ -53,15 +53,18 @@ export function createLiveServer(parts: LiveParts): LiveServer {
       return refuse(socket, opened.answer);
     }
     const { session } = opened;
-    server.once("headers", (headers) => {
+    const addHeaders = (headers: string[]): void => {
       for (const [name, value] of Object.entries(session.headers)) headers.push(`${name}: ${value}`);
-    });
+    };
+    // Asked for within the call, and not at all where the handshake itself is refused: the next socket would have them too.
+    server.on("headers", addHeaders);
     server.handleUpgrade(request, socket, head, (client) => {
       note(call, 101);
       const run = converse(client, { session, trouble, call, ear: createEar(session.samples, parts.meter), note });
       running.add(run);
       run.catch(() => client.terminate()).finally(() => running.delete(run));
     });
+    server.off("headers", addHeaders);
   }
 
   function note(call: CallRecord, outcome: CallRecord["outcome"]): void {
@@ -216,12 +219,4 @@ function refuse(socket: Duplex, { status, headers, body }: WireAnswer): void {
   socket.end(
     `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${text}`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

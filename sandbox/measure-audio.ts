@@ -1,5 +1,5 @@
 // Measures what a request carried; the same audio is measured once, so that a benchmark measures the gateway and not this.
-import type { AudioFormat } from "../src/audio/media-types.ts";
+import type { AudioFormat } from "../src/contract/audio-formats.ts";
 import { createMeasurer } from "../src/audio/measure.ts";
 import type { Spooled } from "./spool.ts";
 

@@ -1,6 +1,7 @@
 // Mistral's Voxtral (openai-compatible-stt.md, column six): one JSON shape; word entries stand in the place of segments.
+import { invalidField } from "./fastapi-error.ts";
 import { isLanguageCode } from "./languages.ts";
-import { type SimulatedChannel, segmentsOf, silentChannel, simulateChannels } from "./simulate.ts";
+import { type SimulatedChannel, segmentsOf, simulateMixed } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type Pairs, valueOf, valuesOf, type WireAnswer, type WireInput } from "./wire.ts";
 
 const FIELDS = new Set([
@@ -40,8 +41,7 @@ export async function mistralAnswer(input: WireInput, alteration: Alteration): P
       param: null,
       code: "3310",
     });
-  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
-  const channel = alteration.isEmpty ? silentChannel : heard;
+  const channel = simulateMixed(facts, alteration);
   return jsonAnswer(200, {
     model: valueOf(fields, "model"),
     text: channel.text,
@@ -90,6 +90,3 @@ function entries(channel: SimulatedChannel, fields: Pairs, { drops }: Alteration
     speaker_id: isDiarized ? `speaker_${speaker}` : null,
   }));
 }
-
-const invalidField = (name: string, message: string): WireAnswer =>
-  jsonAnswer(422, { detail: [{ type: "value_error", loc: ["body", name], msg: message }] });

@@ -6,7 +6,15 @@ import { findWrongKey } from "./openai-audio.ts";
 import type { OpenAiChat } from "./openai-chat-request.ts";
 import { judgeOpenAiChat, type OpenAiChatModel } from "./openai-chat-rules.ts";
 import { openAiError, openAiErrorForStatus, type OpenAiFault, openAiHeaders } from "./openai-errors.ts";
-import { type Alteration, type EventBody, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import {
+  type Alteration,
+  type EventBody,
+  jsonAnswer,
+  modelInBody,
+  type Wire,
+  type WireAnswer,
+  type WireInput,
+} from "./wire.ts";
 
 const MAX_BODY_BYTES = 52_428_800;
 /** The one name a compatible server does not serve. */
@@ -21,7 +29,7 @@ export function openAiChatWire(dialect: ChatDialect | null): Wire {
   return {
     name: dialect === null ? "openai" : "compatible",
     body: "json",
-    modelOf: ({ json }) => modelIn(json),
+    modelOf: ({ json }) => modelInBody(json),
     maxBodyBytes: MAX_BODY_BYTES,
     errorFor: (status, requestId) =>
       status === 400
@@ -29,11 +37,6 @@ export function openAiChatWire(dialect: ChatDialect | null): Wire {
         : openAiErrorForStatus(status, requestId),
     answer: async (input, alteration) => answer(dialect, input, alteration),
   };
-}
-
-function modelIn(json: unknown): string {
-  const model = typeof json === "object" && json !== null && "model" in json ? json.model : "";
-  return typeof model === "string" ? model : "";
 }
 
 function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alteration): WireAnswer {
@@ -44,7 +47,7 @@ function answer(dialect: ChatDialect | null, input: WireInput, alteration: Alter
   if (input.defect === "too_large") return refuse(413, { message: "Request too large.", type: "server_error" });
   if (typeof input.json !== "object" || input.json === null)
     return refuse(400, { message: "We could not parse the JSON body of your request." });
-  const modelName = modelIn(input.json);
+  const modelName = modelInBody(input.json);
   if (modelName === "") return refuse(400, { message: "you must provide a model parameter" });
   const model = dialect === null ? openAiModel(modelName) : modelName === NOT_SERVED ? null : COMPATIBLE_MODEL;
   if (model === null)

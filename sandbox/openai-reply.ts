@@ -3,14 +3,7 @@ import { toSrt, toVtt } from "./captions.ts";
 import { languageName } from "./languages.ts";
 import { openAiHeaders } from "./openai-errors.ts";
 import type { OpenAiAsked } from "./openai-rules.ts";
-import {
-  bareWord,
-  type SimulatedChannel,
-  type SimulatedSegment,
-  segmentsOf,
-  silentChannel,
-  simulateChannels,
-} from "./simulate.ts";
+import { bareWord, type SimulatedChannel, type SimulatedSegment, segmentsOf, simulateMixed } from "./simulate.ts";
 import { verboseSegment } from "./verbose-segment.ts";
 import { type Alteration, type EventBody, jsonAnswer, type WireAnswer } from "./wire.ts";
 
@@ -27,8 +20,7 @@ interface Told extends ReplyFacts {
 
 export function openAiReply(reply: ReplyFacts): WireAnswer {
   const { asked, facts, requestId, alteration } = reply;
-  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
-  const channel = alteration.isEmpty ? silentChannel : heard;
+  const channel = simulateMixed(facts, alteration);
   const told: Told = {
     ...reply,
     channel,

@@ -20,7 +20,7 @@ const FILE_EXTENSIONS: ReadonlySet<string> = new Set([
 ]);
 const TRANSLATION_FIELDS: ReadonlySet<string> = new Set(["file", "model", "prompt", "response_format", "temperature"]);
 const MAX_KNOWN_SPEAKERS = 4;
-export const MINIMUM_SECONDS = 0.1;
+const MINIMUM_SECONDS = 0.1;
 
 export interface OpenAiAsked {
   readonly model: OpenAiModel;

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { boundaryOf, MalformedMultipart, type ReceivedFile, readMultipart } from "./multipart-reader.ts";
 import { createSpool } from "./spool.ts";
-import type { BodyDefect, InlineAudio, Pairs, Wire } from "./wire.ts";
+import { type BodyDefect, type Pairs, parseJson, type Wire } from "./wire.ts";
 
 export interface ReadBody {
   readonly fields: Pairs;
@@ -67,28 +67,19 @@ const LONGEST_RECORDED = 4_096;
 async function readJson(chunks: AsyncIterable<Uint8Array>, wire: Wire): Promise<Partial<ReadBody>> {
   const pieces: Uint8Array[] = [];
   for await (const chunk of chunks) pieces.push(chunk);
-  try {
-    const json: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
-    const fields = typeof json === "object" && json !== null ? Object.entries(json) : [];
-    const audio = wire.audioOf?.(json) ?? null;
-    return {
-      json,
-      fields: fields.map(([name, value]) => [name, JSON.stringify(value, shorten)] as const),
-      ...(audio === null ? {} : { file: await spoolInline(audio) }),
-    };
-  } catch {
-    return {};
-  }
+  const json = parseJson(Buffer.concat(pieces).toString("utf8"));
+  if (json === undefined) return {};
+  const fields = typeof json === "object" && json !== null ? Object.entries(json) : [];
+  const audio = wire.audioOf?.(json) ?? null;
+  return {
+    json,
+    fields: fields.map(([name, value]) => [name, JSON.stringify(value, shorten)] as const),
+    ...(audio === null ? {} : { file: await readRaw([Buffer.from(audio.base64, "base64")], audio.contentType) }),
+  };
 }
 
 function shorten(_name: string, value: unknown): unknown {
   return typeof value === "string" && value.length > LONGEST_RECORDED ? `… ${value.length} characters` : value;
-}
-
-async function spoolInline({ base64, contentType }: InlineAudio): Promise<ReceivedFile> {
-  const spool = createSpool();
-  await spool.write(Buffer.from(base64, "base64"));
-  return { fieldName: "", name: "", contentType, spooled: await spool.finish() };
 }
 
 async function readForm(
@@ -100,7 +91,10 @@ async function readForm(
   return boundary === null ? null : readMultipart(chunks, boundary, onField);
 }
 
-async function readRaw(chunks: AsyncIterable<Uint8Array>, contentType: string): Promise<ReceivedFile> {
+async function readRaw(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  contentType: string,
+): Promise<ReceivedFile> {
   const spool = createSpool();
   try {
     for await (const chunk of chunks) await spool.write(chunk);

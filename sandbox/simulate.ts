@@ -1,5 +1,6 @@
 // The text the sandbox "hears": measured facts and nothing else, never invented speech ("What is honest with no account").
 // Every wire format takes its words, segments and channels from here.
+import type { Alteration } from "./wire.ts";
 
 export interface SimulatedWord {
   readonly text: string;
@@ -19,18 +20,26 @@ export interface SimulatedChannel {
   readonly words: readonly SimulatedWord[];
 }
 
-export function simulateChannels(
-  durationSeconds: number,
-  channels: number,
-  isMultichannel: boolean,
-): SimulatedChannel[] {
-  if (!isMultichannel) return [simulateChannel(durationSeconds, layoutName(channels))];
+interface Sound {
+  readonly durationSeconds: number;
+  readonly channels: number;
+}
+type Hearing = Pick<Alteration, "isEmpty">;
+
+const SILENCE: SimulatedChannel = { text: "", words: [] };
+
+/** Each on its own, or all mixed into one. */
+export function simulateChannels(sound: Sound, hearing: Hearing, isSeparate: boolean): readonly SimulatedChannel[] {
+  if (!isSeparate) return [simulateMixed(sound, hearing)];
+  const { durationSeconds, channels } = sound;
   return Array.from({ length: channels }, (_, index) =>
-    simulateChannel(durationSeconds, `channel ${index + 1} of ${channels}`),
+    hearing.isEmpty ? SILENCE : simulateChannel(durationSeconds, `channel ${index + 1} of ${channels}`),
   );
 }
 
-export const silentChannel: SimulatedChannel = { text: "", words: [] };
+export function simulateMixed({ durationSeconds, channels }: Sound, { isEmpty }: Hearing): SimulatedChannel {
+  return isEmpty ? SILENCE : simulateChannel(durationSeconds, layoutName(channels));
+}
 
 function simulateChannel(durationSeconds: number, layout: string): SimulatedChannel {
   const text = `[simulated transcript, ${durationSeconds.toFixed(1)} s, ${layout}]`;
@@ -53,6 +62,14 @@ export function segmentsOf(channel: SimulatedChannel): SimulatedSegment[] {
     if (first === undefined || last === undefined) return [];
     return [{ text: words.map((word) => word.text).join(" "), start: first.start, end: last.end, speaker, words }];
   });
+}
+
+/** One for each speaker where they are told apart, else one for the channel. */
+export function partsOf(channel: SimulatedChannel, isDiarized: boolean): readonly SimulatedSegment[] {
+  const halves = segmentsOf(channel);
+  const [first, last] = [halves[0], halves.at(-1)];
+  if (isDiarized || first === undefined || last === undefined) return halves;
+  return [{ text: channel.text, start: first.start, end: last.end, speaker: 0, words: channel.words }];
 }
 
 /** A word as models report it beside its punctuated form. */

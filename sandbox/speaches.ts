@@ -1,7 +1,8 @@
 // speaches (faster-whisper behind FastAPI; openai-compatible-stt.md, column three).
 import { toSrt, toVtt } from "./captions.ts";
+import { invalidField } from "./fastapi-error.ts";
 import { isLanguageCode } from "./languages.ts";
-import { type SimulatedSegment, segmentsOf, silentChannel, simulateChannels } from "./simulate.ts";
+import { type SimulatedSegment, segmentsOf, simulateMixed } from "./simulate.ts";
 import { verboseSegment } from "./verbose-segment.ts";
 import { type Alteration, jsonAnswer, valueOf, valuesOf, type WireAnswer, type WireInput } from "./wire.ts";
 
@@ -33,8 +34,7 @@ export async function speachesAnswer(
   if (granularities.length > 0 && format !== "verbose_json") return speachesError(500);
   const facts = await input.measure();
   if (!facts.ok) return jsonAnswer(415, { detail: "Failed to decode audio." });
-  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
-  const channel = alteration.isEmpty ? silentChannel : heard;
+  const channel = simulateMixed(facts, alteration);
   const { drops } = alteration;
   const segments = drops.has("timestamps.segment") ? [] : segmentsOf(channel);
   const isDiarized = valueOf(fields, "diarization") === "true" && !drops.has("diarization");
@@ -69,9 +69,7 @@ const segmentBody = (segment: SimulatedSegment, id: number, isDiarized: boolean)
 function stream(segments: readonly SimulatedSegment[], format: string): WireAnswer {
   const lines = segments.map((segment, index) => {
     if (format === "text") return segment.text;
-    return JSON.stringify(
-      format === "verbose_json" ? { ...segmentBody(segment, index, false) } : { text: segment.text },
-    );
+    return JSON.stringify(format === "verbose_json" ? segmentBody(segment, index, false) : { text: segment.text });
   });
   return {
     status: 200,
@@ -79,6 +77,3 @@ function stream(segments: readonly SimulatedSegment[], format: string): WireAnsw
     body: lines.map((line) => `data: ${line}\n\n`),
   };
 }
-
-const invalidField = (name: string, message: string): WireAnswer =>
-  jsonAnswer(422, { detail: [{ type: "value_error", loc: ["body", name], msg: message }] });

@@ -1,5 +1,5 @@
 // vLLM's transcription server (openai-compatible-stt.md, column four).
-import { segmentsOf, silentChannel, type SimulatedChannel, simulateChannels } from "./simulate.ts";
+import { segmentsOf, type SimulatedChannel, simulateMixed } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf } from "./wire.ts";
 import { isLanguageCode } from "./languages.ts";
 import { verboseSegment } from "./verbose-segment.ts";
@@ -38,8 +38,7 @@ export async function vllmAnswer(
     return refusal(400, "verbose_json does not support streaming", "response_format");
   const facts = await input.measure();
   if (!facts.ok) return refusal(400, "Invalid or unsupported audio file.");
-  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
-  const channel = alteration.isEmpty ? silentChannel : heard;
+  const channel = simulateMixed(facts, alteration);
   if (isStream) return stream(channel, model);
   const seconds = alteration.duration ?? Math.ceil(facts.durationSeconds);
   // Even for `text` the answer is this object.

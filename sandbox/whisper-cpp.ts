@@ -1,14 +1,7 @@
 // whisper.cpp's server with `--inference-path /v1/audio/transcriptions --convert` (openai-compatible-stt.md, column two).
 import { toSrt, toVtt } from "./captions.ts";
 import { isLanguageCode, languageName } from "./languages.ts";
-import {
-  type SimulatedSegment,
-  type SimulatedWord,
-  milliseconds,
-  segmentsOf,
-  silentChannel,
-  simulateChannels,
-} from "./simulate.ts";
+import { type SimulatedSegment, type SimulatedWord, milliseconds, segmentsOf, simulateMixed } from "./simulate.ts";
 import { type Alteration, jsonAnswer, type WireAnswer, type WireInput, valueOf } from "./wire.ts";
 
 const TOKEN_LETTERS = 6;
@@ -28,8 +21,7 @@ export async function whisperCppAnswer(input: WireInput, alteration: Alteration)
   if (language !== "auto" && !isLanguageCode(language)) return whisperCppError(400);
   const facts = await input.measure();
   if (!facts.ok) return whisperCppError(400);
-  const [heard = silentChannel] = simulateChannels(facts.durationSeconds, facts.channels, false);
-  const channel = alteration.isEmpty ? silentChannel : heard;
+  const channel = simulateMixed(facts, alteration);
   const segments = alteration.drops.has("timestamps.segment") ? [] : segmentsOf(channel);
   const answer = (contentType: string, body: string): WireAnswer => ({
     status: 200,

@@ -117,6 +117,24 @@ export const jsonAnswer = (
   body: JSON.stringify(body),
 });
 
+/** As most JSON bodies name their model. */
+export function modelInBody(json: unknown): string {
+  const model = typeof json === "object" && json !== null && "model" in json ? json.model : "";
+  return typeof model === "string" ? model : "";
+}
+
+/** The id of what a path is about. */
+export const lastSegment = (path: string): string => decodeURIComponent(path.split("/").at(-1) ?? "");
+
+/** Undefined: it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 export const valuesOf = (pairs: Pairs, name: string): string[] =>
   pairs.filter(([key]) => key === name).map(([, value]) => value);
 export const valueOf = (pairs: Pairs, name: string): string | null => valuesOf(pairs, name).at(-1) ?? null;

@@ -2,7 +2,6 @@
 // loaded already, and the embedded engine has been started. What a file does to the environment is undone after it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { endIdleEngines, keepEngines } from "../test/harness/embedded-engines.ts";

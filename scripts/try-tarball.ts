@@ -1,6 +1,6 @@
 // Packs Patchbay, installs the tarball into an empty directory with an empty HOME, starts it twice (the second time after
 // kill -9) and transcribes the bundled sample by its own command line. What a user of the published package gets.
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,16 +9,20 @@ import { setTimeout as wait } from "node:timers/promises";
 
 const PORT = 18_437;
 const ORIGIN = `http://127.0.0.1:${PORT}`;
+/** Long, because what is tried is whether it starts and stops at all: other trials run beside it on a machine that may be busy. */
+const PATIENCE_SECONDS = 180;
 const root = join(import.meta.dirname, "..");
 const directory = mkdtempSync(join(tmpdir(), "patchbay-tarball-"));
-const env = { ...process.env, HOME: directory, PATCHBAY_CONFIG: "", PATCHBAY_API_KEY: "" };
+// What `npm ci` downloaded for the checkout is not downloaded again: a slow registry is not what is tried here.
+const cache = execFileSync("npm", ["config", "get", "cache"], { cwd: root, encoding: "utf8" }).trim();
+const env = { ...process.env, HOME: directory, npm_config_cache: cache, PATCHBAY_CONFIG: "", PATCHBAY_API_KEY: "" };
 
 try {
   run("npm", ["pack", "--pack-destination", directory], root);
   const tarball = readdirSync(directory).find((name) => name.endsWith(".tgz"));
   if (tarball === undefined) throw new Error("npm pack made no tarball");
   writeFileSync(join(directory, "package.json"), '{ "name": "empty", "private": true }\n');
-  run("npm", ["install", "--no-audit", "--no-fund", `./${tarball}`], directory);
+  run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball}`], directory);
 
   const imports = 'const { verifyWebhook } = await import("patchbay/webhooks"); if (!verifyWebhook) process.exit(1)';
   run(process.execPath, ["--input-type=module", "-e", imports], directory);
@@ -45,22 +49,22 @@ try {
 }
 
 function run(command: string, args: readonly string[], cwd: string): void {
-  const { status } = spawnSync(command, args, { cwd, env, stdio: ["ignore", "inherit", "inherit"], timeout: 120_000 });
+  const { status } = spawnSync(command, args, { cwd, env, stdio: ["ignore", "inherit", "inherit"], timeout: 300_000 });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
 }
 
 /** Until the gateway has let go of its data directory, which it does last. */
 async function gone(): Promise<void> {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (const waited = stopwatch(); waited() < PATIENCE_SECONDS; ) {
     if (!existsSync(join(directory, "data", "pglite.lock"))) return;
     await wait(100);
   }
-  throw new Error("the gateway outlived its launcher by 30 s");
+  throw new Error(`the gateway outlived its launcher by ${PATIENCE_SECONDS} s`);
 }
 
 /** The launcher itself, so that a signal reaches it and not a shell around it. */
 async function start(): Promise<ChildProcess> {
-  const started = performance.now();
+  const waited = stopwatch();
   const launcher = join(directory, "node_modules", "patchbay", "bin", "patchbay.js");
   const child = spawn(process.execPath, [launcher, "up", "--port", String(PORT)], {
     cwd: directory,
@@ -68,18 +72,24 @@ async function start(): Promise<ChildProcess> {
     stdio: ["ignore", "ignore", "inherit"],
     detached: true,
   });
-  for (let tries = 0; tries < 300; tries += 1) {
+  while (waited() < PATIENCE_SECONDS) {
     if (child.exitCode !== null) throw new Error(`the gateway ended with exit code ${child.exitCode}`);
     const ready = await fetch(`${ORIGIN}/readyz`).then(
       (response) => response.status === 200,
       () => false,
     );
     if (ready) {
-      console.log(`tarball: ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+      console.log(`tarball: ready after ${waited().toFixed(1)} s`);
       return child;
     }
     await wait(100);
   }
   child.kill("SIGKILL");
-  throw new Error("the gateway was not ready after 30 s");
+  throw new Error(`the gateway was not ready after ${PATIENCE_SECONDS} s`);
+}
+
+/** Seconds since it was made. */
+function stopwatch(): () => number {
+  const startedMs = performance.now();
+  return () => (performance.now() - startedMs) / 1000;
 }

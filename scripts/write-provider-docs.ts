@@ -5,6 +5,9 @@ import type { ChatModel } from "../src/providers/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
 import { providers } from "../src/providers/registry.ts";
 
+/** One, two and three. */
+const LIST = new Intl.ListFormat("en-GB");
+
 export function providersPage(): string {
   const speech = [...providers.values()].flatMap(({ kind, models }) =>
     Object.entries(models).map(([name, model]) => ({ name: `${kind}/${name}`, model })),
@@ -21,7 +24,7 @@ export function providersPage(): string {
     "- How it is proven in each answer: *shown* (visible in the answer), *echoed* (repeated by the provider), *sent* (only the request shows it).",
     "- Languages behind a mark are the condition: the language in force must be among them, and an unknown language is not.",
     "",
-    `What ${keeping.map(({ kind }) => kind).join(" and ")} keep of a recording is deleted there once its answer is stored, or it failed, was`,
+    `What ${LIST.format(keeping.map(({ kind }) => kind))} keep of a recording is deleted there once its answer is stored, or it failed, was`,
     "cancelled or given up; a deletion that fails is tried again for two days; what then remains is logged as an error and stays in the list",
     "`GET /workspace/{tenant_id}/provider-deletions?status=failed` (for the operator also `GET /admin/v1/provider-deletions`).",
     "",

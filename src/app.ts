@@ -15,6 +15,7 @@ import type { RequestLog } from "./requests/log.ts";
 import type { RollUp } from "./requests/roll-up.ts";
 import type { JobServices } from "./jobs/services.ts";
 import { every } from "./lib/every.ts";
+import { createOwed } from "./lib/owed.ts";
 import { openAccounts, SWEEP_MS } from "./open-accounts.ts";
 import { keepCheckpoints } from "./open-admin.ts";
 import { openIoOver, openRemoteAudio, sandboxLevers, sandboxUrl, setUpServices } from "./open-io.ts";
@@ -29,6 +30,7 @@ import { createCircuits } from "./providers/health.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
+import { vacuumPurged } from "./storage/vacuum.ts";
 import type { OtlpSettings } from "./telemetry/otlp.ts";
 
 export interface AppOptions {
@@ -67,7 +69,7 @@ export interface App {
   /** Resolves when what chats have used so far is on record. */
   settled(): Promise<void>;
   readonly requestLog: Pick<RequestLog, "flush" | "sweep">;
-  readonly usage: Pick<RollUp, "roll" | "purge">;
+  readonly usage: Pick<RollUp, "roll">;
   /** From now on `/readyz` is 503 and replies close their connection; new work is refused once nobody listens any more. */
   startDraining(): void;
   /** Stops everything but the database, which was handed in. Jobs have `graceMs` to finish the calls they have in flight. */
@@ -91,7 +93,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
   const metrics = openTelemetry({ ...options, outbound, circuits, directory: () => remembered.directory() });
-  const accounts = openAccounts(options, nowMs, metrics);
+  const vacuum = createOwed(() => vacuumPurged(database));
+  const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
   const remembered = await openRemembered({ ...options, leases }, nowMs);
 
@@ -125,7 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     now,
   };
   const gateway = options.wrapGateway?.(plain) ?? plain;
-  const durable = await openJobs({ ...options, gateway, spool, outbound, nowMs, metrics });
+  const durable = await openJobs({ ...options, gateway, outbound, nowMs, metrics, vacuum });
   const checkpoints = keepCheckpoints({ database, seal, objects: durable.jobs.objects, logger, now });
   const { read: readCheckpoint } = checkpoints;
   const parts = {
@@ -152,7 +155,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const close = async (graceMs: number): Promise<void> => {
     drain();
-    await Promise.all([remembered.stopRefreshing(), accounts.stopSweep(), checkpoints.stop()]);
+    await Promise.all([remembered.stopRefreshing(), accounts.stopSweeps(), checkpoints.stop()]);
     await Promise.all([server.close(), admin?.close()]);
     await remembered.close();
     await durable.close(graceMs);

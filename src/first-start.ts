@@ -1,7 +1,7 @@
 // The first start without a configuration file (contract 10): an app key for the owner, an operator key, and a self-check
 // that sends the bundled sample through the sandbox over the public API, so that nothing is spent.
 import { openAsBlob } from "node:fs";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { access, chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { generateKey, hashKey, visibleParts } from "./auth/key-format.ts";
@@ -96,14 +96,19 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   return { ...files, created };
 }
 
-/** Transcribes the bundled sample with a test key; answers what came back, in a line. */
-export async function selfCheck(address: string, first: FirstStart): Promise<string> {
-  if (first.created === null) return "";
+/** Transcribes the bundled sample with a test key; answers what came back, in a line. One that fails ends no gateway. */
+export function selfCheck(address: string, samplePath: string, key: string): Promise<string> {
+  return transcribeSample(address, samplePath, key).catch(
+    (error: unknown) => `FAILED: ${error instanceof Error ? error.message : "no answer"}`,
+  );
+}
+
+async function transcribeSample(address: string, samplePath: string, key: string): Promise<string> {
   const form = new FormData();
-  form.set("file", await openAsBlob(first.samplePath, { type: "audio/mpeg" }), "dialogue.mp3");
+  form.set("file", await openAsBlob(samplePath, { type: "audio/mpeg" }), "dialogue.mp3");
   const response = await fetch(`${address}/v1/transcription`, {
     method: "POST",
-    headers: { authorization: `Bearer ${first.created.selfCheckKey}` },
+    headers: { authorization: `Bearer ${key}` },
     body: form,
     signal: AbortSignal.timeout(30_000),
   });
@@ -119,8 +124,8 @@ async function writeSecret(path: string, secret: string): Promise<void> {
   await chmod(path, 0o600);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return readFile(path).then(
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
     () => true,
     () => false,
   );

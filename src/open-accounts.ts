@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { every } from "./lib/every.ts";
+import type { Owed } from "./lib/owed.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createLedger } from "./metering/ledger.ts";
 import type { Telemetry } from "./open-telemetry.ts";
@@ -23,10 +24,11 @@ interface AccountsOptions {
   readonly database: Database;
   readonly seal: Seal;
   readonly logger: Logger;
+  readonly vacuum: Pick<Owed, "owe">;
 }
 
 export function openAccounts(
-  { configuration, database, seal, logger }: AccountsOptions,
+  { configuration, database, seal, logger, vacuum }: AccountsOptions,
   nowMs: () => number,
   metrics: Pick<Telemetry, "recorded">,
 ) {
@@ -52,11 +54,14 @@ export function openAccounts(
           onError: (error) => logger.error({ task: "clear quotas", err: error }, "could not clear unused quotas away"),
         }),
   );
-  const sweep = every(SWEEP_MS, logger, "sweep", async () => {
-    await idempotency.sweep();
-    await ledger.sweepReservations();
-    await leases.sweep();
-  });
+  // Apart: one that keeps failing holds up none of the others.
+  const sweeps = [
+    every(SWEEP_MS, logger, "sweep idempotency slots", async () => {
+      if ((await idempotency.sweep()).purged > 0) vacuum.owe();
+    }),
+    every(SWEEP_MS, logger, "sweep reservations", async () => void (await ledger.sweepReservations())),
+    every(SWEEP_MS, logger, "sweep leases", async () => void (await leases.sweep())),
+  ];
   return {
     ledger,
     leases,
@@ -64,8 +69,8 @@ export function openAccounts(
     quotas,
     requestLog,
     rollUp,
-    stopSweep: async (): Promise<void> => {
-      await Promise.all([sweep.stop(), rollUp.stop()]);
+    stopSweeps: async (): Promise<void> => {
+      await Promise.all([...sweeps, rollUp].map((each) => each.stop()));
     },
     close: async (): Promise<void> => {
       // What cannot be written now is counted as spent when the leases lapse.

@@ -73,7 +73,7 @@ export interface AdminListenerParts {
   readonly publicUrl: () => string;
   readonly logger: Logger;
   readonly draining: () => boolean;
-  readonly now: () => number;
+  readonly nowMs: () => number;
   readonly watch: Edge["watch"];
 }
 

@@ -47,10 +47,10 @@ export function openIoOver(
 }
 
 /** Where the sandbox speaks a kind's wire format; of compatible servers each dialect has its own place. */
-export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknown): string | null {
+export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknown): string {
   if (kind === "openai-compatible")
     return sandbox.compatibleUrl(DIALECTS.find((known) => known === dialect) ?? "openai");
-  const urls: { readonly [K in ProviderKind]?: string } = {
+  const urls: { readonly [K in Exclude<ProviderKind, "openai-compatible">]: string } = {
     sandbox: sandbox.origin,
     assemblyai: sandbox.assemblyaiUrl,
     deepgram: sandbox.deepgramUrl,
@@ -60,7 +60,7 @@ export function sandboxUrl(sandbox: Sandbox, kind: ProviderKind, dialect: unknow
     "google-speech": sandbox.googleSpeechUrl,
     openai: sandbox.openaiUrl,
   };
-  return urls[kind] ?? null;
+  return urls[kind];
 }
 
 /** The sandbox calls a compatible server's wire format something else. */
@@ -89,7 +89,7 @@ function leverOf({ wire, model, times, fault }: FaultRule): unknown {
 }
 
 export function openRemoteAudio(
-  { configuration, database, logger }: Pick<OpenOptions, "configuration" | "database" | "logger">,
+  { configuration, database, logger }: Omit<OpenOptions, "seal">,
   outbound: Outbound,
   spool: Spool,
 ): RemoteAudio {
@@ -107,7 +107,7 @@ export function openRemoteAudio(
 }
 
 export function setUpServices(
-  { configuration, database, seal }: Pick<OpenOptions, "configuration" | "database" | "seal">,
+  { configuration, database, seal }: Omit<OpenOptions, "logger">,
   outbound: Outbound,
   { refresh }: Pick<Remembered, "refresh">,
 ): SetUpServices {

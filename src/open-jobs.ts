@@ -2,22 +2,22 @@
 // sweeps.
 import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
-import type { Spool } from "./audio/spool.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
-import { LOOK_FOR_LAPSED_MS, offerLapsed, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
+import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
 import { createAppTurns } from "./jobs/transact-for.ts";
 import { startWorker } from "./jobs/worker.ts";
 import { every } from "./lib/every.ts";
+import type { Owed } from "./lib/owed.ts";
 import { createResultTokens } from "./objects/result-token.ts";
 import { objectStoreSettings, openObjectStore } from "./objects/store.ts";
+import { SWEEP_MS } from "./open-accounts.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import { webhookPolicy } from "./outbound/target-policy.ts";
 import { createQueue, type Queue } from "./queue/queue.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
-import { vacuumPurged } from "./storage/vacuum.ts";
 import { startDeliveries } from "./webhooks/deliver.ts";
 import { deliverOnTerminal } from "./webhooks/on-terminal.ts";
 import { webhookQueues } from "./webhooks/queues.ts";
@@ -32,10 +32,11 @@ export interface OpenJobsOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly gateway: GatewayServices;
-  readonly spool: Spool;
   readonly outbound: Outbound;
   readonly nowMs: () => number;
   readonly metrics: Pick<Metrics, "webhookAttempted">;
+  /** Of what was purged; answers under idempotency keys are purged elsewhere. */
+  readonly vacuum: Owed;
   /** Whether this process works on jobs and delivers their events, or only takes them; it works unless told otherwise. */
   readonly works?: boolean;
 }
@@ -51,13 +52,14 @@ export interface OpenedJobs {
   close(graceMs: number): Promise<void>;
 }
 
-const SWEEP_MS = 10_000;
 const ORPHAN_SWEEP_MS = 3_600_000;
 /** What has expired is gone from every file within 15 min (contract 5). */
 const VACUUM_MS = 300_000;
+/** So often the embedded engine, which has nobody else to do it, takes back the room of all that was forgotten. */
+const TIDY_MS = 86_400_000;
 
 export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
-  const { configuration, database, seal, pepper, logger, gateway, spool } = options;
+  const { configuration, database, seal, pepper, logger, gateway, vacuum } = options;
   const { limits } = configuration;
   const works = options.works ?? true;
   const queue = createQueue({
@@ -73,7 +75,6 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     seal,
     objects,
     queue,
-    spool,
     tokens: createResultTokens({ secret: pepper }),
     appTurns: createAppTurns(),
     onTerminal: (tx, event) => deliverOnTerminal({ queue }, tx, event),
@@ -87,18 +88,14 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     : null;
   const webhooks = webhookServices(options, queue);
   if (works) startDeliveries(webhooks, queue);
-  // Whether the process before purged something, nobody knows.
-  let isPurged = true;
   const sweeps = [
     every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
-    every(SWEEP_MS, logger, "sweep jobs", async () => {
-      if ((await sweepJobs(jobs)) > 0) isPurged = true;
+    every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
+    every(SWEEP_MS, logger, "purge jobs", async () => {
+      if ((await purgeJobs(jobs)) > 0) vacuum.owe();
     }),
-    every(VACUUM_MS, logger, "vacuum what was purged", async () => {
-      if (!isPurged) return;
-      isPurged = false;
-      await vacuumPurged(database);
-    }),
+    every(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.settle()),
+    every(TIDY_MS, logger, "owe a vacuum", async () => vacuum.owe()),
     every(SWEEP_MS, logger, "sweep webhooks", () => sweepWebhooks(webhooks)),
     every(ORPHAN_SWEEP_MS, logger, "remove orphaned objects", () => removeOrphans(jobs)),
   ];

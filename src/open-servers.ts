@@ -72,7 +72,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     publicUrl: () => configuration.server.publicUrl,
     logger,
     draining: isDraining,
-    now: nowMs,
+    nowMs,
     watch: metrics,
   };
   let isClosing = false;

@@ -1,6 +1,7 @@
 // The part of the composition root that watches: what is counted and traced, and where the figures that nobody counts are looked up.
 import type { Logger } from "pino";
 import { packageVersion } from "./cli/package-root.ts";
+import { accountKey, partsOfKey } from "./directory/account-key.ts";
 import type { Directory } from "./directory/snapshot.ts";
 import type { ExchangeWatch } from "./http/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
@@ -63,11 +64,9 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
 function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory): readonly Sample[] {
   const resting = new Map<string, { readonly labels: readonly string[]; value: number }>();
   for (const { key, isHealthy } of circuits.report()) {
-    // `<scope>/<connection>/<model>`; only a model has slashes of its own.
-    const [scope = "", connection = "", ...rest] = key.split("/");
-    const kind = directory.account(`${scope}/${connection}`)?.kind;
+    const { scope, connection, model } = partsOfKey(key);
+    const kind = directory.account(accountKey(scope, connection))?.kind;
     if (kind === undefined) continue;
-    const model = rest.join("/");
     const sample = resting.get(`${kind}/${model}`) ?? { labels: [kind, model], value: 0 };
     if (!isHealthy) sample.value = 1;
     resting.set(`${kind}/${model}`, sample);

@@ -6,7 +6,7 @@ import { EXIT } from "./cli/exit-codes.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { formatFault } from "./config/fault.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
-import { findFile, type LoadOptions, loadConfiguration } from "./config/load-configuration.ts";
+import { type LoadOptions, loadConfiguration } from "./config/load-configuration.ts";
 import { applyConfiguration } from "./directory/apply-configuration.ts";
 import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
@@ -57,7 +57,7 @@ export async function prepare(
   refuse: (configuration: Configuration) => string | null = () => null,
 ): Promise<Prepared | number> {
   const started = performance.now();
-  // Nor does what is said to people, when nobody can hear it.
+  // Who listened may have gone; nothing ends because nobody is told.
   process.stderr.on("error", () => undefined);
   const say = (text: string) => process.stderr.write(`${text}\n`);
   const unsafe = unsafeEnvironment(process.env);
@@ -108,7 +108,7 @@ export async function prepare(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
   await sealUnderDataKeys(database, seal);
-  await applyConfiguration({ database, seal, pepper }, configuration, { revokeMissingKeys: file !== null });
+  await applyConfiguration({ database, seal, pepper }, configuration, { isFile: file !== null });
   const log = logDestination(1);
   const logger = createLogger(log);
   const clock = await followDatabaseClock(database, logger);
@@ -118,8 +118,7 @@ export async function prepare(
   };
   const otlp = otlpSettings(process.env);
   if (otlp !== null) step(`traces       to ${new URL(otlp.endpoint).host}`);
-  const path = findFile(source);
-  const ownFile = path === null ? null : { path, load: () => loadConfiguration(source) };
+  const ownFile = file === null ? null : { path: file, load: () => loadConfiguration(source) };
   return {
     configuration,
     file,

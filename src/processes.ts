@@ -11,7 +11,7 @@ export const PROCESS_NUMBER = "PATCHBAY_PROCESS_NUMBER";
 
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** One that served for so long and died is replaced at once. */
+/** One that served for so long before it died is replaced after the shortest pause. */
 const STEADY_MS = 60_000;
 
 export interface Processes {
@@ -40,7 +40,9 @@ async function supervise(count: number): Promise<number> {
   const first = start(1, running);
   // The first brings schema and set-up up to date; what is wrong with either is said once.
   if (!(await first.listening)) return first.exitCode;
-  const keepers = Array.from({ length: count }, (_, index) =>
+  // The signal was passed on to those that ran: who is started after it would never be told.
+  const wanted = stopping.signal.aborted ? 1 : count;
+  const keepers = Array.from({ length: wanted }, (_, index) =>
     keep(index === 0 ? first : start(index + 1, running), running, stopping.signal),
   );
   await Promise.all(keepers);
@@ -67,7 +69,12 @@ function start(number: number, running: Map<number, Worker>): Started {
   const listens = new Promise<boolean>((resolve) => {
     worker.once("listening", () => resolve(true));
   });
-  return { number, listening: Promise.race([listens, exitCode.then(() => false)]), exitCode, sinceMs: Date.now() };
+  return {
+    number,
+    listening: Promise.race([listens, exitCode.then(() => false)]),
+    exitCode,
+    sinceMs: performance.now(),
+  };
 }
 
 /** Replaces a gateway each time it dies, the later the sooner it died, until it is asked to stop. */
@@ -76,7 +83,8 @@ async function keep(first: Started, running: Map<number, Worker>, stopping: Abor
   for (let started = first; ; started = start(first.number, running)) {
     const code = await started.exitCode;
     if (stopping.aborted) return;
-    pauseMs = Date.now() - started.sinceMs > STEADY_MS ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    pauseMs =
+      performance.now() - started.sinceMs > STEADY_MS ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     process.stderr.write(
       `process ${first.number} ended with exit code ${code}; another is started in ${pauseMs / 1000} s\n`,
     );

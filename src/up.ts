@@ -74,23 +74,18 @@ function ownAdmin({ host, port }: { readonly host: string; readonly port: number
 
 /** A new installation shows its key once, and that it works: the sample through the sandbox, over its own public API. */
 async function announce(say: (text: string) => void, first: FirstStart, address: string): Promise<void> {
-  if (first.created !== null) {
-    const checked = await selfCheck(address, first);
+  const { created, keyFile, operatorKeyFile, samplePath } = first;
+  if (created !== null) {
+    const checked = await selfCheck(address, samplePath, created.selfCheckKey);
     say(
       `\nSelf-check: the bundled sample through the sandbox, so nothing was spent and nothing recognised:\n  ${checked}`,
     );
-    say(`\nYour API key, shown this once (the command line finds it in ${first.keyFile}):\n  ${first.created.appKey}`);
-    say(`The operator's key is in ${first.operatorKeyFile}.`);
-    say("\nTry it:");
-    say(
-      `  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${first.created.appKey}" -F file=@${first.samplePath}`,
-    );
-  } else {
-    say("\nTry it:");
-    say(
-      `  curl -s ${address}/v1/transcription -H "Authorization: Bearer $(cat ${first.keyFile})" -F file=@${first.samplePath}`,
-    );
+    say(`\nYour API key, shown this once (the command line finds it in ${keyFile}):\n  ${created.appKey}`);
+    say(`The operator's key is in ${operatorKeyFile}.`);
   }
+  const key = created?.appKey ?? `$(cat ${keyFile})`;
+  say("\nTry it:");
+  say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${key}" -F file=@${samplePath}`);
   say(`  ${IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay"} transcribe --sample${urlFlag(address)}`);
   say(
     `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,

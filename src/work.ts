@@ -18,6 +18,7 @@ export async function work(options: WorkerOptions): Promise<number> {
   if (!(await listenForWatchers(app, prepared, options.adminPort))) {
     await app.close();
     await database.close();
+    await endLog();
     return EXIT.config;
   }
   const signal = await stopSignal();

@@ -1,7 +1,8 @@
 // Routing settings and quota of apps and keys between the API and storage (contract 2, 4), and whether the routes they name exist.
 import type { AppView } from "../contract/apps.ts";
-import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
+import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
+import { PLATFORM } from "../directory/snapshot.ts";
 import { storedSettings } from "../directory/stored.ts";
 import type { Transacting } from "../storage/database.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
@@ -71,19 +72,17 @@ export async function refuseUnknownRoutes(
     const rows = await tx
       .selectFrom("routes")
       .select("id")
-      .where("scope", "in", ["platform", workspaceId])
+      .where("scope", "in", [PLATFORM, workspaceId])
       .where("id", "in", [...new Set(named.map(({ route }) => route))])
       .execute();
     const known = new Set(rows.map(({ id }) => id));
     for (const { param, route } of named)
       if (!known.has(route)) issues.push({ param, message: `\`${param}\`: there is no route \`${route}\`.` });
   }
-  const [first] = issues;
-  if (first === undefined) return;
-  throw new GatewayError("INVALID_REQUEST", { message: first.message, param: first.param, details: { issues } });
+  if (issues.length > 0) throw invalidRequests(issues);
 }
 
-function twice(labels: readonly string[]): { param: string; message: string }[] {
+function twice(labels: readonly string[]): Issue[] {
   return labels.flatMap((label, at) =>
     labels.indexOf(label) === at
       ? []

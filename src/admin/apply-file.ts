@@ -41,6 +41,7 @@ export async function applyFile(
     });
   }
   const changes = await applyAndCompare(services, loaded.configuration, { dryRun });
-  await services.refreshDirectory();
+  // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
+  if (!dryRun) await services.refreshDirectory().catch(() => undefined);
   return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes] };
 }

@@ -1,7 +1,7 @@
 // Reads and replaces a workspace's allowlist for `audio.url` (spec 4.5; contract 6). Who may is judged before.
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
-import { GatewayError } from "../contract/errors.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
+import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { hostNameFault } from "../lib/host-name.ts";
 import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
@@ -38,7 +38,7 @@ export async function replaceDomains(
 /** Lower case, each once, in the order given; or all faults at once. */
 function judged(domains: readonly string[], maxDomains: number): readonly string[] {
   const spelled = domains.map((domain) => domain.toLowerCase());
-  const issues = spelled.flatMap((domain, at) => {
+  const issues = spelled.flatMap((domain, at): Issue[] => {
     const fault = hostNameFault(domain);
     return fault === null ? [] : [{ param: `domains[${at}]`, message: `domains[${at}] ${fault}.` }];
   });
@@ -48,14 +48,8 @@ function judged(domains: readonly string[], maxDomains: number): readonly string
       param: "domains",
       message: `domains holds ${distinct.length} names; at most ${maxDomains} are kept.`,
     });
-  const [first] = issues;
-  if (first === undefined) return distinct;
-  throw new GatewayError("INVALID_REQUEST", {
-    message:
-      issues.length === 1 ? first.message : `${first.message} (and ${issues.length - 1} more, see details.issues)`,
-    param: first.param,
-    details: { max_audio_url_domains: maxDomains, issues: issues.slice(0, 50) },
-  });
+  if (issues.length === 0) return distinct;
+  throw invalidRequests(issues, { max_audio_url_domains: maxDomains });
 }
 
 function view(stored: Awaited<ReturnType<typeof readAudioUrlDomains>>, maxDomains: number): AudioUrlDomainsView {

@@ -2,6 +2,7 @@
 // database. What is rewritten or cut off behind one is found even when all hashes in the database were made to fit.
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { onePiece } from "../lib/whole-body.ts";
 import { type ChainHead, readHeads } from "../storage/audit-chain.ts";
 import type { Database } from "../storage/database.ts";
 import type { Seal } from "../storage/seal.ts";
@@ -61,7 +62,7 @@ export async function writeCheckpoint(services: CheckpointServices): Promise<boo
   const bytes = Buffer.from(`${JSON.stringify({ body, signature })}\n`);
   const name = now().toISOString().replaceAll(/[:.]/g, "-");
   for (const key of [`audit/checkpoints/${name}_${randomUUID()}`, LATEST])
-    await store.put(key, once(bytes), bytes.length);
+    await store.put(key, onePiece(bytes), bytes.length);
   return true;
 }
 
@@ -109,8 +110,4 @@ function hasGrown(heads: readonly ChainHead[], before: readonly ChainHead[]): bo
     );
   const known = new Map(before.map((head) => [head.chain, head.seq]));
   return heads.some((head) => head.seq !== known.get(head.chain));
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

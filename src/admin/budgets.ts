@@ -3,14 +3,16 @@
 import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../contract/budgets.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange } from "./audit-change.ts";
 import { findApp, holdApp, type OfApp } from "./apps.ts";
-import { badReference, noSuch, refuseManagedByFile, shownManager } from "./managed.ts";
+import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import { noSuch } from "./refusals.ts";
 import type { AdminServices } from "./services.ts";
 
 type BudgetRow = Selectable<Tables["budgets"]>;
@@ -79,9 +81,13 @@ export async function putBudget(
       .onConflict((conflict) => conflict.column("id").doUpdateSet(limits))
       .returningAll()
       .executeTakeFirstOrThrow();
-    if (before === undefined || JSON.stringify(audited(before)) !== JSON.stringify(audited(after))) {
+    if (before === undefined || JSON.stringify(shownLimits(before)) !== JSON.stringify(shownLimits(after))) {
       const action = before === undefined ? "budget.created" : "budget.changed";
-      await auditChange(tx, { workspaceId, actor, action, object: after.id, before: before ?? null, after }, audited);
+      await auditChange(
+        tx,
+        { workspaceId, actor, action, object: after.id, before: before ?? null, after },
+        shownLimits,
+      );
     }
     return { view: await one(tx, workspaceId, after), isNew: before === undefined };
   });
@@ -102,7 +108,7 @@ export async function deleteBudget(
     await auditChange(
       tx,
       { workspaceId, actor, action: "budget.deleted", object: before.id, before, after: null },
-      audited,
+      shownLimits,
     );
     return before.id;
   });
@@ -119,13 +125,13 @@ function ofApp(tx: Transacting, workspaceId: WorkspaceId, appId: string) {
 
 function limitsOf({ limit_usd: usd, limit_audio_seconds, limit_tokens, soft_limit }: GivenLimits) {
   if (usd === null && limit_audio_seconds === null && limit_tokens === null)
-    throw badReference(
+    throw invalidRequest(
       "limit_usd",
       "A budget needs at least one of `limit_usd`, `limit_audio_seconds` and `limit_tokens`.",
     );
   const limit_nano_usd = usd === null ? null : parseUsd(usd);
   if (usd !== null && limit_nano_usd === null)
-    throw badReference("limit_usd", "`limit_usd` is no amount that can be counted.");
+    throw invalidRequest("limit_usd", "`limit_usd` is no amount that can be counted.");
   return { limit_nano_usd, limit_audio_seconds, limit_tokens, soft_limit };
 }
 
@@ -152,11 +158,7 @@ async function views(
         object: "budget" as const,
         id: row.id,
         app_id: appId,
-        period: row.period,
-        limit_usd: row.limit_nano_usd === null ? null : formatUsd(row.limit_nano_usd),
-        limit_audio_seconds: row.limit_audio_seconds === null ? null : Number(row.limit_audio_seconds),
-        limit_tokens: row.limit_tokens === null ? null : Number(row.limit_tokens),
-        soft_limit: row.soft_limit === null ? null : Number(row.soft_limit),
+        ...shownLimits(row),
         managed_by: shownManager(row.managed_by),
         usage: {
           spent_usd: formatUsd(state.spentNanoUsd),
@@ -172,12 +174,13 @@ async function views(
   });
 }
 
-function audited(row: BudgetRow) {
+/** Of the object that is shown and of its audit row alike. */
+function shownLimits(row: BudgetRow) {
   return {
     period: row.period,
     limit_usd: row.limit_nano_usd === null ? null : formatUsd(row.limit_nano_usd),
-    limit_audio_seconds: row.limit_audio_seconds,
+    limit_audio_seconds: row.limit_audio_seconds === null ? null : Number(row.limit_audio_seconds),
     limit_tokens: row.limit_tokens === null ? null : Number(row.limit_tokens),
-    soft_limit: row.soft_limit,
+    soft_limit: row.soft_limit === null ? null : Number(row.soft_limit),
   };
 }

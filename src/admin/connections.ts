@@ -1,6 +1,7 @@
 // Provider accounts as the operator and a workspace's administrators connect and change them (contract 2, 10): judged as the file's
 // are, an own address vetted before it is kept, the credential sealed and never shown again.
 import type { ConnectionView } from "../contract/connections.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { ParsedConnection } from "../contract/set-up/connection.ts";
 import { openCredential } from "../directory/connection-credential.ts";
 import { keepConnection } from "../directory/keep-connection.ts";
@@ -12,13 +13,15 @@ import type { Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import { connectionFacts, viewConnection } from "./connection-view.ts";
 import { judgeConnection, storedRouteFaults } from "./judge-set-up.ts";
-import { badReference, noSuch, refuseManagedByFile, taken } from "./managed.ts";
+import { refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import { inUse, noSuch, taken } from "./refusals.ts";
 import type { Page, PageRequest } from "./services.ts";
 import {
   auditSetUp,
   changeSetUp,
-  inUse,
+  type ConnectionLike,
+  connectionLike,
   readAs,
   readSetUp,
   routesOnConnection,
@@ -78,7 +81,7 @@ export async function replaceConnection(
     const wanted = judgeConnection(body, kept);
     // Whoever may change the address could otherwise have a credential sent there that was shown to nobody.
     if (wanted.apiKey !== null && !bringsCredential(body) && isElsewhere(before, wanted))
-      throw badReference("api_key", "api_key: send the credential again, for it would go to another address.");
+      throw invalidRequest("api_key", "api_key: send the credential again, for it would go to another address.");
     await refuseStranded(tx, change, wanted);
     return keep(services, tx, change, { before, wanted, action: "connection.changed" });
   });
@@ -101,10 +104,11 @@ export async function removeConnection(services: SetUpServices, change: Connecti
   await changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
     allowMatch(change.precondition, viewConnection(before));
-    const [route] = await routesOnConnection(tx, scope, id);
     // Behind a workspace's own account the platform's of its id steps in.
-    const isReplaced = scope !== PLATFORM && (await readConnection(tx, { scope: PLATFORM, id })) !== null;
-    if (route !== undefined && !isReplaced) throw inUse("connection", nameRoute(change, route));
+    const successor = scope === PLATFORM ? null : await readConnection(tx, { scope: PLATFORM, id });
+    const [route] = await routesOnConnection(tx, scope, id);
+    if (route !== undefined && successor === null) throw inUse("connection", nameRoute(change, route));
+    if (successor !== null) await refuseStranded(tx, change, connectionLike(successor));
     await deleteConnection(tx, { scope, id });
     await auditSetUp(tx, change, {
       action: "connection.deleted",
@@ -155,13 +159,13 @@ async function refuseAddress(
 ): Promise<void> {
   if (scope === PLATFORM || baseUrl === null) return;
   const refusal = await refusedAddress(baseUrl);
-  if (refusal !== null) throw badReference("base_url", `base_url: ${refusal}`);
+  if (refusal !== null) throw invalidRequest("base_url", `base_url: ${refusal}`);
 }
 
 /** Published routes must be able to go on with it. */
-async function refuseStranded(tx: Transacting, actor: SetUpActor, wanted: ParsedConnection): Promise<void> {
-  for (const route of await routesOnConnection(tx, actor.scope, wanted.id)) {
-    const setUp = await readSetUp(tx, route.scope, { onlyPublished: true, connection: wanted });
+async function refuseStranded(tx: Transacting, actor: SetUpActor, connection: ConnectionLike): Promise<void> {
+  for (const route of await routesOnConnection(tx, actor.scope, connection.id)) {
+    const setUp = await readSetUp(tx, route.scope, { onlyPublished: true, connection });
     const [fault] = storedRouteFaults(route.definition, setUp);
     if (fault !== undefined) throw inUse("connection", `${nameRoute(actor, route)}, where ${fault.message}`);
   }

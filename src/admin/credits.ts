@@ -1,5 +1,6 @@
 // A workspace's credits (spec 2.5; contract 9): what its plan includes, what the operator granted beside it, and what is left.
 import { newId, type WorkspaceId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { CreditsView } from "../contract/plans.ts";
 import { windowStart, resetsAt } from "../metering/budget.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
@@ -10,7 +11,7 @@ import { lockDirectory } from "../storage/directory-state.ts";
 import { putPlanBudgets, readGranted } from "../storage/plan-budgets.ts";
 import type { OfWorkspace } from "./apps.ts";
 import { DATABASE_NOW } from "./key-view.ts";
-import { badReference, noSuch } from "./managed.ts";
+import { noSuch } from "./refusals.ts";
 import type { AdminServices } from "./services.ts";
 
 export interface Grant {
@@ -26,7 +27,7 @@ export async function grantCredits(
 ): Promise<CreditsView> {
   const isTakenBack = amount.startsWith("-");
   const size = parseUsd(isTakenBack ? amount.slice(1) : amount);
-  if (size === null || size === 0n) throw badReference("amount_usd", "`amount_usd` must be an amount other than 0.");
+  if (size === null || size === 0n) throw invalidRequest("amount_usd", "`amount_usd` must be an amount other than 0.");
   return database.inWorkspace(workspaceId, async (tx) => {
     await lockDirectory(tx);
     const workspace = await tx

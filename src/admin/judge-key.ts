@@ -1,12 +1,12 @@
 // What is asked of a key beyond its schema (contract 2): an app that exists, routing only where there is an app, an end to come.
 import { GatewayError } from "../contract/errors.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Transacting } from "../storage/database.ts";
 import type { GivenSettings } from "./app-settings.ts";
 import { holdApp } from "./apps.ts";
 import { type KeyRow, stateOf } from "./key-view.ts";
-import { badReference } from "./managed.ts";
 
 export interface GivenKey extends GivenSettings {
   readonly name: string | null;
@@ -26,7 +26,7 @@ export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: stri
     return (await holdApp(tx, workspaceId, app)).id;
   } catch (error) {
     if (error instanceof GatewayError && error.code === "NOT_FOUND")
-      throw badReference("app", "`app` names no app of this workspace.");
+      throw invalidRequest("app", "`app` names no app of this workspace.");
     throw error;
   }
 }
@@ -34,17 +34,17 @@ export async function appOf(tx: Transacting, workspaceId: WorkspaceId, app: stri
 /** A key without an app administers, and does nothing else. */
 export function refuseMisfit({ app, role, mode, route, audio_input_override, purposes }: NewKey): void {
   if (app !== null) return;
-  if (role !== "admin") throw badReference("role", "A key that belongs to no app must have the role `admin`.");
-  if (mode !== "live") throw badReference("mode", "Only a key of an app can be a test key.");
-  if (route !== null) throw badReference("route", "Only a key of an app has a route.");
+  if (role !== "admin") throw invalidRequest("role", "A key that belongs to no app must have the role `admin`.");
+  if (mode !== "live") throw invalidRequest("mode", "Only a key of an app can be a test key.");
+  if (route !== null) throw invalidRequest("route", "Only a key of an app has a route.");
   if (audio_input_override !== null)
-    throw badReference("audio_input_override", "Only a key of an app has a route for audio.");
-  if (purposes.length > 0) throw badReference("purposes", "Only a key of an app has purposes.");
+    throw invalidRequest("audio_input_override", "Only a key of an app has a route for audio.");
+  if (purposes.length > 0) throw invalidRequest("purposes", "Only a key of an app has purposes.");
 }
 
 export function refusePast({ expires_at, now }: KeyRow): void {
   if (expires_at !== null && expires_at <= now)
-    throw badReference("expires_at", "`expires_at` has passed already. Revoke a key to end it now.");
+    throw invalidRequest("expires_at", "`expires_at` has passed already. Revoke a key to end it now.");
 }
 
 export function refuseEnded(row: KeyRow): void {

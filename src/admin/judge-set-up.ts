@@ -4,14 +4,12 @@ import type { z } from "zod";
 import { checkConnection } from "../config/check-connection.ts";
 import { checkRoute, type SetUpScope } from "../config/check-route.ts";
 import { type FaultPath, formatPath } from "../config/fault.ts";
-import type { Entry } from "../config/raw-data.ts";
 import { type SchemaFault, schemaFaults } from "../config/schema-faults.ts";
-import { GatewayError } from "../contract/errors.ts";
-import type { ParsedConnection } from "../contract/set-up/connection.ts";
-import { connectionSection } from "../contract/set-up/connection.ts";
+import type { GatewayError } from "../contract/errors.ts";
+import { invalidRequests } from "../contract/invalid-request.ts";
+import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
 import { type ParsedRoute, routeSection } from "../contract/set-up/route.ts";
 
-const MAX_ISSUES = 50;
 const HERE: FaultPath = [];
 
 /** `credential`: the one that is kept where the body brings none. */
@@ -43,23 +41,16 @@ export function parse<S extends z.ZodType>(schema: S, body: object): z.output<S>
   throw refusal(schemaFaults(schema, body, parsed.error.issues, (path) => path.at(-1) !== "api_key"));
 }
 
-export type { Entry, SetUpScope };
-
 function refuse(faults: readonly SchemaFault[]): void {
   if (faults.length > 0) throw refusal(faults);
 }
 
 function refusal(faults: readonly SchemaFault[]): GatewayError {
-  const issues = faults.slice(0, MAX_ISSUES).map(({ path, message, suggestion }) => {
-    const param = path.length === 0 ? null : formatPath(path);
-    const hint = suggestion === undefined ? "" : ` (did you mean \`${suggestion}\`?)`;
-    return { param, message: `${param === null ? "" : `${param}: `}${message}${hint}` };
-  });
-  const [first] = issues;
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more, see details.issues)` : "";
-  return new GatewayError("INVALID_REQUEST", {
-    message: `${first?.message ?? "The object is malformed."}${more}`,
-    param: first?.param ?? undefined,
-    details: { issues },
-  });
+  return invalidRequests(
+    faults.map(({ path, message, suggestion }) => {
+      const param = path.length === 0 ? null : formatPath(path);
+      const hint = suggestion === undefined ? "" : ` (did you mean \`${suggestion}\`?)`;
+      return { param, message: `${param === null ? "" : `${param}: `}${message}${hint}` };
+    }),
+  );
 }

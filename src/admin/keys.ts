@@ -1,7 +1,7 @@
 // API keys of a workspace (contract 2, 10; reliability 6): made and shown once, set up anew, rotated with overlap, revoked. A change
 // is one transaction with its audit row, heard by every process.
 import { sql } from "kysely";
-import { generateKey, hashKey, type KeyKind, visibleParts } from "../auth/key-format.ts";
+import { generateKey, hashKey, KEY_PREFIXES, type KeyKind, visibleParts } from "../auth/key-format.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { announceChange } from "../storage/announce.ts";
@@ -12,8 +12,9 @@ import { refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
 import type { OfWorkspace } from "./apps.ts";
 import { appOf, type GivenKey, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
 import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
-import { noSuch, refuseManagedByFile } from "./managed.ts";
+import { refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import { noSuch } from "./refusals.ts";
 import type { AdminServices } from "./services.ts";
 
 export interface KeyServices extends AdminServices {
@@ -192,7 +193,7 @@ function ofId(tx: Transacting, workspaceId: WorkspaceId, key: string) {
 
 function kindOf({ prefix, app_id }: KeyRow): KeyKind {
   if (app_id === null) return "admin";
-  return prefix === "svc_test_" ? "test" : "live";
+  return prefix === KEY_PREFIXES.test ? "test" : "live";
 }
 
 async function record(

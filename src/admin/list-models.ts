@@ -1,11 +1,12 @@
 // The live list of models that routes of a workspace can name (spec 1.10; contract 6): by its connections and its plan.
+import type { BillingClass } from "../contract/billing-class.ts";
 import { FEATURES } from "../contract/features.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
 import { type AccountModel, knownKinds, modelsOf } from "../directory/models-of.ts";
 import type { Adapters, Directory, VisibleAccount } from "../directory/snapshot.ts";
-import { type BillingClass, billingClassOf } from "../gateway/quote.ts";
+import { billingClassOf } from "../gateway/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
 import type { PriceBook } from "../metering/price.ts";
 import type { Database } from "../storage/database.ts";

@@ -2,6 +2,8 @@
 import { type Selectable, sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DELETION_STATUSES, ProviderDeletionView } from "../contract/provider-deletions.ts";
+import { partsOfKey } from "../directory/account-key.ts";
+import { PLATFORM } from "../directory/snapshot.ts";
 import { pageOf } from "../lib/page.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
@@ -34,15 +36,15 @@ export async function listProviderDeletions(
 type Row = Selectable<Tables["provider_deletions"]> & { readonly provider_id: string };
 
 function view(row: Row): ProviderDeletionView {
-  const [owner = "", ...connection] = row.account.split("/");
+  const { scope, connection } = partsOfKey(row.account);
   return {
     object: "provider_deletion",
     id: row.id,
     workspace_id: row.workspace_id,
     app_id: row.app_id,
     subject_id: row.subject,
-    connection: connection.join("/"),
-    owner: owner === "platform" ? "platform" : "workspace",
+    connection,
+    owner: scope === PLATFORM ? "platform" : "workspace",
     provider: row.provider,
     provider_id: row.provider_id,
     simulated: row.test_mode,

@@ -13,19 +13,3 @@ export function refuseManagedByFile(row: { readonly managed_by: string }): void 
     message: "The configuration file owns this object, so it is read-only here. Change it in the file.",
   });
 }
-
-export function noSuch(what: string): GatewayError {
-  return new GatewayError("NOT_FOUND", { message: `There is no such ${what}.` });
-}
-
-/** A name in a request that leads nowhere. */
-export function badReference(param: string, message: string): GatewayError {
-  return new GatewayError("INVALID_REQUEST", { message, param, details: { issues: [{ param, message }] } });
-}
-
-export function taken(what: string): GatewayError {
-  return new GatewayError("CONFLICT", {
-    message: `The name is taken by another ${what}. Choose another one.`,
-    details: { reason: "exists" },
-  });
-}

@@ -3,6 +3,7 @@
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { PlanView } from "../contract/plans.ts";
 import { pageOf } from "../lib/page.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
@@ -12,8 +13,9 @@ import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange, type Change } from "./audit-change.ts";
-import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
+import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import { noSuch, taken } from "./refusals.ts";
 import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
 
 type PlanRow = Selectable<Tables["plans"]>;
@@ -33,6 +35,7 @@ export async function createPlan(
 ): Promise<PlanView> {
   const facts = factsOf(given);
   return operatorsSight(database).transaction(async (tx) => {
+    await lockDirectory(tx);
     const row = await tx
       .insertInto("plans")
       .values({ id: plan, ...facts, managed_by: "api" })
@@ -120,7 +123,7 @@ async function lock(tx: Transacting, plan: string): Promise<PlanRow> {
 
 function factsOf({ monthly_chat_tokens, credits_usd }: GivenPlan) {
   const credits_nano_usd = parseUsd(credits_usd);
-  if (credits_nano_usd === null) throw badReference("credits_usd", "`credits_usd` is no amount that can be counted.");
+  if (credits_nano_usd === null) throw invalidRequest("credits_usd", "`credits_usd` is no amount that can be counted.");
   return { monthly_chat_tokens, credits_nano_usd };
 }
 

@@ -2,7 +2,8 @@
 // published, rolled back; each with its audit row, none of them ever changed in place.
 import type { Kysely } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
-import type { RouteVersionView, RouteView } from "../contract/routes.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
+import type { RouteView } from "../contract/routes.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { pageOf } from "../lib/page.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -10,21 +11,20 @@ import {
   addRouteVersion,
   deleteRoute,
   listRoutes,
-  listRouteVersions,
   publishRouteVersion,
   readRoute,
   readRouteVersion,
 } from "../storage/routes.ts";
 import type { RouteRow, RouteVersionRow, Tables } from "../storage/tables.ts";
 import { judgeRoute, judgeStoredRoute } from "./judge-set-up.ts";
-import { badReference, noSuch, refuseManagedByFile, taken } from "./managed.ts";
+import { refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
-import { viewRoute, viewVersion } from "./route-view.ts";
+import { inUse, noSuch, taken } from "./refusals.ts";
+import { viewRoute } from "./route-view.ts";
 import type { Page, PageRequest } from "./services.ts";
 import {
   auditSetUp,
   changeSetUp,
-  inUse,
   isRouteNamed,
   readAs,
   readSetUp,
@@ -136,34 +136,6 @@ export async function removeRoute(services: SetUpServices, change: RouteChange):
   });
 }
 
-export async function listVersionViews(
-  services: SetUpServices,
-  { scope, id, limit, after }: Whose & PageRequest,
-): Promise<Page<RouteVersionView>> {
-  const before = after === null ? null : Number(after);
-  const [route, rows] = await readAs(services, { scope }, async (db) => [
-    await find(db, { scope, id }),
-    await listRouteVersions(db, { scope, id }, { before, limit: limit + 1 }),
-  ]);
-  const { page, nextCursor } = pageOf(
-    rows.map((row) => ({ ...row, id: String(row.version) })),
-    limit,
-  );
-  return { data: page.map((row) => viewVersion(row, route.version)), end: nextCursor };
-}
-
-export async function describeVersion(
-  services: SetUpServices,
-  { version, ...whose }: Whose & { readonly version: number },
-): Promise<RouteVersionView> {
-  const [route, row] = await readAs(services, whose, async (db) => [
-    await find(db, whose),
-    await readRouteVersion(db, whose, version),
-  ]);
-  if (row === null) throw noSuch("version");
-  return viewVersion(row, route.version);
-}
-
 async function draft(tx: Transacting, change: SetUpActor & Whose, definition: object, action: string) {
   const { actor, id } = change;
   const version = await addRouteVersion(tx, change, { definition, managedBy: "api", actorKeyId: actor });
@@ -184,7 +156,7 @@ async function publish(
   { version, action, isFit }: Publication,
 ): Promise<RouteView> {
   const row = await readRouteVersion(tx, change, version);
-  if (row === null || !isFit(row)) throw badReference("version", `version: the route has no such version to go to.`);
+  if (row === null || !isFit(row)) throw invalidRequest("version", `version: the route has no such version to go to.`);
   const setUp = await readSetUp(tx, change.scope, { onlyPublished: true });
   judgeStoredRoute(row.definition, including(setUp, change.id));
   if (before.version !== version) {
@@ -217,7 +189,7 @@ async function refuseOtherScope(tx: Transacting, { scope, id }: Whose): Promise<
     : others.where("scope", "=", PLATFORM)
   ).executeTakeFirst();
   if (other === undefined) return;
-  throw badReference(
+  throw invalidRequest(
     "id",
     scope === PLATFORM
       ? `id: a workspace has a route \`${id}\` already; choose another id.`

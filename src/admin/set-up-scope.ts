@@ -3,7 +3,6 @@
 import { sql } from "kysely";
 import type { Entry } from "../config/raw-data.ts";
 import type { SetUpScope } from "../config/check-route.ts";
-import { GatewayError } from "../contract/errors.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { type DirectoryScope, PLATFORM } from "../directory/snapshot.ts";
 import { announceChange } from "../storage/announce.ts";
@@ -13,9 +12,9 @@ import { lockDirectory } from "../storage/directory-state.ts";
 import type { Seal } from "../storage/seal.ts";
 import { asWorkspaceOrSystem, changeAsWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
-import { noSuch } from "./managed.ts";
+import { noSuch } from "./refusals.ts";
 
-/** Whose the platform's objects are. */
+/** For the edge, which does not import the directory. */
 export const PLATFORM_SCOPE = PLATFORM;
 
 export interface SetUpServices {
@@ -104,7 +103,7 @@ export interface ConnectionLike {
   readonly models: unknown;
 }
 
-function connectionLike({ id, kind, settings }: ConnectionRow): ConnectionLike {
+export function connectionLike({ id, kind, settings }: ConnectionRow): ConnectionLike {
   const models = typeof settings === "object" && settings !== null && "models" in settings ? settings.models : {};
   return { id, kind, models };
 }
@@ -149,13 +148,6 @@ export async function isRouteNamed(tx: Transacting, scope: DirectoryScope, id: s
 
 function namesRoute(id: string, purposes: string) {
   return sql`(settings ->> 'route' = ${id} or settings ->> 'audioInputOverride' = ${id} or settings @> ${purposes}::jsonb)`;
-}
-
-export function inUse(what: string, by: string): GatewayError {
-  return new GatewayError("CONFLICT", {
-    message: `The ${what} is in use: ${by}. Change that first.`,
-    details: { reason: "in_use" },
-  });
 }
 
 function workspaceOf(scope: DirectoryScope): WorkspaceId | null {

@@ -2,6 +2,7 @@
 import type { Selectable } from "kysely";
 import { GatewayError } from "../contract/errors.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { pageOf } from "../lib/page.ts";
 import { announceChange } from "../storage/announce.ts";
@@ -11,8 +12,9 @@ import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange, type Change } from "./audit-change.ts";
-import { badReference, noSuch, refuseManagedByFile, shownManager, taken } from "./managed.ts";
+import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
+import { noSuch, taken } from "./refusals.ts";
 import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
 
 type WorkspaceRow = Selectable<Tables["workspaces"]>;
@@ -131,7 +133,8 @@ async function lock(tx: Transacting, workspaceId: WorkspaceId): Promise<Workspac
 }
 
 async function putPlan(tx: Transacting, workspaceId: WorkspaceId, plan: string | null): Promise<void> {
-  if (!(await putPlanBudgets(tx, workspaceId, plan))) throw badReference("plan", "`plan` names no plan that there is.");
+  if (!(await putPlanBudgets(tx, workspaceId, plan)))
+    throw invalidRequest("plan", "`plan` names no plan that there is.");
 }
 
 async function audit(

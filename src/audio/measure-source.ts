@@ -1,6 +1,6 @@
 // Content to reader to verdict, synchronously; runs inside the worker of measure.ts, and in place where that takes no time (errors 415
 // and 422 of contract.md section 1).
-import { type AudioFormat, SNIFF_BYTES, sniffAudio } from "./media-types.ts";
+import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { ByteReader } from "./readers/byte-reader.ts";
 import { BeyondHead, readHead } from "./readers/head-reader.ts";
 import { InvalidAudio, type Reading } from "./readers/invalid-audio.ts";
@@ -9,6 +9,7 @@ import { readMpegAudio } from "./readers/mpeg-audio.ts";
 import { readProgramStream } from "./readers/program-stream.ts";
 import { readWav } from "./readers/wav.ts";
 import { readWebm } from "./readers/webm.ts";
+import { SNIFF_BYTES, sniffAudio } from "./sniff-audio.ts";
 
 export type Measurement =
   | {

@@ -3,9 +3,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
-import { SNIFF_BYTES } from "./media-types.ts";
 import { type Measurement, measureInPlace } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
+import { SNIFF_BYTES } from "./sniff-audio.ts";
 
 export type { Measurement } from "./measure-source.ts";
 

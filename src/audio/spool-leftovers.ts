@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { errorCode } from "../lib/error-code.ts";
 
 const NAME = /^audio-([0-9a-f]{8})-([0-9]{1,10})-[0-9a-f]{32}\.spool$/;
 /** No request lives so long; also ends the files of process ids that were given out again. */
@@ -35,7 +36,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return errorCode(error) === "EPERM";
   }
 }
 

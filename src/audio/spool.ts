@@ -45,13 +45,12 @@ export async function openSpool(options: {
   readonly directory: string;
   /** Of one upload. */
   readonly memoryLimitBytes?: number;
-  readonly sharedMemoryBytes?: number;
 }): Promise<Spool> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   await removeLeftovers(options.directory);
   const pool = createBlockPool({
     largestBytes: options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES,
-    sharedBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES,
+    sharedBytes: SHARED_MEMORY_BYTES,
   });
   const holders = new Set<() => Promise<void>>();
   let bytesInFlight = 0;

@@ -14,17 +14,26 @@ export interface KeyUse {
 export function createKeyUse(database: Pick<Database, "db">): KeyUse {
   const { db } = batches(database);
   let used = new Set<KeyId>();
+  const write = async (keys: readonly KeyId[]): Promise<void> => {
+    // In order, and none that another process has just written: processes do not wait for each other.
+    await sql`update api_keys set last_used_at = patchbay_now() where id in (
+      select id from api_keys where id = any(${keys}::text[])
+        and (last_used_at is null or last_used_at < patchbay_now() - interval '20 seconds')
+      order by id for update skip locked)`.execute(db);
+  };
   return {
     note: (key) => void used.add(key),
     flush: async () => {
       if (used.size === 0) return;
-      const keys = [...used];
+      const noted = used;
       used = new Set();
-      // In order, and none that another process has just written: processes do not wait for each other.
-      await sql`update api_keys set last_used_at = patchbay_now() where id in (
-        select id from api_keys where id = any(${keys}::text[])
-          and (last_used_at is null or last_used_at < patchbay_now() - interval '20 seconds')
-        order by id for update skip locked)`.execute(db);
+      try {
+        await write([...noted]);
+      } catch (error) {
+        // Told the next time.
+        for (const key of noted) used.add(key);
+        throw error;
+      }
     },
   };
 }

@@ -36,7 +36,6 @@ export interface KeyInfo {
   readonly last4: string;
   readonly name: string;
   readonly role: Role;
-  readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly quota: Quota;

@@ -3,7 +3,7 @@
 import { hash as digest } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { KeyId } from "../contract/ids.ts";
-import { checkFormat, hashKey } from "./key-format.ts";
+import { checkFormat, hashKey, KEY_PREFIXES } from "./key-format.ts";
 import type { Principal } from "./principal.ts";
 
 /** A revoked key works at most this long on a process that had just seen it (contract 2: within 5 s). */
@@ -52,7 +52,7 @@ export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
     }
     remembered.delete(cacheKey);
     const before = changes;
-    const principal = await services.findKey(hashKey(services.pepper, secret), secret.startsWith("svc_test_"));
+    const principal = await services.findKey(hashKey(services.pepper, secret), secret.startsWith(KEY_PREFIXES.test));
     if (principal === null) throw unauthenticated();
     services.onUsed?.(principal.key.id);
     // What was read before a change that was announced meanwhile is good for this request only.
@@ -83,8 +83,5 @@ function hasExpired(principal: Principal, nowMs: number): boolean {
 
 /** No key, malformed, unknown, revoked and expired answer alike. */
 function unauthenticated(): GatewayError {
-  return new GatewayError("UNAUTHENTICATED", {
-    message: "Send a valid API key as Authorization: Bearer <key>.",
-    headers: { "www-authenticate": "Bearer" },
-  });
+  return new GatewayError("UNAUTHENTICATED", { message: "Send a valid API key as Authorization: Bearer <key>." });
 }

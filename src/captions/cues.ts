@@ -9,7 +9,7 @@ export interface Cue {
   readonly start: number;
   readonly end: number;
   readonly speaker: string | null;
-  /** One or two lines (more only when a single word is longer than a line). */
+  /** One or two; a word longer than a line has one to itself. */
   readonly lines: readonly string[];
 }
 
@@ -25,7 +25,8 @@ interface Piece {
 }
 
 export const LINE_CHARACTERS = 42;
-const CUE_CHARACTERS = LINE_CHARACTERS * 2;
+const CUE_LINES = 2;
+const CUE_CHARACTERS = LINE_CHARACTERS * CUE_LINES;
 const CUE_SECONDS = 7;
 const MIN_CUE_SECONDS = 0.8;
 /** A pause this long starts a new cue even in the middle of a sentence. */
@@ -87,27 +88,32 @@ function breakable(run: string): readonly { readonly text: string; readonly gap:
 /** What one voice says before it pauses, is answered or fills a cue; those of voices that talk at once lie beside each other. */
 interface OpenCue {
   readonly pieces: Piece[];
+  readonly lines: string[];
   /** When another voice began to speak in the gap after the last piece. */
   answeredAt: number;
 }
 
-function* group(pieces: readonly Piece[]): Steps<readonly (readonly Piece[])[]> {
-  const groups: (readonly Piece[])[] = [];
+function* group(pieces: readonly Piece[]): Steps<readonly OpenCue[]> {
+  const groups: OpenCue[] = [];
   const open = new Map<string, OpenCue>();
   for (const [index, piece] of pieces.entries()) {
     if (index % AT_A_TIME === AT_A_TIME - 1) yield;
     const voice = JSON.stringify([piece.channel, piece.speaker]);
     let cue = open.get(voice);
-    if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue.pieces, piece)) {
-      cue = { pieces: [], answeredAt: Infinity };
+    let line = cue === undefined ? null : lineWith(cue.lines, piece);
+    if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue, piece, line)) {
+      cue = { pieces: [], lines: [], answeredAt: Infinity };
+      line = null;
       open.set(voice, cue);
-      groups.push(cue.pieces);
+      groups.push(cue);
     }
     cue.pieces.push(piece);
+    if (line === null) cue.lines.push(piece.text);
+    else cue.lines[cue.lines.length - 1] = line;
     cue.answeredAt = Infinity;
     for (const [other, heard] of open) if (other !== voice) answer(heard, piece);
   }
-  return groups.toSorted((one, other) => (one[0]?.start ?? 0) - (other[0]?.start ?? 0));
+  return groups.toSorted((one, other) => startOf(one) - startOf(other));
 }
 
 /** By the middle of what was said: turns that follow each other overlap a little at their edges. */
@@ -116,37 +122,40 @@ function answer(heard: OpenCue, piece: Piece): void {
   if (middle >= (heard.pieces.at(-1)?.end ?? 0)) heard.answeredAt = Math.min(heard.answeredAt, middle);
 }
 
-function breaksBefore(current: readonly Piece[], next: Piece): boolean {
-  const first = current[0];
-  const last = current.at(-1);
+/** The last line with the piece on it; null: it needs a line of its own. */
+function lineWith(lines: readonly string[], { text, gap }: Piece): string | null {
+  const last = lines.at(-1) ?? "";
+  const longer = `${last}${gap ?? gapBetween(last, text)}${text}`;
+  return longer.length <= LINE_CHARACTERS ? longer : null;
+}
+
+/** `line`: what `lineWith` says of it. */
+function breaksBefore({ pieces, lines }: OpenCue, next: Piece, line: string | null): boolean {
+  const first = pieces[0];
+  const last = pieces.at(-1);
   if (first === undefined || last === undefined) return false;
-  const characters = current.reduce((sum, piece) => sum + piece.text.length + 1, 0) + next.text.length;
+  const characters = pieces.reduce((sum, piece) => sum + piece.text.length + 1, 0) + next.text.length;
   return (
     characters > CUE_CHARACTERS ||
+    (line === null && lines.length === CUE_LINES) ||
     next.end - first.start > CUE_SECONDS ||
     next.start - last.end > PAUSE_SECONDS ||
     (SENTENCE_END.test(last.text) && characters > LINE_CHARACTERS)
   );
 }
 
-function toCue(pieces: readonly Piece[], next: readonly Piece[] | undefined, durationSeconds: number): Cue {
-  const start = pieces[0]?.start ?? 0;
+function toCue(cue: OpenCue, next: OpenCue | undefined, durationSeconds: number): Cue {
+  const { pieces, lines } = cue;
+  const start = startOf(cue);
   const spoken = Math.max(...pieces.map((piece) => piece.end), start);
   // A flash of text cannot be read: lengthen it, but not over the next cue nor past the audio.
-  const room = Math.min(next?.[0]?.start ?? durationSeconds, durationSeconds);
+  const room = Math.min(next === undefined ? durationSeconds : startOf(next), durationSeconds);
   const end = Math.max(spoken, Math.min(start + MIN_CUE_SECONDS, room));
-  return { start, end, speaker: pieces[0]?.speaker ?? null, lines: wrap(pieces) };
+  return { start, end, speaker: pieces[0]?.speaker ?? null, lines };
 }
 
-function wrap(pieces: readonly Piece[]): readonly string[] {
-  const lines: string[] = [];
-  for (const { text, gap } of pieces) {
-    const last = lines.at(-1);
-    const longer = last === undefined ? "" : `${last}${gap ?? gapBetween(last, text)}${text}`;
-    if (last !== undefined && longer.length <= LINE_CHARACTERS) lines[lines.length - 1] = longer;
-    else lines.push(text);
-  }
-  return lines;
+function startOf({ pieces }: OpenCue): number {
+  return pieces[0]?.start ?? 0;
 }
 
 function singleLine(text: string): string {

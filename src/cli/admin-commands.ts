@@ -1,18 +1,18 @@
 // `patchbay keys|usage …`: what a workspace's administrators and the operator ask a running gateway (contract 2, 9, 10).
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { ROLES } from "../contract/set-up/app.ts";
 import { SCOPES } from "../contract/scopes.ts";
 import { USAGE_GROUPS } from "../contract/usage.ts";
 import {
-  adminKeyOption,
+  administered,
   examples,
   jsonOption,
   limitOption,
   outputOption,
+  parseSeconds,
   repeatable,
   type Run,
   urlOption,
-  workspaceOption,
   yesOption,
 } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
@@ -121,23 +121,9 @@ export function addKeys(program: Command, run: Run): void {
     );
 }
 
-/** Of a workspace, by its administrator. */
-export function administered(command: Command): Command {
-  return command
-    .addOption(workspaceOption())
-    .addOption(jsonOption())
-    .addOption(urlOption())
-    .addOption(adminKeyOption());
-}
-
 function adminOrAppKeyOption(): Option {
   return new Option(
     "--api-key <key>",
     "Key of the app, or of an administrator (PATCHBAY_API_KEY; default: a saved one).",
   );
-}
-
-function parseSeconds(text: string): number {
-  if (!/^\d{1,7}$/u.test(text)) throw new InvalidArgumentError("It must be a whole number of seconds.");
-  return Number(text);
 }

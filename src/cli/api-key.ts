@@ -11,11 +11,13 @@ export const CLI_KEY_FILE = "cli-key";
 /** For what only administrators may do. */
 export const OPERATOR_KEY_FILE = "operator-key";
 
+/** `dataDir`: where the saved key is looked for, if not where the configuration that is found from here keeps its data. */
 export function findApiKey(
   option: string | undefined,
   url: URL,
   terminal: Terminal,
   file: typeof CLI_KEY_FILE | typeof OPERATOR_KEY_FILE = CLI_KEY_FILE,
+  dataDir?: string,
 ): string {
   const given = option ?? terminal.env["PATCHBAY_API_KEY"];
   if (given !== undefined && given !== "") {
@@ -24,12 +26,12 @@ export function findApiKey(
       hints: ["check --api-key or PATCHBAY_API_KEY"],
     });
   }
-  const path = join(dataDirectory(terminal), file);
+  const path = join(dataDir ?? dataDirectory(terminal), file);
   const hints = [
     "give one: --api-key KEY, PATCHBAY_API_KEY",
     `or start a gateway here, which saves one: patchbay up (looked for ${path})`,
   ];
-  // The saved key opens the gateway of this machine; it is nobody else's business.
+  // The saved key opens the gateway of this machine; it is nobody else's business. Literally: some resolvers ask DNS for `x.localhost`.
   if (!["127.0.0.1", "localhost", "[::1]"].includes(url.hostname))
     throw new CliError(EXIT.auth, `There is no API key for ${url.origin}.`, { hints: hints.slice(0, 1) });
   const saved = readIfThere(path)?.trim();

@@ -6,6 +6,7 @@ import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { EXIT } from "./exit-codes.ts";
 import { packageRoot } from "./package-root.ts";
+import { unreadable } from "./read-argument.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
 export type AudioArgument =
@@ -36,8 +37,7 @@ export async function findAudio(
 
 async function fileAt(path: string): Promise<AudioArgument> {
   const found = await stat(path).catch((error: unknown) => {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    throw new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
+    throw unreadable(path, error);
   });
   if (!found.isFile()) throw new CliError(EXIT.usage, `${path} is not a file.`);
   return { kind: "file", path, sizeBytes: found.size, name: basename(path), dispose: () => Promise.resolve() };

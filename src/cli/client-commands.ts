@@ -9,6 +9,7 @@ import {
   outputOption,
   type Run,
   urlOption,
+  workspaceOption,
 } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { listen, type ListenOptions } from "./listen.ts";
@@ -85,7 +86,7 @@ export function addListen(program: Command, run: Run): void {
       ),
     )
     .addOption(new Option("--forward-to <url>", "The receiver.").makeOptionMandatory())
-    .addOption(new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own."))
+    .addOption(workspaceOption())
     .addOption(new Option("--json", "Print each delivery as a line of JSON."))
     .addOption(urlOption())
     .addOption(adminKeyOption())

@@ -1,5 +1,5 @@
 // What the command line's parts share: where a command's outcome goes, and options that several have.
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "./gateway-url.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -58,6 +58,20 @@ export function workspaceOption(): Option {
   return new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own.");
 }
 
+/** What an app asks a gateway. */
+export function connected(command: Command): Command {
+  return command.addOption(jsonOption()).addOption(urlOption()).addOption(apiKeyOption());
+}
+
+/** What a workspace's administrator, or the operator in its place, asks one. */
+export function administered(command: Command): Command {
+  return command
+    .addOption(workspaceOption())
+    .addOption(jsonOption())
+    .addOption(urlOption())
+    .addOption(adminKeyOption());
+}
+
 /** Each time it is given adds one. */
 export function repeatable(flags: string, description: string, choices?: readonly string[]): Option {
   const option = new Option(flags, `${description} Repeatable.`);
@@ -73,6 +87,11 @@ export function repeatable(flags: string, description: string, choices?: readonl
 
 export function limitOption(description = "How many at most; 20 unless given."): Option {
   return new Option("--limit <n>", description).argParser(parseLimit);
+}
+
+export function parseSeconds(text: string): number {
+  if (!/^\d{1,10}$/u.test(text)) throw new InvalidArgumentError("It must be a whole number of seconds.");
+  return Number(text);
 }
 
 export function examples(...lines: readonly string[]): string {

@@ -48,7 +48,7 @@ export function addCompletion(program: Command, run: Run): void {
     .action((shell: Shell) => write(run.terminal.stdout, SCRIPTS[shell](commandTable(program))));
 }
 
-export function commandTable(command: Command, path = ""): readonly CompletedCommand[] {
+function commandTable(command: Command, path = ""): readonly CompletedCommand[] {
   const help = command.createHelp();
   const below = help.visibleCommands(command);
   const choices = command.registeredArguments[0]?.argChoices ?? [];

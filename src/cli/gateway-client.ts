@@ -1,6 +1,7 @@
 // One request to a gateway: sent again under the same Idempotency-Key while the gateway says that this is worth it (contract 1, 3).
 import { setTimeout as wait } from "node:timers/promises";
 import type { EndpointMethod } from "../contract/endpoint.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
@@ -65,7 +66,7 @@ async function send(request: GatewayRequest): Promise<Outcome> {
 
 function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: unknown): Outcome {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const code = errorCode(cause) ?? "";
   const nobodyThere = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
   const origin = new URL(url).origin;
   const reason = code !== "" ? code : cause instanceof Error ? cause.message : "no reason given";

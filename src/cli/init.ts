@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { errorCode } from "../lib/error-code.ts";
 import { examples, jsonOption, type Run } from "./command-kit.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CONFIGURATION, CONFIGURATION_NAME, VARIABLES, VARIABLES_NAME } from "./init-files.ts";
@@ -44,7 +45,7 @@ async function init(directory: string, options: InitOptions, terminal: Terminal)
   } catch (error) {
     // Both or none: what was written a moment ago is nobody's yet.
     await Promise.all(written.map((path) => rm(path, { force: true })));
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    const code = errorCode(error) ?? "unknown reason";
     if (code === "EEXIST") throw inTheWay([files[written.length]?.path ?? at]);
     throw new CliError(EXIT.usage, `${at} cannot be written to (${code}).`, {
       hints: code === "ENOENT" ? [`make the directory first: mkdir -p ${directory}`] : [],

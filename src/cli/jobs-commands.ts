@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import { EXPORT_FORMATS, JOB_STATUSES } from "../contract/jobs.ts";
 import { sendingOptions } from "./client-commands.ts";
-import { apiKeyOption, examples, jsonOption, limitOption, outputOption, type Run, urlOption } from "./command-kit.ts";
+import { connected, examples, jsonOption, limitOption, outputOption, type Run } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import {
   cancelJob,
@@ -86,8 +86,4 @@ function withResult(command: Command): Command {
 
 function one(command: Command): Command {
   return connected(command.argument("<id>", "The job's id."));
-}
-
-function connected(command: Command): Command {
-  return command.addOption(jsonOption()).addOption(urlOption()).addOption(apiKeyOption());
 }

@@ -1,6 +1,7 @@
 // `patchbay listen --forward-to URL`: reads a workspace's events from the gateway and hands each, signed as it came, to a
 // receiver that the gateway itself could not reach (contract 6). A line for each delivery on stdout, the rest on stderr.
 import { setTimeout as wait } from "node:timers/promises";
+import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { openSession, ownWorkspace } from "./gateway-session.ts";
@@ -15,7 +16,7 @@ export interface ListenOptions {
   readonly apiKey?: string;
 }
 
-/** As long as the gateway waits for a receiver. */
+/** As long as a gateway waits for a receiver unless it is told otherwise. */
 const RECEIVER_TIMEOUT_MS = 15_000;
 const RECONNECT_MS = 1_000;
 const MAX_REMEMBERED = 10_000;
@@ -123,7 +124,7 @@ async function forward(data: Readonly<Record<string, unknown>>, { receiver, sign
   } catch (error) {
     signal.throwIfAborted();
     const cause = error instanceof Error ? (error.cause ?? error) : error;
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
+    const code = errorCode(cause);
     return ended(null, code ?? (cause instanceof Error ? cause.name : "unknown"));
   }
 }

@@ -5,7 +5,8 @@ import { printJson, table } from "./print.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
 const PAGE = 100;
-const USUAL_LINES = 20;
+/** Where no `--limit` is given. */
+export const USUAL_LINES = 20;
 
 export interface ListOptions {
   readonly limit?: number;

@@ -14,6 +14,20 @@ export function packageRoot(): string {
 }
 
 export function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
-  return z.object({ version: z.string() }).parse(manifest).version;
+  return manifest().version;
 }
+
+/** The oldest runtime that this version runs on, as `major.minor`. */
+export function neededNode(): string {
+  return manifest().engines.node.slice(">=".length);
+}
+
+function manifest() {
+  const content: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+  return manifestSchema.parse(content);
+}
+
+const manifestSchema = z.object({
+  version: z.string(),
+  engines: z.object({ node: z.string().regex(/^>=\d+\.\d+$/u) }),
+});

@@ -1,6 +1,7 @@
 // How results are written: a table or rows for people, exactly one JSON document for programs, a file all or nothing.
 import { rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
@@ -51,10 +52,7 @@ async function writeResult(path: string, text: string, terminal: Terminal): Prom
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    throw new CliError(
-      EXIT.usage,
-      `${path} cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown reason"}).`,
-    );
+    throw new CliError(EXIT.usage, `${path} cannot be written (${errorCode(error) ?? "unknown reason"}).`);
   }
   await say(terminal, `wrote ${path}`);
 }

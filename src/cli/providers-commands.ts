@@ -2,8 +2,7 @@
 import { type Command, Option } from "commander";
 import { CAPABILITIES } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../contract/provider-kinds.ts";
-import { administered } from "./admin-commands.ts";
-import { adminKeyOption, adminUrlOption, examples, jsonOption, type Run } from "./command-kit.ts";
+import { adminKeyOption, administered, adminUrlOption, examples, jsonOption, type Run } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
 

@@ -1,7 +1,7 @@
 // `patchbay purposes …`: its commands, their options, and their help (contract 4).
 import { type Command, Option } from "commander";
 import { PROFILES } from "../contract/features.ts";
-import { apiKeyOption, examples, jsonOption, type Run, urlOption } from "./command-kit.ts";
+import { connected, examples, type Run } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { listPurposes, type PurposeOptions, testPurpose, type PurposeTestOptions } from "./purposes.ts";
 
@@ -37,8 +37,4 @@ export function addPurposes(program: Command, run: Run): void {
     .action((purpose: string, file: string | undefined, options: PurposeTestOptions) =>
       run.interruptibly(() => testPurpose(purpose, file, options, run.terminal, run.signal)),
     );
-}
-
-function connected(command: Command): Command {
-  return command.addOption(jsonOption()).addOption(urlOption()).addOption(apiKeyOption());
 }

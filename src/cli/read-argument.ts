@@ -2,15 +2,20 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
 export async function readFileArgument(file: string, terminal: Terminal): Promise<Buffer> {
   const path = resolve(terminal.cwd, file);
   return readFile(path).catch((error: unknown) => {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    throw new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
+    throw unreadable(path, error);
   });
+}
+
+export function unreadable(path: string, error: unknown): CliError {
+  const isMissing = errorCode(error) === "ENOENT";
+  return new CliError(EXIT.usage, isMissing ? `There is no file ${path}.` : `${path} cannot be read.`);
 }
 
 /** `-` is stdin; not where that is the keyboard. */

@@ -3,14 +3,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { listedRequest, type ListedRequestView, type RequestOutcome } from "../contract/request-list.ts";
 import { EXIT } from "./exit-codes.ts";
-import { openSession, type Session, workspacePath } from "./gateway-session.ts";
-import { type ListRequest, readList, readPages } from "./lists.ts";
+import { openSession, type PlaceOptions, type Session, workspacePath } from "./gateway-session.ts";
+import { type ListRequest, readList, readPages, USUAL_LINES } from "./lists.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
-export interface RequestLogOptions {
-  readonly workspace?: string;
-  /** Of the admin listener: every workspace's. */
-  readonly adminUrl?: string;
+/** Of the admin listener: every workspace's requests. */
+export interface RequestLogOptions extends PlaceOptions {
   readonly from?: string;
   readonly to?: string;
   readonly app?: string;
@@ -19,13 +17,10 @@ export interface RequestLogOptions {
   readonly code?: string;
   readonly limit?: number;
   readonly json?: boolean;
-  readonly url?: string;
-  readonly apiKey?: string;
 }
 
 /** What a tail begins with at most, and looks at where nothing was shown yet. */
 const LATEST = 100;
-const USUAL_LINES = 20;
 const POLL_MS = 1_000;
 /** A record may be seen a moment after the time it bears: so far back each look begins, and what was shown is left out. */
 const OVERLAP_MS = 10_000;

@@ -1,7 +1,7 @@
 // `patchbay requests show|list|tail`: what exists of it, and its help.
 import { type Command, Option } from "commander";
 import { REQUEST_OUTCOMES } from "../contract/request-list.ts";
-import { adminKeyOption, examples, limitOption, type Run, urlOption } from "./command-kit.ts";
+import { adminKeyOption, examples, limitOption, type Run, urlOption, workspaceOption } from "./command-kit.ts";
 import { listRequests, type RequestLogOptions, tailRequests } from "./request-log.ts";
 import { type RequestOptions, showRequest } from "./requests.ts";
 
@@ -32,7 +32,7 @@ export function addRequests(program: Command, run: Run): void {
     });
   const log = (command: Command): Command =>
     command
-      .addOption(new Option("--workspace <workspace>", "Slug or id of the workspace; not given: the key's own."))
+      .addOption(workspaceOption())
       .addOption(new Option("--admin-url <url>", "Address of the admin listener: the requests of all workspaces."))
       .addOption(new Option("--app <id>", "Only this app's."))
       .addOption(new Option("--key <id>", "Only this key's."))

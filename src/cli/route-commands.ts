@@ -1,5 +1,6 @@
 // `patchbay route explain`: where a request would go, and why, from the stored set-up alone (contract 3, 10).
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { AUDIO_FORMATS, type AudioFormat } from "../contract/audio-formats.ts";
 import { configOption, examples, jsonOption, type Run } from "./command-kit.ts";
 import type { Terminal } from "./terminal.ts";
 import { addFieldOptions, fieldsOf } from "./transcription-options.ts";
@@ -19,15 +20,13 @@ export interface ExplainOptions {
   readonly seconds?: number;
   readonly bytes?: number;
   readonly channels?: number;
-  readonly audioFormat?: string;
+  readonly audioFormat?: AudioFormat;
   /** Of a transcription or translation, as the API names them. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Answers its exit code, or throws a `CliError`. `file`: the recording; undefined: what the options say of it. */
 export type ExplainRoute = (file: string | undefined, options: ExplainOptions, terminal: Terminal) => Promise<number>;
-
-export const AUDIO_FORMATS = ["wav", "mp3", "mp4", "m4a", "mpeg", "webm"] as const;
 
 export function addRoute(program: Command, run: Run, explainRoute: ExplainRoute): void {
   const command = program

@@ -49,14 +49,14 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   const ignoreBrokenPipe = (error: Error & { code?: string }) => {
     if (error.code !== "EPIPE") throw error;
   };
-  terminal.stdout.on("error", ignoreBrokenPipe);
+  for (const stream of [terminal.stdout, terminal.stderr]) stream.on("error", ignoreBrokenPipe);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return run.exitCode;
   } catch (error) {
     return await reportFailure(error, argv, run);
   } finally {
-    terminal.stdout.off("error", ignoreBrokenPipe);
+    for (const stream of [terminal.stdout, terminal.stderr]) stream.off("error", ignoreBrokenPipe);
   }
 }
 

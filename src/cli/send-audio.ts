@@ -1,9 +1,11 @@
-// One request with audio (contract 3, 5): the file streamed with a bar, or its URL, under one Idempotency-Key for all tries.
+// One request with audio (contract 3, 5): the file streamed with a bar, or its URL, under one Idempotency-Key for all tries. What is
+// answered by a stream takes no such key, so it is not sent again once it may have been heard.
 import { randomUUID } from "node:crypto";
 import { type AudioArgument, findAudio } from "./audio-argument.ts";
+import { EXIT } from "./exit-codes.ts";
 import { openSession } from "./gateway-session.ts";
 import { uploadProgress } from "./progress.ts";
-import { say, type Terminal, visible } from "./terminal.ts";
+import { CliError, say, type Terminal, visible } from "./terminal.ts";
 import { multipartUpload } from "./upload.ts";
 
 /** Options that every command with audio has, as commander names them. */
@@ -30,7 +32,9 @@ export interface AudioSending {
 
 /** The answer, its body unread. */
 export async function sendAudio(sending: AudioSending): Promise<Response> {
-  const { argument, options, terminal, signal } = sending;
+  const { argument, fields, options, terminal, signal } = sending;
+  if (isStreamed(fields) && options.idempotencyKey !== undefined)
+    throw new CliError(EXIT.usage, "A stream takes no --idempotency-key; leave out --stream and --mode realtime.");
   const audio = await findAudio(argument, options.sample === true, terminal, signal);
   try {
     return await send(sending, audio);
@@ -43,15 +47,16 @@ async function send(sending: AudioSending, audio: AudioArgument): Promise<Respon
   const { options, terminal, signal, fields } = sending;
   const session = openSession(options, terminal, signal);
   const progress = uploadProgress(terminal, audio.kind === "file" ? audio.sizeBytes : 0, sending.doing);
+  const isRepeatable = !isStreamed(fields);
   // One key for all tries of this command: the work is done once however often it is sent.
   const idempotencyKey = options.idempotencyKey ?? `cli-${randomUUID()}`;
   try {
     return await session.call(sending.path, {
       method: "POST",
-      headers: {
-        "idempotency-key": idempotencyKey,
-        accept: fields["stream"] === true ? "text/event-stream, application/json" : "application/json",
-      },
+      headers: isRepeatable
+        ? { "idempotency-key": idempotencyKey, accept: "application/json" }
+        : { accept: "text/event-stream, application/json" },
+      isRepeatable,
       makeBody: () => makeBody(sending, audio, progress.onBytes),
       onRetry(message, delaySeconds) {
         progress.clear();
@@ -60,11 +65,17 @@ async function send(sending: AudioSending, audio: AudioArgument): Promise<Respon
     });
   } catch (error) {
     progress.clear();
-    if (signal.aborted) await sayHowToResume(terminal, idempotencyKey);
+    if (signal.aborted && isRepeatable) await sayHowToResume(terminal, idempotencyKey);
     throw error;
   } finally {
     progress.clear();
   }
+}
+
+/** A dry run is answered at once, and costs nothing. */
+function isStreamed(fields: AudioSending["fields"]): boolean {
+  if (fields["dry_run"] === true) return false;
+  return fields["stream"] === true || fields["mode"] === "realtime";
 }
 
 export function sayHowToResume(terminal: Terminal, idempotencyKey: string): Promise<void> {

@@ -1,8 +1,16 @@
 // `patchbay webhooks …`: its commands, their options, and their help (contract 6).
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { administered } from "./admin-commands.ts";
+import { type Command, Option } from "commander";
 import { DELIVERY_STATES } from "../contract/webhook.ts";
-import { examples, jsonOption, limitOption, repeatable, type Run, yesOption } from "./command-kit.ts";
+import {
+  administered,
+  examples,
+  jsonOption,
+  limitOption,
+  parseSeconds,
+  repeatable,
+  type Run,
+  yesOption,
+} from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import type { AdminOptions } from "./keys.ts";
 import { verifyDelivery, type VerifyOptions } from "./verify-webhook.ts";
@@ -96,9 +104,4 @@ function addSettings(webhooks: Command, run: Run): void {
     .action((options: WebhookRemoveOptions) =>
       run.interruptibly(() => removeWebhook(options, run.terminal, run.signal)),
     );
-}
-
-function parseSeconds(text: string): number {
-  if (!/^\d{1,10}$/u.test(text)) throw new InvalidArgumentError("It must be a whole number of seconds.");
-  return Number(text);
 }

@@ -1,5 +1,5 @@
 // What the schema cannot see of a connection: whether its kind takes it as it is (contract 10).
-import { isKind, needsCredential } from "../contract/provider-kinds.ts";
+import { isKind, needsAddress, needsCredential } from "../contract/provider-kinds.ts";
 import { credentialFault } from "./known-models.ts";
 import { type Entry, text } from "./raw-data.ts";
 import type { SchemaFault } from "./schema-faults.ts";
@@ -7,13 +7,13 @@ import type { SchemaFault } from "./schema-faults.ts";
 export function checkConnection(connection: Entry): readonly SchemaFault[] {
   const kind = text(connection.value, "kind");
   const faults: SchemaFault[] = [];
-  if (kind === undefined) return faults;
+  if (kind === undefined || !isKind(kind)) return faults;
   const hasText = (name: string) => (text(connection.value, name) ?? "") !== "";
-  if (isKind(kind) && needsCredential(kind) && !hasText("api_key"))
+  if (needsCredential(kind) && !hasText("api_key"))
     faults.push({ path: [...connection.path, "api_key"], message: `is required for kind '${kind}'` });
   const fault = credentialFault(kind, text(connection.value, "api_key") ?? "");
   if (fault !== null) faults.push({ path: [...connection.path, "api_key"], message: fault });
-  if (kind === "openai-compatible" && !hasText("base_url"))
-    faults.push({ path: [...connection.path, "base_url"], message: "is required for kind 'openai-compatible'" });
+  if (needsAddress(kind) && !hasText("base_url"))
+    faults.push({ path: [...connection.path, "base_url"], message: `is required for kind '${kind}'` });
   return faults;
 }

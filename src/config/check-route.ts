@@ -65,8 +65,8 @@ function someOf(names: readonly string[]): string {
 /** A declaration beats the catalogue; null: neither has the model. */
 function capabilitiesOf(connection: Entry, model: string): readonly Capability[] | null {
   const models = map(field(connection.value, "models"));
-  const kind = text(connection.value, "kind") ?? "";
-  if (!Object.hasOwn(models, model)) return knownCapabilities(kind, model);
+  const kind = text(connection.value, "kind");
+  if (!Object.hasOwn(models, model)) return kind === undefined || !isKind(kind) ? null : knownCapabilities(kind, model);
   const declared = field(models[model], "capabilities");
   if (!Array.isArray(declared)) return ["chat"];
   return declared.filter((name): name is Capability => name === "audio_input" || name === "chat");

@@ -1,5 +1,7 @@
 // A target's settings, judged by the schema its provider declares: a mistyped one is a fault, not silence.
+import { z } from "zod";
 import { type Capability, PROFILES } from "../contract/features.ts";
+import type { ProviderKind } from "../contract/provider-kinds.ts";
 import { settingsSchema } from "./known-models.ts";
 import { type Entry, field, map } from "./raw-data.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
@@ -7,7 +9,7 @@ import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 /** `dialect` is the declared model's own, on which the target's settings stand. */
 export function checkSettings(
   target: Entry,
-  kind: string,
+  kind: ProviderKind,
   capabilities: readonly Capability[],
   dialect: string | undefined,
 ): readonly SchemaFault[] {
@@ -16,7 +18,8 @@ export function checkSettings(
   const path = [...target.path, "settings"];
   const written = Object.entries(map(field(target.value, "settings")));
   const isProfile = (name: string) => PROFILES.some((profile) => profile === name);
-  const base = dialect === undefined || kind !== "openai-compatible" ? {} : { dialect };
+  const takesDialect = schema instanceof z.ZodObject && Object.hasOwn(schema.shape, "dialect");
+  const base = dialect === undefined || !takesDialect ? {} : { dialect };
   const common = Object.fromEntries(written.filter(([name]) => !isProfile(name)));
   const profiles = written
     .filter(([name]) => isProfile(name))

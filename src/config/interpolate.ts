@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Document, isScalar, visit } from "yaml";
+import { errorCode } from "../lib/error-code.ts";
 import { type FaultPath, formatPath } from "./fault.ts";
 import { pathOf } from "./read-yaml.ts";
 
@@ -97,6 +98,7 @@ function resolveFile(path: string, directory: string): Resolved {
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" ? "there is no such file" : typeof code === "string" ? code : "not UTF-8 text";
+  const code = errorCode(error);
+  if (code === "ENOENT") return "there is no such file";
+  return code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : (code ?? "unknown reason");
 }

@@ -37,8 +37,9 @@ export function configSchemaJson(): JsonSchema {
 }
 
 function openToInterpolation(schema: JsonSchema): JsonSchema {
+  const { oneOf, ...plain } = schema;
   const inner: JsonSchema = {
-    ...schema,
+    ...plain,
     ...(schema.properties === undefined ? {} : { properties: mapValues(schema.properties, openToInterpolation) }),
     ...(typeof schema.additionalProperties === "object"
       ? { additionalProperties: openToInterpolation(schema.additionalProperties) }
@@ -46,7 +47,7 @@ function openToInterpolation(schema: JsonSchema): JsonSchema {
     ...(schema.items === undefined ? {} : { items: openToInterpolation(schema.items) }),
     ...(schema.anyOf === undefined ? {} : { anyOf: schema.anyOf.map(openToInterpolation) }),
     // A value in its own form and an interpolated one may both fit, which `oneOf` would refuse.
-    ...(schema.oneOf === undefined ? {} : { oneOf: schema.oneOf }),
+    ...(oneOf === undefined ? {} : { anyOf: oneOf.map(openToInterpolation) }),
   };
   if (!isScalar(schema)) return inner;
   const { description, default: fallback, writeOnly, ...rest } = inner;

@@ -2,6 +2,7 @@
 // All faults are reported together, before anything listens.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
+import { errorCode } from "../lib/error-code.ts";
 import type { Configuration } from "./configuration.ts";
 import { defaultFile } from "./default-configuration.ts";
 import { compareFaults, type Fault, formatPath } from "./fault.ts";
@@ -121,11 +122,11 @@ function readText(path: string): Read {
     if (bytes.length > MAX_FILE_BYTES) return { ok: false, message: `the file is larger than ${MAX_FILE_BYTES} bytes` };
     return { ok: true, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return { ok: false, message: "the file is not UTF-8 text" };
     return {
       ok: false,
-      message: code === "ENOENT" ? "there is no such file" : `the file cannot be read (${String(code)})`,
+      message: code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code ?? "unknown reason"})`,
     };
   }
 }

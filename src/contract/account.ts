@@ -1,5 +1,8 @@
 // What a key can see of itself: GET /v1/me and GET /v1/melimits (spec 2.4, 4.6; contract 4).
 import { z } from "zod";
+import { CAPABILITIES } from "./features.ts";
+import { PERIODS } from "./set-up/app.ts";
+import { PURPOSE_POLICY } from "./transcription.ts";
 
 const purposeEntry = z.strictObject({
   purpose: z.string().describe("The label to send."),
@@ -14,7 +17,7 @@ const featureSummary = z
 const routingEntry = z.strictObject({
   context: z.enum(["default", "audio_input"]),
   source: z.enum(["route", "capability_override"]).optional(),
-  capabilities: z.array(z.enum(["audio_input", "chat"])),
+  capabilities: z.array(z.enum(CAPABILITIES)),
   features: featureSummary,
   purposes: z.array(purposeEntry),
   targets: z
@@ -37,7 +40,7 @@ export const keyDescription = z.strictObject({
   }),
   app: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
   workspace: z.strictObject({ id: z.string(), slug: z.string() }),
-  audio_purpose_policy: z.enum(["fallback", "strict"]),
+  audio_purpose_policy: PURPOSE_POLICY,
   purposes: z.array(purposeEntry).describe("Published purposes of every context, one per label."),
   routing_contexts: z.array(routingEntry),
 });
@@ -45,7 +48,7 @@ export type KeyDescription = z.infer<typeof keyDescription>;
 
 const bytes = z.int().min(0);
 const seconds = z.number().min(0);
-const quota = z.strictObject({
+export const quotaView = z.strictObject({
   requests_per_minute: z.int().nullable(),
   concurrent: z.int().nullable(),
   audio_seconds_per_hour: z.int().nullable(),
@@ -70,10 +73,10 @@ export const limitsReport = z.strictObject({
   max_keyterms: z.int(),
   webhook_max_attempts: z.int(),
   webhook_timeout_seconds: seconds,
-  quotas: z.strictObject({ key: quota, app: quota.nullable() }),
+  quotas: z.strictObject({ key: quotaView, app: quotaView.nullable() }),
   budgets: z.array(
     z.strictObject({
-      period: z.enum(["day", "month", "total"]),
+      period: z.enum(PERIODS),
       limit_usd: z.string().nullable(),
       remaining_usd: z.string().nullable(),
       limit_audio_seconds: z.number().nullable(),

@@ -1,5 +1,6 @@
 // Apps of a workspace, for its administrators and the operator (contract 2, 10).
 import { z } from "zod";
+import { quotaView } from "./account.ts";
 import {
   CHANGE_ERRORS,
   json,
@@ -13,17 +14,11 @@ import {
   time,
 } from "./admin.ts";
 import { appFields } from "./set-up/app.ts";
+import { PURPOSE_POLICY } from "./transcription.ts";
 import { deletedView, slug } from "./workspaces.ts";
 
 export const appRequest = z.strictObject({ slug: slug.describe("Its name in paths; it stays."), ...appFields });
 export const appChange = z.strictObject(appFields);
-
-const quotaView = z.strictObject({
-  requests_per_minute: z.number().nullable(),
-  concurrent: z.number().nullable(),
-  audio_seconds_per_hour: z.number().nullable(),
-  tokens_per_minute: z.number().nullable(),
-});
 
 /** Of an app, a key or a route. */
 export const boundPurpose = z.strictObject({
@@ -39,7 +34,7 @@ export const boundPurpose = z.strictObject({
 export const routingView = {
   route: z.string().nullable(),
   audio_input_override: z.string().nullable(),
-  audio_purpose_policy: z.enum(["fallback", "strict"]).nullable(),
+  audio_purpose_policy: PURPOSE_POLICY.nullable(),
   purposes: z.array(boundPurpose),
   quota: quotaView,
 };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { CHAT_ERRORS } from "./endpoint-chat.ts";
 import type { EndpointContract } from "./endpoint.ts";
-import { postTranscriptionContract, routedHeaders } from "./endpoint-transcription.ts";
+import { routedHeaders, SPEECH_ERRORS, TRANSLATION_ERRORS } from "./endpoint-transcription.ts";
 import {
   audioTranscriptionFields,
   audioTranslationFields,
@@ -54,7 +54,6 @@ const audioContract = {
       headers: ours,
     },
   },
-  errors: ["MODEL_NOT_SELECTABLE", ...postTranscriptionContract.errors],
 } as const satisfies Partial<EndpointContract>;
 
 export const postAudioTranscriptionsContract: EndpointContract = {
@@ -70,6 +69,7 @@ export const postAudioTranscriptionsContract: EndpointContract = {
     },
   },
   requestBody: { multipart: audioTranscriptionFields.extend({ file }) },
+  errors: ["MODEL_NOT_SELECTABLE", ...SPEECH_ERRORS],
 };
 
 export const postAudioTranslationsContract: EndpointContract = {
@@ -78,6 +78,7 @@ export const postAudioTranslationsContract: EndpointContract = {
   operationId: "createAudioTranslation",
   summary: "Turn audio into English text, for OpenAI clients",
   requestBody: { multipart: audioTranslationFields.extend({ file }) },
+  errors: ["MODEL_NOT_SELECTABLE", ...TRANSLATION_ERRORS],
 };
 
 export const getModelsContract: EndpointContract = {

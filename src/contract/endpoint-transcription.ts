@@ -1,9 +1,11 @@
 // POST /v1/transcription and POST /v1/translation as callers see them (spec 4.1; contract 3).
 import { z } from "zod";
 import type { EndpointContract } from "./endpoint.ts";
+import type { ErrorCode } from "./errors.ts";
 import { acceptedJob } from "./jobs.ts";
 import {
   audioFields,
+  PURPOSE_POLICY,
   routingDecision,
   transcriptionEnvelope,
   transcriptionFields,
@@ -26,10 +28,7 @@ export const formAudio = {
 
 export const routedHeaders = z.object({
   "X-SVC-Purpose": z.string().max(200).describe("Routing label; the body field wins when both are sent.").optional(),
-  "X-SVC-Purpose-Policy": z
-    .enum(["fallback", "strict"])
-    .describe("What happens when the purpose cannot be used.")
-    .optional(),
+  "X-SVC-Purpose-Policy": PURPOSE_POLICY.describe("What happens when the purpose cannot be used.").optional(),
   "Idempotency-Key": z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
@@ -38,6 +37,35 @@ export const routedHeaders = z.object({
     )
     .optional(),
 });
+
+/** What any request to turn speech into text can meet, on whichever endpoint. */
+export const SPEECH_ERRORS = [
+  "ROUTE_CONTROL_FIELD_REJECTED",
+  "AUDIO_URL_REJECTED",
+  "BUDGET_EXCEEDED",
+  "CREDITS_REQUIRED",
+  "IDEMPOTENCY_KEY_REUSED",
+  "IDEMPOTENCY_REPLAY_IN_PROGRESS",
+  "IDEMPOTENT_RESULT_UNAVAILABLE",
+  "AUDIO_TOO_LARGE",
+  "AUDIO_FETCH_FAILED",
+  "INVALID_AUDIO",
+  "AUDIO_TOO_LONG",
+  "REQUIRED_FEATURE_UNSUPPORTED",
+  "RATE_LIMITED",
+  "CONCURRENCY_LIMITED",
+  "FEATURE_NOT_DELIVERED",
+  "PROVIDER_REJECTED",
+  "PROVIDER_RESULT_UNKNOWN",
+  "audio_purpose_unavailable",
+  "NO_HEALTHY_PROVIDER",
+  "OVERLOADED",
+  "SHUTTING_DOWN",
+  "PROVIDER_TIMEOUT",
+] as const satisfies readonly ErrorCode[];
+
+/** A translation may be made by chat. */
+export const TRANSLATION_ERRORS = [...SPEECH_ERRORS, "all_providers_exhausted"] as const satisfies readonly ErrorCode[];
 
 export const postTranscriptionContract: EndpointContract = {
   method: "POST",
@@ -71,30 +99,7 @@ export const postTranscriptionContract: EndpointContract = {
       description: `With \`mode: async\`, which needs the scope jobs. ${acceptedJob.description}`,
     },
   },
-  errors: [
-    "ROUTE_CONTROL_FIELD_REJECTED",
-    "AUDIO_URL_REJECTED",
-    "BUDGET_EXCEEDED",
-    "NOT_ACCEPTABLE",
-    "IDEMPOTENCY_KEY_REUSED",
-    "IDEMPOTENCY_REPLAY_IN_PROGRESS",
-    "IDEMPOTENT_RESULT_UNAVAILABLE",
-    "AUDIO_TOO_LARGE",
-    "AUDIO_FETCH_FAILED",
-    "INVALID_AUDIO",
-    "AUDIO_TOO_LONG",
-    "REQUIRED_FEATURE_UNSUPPORTED",
-    "RATE_LIMITED",
-    "CONCURRENCY_LIMITED",
-    "FEATURE_NOT_DELIVERED",
-    "PROVIDER_REJECTED",
-    "PROVIDER_RESULT_UNKNOWN",
-    "audio_purpose_unavailable",
-    "NO_HEALTHY_PROVIDER",
-    "OVERLOADED",
-    "SHUTTING_DOWN",
-    "PROVIDER_TIMEOUT",
-  ],
+  errors: ["NOT_ACCEPTABLE", ...SPEECH_ERRORS],
 };
 
 export const postTranslationContract: EndpointContract = {
@@ -105,4 +110,5 @@ export const postTranslationContract: EndpointContract = {
   description:
     "As `POST /v1/transcription`, with the text in `to_language`: by a model of the key's route that translates into it, or refused. `language` in the answer is the language that was spoken, where the model says it.",
   requestBody: { json: translationRequest, multipart: translationFields.extend(formAudio) },
+  errors: ["NOT_ACCEPTABLE", ...TRANSLATION_ERRORS],
 };

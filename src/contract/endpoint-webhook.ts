@@ -1,7 +1,8 @@
 // The completion webhook's settings and log as a workspace's administrators see them (spec 4.5; contract 6).
 import { z } from "zod";
+import { json } from "./admin.ts";
 import { workspaceDeliveriesContracts } from "./delivery-list.ts";
-import type { EndpointContract, ResponseContract } from "./endpoint.ts";
+import type { EndpointContract } from "./endpoint.ts";
 import {
   deliveryView,
   listenDelivery,
@@ -13,10 +14,6 @@ import {
 } from "./webhook.ts";
 
 const PATH = "/workspace/:tenant_id/stt-webhook";
-
-function json(description: string, schema: z.ZodType): ResponseContract {
-  return { description, content: { "application/json": schema } };
-}
 
 export const putSttWebhookContract: EndpointContract = {
   method: "PUT",

@@ -46,6 +46,22 @@ const COMMON_ERRORS = [
   "INTERNAL",
 ] as const satisfies readonly ErrorCode[];
 
+/** As records and idempotency slots name it. */
+export function endpointName({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path}`;
+}
+
+/** Its path as OpenAPI writes it: `/v1/transcription/jobs/{job_id}`. */
+export function pathTemplate({ path }: Pick<EndpointContract, "path">): string {
+  return path.replaceAll(PARAMETER, "{$1}");
+}
+
+export function pathParameters({ path }: Pick<EndpointContract, "path">): readonly string[] {
+  return [...path.matchAll(PARAMETER)].map(([, name = ""]) => name);
+}
+
+const PARAMETER = /:([a-z_]+)/gu;
+
 /** Whether requests count against the quotas of key and app; then every answer says what is left. */
 export function isLimited({ errors }: EndpointContract): boolean {
   return errors.includes("RATE_LIMITED");

@@ -1,22 +1,11 @@
 // The one body of every error of every endpoint (contract 1), and its RFC 9457 form.
 import { z } from "zod";
-import { ERRORS, type ErrorCode } from "./errors.ts";
+import { ERROR_TYPES, ERRORS, type ErrorCode } from "./errors.ts";
 
 const CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
-const TYPES = [
-  "invalid_request_error",
-  "authentication_error",
-  "permission_error",
-  "not_found_error",
-  "idempotency_error",
-  "rate_limit_error",
-  "billing_error",
-  "provider_error",
-  "api_error",
-] as const;
 
 const code = z.enum(CODES).describe("Stable, for programs; each is explained at `doc_url`.");
-const errorType = z.enum(TYPES).describe("The family of the code.");
+const errorType = z.enum(ERROR_TYPES).describe("The family of the code.");
 const message = z.string().min(1).describe("For people: what is wrong, the limit, and what to do.");
 const param = z.string().nullable().describe("The field, header or part at fault.");
 const retryable = z.boolean().describe("Whether the same request may succeed later; equals `X-Should-Retry`.");

@@ -1,16 +1,18 @@
 // The one catalogue of public errors (contract 1; spec 7). Status, type and retryability live here and nowhere else;
 // docs/errors.md and /docs/errors are generated from it.
 
-export type ErrorType =
-  | "invalid_request_error"
-  | "authentication_error"
-  | "permission_error"
-  | "not_found_error"
-  | "idempotency_error"
-  | "rate_limit_error"
-  | "billing_error"
-  | "provider_error"
-  | "api_error";
+export const ERROR_TYPES = [
+  "invalid_request_error",
+  "authentication_error",
+  "permission_error",
+  "not_found_error",
+  "idempotency_error",
+  "rate_limit_error",
+  "billing_error",
+  "provider_error",
+  "api_error",
+] as const;
+export type ErrorType = (typeof ERROR_TYPES)[number];
 
 interface ErrorEntry {
   readonly status: number;
@@ -124,7 +126,7 @@ export const ERRORS = {
     409,
     "invalid_request_error",
     false,
-    "What the object is, or what stands beside it, does not allow the change; `details.reason` says how: `exists` (the name is taken), `not_empty` (something still belongs to it), `in_use` (something still names it) or `revoked` (the key no longer works). Nothing was changed.",
+    "What the object is, or what stands beside it, does not allow the change; `details.reason` says how: `exists` (the name is taken), `not_empty` (something still belongs to it), `in_use` (something still names it), `revoked` (the key no longer works), `not_published` (the route serves nothing yet), `no_previous_version` (no other version of the route served before) or `another_file` (the gateway runs on another configuration file). Nothing was changed.",
   ),
   PRECONDITION_FAILED: entry(
     412,

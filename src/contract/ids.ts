@@ -40,7 +40,7 @@ export function newId<K extends Kind>(kind: K): Id<K> {
   return brand(kind, `${PREFIX[kind]}_${base32(randomUUIDv7())}`);
 }
 
-/** Trusts a string read back from our own storage. */
+/** Takes the text for such an id: read back from our own storage, or only looked for there. */
 export function brand<K extends Kind>(_kind: K, value: string): Id<K> {
   return value as Id<K>;
 }

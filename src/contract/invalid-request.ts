@@ -1,10 +1,24 @@
-// A 400 about one field or header: named by `param`, and listed like every fault in `details.issues` (contract 1).
-import { GatewayError } from "./errors.ts";
+// A 400 about fields or headers: the first is named by `param`, and all are listed in `details.issues` (contract 1).
+import { type ErrorDetails, GatewayError } from "./errors.ts";
+
+export interface Issue {
+  readonly param: string | null;
+  readonly message: string;
+}
+
+const MAX_ISSUES = 50;
 
 export function invalidRequest(param: string | null, message: string): GatewayError {
+  return invalidRequests([{ param, message }]);
+}
+
+/** All faults at once. `details`: what else a program should know. */
+export function invalidRequests(issues: readonly Issue[], details: ErrorDetails = {}): GatewayError {
+  const [first] = issues;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more, see details.issues)` : "";
   return new GatewayError("INVALID_REQUEST", {
-    message,
-    param: param ?? undefined,
-    details: { issues: [{ param, message }] },
+    message: `${first?.message ?? "The request is malformed."}${more}`,
+    param: first?.param ?? undefined,
+    details: { ...details, issues: issues.slice(0, MAX_ISSUES) },
   });
 }

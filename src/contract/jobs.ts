@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ResponseContract } from "./endpoint.ts";
 import { ERRORS, type ErrorCode } from "./errors.ts";
-import { audioFields, purposeFields, transcriptionEnvelope, translationFields } from "./transcription.ts";
+import { audioMember, purposeFields, transcriptionEnvelope, translationFields } from "./transcription.ts";
 
 const METADATA_PAIRS = 16;
 
@@ -19,7 +19,7 @@ export const jobFields = translationFields.omit({ mode: true, stream: true }).ex
     .optional(),
 });
 
-export const jobRequest = jobFields.extend({ audio: z.union([z.string().describe("Base64 audio."), audioFields]) });
+export const jobRequest = jobFields.extend({ audio: audioMember });
 
 export const JOB_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
@@ -70,6 +70,11 @@ export const acceptedJob = {
   },
 } as const satisfies ResponseContract;
 
+/** Of a job's recording, or a request's. */
+export const providerDeletion = z
+  .enum(["none", "pending", "done", "failed"])
+  .describe("Whether what the provider kept of it is deleted.");
+
 export const job = z.strictObject({
   object: z.literal("transcription.job"),
   job_id: z.string(),
@@ -88,9 +93,7 @@ export const job = z.strictObject({
   result_expired: z.boolean().describe("True once the result was deleted."),
   error: jobError.nullable(),
   usage: transcriptionEnvelope.shape.usage.nullable(),
-  provider_deletion: z
-    .enum(["none", "pending", "done", "failed"])
-    .describe("Whether what the provider kept of it is deleted."),
+  provider_deletion: providerDeletion,
   ...purposeFields.shape,
 });
 export type Job = z.infer<typeof job>;

@@ -86,9 +86,8 @@ export const deletePlanContract = operatorEndpoint({
   errors: CHANGE_ERRORS,
 });
 
-const signedMoney = z
-  .string({ error: 'must be a decimal in quotes, such as "25.00" or "-5"' })
-  .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'must be a decimal in quotes, such as "25.00" or "-5"');
+const SIGNED_MONEY_RULE = 'must be a decimal in quotes, such as "25.00" or "-5"';
+const signedMoney = z.string({ error: SIGNED_MONEY_RULE }).regex(/^-?\d{1,9}(\.\d{1,9})?$/, SIGNED_MONEY_RULE);
 
 export const grantRequest = z.strictObject({
   amount_usd: signedMoney.describe("What is granted; negative: taken back. Not 0."),

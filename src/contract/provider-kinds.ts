@@ -21,3 +21,8 @@ export function isKind(kind: string): kind is ProviderKind {
 export function needsCredential(kind: ProviderKind): boolean {
   return kind !== "openai-compatible" && kind !== "sandbox";
 }
+
+/** Of the others the address is known. */
+export function needsAddress(kind: ProviderKind): boolean {
+  return kind === "openai-compatible";
+}

@@ -1,6 +1,7 @@
 // The request log as the operator and a workspace's administrators list it (contract 10).
 import { z } from "zod";
 import { type EndpointBelow, json, listOf, mirrored, operatorEndpoint, pageFields } from "./admin.ts";
+import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { requestRecord } from "./requests.ts";
 import { givenTime } from "./times.ts";
@@ -38,7 +39,7 @@ export const listedRequest = z.strictObject({
         provider: z.string(),
         model: z.string(),
         outcome: z.string().nullable().describe("Null while it is under way."),
-        billing_class: z.enum(["metered", "provider_billed", "simulated"]),
+        billing_class: z.enum(BILLING_CLASSES),
       }),
     )
     .describe("Its calls, in their order: more than one, and it fell back."),

@@ -1,6 +1,10 @@
 // One request of the app as it is on record: what was asked, why it went where it went, what it cost (contract 10).
 import { z } from "zod";
+import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { CAPABILITIES } from "./features.ts";
+import { JOB_STATUSES, providerDeletion } from "./jobs.ts";
+import { PURPOSE_POLICY } from "./transcription.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
@@ -16,7 +20,7 @@ const recordedPurpose = z.strictObject({
   requested: z.string().nullable().describe("As sent; `(not a label)` for what no purpose can be called."),
   applied: z.string().nullable(),
   source: z.string(),
-  policy: z.enum(["fallback", "strict"]).nullable().describe("The one in force."),
+  policy: PURPOSE_POLICY.nullable().describe("The one in force."),
   reason: z.string().nullable().describe("Why it was not applied."),
 });
 
@@ -47,7 +51,7 @@ const recordedAttempt = z.strictObject({
     .nullable()
     .describe("`succeeded`, `failed:<kind>`, `unknown` or `aborted`; null while it is under way."),
   unresolved: z.boolean().describe("True when a crash left its outcome open, and the sweep ended it."),
-  billing_class: z.enum(["metered", "provider_billed", "simulated"]),
+  billing_class: z.enum(BILLING_CLASSES),
   charge_usd: usd.nullable().describe("What the app was charged; null while it is under way."),
   estimate_usd: usd.nullable().describe("The list price; null where it is unknown."),
   audio_seconds: seconds,
@@ -78,7 +82,7 @@ export const requestRecord = z.strictObject({
   duration_seconds: seconds,
   asked: z
     .strictObject({
-      capability: z.enum(["audio_input", "chat"]),
+      capability: z.enum(CAPABILITIES),
       features: z.array(z.string()),
       preferences: z.array(z.string()),
       profile: z.string().nullable(),
@@ -113,15 +117,13 @@ export const requestRecord = z.strictObject({
   job: z
     .strictObject({
       id: z.string(),
-      status: z.enum(["queued", "processing", "succeeded", "failed", "cancelled"]).nullable(),
+      status: z.enum(JOB_STATUSES).nullable(),
       code: z.string().nullable(),
       candidates: z.array(recordedCandidate).describe("As its last worker judged them; empty before it ran."),
     })
     .nullable()
     .describe("The job it started. Its row goes before its record may: then the status is null."),
-  provider_deletion: z
-    .enum(["none", "pending", "done", "failed"])
-    .describe("Whether what the provider kept of it is deleted."),
+  provider_deletion: providerDeletion,
 });
 export type RequestRecordView = z.infer<typeof requestRecord>;
 export type RecordedCandidateView = z.infer<typeof recordedCandidate>;

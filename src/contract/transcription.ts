@@ -96,7 +96,7 @@ export const audioFields = z.strictObject({
   filename: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
 });
 
-const audioMember = z.union([z.string().describe("Base64 audio."), audioFields]);
+export const audioMember = z.union([z.string().describe("Base64 audio."), audioFields]);
 
 /** The JSON bodies, as documented in OpenAPI. */
 export const transcriptionRequest = transcriptionFields.extend({ audio: audioMember });

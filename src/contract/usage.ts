@@ -3,7 +3,9 @@
 import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import { mirrored, operatorEndpoint } from "./admin.ts";
+import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { CAPABILITIES } from "./features.ts";
 import { givenDay } from "./times.ts";
 
 const usd = z.string().describe("US dollars, exact.");
@@ -26,7 +28,7 @@ const amounts = {
   unresolved: count.describe("Calls that a crash left open: not charged, their outcome is unknown."),
 };
 const billingClass = z
-  .enum(["metered", "provider_billed", "simulated"])
+  .enum(BILLING_CLASSES)
   .describe("Who pays: the app by a Patchbay price, the owner of the provider account, or nobody.");
 
 export const USAGE_GROUPS = [
@@ -53,7 +55,7 @@ const group = {
   purpose: z.string().nullable().describe("The one that was applied.").optional(),
   provider: z.string().describe(NAMES).optional(),
   model: z.string().describe(NAMES).optional(),
-  capability: z.enum(["audio_input", "chat"]).optional(),
+  capability: z.enum(CAPABILITIES).optional(),
 };
 
 /** Of a workspace, or of all of them. */

@@ -1,8 +1,7 @@
 // The completion webhook as its owner sees it: its settings, its deliveries, and the event itself (spec 4.5, 6; contract 6).
 import { z } from "zod";
-
-const MAX_URL_CHARACTERS = 2_048;
-const time = z.string().describe("RFC 3339, UTC.");
+import { time } from "./admin.ts";
+import { MAX_URL_CHARACTERS } from "./set-up/kit.ts";
 
 export const webhookRequest = z.strictObject({
   url: z

@@ -1,9 +1,10 @@
 // GET /workspace/{tenant_id}/models: what the routes of a workspace can be made of (spec 1.10; contract 6).
 import { z } from "zod";
+import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 
-const billingClass = z.enum(["metered", "provider_billed", "simulated"]).nullable();
+const billingClass = z.enum(BILLING_CLASSES).nullable();
 
 const assignableModel = z.strictObject({
   connection: z.string().nullable().describe("Null: no connection of this workspace's or the platform's has it."),

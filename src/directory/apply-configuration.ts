@@ -1,5 +1,5 @@
 // Writes the configuration file's objects to storage (contract 10: "upserted at start and by `patchbay apply`"). Idempotent;
-// one transaction. Keys that a file once brought and no longer lists stop working: a key taken out of the file is revoked.
+// one transaction. A key that the file once brought and no longer lists is revoked; anything else is released.
 import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {
@@ -21,7 +21,8 @@ import { installation } from "../storage/system.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
-import { keptName, putScope, releaseMissing } from "./apply-scope.ts";
+import { putScope } from "./apply-scope.ts";
+import { keptName, releaseMissing } from "./release-missing.ts";
 import { PLATFORM } from "./snapshot.ts";
 
 export interface ApplyServices {
@@ -34,8 +35,8 @@ export interface ApplyServices {
 const OPERATOR_WORKSPACE = "operator";
 
 export interface ApplyOptions {
-  /** True for a file: it says which keys there are. False for a start without one. */
-  readonly revokeMissingKeys: boolean;
+  /** It says all that there is of its own: keys that are missing are revoked, all else is released. False for a start without one. */
+  readonly isFile: boolean;
 }
 
 export async function applyConfiguration(
@@ -55,7 +56,7 @@ export async function applyAndCompare(
   const work = installation(services.database).transaction(async (tx) => {
     await lockDirectory(tx);
     const before = await readSetUpState(tx);
-    await applyIn({ ...services, tx }, configuration, { revokeMissingKeys: true });
+    await applyIn({ ...services, tx }, configuration, { isFile: true });
     const changes = differenceOf(before, await readSetUpState(tx));
     if (dryRun) throw new Undone(changes);
     return changes;
@@ -91,7 +92,7 @@ async function applyIn(
   for (const workspace of configuration.workspaces) await putWorkspace(apply, workspace);
   await releasePlans(tx, configuration);
   if (configuration.operatorKeys.length > 0) {
-    const workspaceId = await putWorkspaceRow(tx, OPERATOR_WORKSPACE, null);
+    const workspaceId = await putWorkspaceRow(apply, OPERATOR_WORKSPACE, {});
     for (const key of configuration.operatorKeys)
       await putKey(apply, {
         workspaceId,
@@ -102,7 +103,7 @@ async function applyIn(
         settings: {},
       });
   }
-  if (options.revokeMissingKeys) {
+  if (options.isFile) {
     await revokeMissingKeys(tx, apply.keptKeys);
     await releaseMissing(tx, apply.keptObjects);
   }
@@ -117,7 +118,7 @@ interface Apply extends ApplyServices {
 }
 
 async function putWorkspace(apply: Apply, workspace: WorkspaceConfiguration): Promise<void> {
-  const workspaceId = await putWorkspaceRow(apply.tx, workspace.id, workspace.plan);
+  const workspaceId = await putWorkspaceRow(apply, workspace.id, { plan: workspace.plan });
   await putPlanBudgets(apply.tx, workspaceId, workspace.plan);
   await putOwnScope(apply, workspaceId, workspace);
   await seedAudioUrlDomains(apply.tx, workspaceId, workspace.audioUrlDomains);
@@ -136,13 +137,19 @@ async function putOwnScope(
   for (const { id } of routes) apply.keptObjects.add(keptName("route", scope, id));
 }
 
-async function putWorkspaceRow(tx: Transacting, slug: string, plan: string | null): Promise<WorkspaceId> {
-  const row = await tx
+/** Without a plan the one that is there stays: keys of the operator may hang on a workspace that is somebody's too. */
+async function putWorkspaceRow(
+  apply: Apply,
+  slug: string,
+  plan: { readonly plan?: string | null },
+): Promise<WorkspaceId> {
+  const row = await apply.tx
     .insertInto("workspaces")
-    .values({ id: newId("workspace"), slug, plan, managed_by: "file" })
-    .onConflict((conflict) => conflict.column("slug").doUpdateSet({ plan, managed_by: "file" }))
+    .values({ id: newId("workspace"), slug, plan: null, ...plan, managed_by: "file" })
+    .onConflict((conflict) => conflict.column("slug").doUpdateSet({ ...plan, managed_by: "file" }))
     .returning("id")
     .executeTakeFirstOrThrow();
+  apply.keptObjects.add(keptName("workspace", row.id, row.id));
   return brand("workspace", row.id);
 }
 
@@ -158,6 +165,7 @@ async function putApp(apply: Apply, workspaceId: WorkspaceId, app: AppConfigurat
     .returning("id")
     .executeTakeFirstOrThrow();
   const appId = brand("app", row.id);
+  apply.keptObjects.add(keptName("app", workspaceId, appId));
   await putBudgets(apply.tx, workspaceId, appId, budgets);
   for (const key of keys) {
     const { id: _id, secret: _secret, name: _name, role, scopes, expiresAt: _expires, ...own } = key;

@@ -28,26 +28,6 @@ export async function putScope(
   for (const route of routes) await applyRoute(apply, scope, route);
 }
 
-/** What the file no longer lists goes on as it is, and from now on the API rules it: no app loses its route by a line less. */
-export async function releaseMissing(tx: Transacting, kept: ReadonlySet<string>): Promise<void> {
-  const tables = [
-    { table: "connections", noun: "connection", release: setConnectionManager },
-    { table: "routes", noun: "route", release: setRouteManager },
-  ] as const;
-  for (const { table, noun, release } of tables) {
-    const owned = await tx.selectFrom(table).select(["scope", "id"]).where("managed_by", "=", "file").execute();
-    for (const name of owned) {
-      if (kept.has(keptName(noun, name.scope, name.id))) continue;
-      await release(tx, name, "api");
-      await audit(tx, name.scope, `${noun}.released`, name.id, { managed_by: "file" }, { managed_by: "api" });
-    }
-  }
-}
-
-export function keptName(noun: "connection" | "route", scope: DirectoryScope, id: string): string {
-  return `${noun} ${scope}/${id}`;
-}
-
 async function applyConnection(
   { tx, seal }: ApplyScope,
   scope: DirectoryScope,
@@ -60,7 +40,7 @@ async function applyConnection(
   if (asBefore && before.managed_by === "file") return;
   if (asBefore) await setConnectionManager(tx, name, "file");
   else await keepConnection({ tx, seal }, scope, connection, "file");
-  await audit(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
+  await auditFile(tx, scope, "connection.applied", id, before === null ? null : shown(before), {
     kind,
     base_url: baseUrl,
     managed_by: "file",
@@ -103,7 +83,7 @@ async function applyRoute(
     version = await addRouteVersion(tx, name, { definition, managedBy: "file", actorKeyId: null });
     await publishRouteVersion(tx, name, version);
   }
-  await audit(
+  await auditFile(
     tx,
     scope,
     "route.applied",
@@ -122,7 +102,8 @@ function asStored(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-async function audit(
+/** A change of the file's: nobody's key made it. */
+export async function auditFile(
   tx: Transacting,
   scope: DirectoryScope,
   action: string,

@@ -1,4 +1,4 @@
-// A provider account's credential at rest (contract 10): sealed where it is written, opened where it is used, shown nowhere.
+// A provider account's credential at rest (contract 10): how it is sealed, opened to be compared or kept, and what may be shown of it.
 import type { Transacting } from "../storage/database.ts";
 import { readDataKeys, sealSecret } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";

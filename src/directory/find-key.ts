@@ -1,11 +1,11 @@
 // A stored key with its workspace and app, by the hash of its secret (contract 2).
 import { sql } from "kysely";
-import { type KeyInfo, type Principal, type Quota, type RoutingSettings } from "../auth/principal.ts";
+import type { KeyInfo, Principal } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import { SCOPES, type Scope } from "../contract/scopes.ts";
 import type { Database } from "../storage/database.ts";
-import { type StoredSettings, storedSettings } from "./stored.ts";
 import { lookUps } from "../storage/system.ts";
+import { settingsOf } from "./stored.ts";
 
 /** null: unknown, revoked, or expired by the database's clock. */
 export async function findKey(database: Database, secretHash: Buffer, testMode: boolean): Promise<Principal | null> {
@@ -37,18 +37,15 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
     )
     .executeTakeFirst();
   if (row === undefined) return null;
-  const own = storedSettings.parse(row.settings);
-  const scopes = row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope));
   const key: KeyInfo = {
     id: brand("key", row.id),
     prefix: row.prefix,
     last4: row.last4,
     name: row.name,
     role: row.role,
-    scopes,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    ...settingsOf(own),
+    ...settingsOf(row.settings),
   };
   const app =
     row.app_id === null
@@ -56,20 +53,13 @@ export async function findKey(database: Database, secretHash: Buffer, testMode: 
       : {
           id: brand("app", row.app_id),
           name: row.app_name ?? row.app_id,
-          ...settingsOf(storedSettings.parse(row.app_settings)),
+          ...settingsOf(row.app_settings),
         };
   return {
     key,
     workspace: { id: brand("workspace", row.workspace_id), slug: row.workspace_slug, plan: row.workspace_plan },
     app,
-    scopes,
+    scopes: row.scopes.filter((scope): scope is Scope => SCOPES.some((known) => known === scope)),
     testMode,
   };
-}
-
-function settingsOf({ quota, ...routing }: StoredSettings): {
-  readonly quota: Quota;
-  readonly routing: RoutingSettings;
-} {
-  return { quota, routing };
 }

@@ -2,9 +2,9 @@
 import type { Principal } from "../auth/principal.ts";
 import { brand } from "../contract/ids.ts";
 import type { Database } from "../storage/database.ts";
-import { findKey } from "./find-key.ts";
-import { storedSettings } from "./stored.ts";
 import { lookUps } from "../storage/system.ts";
+import { findKey } from "./find-key.ts";
+import { settingsOf } from "./stored.ts";
 
 /** null: unknown, revoked or expired. */
 export async function findKeyById(database: Database, id: string): Promise<Principal | null> {
@@ -31,8 +31,6 @@ export async function findAppPrincipal(database: Database, name: string): Promis
     )
     .executeTakeFirst();
   if (row === undefined) return null;
-  const { quota, ...routing } = storedSettings.parse(row.settings);
-  const inherited = storedSettings.parse({});
   return {
     key: {
       id: brand("key", ""),
@@ -40,14 +38,13 @@ export async function findAppPrincipal(database: Database, name: string): Promis
       last4: "",
       name: "",
       role: "member",
-      scopes: [],
       createdAt: new Date(0),
       expiresAt: null,
-      quota: inherited.quota,
-      routing: inherited,
+      // Whatever is its app's.
+      ...settingsOf({}),
     },
     workspace: { id: brand("workspace", row.workspace_id), slug: row.slug, plan: row.plan },
-    app: { id: brand("app", row.id), name: row.name, quota, routing },
+    app: { id: brand("app", row.id), name: row.name, ...settingsOf(row.settings) },
     scopes: [],
     testMode: false,
   };

@@ -1,4 +1,4 @@
-// Reads accounts and routes from storage into a snapshot (contract 10). Credentials are opened here and nowhere else.
+// Reads accounts and routes from storage into a snapshot (contract 10). Credentials are opened here for whoever calls providers.
 import {
   type AudioPrice,
   type ChatPrice,
@@ -12,6 +12,7 @@ import type { Database } from "../storage/database.ts";
 import { readDataKeys } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
 import { credentialPlace } from "../storage/secret-places.ts";
+import { accountKey } from "./account-key.ts";
 import { createDirectory, type Directory, PLATFORM } from "./snapshot.ts";
 import { providerKind, storedConnection, storedPrice, storedRoute } from "./stored.ts";
 import { installation } from "../storage/system.ts";
@@ -32,7 +33,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
         return {
           scope: row.scope,
           account: {
-            key: `${row.scope}/${row.id}`,
+            key: accountKey(row.scope, row.id),
             connection: row.id,
             kind: providerKind.parse(row.kind),
             baseUrl: row.base_url,

@@ -10,7 +10,9 @@ export function plannable(
   settings: Readonly<Record<string, unknown>>,
 ): SpeechModel {
   const target = { model: name, speech: model, settings };
-  const canPlan = (...features: readonly Feature[]): boolean => provider.plan(requestOf(features, model), target).ok;
+  const canPlan = (...features: readonly Feature[]): boolean =>
+    (provider.stream !== undefined || !features.includes("streaming")) &&
+    provider.plan(requestOf(features, model), target).ok;
   if (!canPlan()) return model;
   const features = Object.entries(model.features).filter(([feature]) => canPlan(feature as Feature));
   const others = features.map(([feature]) => feature as Feature).filter((feature) => feature !== "translation");

@@ -2,9 +2,11 @@
 // routing context of a key (contract 2, 4). Built from storage by `load-directory.ts`; never changed in place.
 import type { AppInfo, PurposeBinding, RoutingSettings } from "../auth/principal.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
+import { memberOf } from "../lib/member-of.ts";
 import type { ChatProvider } from "../providers/chat-provider.ts";
 import type { ProviderKind, SpeechProvider } from "../providers/provider.ts";
 import type { AccountKey, Ownership, Purpose, Route, RoutingContext, Target } from "../routing/types.ts";
+import { accountKey } from "./account-key.ts";
 import { chatModel } from "./chat-model.ts";
 import { speechModel } from "./speech-model.ts";
 import type { StoredModel, StoredRoute } from "./stored.ts";
@@ -70,7 +72,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
     // The workspace's own route of an id replaces the platform's, as its connections do.
     for (const scope of [PLATFORM, workspace]) {
       for (const row of rows.routes) {
-        if (row.scope === scope) built.set(row.id, buildRoute(row, accountsOf(accounts, workspace), providers));
+        if (row.scope === scope) built.set(row.id, buildRoute(row, visibleTo(workspace, accounts), providers));
       }
     }
     routesByWorkspace.set(workspace, built);
@@ -83,7 +85,7 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
       const names = rows.accounts.flatMap(({ scope, account }) =>
         scope === PLATFORM || scope === workspace ? [account.connection] : [],
       );
-      const accountOf = accountsOf(accounts, workspace);
+      const accountOf = visibleTo(workspace, accounts);
       return [...new Set(names)].toSorted().flatMap((name) => accountOf(name) ?? []);
     },
     routesOf,
@@ -105,10 +107,11 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
 
 type AccountOf = (connection: string) => VisibleAccount | undefined;
 
-function accountsOf(accounts: ReadonlyMap<AccountKey, Account>, workspace: WorkspaceId): AccountOf {
+/** How a workspace finds an account by the name of its connection. */
+function visibleTo(workspace: WorkspaceId, accounts: ReadonlyMap<AccountKey, Account>): AccountOf {
   return (connection) => {
-    const own = accounts.get(`${workspace}/${connection}`);
-    const account = own ?? accounts.get(`${PLATFORM}/${connection}`);
+    const own = accounts.get(accountKey(workspace, connection));
+    const account = own ?? accounts.get(accountKey(PLATFORM, connection));
     if (account === undefined) return undefined;
     const ownership = account.kind === "sandbox" ? "simulated" : own === undefined ? "platform" : "byok";
     return { account, isOwn: own !== undefined, ownership };
@@ -124,7 +127,7 @@ function buildRoute(
     const found = accountOf(target.connection);
     if (found === undefined) return [];
     const { account, ownership } = found;
-    const declared = account.models[target.model];
+    const declared = memberOf(account.models, target.model);
     return [
       {
         position: index + 1,

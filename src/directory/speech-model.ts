@@ -1,9 +1,10 @@
 // What a model on a connection can do: the adapter's catalogue entry with the operator's declaration on top (contract 10:
 // "a declaration beats the catalogue"). Pure.
 import { type Feature, PREFERENCES, type Preference, REDACTION_GROUPS } from "../contract/features.ts";
+import { memberOf } from "../lib/member-of.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
 import type { FeatureSupport, SpeechLimits, SpeechModel, SpeechProvider } from "../providers/provider.ts";
 import { USUAL_GRADE } from "../providers/receipts.ts";
-import { primarySubtag } from "../routing/judge-target.ts";
 import { plannable } from "./plannable.ts";
 import type { StoredModel } from "./stored.ts";
 
@@ -17,7 +18,7 @@ export function speechModel(
   settings: Readonly<Record<string, unknown>>,
 ): SpeechModel | null {
   if (provider === undefined) return null;
-  const listed = provider.models[name];
+  const listed = memberOf(provider.models, name);
   const known = listed === undefined ? undefined : (provider.configured?.(name, listed, settings) ?? listed);
   if (declared === undefined) return known ?? null;
   if (!declared.capabilities.includes("audio_input")) return null;
@@ -53,6 +54,7 @@ function declaredFeatures(known: Features, { features }: StoredModel): Features 
   declare("multichannel", features.multichannel);
   declare("keyterms", features.keyterms);
   declare("profanity_filter", features.profanityFilter);
+  declare("streaming", features.streaming);
   declare("translation", features.translation);
   return merged;
 }

@@ -1,5 +1,7 @@
 // The shapes kept as JSON in storage: parsed again when read, because another version may have written them.
 import { z } from "zod";
+import type { Quota, RoutingSettings } from "../auth/principal.ts";
+import { AUDIO_FORMATS } from "../contract/audio-formats.ts";
 import { CAPABILITIES, FEATURES, PROFILES, REDACTION_GROUPS } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../providers/provider.ts";
 
@@ -72,7 +74,7 @@ const modelDeclaration = z.object({
       maxChannels: declared(z.number()),
       maxKeyterms: declared(z.number()),
       maxKeytermCharacters: declared(z.number()),
-      formats: declared(z.array(z.enum(["mp3", "mp4", "m4a", "mpeg", "wav", "webm"]))),
+      formats: declared(z.array(z.enum(AUDIO_FORMATS))),
     })
     .prefault({}),
   languages: declared(z.union([z.literal("any"), z.array(z.string())])),
@@ -115,4 +117,9 @@ export const storedSettings = z.object({
   purposes: z.array(purpose).default([]),
   quota,
 });
-export type StoredSettings = z.infer<typeof storedSettings>;
+
+/** As a principal has them. */
+export function settingsOf(stored: unknown): { readonly quota: Quota; readonly routing: RoutingSettings } {
+  const { quota: limits, ...routing } = storedSettings.parse(stored);
+  return { quota: limits, routing };
+}

@@ -1,5 +1,6 @@
 // One call to one target: plan, call, receipts. What a failure means for the request is decided in judge-failure.ts.
 import type { Preference } from "../contract/features.ts";
+import { giveWay } from "../lib/in-steps.ts";
 import { ProviderError, type StreamingIo } from "../providers/io.ts";
 import type {
   ProviderTranscript,
@@ -34,6 +35,9 @@ export type CallResult =
   | { readonly ok: true; readonly transcript: ProviderTranscript; readonly dropped: readonly Preference[] }
   | { readonly ok: false; readonly error: ProviderError };
 
+/** Longer ones take a turn of the event loop to parse, and are read in another. */
+const LONG_REPLY_CHARACTERS = 500_000;
+
 /** Never throws for what a provider does: a failure is a result. A bug still throws. */
 export async function callTarget(
   call: CallTarget,
@@ -50,6 +54,7 @@ export async function callTarget(
     throw new Error(`${provider.kind} ${target.model} declares but does not plan: ${planned.missing.join(", ")}`);
   try {
     const raw = await execute(call, planned.plan, openIo);
+    if ((raw.characters ?? 0) > LONG_REPLY_CHARACTERS) await giveWay();
     const transcript = provider.normalise(raw, request, speechTarget, audio);
     const missing = transcript.receipts
       .filter(({ delivered, feature }) => !delivered && isRequired(feature, wanted))

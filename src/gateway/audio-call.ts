@@ -2,7 +2,7 @@
 import type { Decoder } from "../audio/decode/decoder.ts";
 import type { DecodableAudio } from "../audio/decode/pcm.ts";
 import type { AudioInput } from "../audio/audio-input.ts";
-import type { AppInfo, Principal } from "../auth/principal.ts";
+import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { refuseMalformedKey } from "../contract/idempotency-key.ts";
 import type { RequestId } from "../contract/ids.ts";
@@ -13,11 +13,10 @@ import type { Missing, TargetHealth } from "../routing/pick-candidates.ts";
 import { mergedKeyterms, requiredFeatures, type Requirements } from "../routing/required-features.ts";
 import { strictest } from "../routing/resolve-purpose.ts";
 import type { PurposePolicy, RoutingContext } from "../routing/types.ts";
+import { appOf } from "./app-of.ts";
 import { fingerprint } from "./fingerprint.ts";
 import type { ClaimRequest } from "./idempotency.ts";
-import { refusalError } from "./refuse-route.ts";
 import type { Asked, Recorder } from "./request-record.ts";
-import { circuitOf } from "./resolve-account.ts";
 import type { Payer } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 
@@ -42,14 +41,6 @@ export interface RoutedCall {
   readonly recorder: Recorder;
 }
 
-export function appOf({ app }: Principal): AppInfo {
-  if (app !== null) return app;
-  throw new GatewayError("FORBIDDEN", {
-    message: "This key belongs to no app and routes nothing. Use an app's key.",
-    details: { required: ["app"] },
-  });
-}
-
 export function payerOf(
   { requestId, endpoint, principal }: RoutedCall,
   { purpose }: Pick<RouteDecision, "purpose">,
@@ -69,7 +60,7 @@ export function payerOf(
 export type MeasuredFacts = Omit<AudioFacts, "pcmRate"> & DecodableAudio;
 
 /** What routing may know of a recording: what was measured, and whether it can be cut here. */
-export function routingFacts(decoder: Decoder, facts: MeasuredFacts): AudioFacts {
+export function audioFacts(decoder: Decoder, facts: MeasuredFacts): AudioFacts {
   return { ...facts, pcmRate: decoder.rateOf(facts) };
 }
 
@@ -104,7 +95,7 @@ export function questionOf(
       header: call.purposeHeader,
       policy: requestedPolicy(call),
     },
-    audio: facts === null ? null : routingFacts(decoder, facts),
+    audio: facts === null ? null : audioFacts(decoder, facts),
   };
 }
 
@@ -136,19 +127,6 @@ function askedOf({ fields, task }: RoutedCall): Asked {
     stream: features.includes("streaming"),
     dry_run: fields.dry_run === true,
   };
-}
-
-/** What runs, or the refusal thrown. */
-export function decided(call: RoutedCall, decision: RouteDecision): Extract<RouteDecision, { ok: true }> {
-  if (decision.ok) return decision;
-  throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
-}
-
-export function healthOf(
-  { circuits }: Pick<GatewayServices, "circuits">,
-  { testMode }: Pick<Principal, "testMode">,
-): TargetHealth {
-  return (target) => circuits.isHealthy(circuitOf(target, testMode));
 }
 
 /** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */

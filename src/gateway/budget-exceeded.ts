@@ -12,7 +12,7 @@ const UNITS = {
 export function budgetExceeded(exceeded: BudgetExceeded): GatewayError {
   const { kind, period } = exceeded;
   const { unit, figure } = UNITS[kind];
-  if (exceeded.owner !== "budget") return creditsRequired();
+  if (exceeded.budgetKind !== "budget") return creditsRequired();
   return new GatewayError("BUDGET_EXCEEDED", {
     message: `This request could exceed the app's ${period} budget of ${figure(exceeded.limit)} ${unit}. Nothing was called or charged.`,
     details: {

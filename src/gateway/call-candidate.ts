@@ -16,7 +16,7 @@ import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
 
-export type CallResult =
+type CandidateResult =
   | { readonly ok: true; readonly served: Served }
   | { readonly ok: false; readonly failure: FailedAttempt };
 
@@ -25,7 +25,7 @@ export async function callCandidate(
   run: CandidateRun,
   cutter: Cutter,
   candidate: Candidate,
-): Promise<CallResult> {
+): Promise<CandidateResult> {
   const { payer, wanted } = run;
   const { target } = candidate;
   const provider = services.providers.get(target.provider);

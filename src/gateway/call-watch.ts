@@ -1,9 +1,10 @@
 // A call to a provider, watched from its first moment to its last: the circuit learns how it went, and so does whoever counts
 // (contract 10, metrics and traces). Names, kinds and figures; no word of anybody's.
+import type { BillingClass } from "../contract/billing-class.ts";
 import type { AttemptId, RequestId } from "../contract/ids.ts";
 import type { FailureKind } from "../providers/io.ts";
 import type { Target } from "../routing/types.ts";
-import type { Billing, BillingClass } from "./quote.ts";
+import type { Billing } from "./quote.ts";
 import { circuitOf } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 
@@ -54,12 +55,11 @@ export function watchCall(
 ): WatchedCall {
   const { requestId, attemptId, operation, target } = call;
   const { provider, model } = target;
-  const circuit = circuitOf(target, call.testMode);
+  const endCircuit = circuits.begin(circuitOf(target, call.testMode));
   const startedAtMs = now().getTime();
-  circuits.begin(circuit);
   return {
     end: (failure, spent) => {
-      circuits.end(circuit, failure);
+      endCircuit(failure);
       const seen = { requestId, attemptId, operation, provider, model, startedAtMs, endedAtMs: now().getTime() };
       observer.called({ ...seen, outcome: failure ?? "succeeded", spent });
     },

@@ -1,6 +1,5 @@
 // One call to one chat target, from its reservation to its settlement (contract 9): whoever opens it ends it, once, with what
 // became of it. Reserved durably before the first byte leaves; whatever was used is on record in every ending.
-import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
 import type { AttemptOutcome, Ledger, SlotEnd, TokenUsage } from "../metering/ledger.ts";
 import type { ChatPlan, ChatProvider, ChatUsage } from "../providers/chat-provider.ts";
@@ -8,17 +7,10 @@ import { type FailureKind, ProviderError, type StreamingIo } from "../providers/
 import type { ChatDecision } from "../routing/decide-chat-route.ts";
 import type { ChatDropped } from "../contract/features.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
-import { budgetExceeded } from "./budget-exceeded.ts";
 import { type Spent, watchCall } from "./call-watch.ts";
 import type { ChatCall } from "./chat.ts";
-import {
-  type ChatBilling,
-  chargeNanoUsd,
-  chatQuote,
-  countedTokens,
-  nextFunding,
-  reserveNanoUsd,
-} from "./chat-quote.ts";
+import { type ChatBilling, chargeNanoUsd, chatQuote, countedTokens } from "./chat-quote.ts";
+import { reserveChat } from "./reserve-chat.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
@@ -37,7 +29,7 @@ export interface ChatAttempt {
   /** Stops the call; a `ProviderError` as the reason says what kind of failure that is. */
   readonly stop: (reason: ProviderError) => void;
   /** The answer is there: charged by what was used, and kept under the slot where there is one. */
-  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<void>;
+  readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<unknown>;
   /**
    * Stops what still runs. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
    * the provider, and leaves the reservation to the sweeper.
@@ -86,7 +78,7 @@ export async function openAttempt(
   const ledger = options.ledger ?? (options.slot === null ? services.leases : services.ledger);
   const asked = countedTokens(quoted, decision.wanted);
   const countTokens = await unlessAway(services.quotas.takeTokens(call.principal, asked));
-  const billing = await reserve(services, call, candidate, quoted, {
+  const billing = await reserveChat(services, call, candidate, quoted, {
     attemptId,
     purpose: decision.purpose.svc_applied_purpose,
     timeoutMs,
@@ -106,12 +98,16 @@ export async function openAttempt(
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
-  const settle = async (
+  const settle = (
     outcome: AttemptOutcome,
     usage: TokenUsage | null,
-    facts: { readonly charged: boolean; readonly providerRequestId: string | null; readonly slot?: SlotEnd },
-  ) => {
-    await ledger.settle({
+    facts: {
+      readonly charged: boolean;
+      readonly providerRequestId: string | null;
+      readonly slot?: SlotEnd | undefined;
+    },
+  ): Promise<unknown> =>
+    ledger.settle({
       attemptId,
       outcome,
       providerMs: null,
@@ -122,7 +118,6 @@ export async function openAttempt(
       ...(usage === null ? {} : { usage }),
       ...(facts.slot === undefined ? {} : { slot: facts.slot }),
     });
-  };
   return {
     candidate,
     provider,
@@ -140,11 +135,10 @@ export async function openAttempt(
       },
     }),
     stop,
-    succeed: async (used, providerRequestId, slot) => {
+    succeed: (used, providerRequestId, slot) => {
       const usage = usageOf(billing, used);
       end(null, usage, true);
-      const facts = { charged: true, providerRequestId, ...(slot === undefined ? {} : { slot }) };
-      await settle("succeeded", usage, facts);
+      return settle("succeeded", usage, { charged: true, providerRequestId, slot });
     },
     endBadly: async (error, used) => {
       if (!(error instanceof ProviderError)) {
@@ -185,64 +179,6 @@ function spentOn(billing: ChatBilling, usage: TokenUsage, charged: boolean): Spe
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
   };
-}
-
-async function reserve(
-  services: GatewayServices,
-  call: ChatCaller,
-  candidate: ChatCandidate,
-  quoted: ChatBilling,
-  attempt: {
-    readonly attemptId: ReturnType<typeof newId<"attempt">>;
-    readonly purpose: string | null;
-    readonly timeoutMs: number;
-    readonly slot: HeldSlot | null;
-    readonly ledger: AttemptLedger;
-  },
-): Promise<ChatBilling> {
-  const { principal } = call;
-  const { target } = candidate;
-  const { attemptId, timeoutMs, slot, ledger } = attempt;
-  if (principal.app === null) throw new Error("an attempt without an app");
-  for (let billing = quoted; ; ) {
-    const reserved = await unlessAway(
-      ledger.reserve({
-        attemptId,
-        requestId: call.requestId,
-        workspaceId: principal.workspace.id,
-        appId: principal.app.id,
-        keyId: principal.key.id,
-        endpoint: call.endpoint,
-        purpose: attempt.purpose,
-        connection: target.connection,
-        provider: target.provider,
-        model: target.model,
-        position: target.position,
-        billingClass: billing.billingClass,
-        audioMs: 0,
-        tokens: billing.reserveTokens,
-        funding: billing.funding,
-        reserveNanoUsd: reserveNanoUsd(billing),
-        estimateNanoUsd: billing.listNanoUsd,
-        price: billing.price,
-        deadlineAt: new Date(services.now().getTime() + timeoutMs),
-        ...(slot === null ? {} : { slot: slot.ref }),
-      }),
-    );
-    if (reserved.ok) {
-      slot?.markDispatched();
-      return billing;
-    }
-    if ("slotLost" in reserved) {
-      throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
-        message:
-          "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
-      });
-    }
-    const funding = reserved.exceeded.owner === "allowance" ? nextFunding(billing.funding) : null;
-    if (funding === null) throw budgetExceeded(reserved.exceeded);
-    billing = { ...billing, funding };
-  }
 }
 
 /** Aborts with the caller's, or by our own word. */

@@ -1,12 +1,13 @@
 // What one chat attempt may cost and who pays it (contract 9): reserved by estimate and limit, charged by reported usage.
 import type { Principal } from "../auth/principal.ts";
+import type { BillingClass } from "../contract/billing-class.ts";
 import type { Funding, TokenUsage } from "../metering/ledger.ts";
 import { chatCharge, type ChatPrice } from "../metering/price.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { askedChatFeatures, outputCap } from "../providers/asked-chat-features.ts";
 import type { Target } from "../routing/types.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
-import { billingClassOf, type BillingClass } from "./quote.ts";
+import { billingClassOf } from "./quote.ts";
 import type { GatewayServices } from "./services.ts";
 
 export interface ChatBilling {

@@ -2,24 +2,24 @@
 // done the head (key, scope, limits) and the body before; the compatible endpoint begins here too.
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatEventData, ChatFields } from "../contract/chat.ts";
-import { GatewayError } from "../contract/errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
 import { CHAT_PREFERENCES } from "../contract/features.ts";
 import { refuseMalformedKey } from "../contract/idempotency-key.ts";
 import { newId, type RequestId } from "../contract/ids.ts";
 import { askedChatFeatures } from "../providers/asked-chat-features.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route.ts";
+import { appOf } from "./app-of.ts";
 import { chatAnswer } from "./chat-answer.ts";
-import type { DecidedChat } from "./chat-attempt.ts";
 import { chatRequest } from "./chat-request.ts";
 import { describeChatDecision } from "./describe-decision.ts";
 import { judgeChatCost } from "./judge-cost.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
 import { chatPlanner } from "./plan-chat.ts";
-import { refusalError } from "./refuse-route.ts";
+import { decided } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { Asked, Recorder } from "./request-record.ts";
-import { circuitOf } from "./resolve-account.ts";
+import { healthOf } from "./resolve-account.ts";
 import { routingFacts } from "./routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
@@ -60,7 +60,7 @@ export interface ChatStream {
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   if (call.fields.dry_run === true) return explain(services, call);
   return withSlot(services, slotRequest(call), call.recorder, async (slot) => {
-    const decision = decideOrRefuse(services, call, false);
+    const decision = decided(call, decideChat(services, call, false));
     const served = await runChat(services, call, decision, slot);
     const answer = chatAnswer({ id: newId("chat"), createdAt: services.now(), decision, ...served });
     const simulated = served.attempt.billing.billingClass === "simulated";
@@ -74,15 +74,7 @@ export async function chat(services: GatewayServices, call: ChatCall): Promise<G
 
 /** Comes back with the provider's first content; until then every failure is an ordinary refusal. Keys are ignored. */
 export async function streamChat(services: GatewayServices, call: ChatCall): Promise<ChatStream> {
-  const decision = decideOrRefuse(services, call, true);
-  return openChatStream(services, call, decision);
-}
-
-function decideOrRefuse(services: GatewayServices, call: ChatCall, stream: boolean): DecidedChat {
-  const decision = decideChat(services, call, stream);
-  if (!decision.ok)
-    throw refusalError(decision.refusal, decision.considered, call.principal.scopes.includes("routing:read"));
-  return decision;
+  return openChatStream(services, call, decided(call, decideChat(services, call, true)));
 }
 
 /** Every request, stream and dry run is judged here, and what was decided recorded. */
@@ -91,12 +83,8 @@ export function decideChat(
   call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
   stream: boolean,
 ): ChatDecision {
-  const { key, app, workspace } = call.principal;
-  if (app === null)
-    throw new GatewayError("FORBIDDEN", {
-      message: "This key belongs to no app and routes nothing. Use an app's key.",
-      details: { required: ["app"] },
-    });
+  const { key, workspace } = call.principal;
+  const app = appOf(call.principal);
   const request = chatRequest(call.fields, stream);
   const decision = decideChatRoute(
     services.directory().contextOf(workspace.id, app, key.routing),
@@ -106,7 +94,7 @@ export function decideChat(
       profile: call.fields.response_profile ?? null,
       plan: chatPlanner(services, request),
     },
-    (target) => services.circuits.isHealthy(circuitOf(target, call.principal.testMode)),
+    healthOf(services, call.principal),
   );
   // Chat knows one policy: what cannot be used falls back (contract 4).
   call.recorder.decided(decision, askedOf(call, request), "fallback");

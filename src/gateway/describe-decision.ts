@@ -9,10 +9,11 @@ import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Cut } from "../routing/judge-cut.ts";
 import type { Verdict } from "../routing/judge-target.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
+import { audioAmount } from "./call-accounting.ts";
 import { chatQuote } from "./chat-quote.ts";
 import type { ChatCall } from "./chat.ts";
 import { quoteFor } from "./quote.ts";
-import { refusalError } from "./refuse-route.ts";
+import { refusalError, seesNames } from "./refuse-route.ts";
 import type { GatewayServices } from "./services.ts";
 import { estimateTranslation, TRANSLATED_BY_CHAT } from "./translate-by-chat.ts";
 import type { AudioCall } from "./audio-call.ts";
@@ -28,14 +29,14 @@ export function describeDecision(
   const estimate =
     first === undefined
       ? null
-      : quoteFor(services, call.principal, first.target, { audioMs: Math.round(audioSeconds * 1000), channels });
+      : quoteFor(services, call.principal, first.target, audioAmount({ durationSeconds: audioSeconds, channels }));
   const split = ({ cut }: Verdict) => (cut === null ? {} : { split: splitOf(cut, audioSeconds) });
   const cost = estimate?.listNanoUsd ?? null;
   if (byChat === null) return describe(call.principal, decision, cost, audioSeconds, split);
   const chatCost = estimateTranslation(services, call, byChat, audioSeconds);
   const sum = cost === null || chatCost === null ? null : cost + chatCost;
   const described = describe(call.principal, decision, decision.ok ? sum : null, audioSeconds, split);
-  const showNames = call.principal.scopes.includes("routing:read");
+  const showNames = seesNames(call.principal);
   return {
     ...described,
     // Who transcribes, and behind them who translates: a target that does both is named for each.
@@ -64,7 +65,7 @@ function describe<Wanted, V extends Missing>(
   audioSeconds: number | null,
   more: (verdict: V) => Pick<DescribedCandidate, "split"> = () => ({}),
 ): RoutingDecision {
-  const showNames = principal.scopes.includes("routing:read");
+  const showNames = seesNames(principal);
   const first = decision.ok ? decision.candidates[0] : undefined;
   return {
     object: "routing.decision",

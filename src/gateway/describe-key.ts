@@ -2,8 +2,9 @@
 import type { Principal } from "../auth/principal.ts";
 import type { KeyDescription } from "../contract/account.ts";
 import { CAPABILITIES, CHAT_FEATURES, FEATURES } from "../contract/features.ts";
-import { purposesOf } from "../routing/resolve-purpose.ts";
+import { contextRouteOf, purposesOf } from "../routing/resolve-purpose.ts";
 import { isCapable, type Purpose, type Route, type RoutingContext } from "../routing/types.ts";
+import { seesNames } from "./refuse-route.ts";
 
 type RoutingEntry = KeyDescription["routing_contexts"][number];
 type PurposeEntry = KeyDescription["purposes"][number];
@@ -11,7 +12,7 @@ type PurposeEntry = KeyDescription["purposes"][number];
 /** `context` is null for keys without an app (administrators, operators): they route nothing. */
 export function describeKey(principal: Principal, context: RoutingContext | null): KeyDescription {
   const { key, workspace, app } = principal;
-  const showTargets = principal.scopes.includes("routing:read");
+  const showTargets = seesNames(principal);
   const contexts = context === null ? [] : routingContexts(context, showTargets);
   return {
     object: "key",
@@ -21,7 +22,7 @@ export function describeKey(principal: Principal, context: RoutingContext | null
       last4: key.last4,
       name: key.name,
       role: key.role,
-      scopes: [...key.scopes],
+      scopes: [...principal.scopes],
       created_at: key.createdAt.toISOString(),
       expires_at: key.expiresAt?.toISOString() ?? null,
     },
@@ -34,13 +35,12 @@ export function describeKey(principal: Principal, context: RoutingContext | null
 }
 
 function routingContexts(context: RoutingContext, showTargets: boolean): RoutingEntry[] {
-  const audioRoute = context.audioInputOverride ?? context.route;
   return [
     { context: "default", ...withChatFeatures(describeRoute(context, context.route, showTargets), context.route) },
     {
       context: "audio_input",
       source: context.audioInputOverride === null ? "route" : "capability_override",
-      ...describeRoute(context, audioRoute, showTargets),
+      ...describeRoute(context, contextRouteOf(context, "audio_input"), showTargets),
     },
   ];
 }

@@ -7,7 +7,8 @@ import type { Warning } from "../contract/transcription.ts";
 import type { ProviderTranscript, SpeechAudio } from "../providers/provider.ts";
 
 export function isEmpty({ text, words, segments }: ProviderTranscript): boolean {
-  return [text, ...[...words, ...segments].map((piece) => piece.text)].every((each) => each.trim() === "");
+  const isBlank = (piece: { readonly text: string }): boolean => piece.text.trim() === "";
+  return isBlank({ text }) && words.every(isBlank) && segments.every(isBlank);
 }
 
 /** Decodes when first asked: almost no answer is empty. What cannot be decoded here is not doubted. */

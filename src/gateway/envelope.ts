@@ -1,7 +1,7 @@
 // The routed envelope of a transcript and its bare-body forms (spec 2.2, contract 3 "Envelope" and "Formats"). Pure.
 import type { PurposeFields, ResponseFormat, TranscriptionEnvelope, Warning } from "../contract/transcription.ts";
 import type { FinishedTranscript } from "./finish-transcript.ts";
-import { type GatewayReply, jsonReply, textReply } from "./reply.ts";
+import { type GatewayReply, textReply, transcriptReply } from "./reply.ts";
 import { routingFacts } from "./routing-facts.ts";
 
 export interface EnvelopeInput {
@@ -51,19 +51,19 @@ export function deliverable(delivery: Delivery, format: ResponseFormat): boolean
   return delivery === "json" || delivery === "text" || delivery === format;
 }
 
-export function deliver(
+export async function deliver(
   envelope: TranscriptionEnvelope,
   delivery: Delivery,
   present: (envelope: TranscriptionEnvelope) => unknown,
   simulated: boolean,
-): GatewayReply {
+): Promise<GatewayReply> {
   const mark = simulated ? { "x-svc-simulated": "true" } : {};
   if (delivery !== "json")
-    return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...audioFacts(envelope) });
+    return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
   const body = present(envelope);
-  return jsonReply(200, body, { ...mark, ...(body === envelope ? {} : audioFacts(envelope)) });
+  return transcriptReply(body, { ...mark, ...(body === envelope ? {} : factsOf(envelope)) });
 }
 
-function audioFacts(envelope: TranscriptionEnvelope): Record<string, string> {
+function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
   return { ...routingFacts(envelope), "x-svc-audio-seconds": String(envelope.usage.audio_seconds) };
 }

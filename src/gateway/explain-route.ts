@@ -5,9 +5,10 @@ import type { ChatFields } from "../contract/chat.ts";
 import { brand } from "../contract/ids.ts";
 import type { TranslationFields } from "../contract/transcription.ts";
 import type { Requirements } from "../routing/required-features.ts";
-import { decideFor, healthOf, type MeasuredFacts, type RoutedCall } from "./audio-call.ts";
+import { decideFor, type MeasuredFacts, type RoutedCall } from "./audio-call.ts";
 import { decideChat } from "./chat.ts";
 import { openRecord, type Recorder, type RequestRecord } from "./request-record.ts";
+import { healthOf } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { decideWithChat } from "./translate-by-chat.ts";
 
@@ -34,7 +35,7 @@ export function explainRoute(services: ExplainServices, question: AudioExplanati
   const { principal } = question;
   let trace: RouteTrace | null = null;
   const record = openRecord(
-    { requestId: brand("request", ""), endpoint: "", principal, receivedAtMs: 0, hasKey: false },
+    { requestId: brand("request", ""), endpoint: "", principal, receivedAtMs: 0, hasIdempotencyKey: false },
     () => 0,
     ({ asked, purpose, route, refusal, candidates }) => {
       trace = { asked, purpose, route, refusal, candidates };

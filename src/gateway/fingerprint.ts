@@ -1,6 +1,7 @@
 // What makes two requests the same payload under one idempotency key (contract 3, "Idempotency"). Pure.
 import { createHash } from "node:crypto";
 import type { TranslationFields } from "../contract/transcription.ts";
+import { mergedKeyterms } from "../routing/required-features.ts";
 
 export interface FingerprintInput {
   readonly endpoint: string;
@@ -20,8 +21,15 @@ export interface FingerprintInput {
  * and the API key do not enter; defaults are not filled in, so a later change of a default breaks no replay.
  */
 export function fingerprint(input: FingerprintInput): Buffer {
-  const { custom_vocabulary, keyterms, redaction, purpose: _body, purpose_policy: _policy, ...rest } = input.fields;
-  const terms = [...new Set([...(custom_vocabulary ?? []), ...(keyterms ?? [])])];
+  const {
+    custom_vocabulary: _,
+    keyterms: __,
+    redaction,
+    purpose: _body,
+    purpose_policy: _policy,
+    ...rest
+  } = input.fields;
+  const terms = mergedKeyterms(input.fields);
   return payloadFingerprint({
     ...rest,
     ...input.extra,

@@ -5,11 +5,13 @@ import { toPlainText } from "../captions/plain-text.ts";
 import { toSrt } from "../captions/srt.ts";
 import { toVtt } from "../captions/vtt.ts";
 import type { ResponseFormat, Segment, Warning, Word } from "../contract/transcription.ts";
-import { AT_A_TIME, atOnce, flatMapped, inSteps, mapped, type Steps } from "../lib/in-steps.ts";
+import { AT_A_TIME, flatMapped, giveWay, inSteps, mapped, type Steps } from "../lib/in-steps.ts";
 import { joinWords } from "../lib/join-words.ts";
+import { withoutSpace } from "../lib/without-space.ts";
 import type { ProviderSegment, ProviderTranscript, ProviderWord } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import { holdingText } from "./hold-text.ts";
+import { byStart, clamped, createLabels, isOutside } from "./wire-pieces.ts";
 
 export interface FinishedTranscript {
   readonly content: string;
@@ -18,25 +20,17 @@ export interface FinishedTranscript {
   readonly warnings: readonly Warning[];
 }
 
-/** Over many turns of the event loop where it is long: one of ten hours has a hundred thousand words. */
+/** Over many turns of the event loop where it is long, its first another than that in which it was read: ten hours have 100,000 words. */
 export function finishTranscript(
   provider: ProviderTranscript,
   wanted: Requirements,
   durationSeconds: number,
 ): Promise<FinishedTranscript> {
-  return inSteps(finishing(provider, wanted, durationSeconds));
+  const steps = finishing(provider, wanted, durationSeconds);
+  return provider.words.length > AT_A_TIME ? giveWay().then(() => inSteps(steps)) : inSteps(steps);
 }
 
-/** Of a short one. */
-export function finishAtOnce(
-  provider: ProviderTranscript,
-  wanted: Requirements,
-  durationSeconds: number,
-): FinishedTranscript {
-  return atOnce(finishing(provider, wanted, durationSeconds));
-}
-
-function* finishing(
+export function* finishing(
   provider: ProviderTranscript,
   wanted: Requirements,
   durationSeconds: number,
@@ -61,18 +55,11 @@ function* finishing(
       ? inOrder(yield* holdingText(timed.segments, provider.text))
       : yield* segmentsFromWords(inOrder(yield* holdingText(timed.words, provider.text)));
   yield;
-  const label = labeller([...given, ...words], wanted);
-  const segments: readonly Segment[] = yield* mapped(given, (piece, id) => ({
-    id,
-    ...wireTimes(piece),
-    text: piece.text.trim(),
-    ...label(piece),
-  }));
-  const wireWords: readonly Word[] = yield* mapped(words, (piece) => ({
-    text: piece.text.trim(),
-    ...wireTimes(piece),
-    ...label(piece),
-  }));
+  const labels = createLabels(wanted);
+  if (wanted.features.includes("diarization")) for (const piece of inOrder([...given, ...words])) labels.hear(piece);
+  yield;
+  const segments = yield* mapped(given, labels.segment);
+  const wireWords = wanted.wantsWords || isCaption(wanted.responseFormat) ? yield* mapped(words, labels.word) : [];
   yield;
   const content = isText ? contentOf(provider.text, segments) : provider.text.trim();
   yield;
@@ -91,23 +78,9 @@ const TIMES_CLAMPED: Warning = {
   details: null,
 };
 
-/** A few milliseconds beyond the end are rounding, not news. */
-const CLAMP_TOLERANCE_SECONDS = 0.05;
-
-function isOutside(durationSeconds: number): (piece: ProviderWord) => boolean {
-  return ({ start, end }) => start < 0 || Math.max(start, end) > durationSeconds + CLAMP_TOLERANCE_SECONDS;
-}
-
-function clamped(durationSeconds: number): <P extends ProviderWord>(piece: P) => P {
-  return (piece) => {
-    const start = Math.min(Math.max(0, piece.start), durationSeconds);
-    return { ...piece, start, end: Math.min(Math.max(start, piece.end), durationSeconds) };
-  };
-}
-
-/** By start, then channel; equal ones keep the provider's order. */
+/** Equal ones keep the provider's order. */
 function inOrder<P extends ProviderWord>(pieces: readonly P[]): readonly P[] {
-  return pieces.toSorted((one, other) => one.start - other.start || (one.channel ?? 0) - (other.channel ?? 0));
+  return pieces.toSorted(byStart);
 }
 
 const MAX_BUILT_SEGMENT_SECONDS = 30;
@@ -147,7 +120,7 @@ function segmentOf(words: readonly ProviderWord[]): readonly ProviderSegment[] {
     {
       text: joinWords(words.map((word) => word.text.trim())),
       start: first.start,
-      end: Math.max(...words.map((word) => word.end)),
+      end: words.reduce((last, word) => Math.max(last, word.end), first.end),
       confidence:
         confidences.length === words.length ? confidences.reduce((sum, value) => sum + value, 0) / words.length : null,
       speaker: first.speaker,
@@ -156,34 +129,11 @@ function segmentOf(words: readonly ProviderWord[]): readonly ProviderSegment[] {
   ];
 }
 
-function labeller(
-  pieces: readonly ProviderWord[],
-  wanted: Requirements,
-): (piece: ProviderWord) => Pick<Word, "speaker" | "channel" | "confidence"> {
-  const multichannel = wanted.features.includes("multichannel");
-  // Providers number speakers per channel: speaker 0 left and speaker 0 right are two people.
-  const keyOf = (piece: ProviderWord) => (multichannel ? `${piece.channel}/${piece.speaker}` : `${piece.speaker}`);
-  const labels = new Map<string, string>();
-  if (wanted.features.includes("diarization")) {
-    for (const piece of inOrder(pieces)) {
-      if (piece.speaker !== null && !labels.has(keyOf(piece))) labels.set(keyOf(piece), `S${labels.size + 1}`);
-    }
-  }
-  return (piece) => ({
-    confidence: piece.confidence === null ? null : round3(Math.min(1, Math.max(0, piece.confidence))),
-    speaker: piece.speaker === null ? null : (labels.get(keyOf(piece)) ?? null),
-    channel: piece.channel,
-  });
-}
-
-function wireTimes(piece: ProviderWord): { readonly start: number; readonly end: number } {
-  return { start: round3(piece.start), end: round3(piece.end) };
-}
-
 /** Segment texts always add up to the content; where a provider's own text differs, or channels interleave, theirs win. */
 function contentOf(text: string, segments: readonly Segment[]): string {
   const joined = joinWords(segments.map((segment) => segment.text));
-  if (segments.length === 0 || withoutSpace(joined) === withoutSpace(text)) return text.trim();
+  const own = text.trim();
+  if (segments.length === 0 || joined === own || withoutSpace(joined) === withoutSpace(own)) return own;
   return joined;
 }
 
@@ -205,16 +155,12 @@ function* render(
   }
 }
 
+function isCaption(format: ResponseFormat): format is "srt" | "vtt" {
+  return format === "srt" || format === "vtt";
+}
+
 type JsonFormat = "json" | "verbose_json" | "diarized_json";
 
 function isJson(format: ResponseFormat): format is JsonFormat {
   return format === "json" || format === "verbose_json" || format === "diarized_json";
-}
-
-function withoutSpace(text: string): string {
-  return text.replace(/\s+/gu, "");
-}
-
-function round3(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

@@ -7,6 +7,7 @@ import type { Amounts, BudgetExceeded } from "../metering/budget.ts";
 import type { Funding } from "../metering/ledger.ts";
 import type { Target } from "../routing/types.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
+import { audioAmount } from "./call-accounting.ts";
 import { chatQuote, countedTokens, nextFunding, reserveNanoUsd } from "./chat-quote.ts";
 import { quoteFor } from "./quote.ts";
 import type { GatewayServices } from "./services.ts";
@@ -33,7 +34,7 @@ export async function judgeAudioCost(
 ): Promise<Refused> {
   const limited = await unlessAway(services.quotas.judgeAudio(principal, audioSeconds));
   if (limited !== null) return refusedWith(limited);
-  const quoted = quoteFor(services, principal, target, { audioMs: Math.round(audioSeconds * 1000), channels });
+  const quoted = quoteFor(services, principal, target, audioAmount({ durationSeconds: audioSeconds, channels }));
   const funding = principal.workspace.plan !== null && quoted.billingClass === "metered" ? "credits" : "none";
   const amounts = { nanoUsd: quoted.chargeNanoUsd, audioMs: BigInt(quoted.audioMs), tokens: 0n };
   const refused = refusedBy(await judge(services, principal, funding, amounts));
@@ -57,7 +58,7 @@ export async function judgeChatCost(
     const nanoUsd = beside.nanoUsd + reserveNanoUsd({ ...quoted, funding });
     const amounts = { ...beside, nanoUsd, tokens: beside.tokens + BigInt(quoted.reserveTokens) };
     const exceeded = await judge(services, principal, funding, amounts);
-    const next = exceeded?.owner === "allowance" ? nextFunding(funding) : null;
+    const next = exceeded?.budgetKind === "allowance" ? nextFunding(funding) : null;
     if (next === null) return refusedBy(exceeded);
     funding = next;
   }

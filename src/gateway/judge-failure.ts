@@ -33,21 +33,33 @@ export interface FailedAttempt {
 
 /** The answer when every eligible target failed definitely. */
 export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
-  const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
-  if (failures.some((failure) => failure.kind === "feature_dropped")) {
-    return withheld(attempts);
-  }
-  if (failures.length > 0 && failures.every((failure) => failure.kind === "rejected")) {
-    return new GatewayError("PROVIDER_REJECTED", {
-      message: "Every eligible target answered that it cannot process this audio with these options.",
-      details: { attempts },
-    });
-  }
+  const attempts = failures.map(toldOf);
+  if (failures.some(isDropped)) return withheld(attempts);
+  if (allRejected(failures)) return rejected("this audio", attempts);
   return new GatewayError("NO_HEALTHY_PROVIDER", {
     message: "Every eligible target of the route was tried and failed. Nothing was charged; retry in a while.",
     details: { reason: "exhausted", attempts },
     retryable: true,
     retryAfterSeconds: longestWait(failures),
+  });
+}
+
+function toldOf({ position, kind }: FailedAttempt): object {
+  return { position, reason: kind };
+}
+
+function isDropped({ kind }: FailedAttempt): boolean {
+  return kind === "feature_dropped";
+}
+
+function allRejected(failures: readonly FailedAttempt[]): boolean {
+  return failures.length > 0 && failures.every(({ kind }) => kind === "rejected");
+}
+
+function rejected(what: string, attempts: readonly object[]): GatewayError {
+  return new GatewayError("PROVIDER_REJECTED", {
+    message: `Every eligible target answered that it cannot process ${what} with these options.`,
+    details: { attempts },
   });
 }
 
@@ -61,14 +73,9 @@ function withheld(attempts: readonly object[]): GatewayError {
 
 /** Contract 1: every eligible chat target was tried and failed. `keyBurned`: one outcome is unknown, and the key is gone. */
 export function chatExhausted(failures: readonly FailedAttempt[], keyBurned: boolean): GatewayError {
-  const attempts = failures.map((failure) => ({ position: failure.position, reason: failure.kind }));
-  if (failures.some((failure) => failure.kind === "feature_dropped") && !keyBurned) return withheld(attempts);
-  if (failures.length > 0 && failures.every((failure) => failure.kind === "rejected")) {
-    return new GatewayError("PROVIDER_REJECTED", {
-      message: "Every eligible target answered that it cannot process these messages with these options.",
-      details: { attempts },
-    });
-  }
+  const attempts = failures.map(toldOf);
+  if (failures.some(isDropped) && !keyBurned) return withheld(attempts);
+  if (allRejected(failures)) return rejected("these messages", attempts);
   return new GatewayError("all_providers_exhausted", {
     message: keyBurned
       ? "Every eligible target of the route was tried and failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again."
@@ -79,18 +86,21 @@ export function chatExhausted(failures: readonly FailedAttempt[], keyBurned: boo
   });
 }
 
-/** What ends a stream that broke after its first content: nothing is retried, and no other model continues it. */
-export function streamBroke(kind: FailureKind): GatewayError {
+/**
+ * What ends a stream that broke after its first content: nothing is retried, and no other model continues it. `charge`: what of it
+ * costs something.
+ */
+export function streamBroke(kind: FailureKind, charge = "What was sent is not charged."): GatewayError {
   if (kind === "feature_dropped")
     return new GatewayError("FEATURE_NOT_DELIVERED", {
-      message: "The answer, now that it is whole, lacks a feature that was asked for. It is not charged.",
+      message: `The answer, now that it is whole, lacks a feature that was asked for. ${charge}`,
     });
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
-        message: "The provider fell silent before the end of its answer. What was sent is not charged.",
+        message: `The provider fell silent before the end of its answer. ${charge}`,
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
-        message: "The provider's stream broke before the end of its answer. What was sent is not charged.",
+        message: `The provider's stream broke before the end of its answer. ${charge}`,
       });
 }
 
@@ -99,7 +109,7 @@ function longestWait(failures: readonly FailedAttempt[]): number {
   return Math.min(60, Math.max(2, ...waits));
 }
 
-/** The answer after an unknown outcome; `burned` when an idempotency key can no longer be used. */
+/** The answer after an unknown outcome. */
 export function outcomeUnknown(kind: "unknown" | "timeout"): GatewayError {
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {

@@ -41,7 +41,9 @@ export interface LiveMeter {
 export function createLiveMeter(services: GatewayServices, options: LiveMeterOptions): LiveMeter {
   const { payer, principal, candidate } = options;
   const open: Slice[] = [];
-  const settling: Promise<unknown>[] = [];
+  /** Heard to their end, and not settled while the database was away: once more at the end. */
+  const unsettled: Slice[] = [];
+  const settling: Promise<void>[] = [];
   let passedMs = 0;
   let reservedMs = 0;
   let last: AttemptId | null = null;
@@ -84,6 +86,8 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
   }
 
   const isBeyond = (ms: number): boolean => ms > reservedMs;
+  const settleHeard = (slice: Slice): Promise<void> =>
+    settle(slice, "succeeded").catch(() => void unsettled.push(slice));
   return {
     begin: reserve,
     passedMs: () => passedMs,
@@ -96,13 +100,14 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       passedMs = totalMs;
       while (open[0] !== undefined && open[0].fromMs + SLICE_MS <= passedMs) {
         const done = open.shift();
-        if (done !== undefined) settling.push(settle(done, "succeeded"));
+        if (done !== undefined) settling.push(settleHeard(done));
       }
       if (reservedMs - passedMs < SLICE_MS / 2) reserve().catch(() => undefined);
     },
     end: async (outcome, transcript) => {
       await coming?.catch(() => undefined);
       await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript))]);
+      await Promise.all(unsettled.splice(0).map((slice) => settle(slice, "succeeded")));
     },
   };
 }

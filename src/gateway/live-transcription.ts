@@ -4,29 +4,35 @@ import { createSampleClock, createWebmClock, type LiveClock } from "../audio/liv
 import { MINIMUM_SECONDS } from "../audio/measure-source.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
-import { type FailureKind, ProviderError } from "../providers/io.ts";
+import type { FailureKind } from "../providers/io.ts";
 import { LIVE_SAMPLE_RATE, type LiveEncoding, type SpeechAudio } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import { answerOf } from "./answer.ts";
 import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
-import { callTarget, type Execute } from "./attempt.ts";
-import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
+import { callTarget } from "./attempt.ts";
+import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
 import { spentOf, watchCall } from "./call-watch.ts";
 import { certaintyOf, exhausted, type FailedAttempt, streamBroke } from "./judge-failure.ts";
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
 import { quoteFor } from "./quote.ts";
-import { resolveAccount } from "./resolve-account.ts";
+import { decided } from "./refuse-route.ts";
+import { healthOf, resolveAccount } from "./resolve-account.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
-import { liveSegments, type TranscriptPart, type TranscriptPiece } from "./stream-transcription.ts";
+import type { TranscriptPart } from "./stream-transcription.ts";
+import { tellTranscript, type TranscriptPiece } from "./tell-transcript.ts";
+import { unlessAway } from "./unless-away.ts";
 
 export interface LiveCall extends RoutedCall {
   readonly encoding: LiveEncoding;
   /** Aborts when nobody is left to hear. */
   readonly clientGone: AbortSignal;
 }
+
+/** Of audio that broke off: decision 21. */
+const CHARGE = "The last seconds of the audio are not charged; what was heard before them is.";
 
 /** To finish after the audio did. */
 const CLOSING_MS = 60_000;
@@ -86,7 +92,7 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
     const { result, hasBegun } = await runOne(services, run, candidate);
     if (!("kind" in result)) return result;
     if (certaintyOf(result.kind) === "aborted") return null;
-    if (hasBegun) throw streamBroke(result.kind);
+    if (hasBegun) throw streamBroke(result.kind, CHARGE);
     failures.push(result);
   }
   throw exhausted(failures);
@@ -108,7 +114,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
   const deadlineAtMs = services.now().getTime() + sessionMs;
   const meter = createLiveMeter(services, { payer, principal: call.principal, candidate, deadlineAtMs });
-  await meter.begin();
+  await unlessAway(meter.begin());
   const audio = liveAudio(services, run, meter);
   const watched = watchCall(services, {
     requestId: payer.requestId,
@@ -130,7 +136,8 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
       });
     const { wanted } = decision;
     const request = speechRequest(candidate, wanted);
-    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, listen(run));
+    const told = tellTranscript(wanted, Number.POSITIVE_INFINITY, run.pieces);
+    const result = await callTarget({ provider, candidate, request, audio, wanted }, openIo, told);
     if (result.ok) {
       failure = null;
       const { transcript, dropped } = result;
@@ -153,19 +160,6 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     const heard = quoteFor(services, payer, target, { audioMs: meter.passedMs(), channels: 1 });
     watched.end(failure, failure === null || failure === "aborted" ? spentOf(heard) : null);
   }
-}
-
-function listen({ decision, pieces }: LiveRun): Execute {
-  const live = liveSegments(decision.wanted, Number.POSITIVE_INFINITY);
-  return async ({ provider, audio }, plan, openIo) => {
-    if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
-    for await (const event of provider.stream(plan, audio, openIo())) {
-      if (event.type === "end") return event.raw;
-      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : live(event.segment);
-      if (piece !== null) await pieces.give(piece);
-    }
-    throw new ProviderError("bad_reply", { reason: "no_finish" });
-  };
 }
 
 function liveAudio(

@@ -115,25 +115,29 @@ const remoteRun = z.object({
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 }) satisfies z.ZodType<RemoteRun>;
 
-/** Null when it is deleted, else what failed, in one word. */
+/** Null when it is deleted, else what failed, in one word. A fault of ours is a failed attempt too: only those come to an end. */
 async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: AbortSignal): Promise<string | null> {
-  const provider = services.providers.get(providerKind.parse(claimed.provider));
-  const account = accountOf(services, claimed);
-  if (provider === undefined || account === null) return "no_account";
-  const io = services.openIo({
-    baseUrl: account.baseUrl,
-    isCallersAddress: account.isCallersAddress,
-    credential: account.credential,
-    signal,
-    timeoutMs: TIMEOUT_MS,
-    onDispatch: () => undefined,
-  });
   try {
+    const provider = services.providers.get(providerKind.parse(claimed.provider));
+    const account = accountOf(services, claimed);
+    if (provider === undefined || account === null) return "no_account";
+    const io = services.openIo({
+      baseUrl: account.baseUrl,
+      isCallersAddress: account.isCallersAddress,
+      credential: account.credential,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      onDispatch: () => undefined,
+    });
     await removeKept(provider, remoteRun.parse(claimed.run), io);
     return null;
   } catch (error) {
     if (error instanceof ProviderError) return error.kind;
-    throw error;
+    services.logger.error(
+      { err: error, deletion_id: claimed.id },
+      "a deletion at the provider met a fault of the gateway",
+    );
+    return "fault";
   }
 }
 

@@ -1,11 +1,10 @@
 // What one attempt would cost, and who pays it (contract 9): the billing class, the charge, and the list price kept beside it.
 import type { Principal } from "../auth/principal.ts";
+import type { BillingClass } from "../contract/billing-class.ts";
 import type { AudioPrice, Price } from "../metering/price.ts";
 import { audioCharge } from "../metering/price.ts";
 import type { Target } from "../routing/types.ts";
 import type { GatewayServices } from "./services.ts";
-
-export type BillingClass = "metered" | "provider_billed" | "simulated";
 
 export interface Billing {
   readonly billingClass: BillingClass;

@@ -1,9 +1,23 @@
 // A routing refusal as the error a caller gets (contract 1, step 5). Names of providers only with `routing:read`.
+import type { Principal } from "../auth/principal.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import type { RouteRefusal } from "../routing/decide-route.ts";
+import type { RouteDecision, RouteRefusal } from "../routing/decide-route.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
+
+export function seesNames({ scopes }: Pick<Principal, "scopes">): boolean {
+  return scopes.includes("routing:read");
+}
+
+/** What runs, or the refusal thrown. */
+export function decided<Wanted, V extends Missing>(
+  { principal }: { readonly principal: Pick<Principal, "scopes"> },
+  decision: RouteDecision<Wanted, V>,
+): Extract<RouteDecision<Wanted, V>, { readonly ok: true }> {
+  if (decision.ok) return decision;
+  throw refusalError(decision.refusal, decision.considered, seesNames(principal));
+}
 
 export function refusalError(
   refusal: RouteRefusal,
@@ -34,8 +48,8 @@ export function refusalError(
         details: { missing: refusal.missing, candidates: considered.map((candidate) => lacksOf(candidate, showNames)) },
       });
     case "unhealthy":
-      if (refusal.capability === "chat") return allResting();
-      return new GatewayError("NO_HEALTHY_PROVIDER", {
+      // Contract 1: for chat a route whose circuits are all open is exhausted.
+      return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
         message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
         details: { reason: "unhealthy" },
         retryable: true,
@@ -57,15 +71,6 @@ const NO_MODEL = {
     message: "The route of this key holds no chat model. Route the key to one.",
   },
 } as const;
-
-/** Contract 1: for chat a route whose circuits are all open is exhausted. */
-function allResting(): GatewayError {
-  return new GatewayError("all_providers_exhausted", {
-    message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
-    details: { reason: "unhealthy" },
-    retryAfterSeconds: 10,
-  });
-}
 
 function lacksOf(candidate: Candidate<Missing>, showNames: boolean): Record<string, unknown> {
   const { target, verdict } = candidate;

@@ -1,4 +1,5 @@
 // An answer as the gateway hands it to the edge, and as an idempotency slot keeps it: status, a few headers, bytes.
+import { jsonBytes } from "../lib/json-in-steps.ts";
 
 export interface GatewayReply {
   readonly status: number;
@@ -7,22 +8,21 @@ export interface GatewayReply {
   readonly body: Buffer;
 }
 
-export function jsonReply(
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): GatewayReply {
-  return {
-    status,
-    headers: { "content-type": "application/json; charset=utf-8", ...headers },
-    body: Buffer.from(JSON.stringify(value)),
-  };
+type Headers = GatewayReply["headers"];
+
+export function jsonReply(status: number, value: unknown, headers: Headers = {}): GatewayReply {
+  return { status, headers: typed("application/json", headers), body: Buffer.from(JSON.stringify(value)) };
 }
 
-export function textReply(contentType: string, text: string, headers: Readonly<Record<string, string>>): GatewayReply {
-  return {
-    status: 200,
-    headers: { "content-type": `${contentType}; charset=utf-8`, ...headers },
-    body: Buffer.from(text),
-  };
+/** Of a transcript, which may be long: then others have their turns while it is written. */
+export async function transcriptReply(value: unknown, headers: Headers = {}): Promise<GatewayReply> {
+  return { status: 200, headers: typed("application/json", headers), body: await jsonBytes(value) };
+}
+
+export function textReply(contentType: string, text: string, headers: Headers): GatewayReply {
+  return { status: 200, headers: typed(contentType, headers), body: Buffer.from(text) };
+}
+
+function typed(contentType: string, headers: Headers): Headers {
+  return { "content-type": `${contentType}; charset=utf-8`, ...headers };
 }

@@ -3,6 +3,7 @@
 import type { AppId, JobId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Capability, Profile } from "../contract/features.ts";
+import { LABEL_PATTERN } from "../contract/names.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
@@ -57,7 +58,7 @@ export interface RecordOpening {
   /** Null: it came without a valid key, or whose key it is could not be found out. */
   readonly principal: Principal | null;
   readonly receivedAtMs: number;
-  readonly hasKey: boolean;
+  readonly hasIdempotencyKey: boolean;
 }
 
 export interface RecordEnd {
@@ -101,9 +102,9 @@ export function openRecord(
   nowMs: () => number,
   keep: (record: RequestRecord) => void,
 ): OpenRecord {
-  const { requestId, endpoint, principal, receivedAtMs, hasKey } = opening;
+  const { requestId, endpoint, principal, receivedAtMs, hasIdempotencyKey } = opening;
   let decision: Pick<RequestRecord, keyof typeof UNDECIDED> = UNDECIDED;
-  let keyUse: KeyUse = hasKey ? "unused" : "not_sent";
+  let keyUse: KeyUse = hasIdempotencyKey ? "unused" : "not_sent";
   let audioMs: number | null = null;
   let jobId: JobId | null = null;
   let broken: ErrorCode | null = null;
@@ -173,11 +174,10 @@ function recordDecision(decision: RouteDecision<unknown, Missing>, asked: Asked,
 }
 
 /** What no purpose can be called is not a label but whatever somebody typed. */
-const LABEL = /^[a-z0-9][a-z0-9_-]{0,62}$/u;
 const NO_LABEL = "(not a label)";
 
 function labelOf(requested: string | null): string | null {
-  return requested === null || LABEL.test(requested) ? requested : NO_LABEL;
+  return requested === null || LABEL_PATTERN.test(requested) ? requested : NO_LABEL;
 }
 
 function notAppliedBecause(decision: RouteDecision<unknown, Missing>): string | null {

@@ -1,4 +1,5 @@
 // Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
+import type { TargetHealth } from "../routing/pick-candidates.ts";
 import type { Target } from "../routing/types.ts";
 import type { GatewayServices } from "./services.ts";
 
@@ -18,6 +19,13 @@ export function circuitOf(target: Target, testMode: boolean): string {
   return `${testMode ? TEST_CIRCUITS : ""}${target.account}/${target.model}`;
 }
 
+export function healthOf(
+  { circuits }: Pick<GatewayServices, "circuits">,
+  { testMode }: { readonly testMode: boolean },
+): TargetHealth {
+  return (target) => circuits.isHealthy(circuitOf(target, testMode));
+}
+
 const SANDBOX_TIMEOUT_MS = 60_000;
 
 export function resolveAccount(
@@ -32,7 +40,6 @@ export function resolveAccount(
   const ownUrl = account.baseUrl ?? adapter?.defaultBaseUrl ?? null;
   if (testMode || (account.kind === "sandbox" && ownUrl === null)) {
     const baseUrl = services.sandboxUrl(account.kind, target.settings["dialect"]);
-    if (baseUrl === null) throw new Error(`the sandbox does not speak ${account.kind}`);
     // Any non-empty credential is accepted there; the real one stays at home.
     return { baseUrl, isCallersAddress: false, credential: "sandbox", timeoutMs: SANDBOX_TIMEOUT_MS };
   }

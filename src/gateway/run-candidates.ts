@@ -62,7 +62,7 @@ async function serveInOrder(
 ): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
-  for (const [index, candidate] of candidates.entries()) {
+  for (const candidate of candidates) {
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
       // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
       if (unknown !== null && error instanceof GatewayError) return null;
@@ -71,18 +71,11 @@ async function serveInOrder(
     if (result === null) break;
     if (result.ok) return result.served;
     const { kind } = result.failure;
-    const certainty = certaintyOf(kind);
-    if (certainty === "definite") failures.push(result.failure);
-    if (certainty === "aborted") return { kind: "aborted" };
-    if (run.hasBegun?.() === true) {
-      if (kind === "unknown" || kind === "timeout") unknown = kind;
-      break;
-    }
-    if (kind === "unknown" || kind === "timeout") {
-      unknown = kind;
-      const mayContinue = run.mayPayTwice && index + 1 < candidates.length;
-      if (!mayContinue) break;
-    }
+    if (certaintyOf(kind) === "aborted") return { kind: "aborted" };
+    const isUnknown = kind === "unknown" || kind === "timeout";
+    if (isUnknown) unknown = kind;
+    else failures.push(result.failure);
+    if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice)) break;
   }
   return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown };
 }

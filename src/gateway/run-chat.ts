@@ -27,7 +27,7 @@ export interface ServedChat {
   readonly content: ChatContent;
   readonly usage: TokenUsage;
   /** Charges the attempt and stores the answer under the idempotency key, in one transaction. */
-  readonly settle: (reply: GatewayReply) => Promise<void>;
+  readonly settle: (reply: GatewayReply) => Promise<unknown>;
 }
 
 export interface ChatRunOptions {

@@ -60,8 +60,8 @@ export interface GatewayServices {
   readonly quotas: Quotas;
   readonly deletions: ProviderDeletions;
   readonly openIo: (request: IoRequest) => StreamingIo;
-  /** Where the sandbox speaks this provider's wire format; null when it does not. Targets of test keys go there. */
-  readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string | null;
+  /** Where the sandbox speaks this provider's wire format. Targets of test keys go there. */
+  readonly sandboxUrl: (kind: ProviderKind, dialect: unknown) => string;
   readonly now: () => Date;
   readonly logger: Logger;
 }

@@ -1,11 +1,12 @@
 // What a synchronous request keeps of its calls: the ledger's row, the slot of its idempotency key (contract 3), and what a
 // provider has to delete afterwards (contract 5).
-import { GatewayError } from "../contract/errors.ts";
 import type { Settled, Settlement } from "../metering/ledger.ts";
+import { isAway } from "../storage/transact.ts";
 import { budgetExceeded } from "./budget-exceeded.ts";
-import type { GatewayReply } from "./reply.ts";
 import type { CallKeeper, Payer } from "./candidate-run.ts";
+import type { GatewayReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
+import { takenOver } from "./taken-over.ts";
 import type { HeldSlot } from "./with-slot.ts";
 import { unlessAway } from "./unless-away.ts";
 
@@ -27,7 +28,11 @@ export function slotKeeper(
 ): SlotKeeper {
   let hasRuns = false;
   const releaseRuns = async (): Promise<void> => {
-    if (hasRuns) await deletions.release(payer.workspaceId, payer.requestId);
+    if (!hasRuns) return;
+    await deletions.release(payer.workspaceId, payer.requestId).catch((error: unknown) => {
+      // What is settled is settled, and the run is deleted when its own time comes.
+      if (!isAway(error)) throw error;
+    });
   };
   return {
     reserve: async (reservation) => {
@@ -39,11 +44,7 @@ export function slotKeeper(
         return reservation.attemptId;
       }
       if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
-      // Our lease lapsed while we measured and another request took the key over: that one answers.
-      throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
-        message:
-          "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
-      });
+      throw takenOver();
     },
     settle: async (settlement) => {
       await ledger.settle(settlement);

@@ -1,33 +1,30 @@
 // A transcript while it is made (contract 3, "Mode"): only from targets that stream. Until a provider's first content every
 // failure is an ordinary refusal and the next target may be tried; after it, never. Keys are ignored.
 import type { GatewayError } from "../contract/errors.ts";
-import type { Segment, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
-import { ProviderError } from "../providers/io.ts";
-import type { ProviderSegment } from "../providers/provider.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
-import type { Requirements } from "../routing/required-features.ts";
 import { answerOf } from "./answer.ts";
 import type { Execute } from "./attempt.ts";
 import { callerGone } from "./attempt-end.ts";
-import { decided, decideFor, healthOf, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
-import { finishAtOnce } from "./finish-transcript.ts";
+import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
 import { exhausted, outcomeUnknown, streamBroke } from "./judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
-import { jsonReply } from "./reply.ts";
+import { decided } from "./refuse-route.ts";
 import type { Recorder } from "./request-record.ts";
+import { healthOf } from "./resolve-account.ts";
 import type { RunOutcome } from "./candidate-run.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
 import { slotKeeper } from "./slot-keeper.ts";
+import { tellTranscript, type TranscriptPiece } from "./tell-transcript.ts";
 import type { TranscribeCall } from "./transcribe.ts";
 import { takeAudio, type TakenAudio } from "./with-audio.ts";
 import { unlessAway } from "./unless-away.ts";
 
 /** What the edge sends on, in order; after an `error` nothing follows. */
 export type TranscriptPart =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "segment"; readonly segment: Segment }
+  | TranscriptPiece
   | { readonly kind: "completed"; readonly envelope: TranscriptionEnvelope }
   | { readonly kind: "error"; readonly error: GatewayError };
 
@@ -38,7 +35,6 @@ export interface TranscriptStream {
 
 type StreamCall = Omit<TranscribeCall, "delivery" | "present">;
 type Decided = Extract<RouteDecision, { ok: true }>;
-export type TranscriptPiece = Extract<TranscriptPart, { kind: "text" | "segment" }>;
 
 /** Comes back with the provider's first content, or its regular end. */
 export async function streamTranscription(services: GatewayServices, call: StreamCall): Promise<TranscriptStream> {
@@ -81,17 +77,10 @@ function startRun(services: GatewayServices, call: StreamCall, audio: TakenAudio
   const pieces = createHandover<TranscriptPiece>();
   const keeper = slotKeeper(services, payerOf(call, decision), null);
   let isSimulated = call.principal.testMode;
-  const live = liveSegments(decision.wanted, audio.speech.durationSeconds);
-  const execute: Execute = async ({ provider, candidate, audio: speech }, plan, openIo) => {
-    if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
-    isSimulated ||= candidate.target.ownership === "simulated";
-    for await (const event of provider.stream(plan, speech, openIo())) {
-      if (event.type === "end") return event.raw;
-      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : live(event.segment);
-      // The provider is read no faster than the caller reads.
-      if (piece !== null) await pieces.give(piece);
-    }
-    throw new ProviderError("bad_reply", { reason: "no_finish" });
+  const told = tellTranscript(decision.wanted, audio.speech.durationSeconds, pieces);
+  const execute: Execute = (target, plan, openIo) => {
+    isSimulated ||= target.candidate.target.ownership === "simulated";
+    return told(target, plan, openIo);
   };
   const outcome = whileHeard(audio, pieces, () =>
     runCandidates(services, {
@@ -153,7 +142,7 @@ async function* relay(
       audioSeconds: audio.speech.durationSeconds,
       served: outcome,
     });
-    await run.keeper.finish(outcome.settlement, jsonReply(200, envelope));
+    await run.keeper.settle(outcome.settlement);
     yield { kind: "completed", envelope };
   } finally {
     // The reader left between two parts: the call is stopped, and settled as run before the audio is let go.
@@ -167,7 +156,7 @@ async function* relay(
 /** Served in the moment the reader left: the transcript was made, so it is charged. */
 async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
   const ended = await outcome.catch(() => null);
-  if (ended?.kind === "served") await keeper.finish(ended.settlement, jsonReply(200, null));
+  if (ended?.kind === "served") await keeper.settle(ended.settlement);
 }
 
 function throwUnlessServed(outcome: RunOutcome): void {
@@ -180,32 +169,4 @@ function throwUnlessServed(outcome: RunOutcome): void {
 function endOf(outcome: Exclude<RunOutcome, { kind: "served" }>): GatewayError | null {
   if (outcome.kind === "aborted") return null;
   return streamBroke(outcome.kind === "unknown" ? outcome.how : (outcome.failures.at(-1)?.kind ?? "unknown"));
-}
-
-/**
- * Each segment as the finished transcript will have it: labels by first appearance, times inside the audio. One that comes
- * out of order is told with the whole alone, for its place and its speaker's name depend on those before it.
- */
-export function liveSegments(
-  wanted: Requirements,
-  durationSeconds: number,
-): (segment: ProviderSegment) => TranscriptPiece | null {
-  const soFar: ProviderSegment[] = [];
-  return (segment) => {
-    const last = soFar.at(-1);
-    if (!wanted.wantsSegments || (last !== undefined && segment.start < last.start)) return null;
-    soFar.push(segment);
-    const whole = {
-      text: "",
-      language: null,
-      languageConfidence: null,
-      segments: soFar,
-      words: [],
-      providerSeconds: null,
-      providerRequestId: null,
-      receipts: [],
-    };
-    const finished = finishAtOnce(whole, { ...wanted, responseFormat: "json" }, durationSeconds).segments.at(-1);
-    return finished === undefined ? null : { kind: "segment", segment: finished };
-  };
 }

@@ -5,12 +5,13 @@ import type { TranscriptionEnvelope } from "../contract/transcription.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { ByChat } from "../routing/decide-translation.ts";
 import { answerOf } from "./answer.ts";
-import { type AudioCall, decided, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
+import { type AudioCall, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
 import { type Delivery, deliver } from "./envelope.ts";
 import { exhausted, outcomeUnknown } from "./judge-failure.ts";
 import { callerGone } from "./attempt-end.ts";
 import { explain } from "./explain.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
+import { decided } from "./refuse-route.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { CallKeeper, Served } from "./candidate-run.ts";
 import { runCandidates } from "./run-candidates.ts";
@@ -67,7 +68,7 @@ async function serve(
     audioSeconds,
     served: made.served,
   });
-  const reply = deliver(envelope, call.delivery, call.present, made.isSimulated);
+  const reply = await deliver(envelope, call.delivery, call.present, made.isSimulated);
   await made.finish(reply);
   return reply;
 }

@@ -14,7 +14,6 @@ import type { Requirements } from "../routing/required-features.ts";
 import {
   type AudioCall,
   contextOf,
-  healthOf,
   type MeasuredFacts,
   questionOf,
   recordDecision,
@@ -25,6 +24,7 @@ import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";
+import { healthOf } from "./resolve-account.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
@@ -39,7 +39,7 @@ export interface MadeTranscript {
   readonly warnings: readonly Warning[];
   readonly isSimulated: boolean;
   /** Charges all that made it and stores the answer under the idempotency key, in one transaction. */
-  readonly finish: (reply: GatewayReply) => Promise<void>;
+  readonly finish: (reply: GatewayReply) => Promise<unknown>;
 }
 
 export const TRANSLATED_BY_CHAT: Warning = {

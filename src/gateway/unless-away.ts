@@ -3,15 +3,15 @@ import { GatewayError } from "../contract/errors.ts";
 import { isAway } from "../storage/transact.ts";
 
 /** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
-export async function unlessAway<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!isAway(error)) throw error;
-    throw new GatewayError("OVERLOADED", {
-      message: "The gateway's database does not answer at the moment. Nothing was begun.",
-      retryAfterSeconds: 2,
-      cause: error,
-    });
-  }
+export function unlessAway<T>(work: Promise<T>): Promise<T> {
+  return work.catch(refuseWhileAway);
+}
+
+function refuseWhileAway(error: unknown): never {
+  if (!isAway(error)) throw error;
+  throw new GatewayError("OVERLOADED", {
+    message: "The gateway's database does not answer at the moment. Nothing was begun.",
+    retryAfterSeconds: 2,
+    cause: error,
+  });
 }

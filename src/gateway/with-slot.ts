@@ -17,13 +17,21 @@ export interface HeldSlot {
 }
 
 /** `work` completes the slot itself, in the transaction that settles the charge. */
-export async function withSlot(
+export function withSlot(
   services: Pick<GatewayServices, "idempotency">,
   request: ClaimRequest | null,
   recorder: Pick<Recorder, "keyUsed">,
   work: (slot: HeldSlot | null) => Promise<GatewayReply>,
 ): Promise<GatewayReply> {
-  if (request === null) return work(null);
+  return request === null ? work(null) : underKey(services, request, recorder, work);
+}
+
+async function underKey(
+  services: Pick<GatewayServices, "idempotency">,
+  request: ClaimRequest,
+  recorder: Pick<Recorder, "keyUsed">,
+  work: (slot: HeldSlot) => Promise<GatewayReply>,
+): Promise<GatewayReply> {
   const claim = await unlessAway(services.idempotency.claim(request));
   recorder.keyUsed(KEY_USE[claim.kind]);
   switch (claim.kind) {

@@ -3,6 +3,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../contract/errors.ts";
+import { hasCome } from "./body-chunks.ts";
+import { declaredLength } from "./content-type.ts";
 import type { EdgeLimits } from "./limits.ts";
 import { hasUnreadBody } from "./linger.ts";
 
@@ -35,6 +37,7 @@ export interface BodyRateOptions {
 
 /** After the grace time, every window must bring its share of bytes until the body is complete. */
 export function watchBodyRate(raw: IncomingMessage, response: ServerResponse, options: BodyRateOptions): void {
+  if (hasCome(raw, declaredLength(raw.headers))) return;
   const { socket } = options;
   const { bodyGraceMs, bodyWindowMs, minBodyBytesPerSecond } = options.limits;
   const expectedBytes = (minBodyBytesPerSecond * bodyWindowMs) / 1000;

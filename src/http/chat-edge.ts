@@ -3,7 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatFields } from "../contract/chat.ts";
-import type { EndpointContract } from "../contract/endpoint.ts";
+import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import type { Admission } from "../gateway/admission.ts";
 import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
@@ -33,30 +33,30 @@ export interface WordedChat {
   ) => AsyncIterable<ServerEvent>;
 }
 
-type ReadChat = (request: FastifyRequest) => Promise<WordedChat>;
-
 export async function serveChat(
   edge: ChatEdge,
   context: HandlerContext<Principal>,
   contract: EndpointContract,
-  read: ReadChat,
+  read: (request: FastifyRequest) => Promise<WordedChat>,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
   const routed = routedHeaders(headers);
-  await using held = new AsyncDisposableStack();
+  using held = new DisposableStack();
   held.defer(await unlessAway(edge.gateway.quotas.enter(principal)));
   held.defer(edge.admission.enter(Number(headers["content-length"] ?? edge.maxBodyBytes)));
-  const { fields, present, events } = await readChat(context.request, read);
+  // Fields are sent in the body; a route-control field is refused wherever it stands.
+  refuseAnyQuery(context.request.query);
+  const { fields, present, events } = await read(context.request);
   const call = {
     requestId: context.requestId,
-    endpoint: `${contract.method} ${contract.path}`,
+    endpoint: endpointName(contract),
     principal,
     fields,
     purposeHeader: routed.purpose,
     idempotencyKey: routed.idempotencyKey,
     recorder: recorderOf(context),
-    receivedAtMs: context.receivedAt,
+    receivedAtMs: context.receivedAtMs,
     clientGone: context.clientGone,
     present,
   };
@@ -71,10 +71,4 @@ export async function serveChat(
     // The request counts as running until its last event.
     body: { events: whileHolding(held.move(), events(stream.parts, errors)) },
   };
-}
-
-/** Fields are sent in the body; a route-control field is refused wherever it stands. */
-function readChat(request: FastifyRequest, read: ReadChat): Promise<WordedChat> {
-  refuseAnyQuery(request.query);
-  return read(request);
 }

@@ -3,6 +3,8 @@ import { GatewayError } from "../contract/errors.ts";
 import type { ResponseFormat } from "../contract/transcription.ts";
 import { DELIVERIES, DELIVERY_TYPES, type Delivery, deliverable } from "../gateway/envelope.ts";
 
+const DELIVERED_TYPES = DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]);
+
 interface Range {
   readonly type: string;
   readonly quality: number;
@@ -10,18 +12,12 @@ interface Range {
 
 /** Throws `NOT_ACCEPTABLE` for an `Accept` that no answer could meet, whatever its format. */
 export function refuseUndeliverable(accept: string | undefined): void {
-  chooseMediaType(
-    accept,
-    DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]),
-  );
+  chooseMediaType(accept, DELIVERED_TYPES);
 }
 
 /** The caption format that Accept asks for, where no response_format does; undefined: something else is as welcome. */
 export function captionsByAccept(accept: string | undefined): "srt" | "vtt" | undefined {
-  const chosen = mostWelcome(
-    accept,
-    DELIVERIES.map((delivery) => DELIVERY_TYPES[delivery]),
-  );
+  const chosen = mostWelcome(accept, DELIVERED_TYPES);
   return (["srt", "vtt"] as const).find((format) => DELIVERY_TYPES[format] === chosen);
 }
 

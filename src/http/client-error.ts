@@ -4,6 +4,7 @@ import { type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import { type AllowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import type { Edge } from "./edge.ts";
 import { errorReply } from "./error-reply.ts";
@@ -62,8 +63,13 @@ export function answerClientErrors(server: Server, edge: Edge, { allowed, turns 
     else before.response.once("close", () => refuse(socket, refusal, edge));
   };
   server.on("connect", (raw, stream) => {
+    const socket = stream as Socket;
+    // Node has let go of the connection: an error that nobody listens for would end the process.
+    socket.on("error", () => socket.destroy());
     const known = allowed(raw.url ?? "");
-    refuse(stream as Socket, noSuchEndpoint(known.length === 0 ? EVERY_METHOD : known), edge);
+    const refusal = noSuchEndpoint(known.length === 0 ? EVERY_METHOD : known);
+    if (turns.isIdle(socket)) refuse(socket, refusal, edge);
+    else turns.latest(socket)?.response.once("close", () => refuse(socket, refusal, edge));
   });
 }
 
@@ -92,8 +98,7 @@ function judge(error: ParserError, edge: Edge, allowed: AllowedMethods): Gateway
 }
 
 function malformed(): GatewayError {
-  const message = "This is not well-formed HTTP/1.1.";
-  return new GatewayError("INVALID_REQUEST", { message, details: { issues: [{ param: null, message }] } });
+  return invalidRequest(null, "This is not well-formed HTTP/1.1.");
 }
 
 function refuse(socket: Socket, error: GatewayError, edge: Edge): void {
@@ -102,7 +107,7 @@ function refuse(socket: Socket, error: GatewayError, edge: Edge): void {
   const reply = errorReply(error, { requestId, publicUrl: edge.publicUrl(), accept: undefined });
   const headers = {
     ...reply.headers,
-    date: new Date(edge.now()).toUTCString(),
+    date: new Date(edge.nowMs()).toUTCString(),
     "content-length": String(Buffer.byteLength(reply.body)),
     connection: "close",
   };

@@ -20,6 +20,13 @@ export function noteConnections(server: Server): Connections {
   return connections;
 }
 
+/** However it comes: `once` of `node:events` would reject where a caller resets its connection, and nobody may be waiting yet. */
+export function hasClosed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once("close", () => resolve());
+  });
+}
+
 /** Connected, and not a byte of a request so far. */
 export function isSilent(socket: Socket): boolean {
   return socket.bytesRead === 0;

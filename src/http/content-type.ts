@@ -2,6 +2,7 @@
 // is 415 (contract 1; bad-input cases 105, 108, 109, 150, 160, 194-196).
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 
 export type BodyType = { readonly kind: "json" } | { readonly kind: "multipart"; readonly boundary: string };
 
@@ -11,9 +12,11 @@ const PARAMETER =
 /** RFC 2046, section 5.1.1. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/;
 
+const JSON_BODY: BodyType = { kind: "json" };
+
 export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly multipart: boolean }): BodyType {
-  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (encoding !== "identity") throw unsupported("Send the body without Content-Encoding: it is not decompressed.");
+  // As nearly everybody says it.
+  if (headers["content-type"] === "application/json") return JSON_BODY;
   const wanted = accepted.multipart ? "application/json or multipart/form-data" : "application/json";
   const parsed = parseContentType(headers["content-type"]);
   if (parsed === null) throw unsupported(`The Content-Type is missing or malformed; send ${wanted}.`);
@@ -25,7 +28,7 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
   if (type === "application/json") {
     if (parameters.size > 0)
       throw unsupported("The Content-Type application/json takes no parameter but charset=utf-8.");
-    return { kind: "json" };
+    return JSON_BODY;
   }
   if (type !== "multipart/form-data" || !accepted.multipart)
     throw unsupported(`The Content-Type is not taken here; send ${wanted}.`);
@@ -33,15 +36,21 @@ export function readBodyType(headers: IncomingHttpHeaders, accepted: { readonly 
   parameters.delete("boundary");
   if (boundary === "") {
     const message = "The Content-Type multipart/form-data needs a boundary; let the HTTP client set this header.";
-    throw new GatewayError("INVALID_REQUEST", {
-      message,
-      param: "content-type",
-      details: { issues: [{ param: "content-type", message }] },
-    });
+    throw invalidRequest("content-type", message);
   }
   if (parameters.size > 0) throw unsupported("The Content-Type multipart/form-data takes no parameter but boundary.");
   if (!BOUNDARY.test(boundary)) throw unsupported("The multipart boundary must be 1 to 70 characters of RFC 2046.");
   return { kind: "multipart", boundary };
+}
+
+/** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */
+export function refuseEncoding(headers: IncomingHttpHeaders): void {
+  const encoding = headers["content-encoding"];
+  if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
+  throw new GatewayError("UNSUPPORTED_MEDIA_TYPE", {
+    message: "Compressed request bodies are not taken; send the body without Content-Encoding.",
+    param: "content-encoding",
+  });
 }
 
 /** Null when malformed or when a parameter is repeated. */

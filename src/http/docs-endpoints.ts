@@ -1,5 +1,5 @@
 // The page /docs (contract 10): every endpoint of the listener in a few lines, from the contracts that the server runs on.
-import { type EndpointContract, errorsOf } from "../contract/endpoint.ts";
+import { type EndpointContract, errorsOf, pathTemplate } from "../contract/endpoint.ts";
 import { escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
@@ -16,23 +16,19 @@ export function endpointsHtml(contracts: readonly EndpointContract[]): string {
   });
 }
 
-function linkTo({ method, path, operationId }: EndpointContract): string {
-  return `<li><a href="#${operationId}"><code>${method} ${escapeHtml(templateOf(path))}</code></a></li>`;
+function linkTo(contract: EndpointContract): string {
+  const { method, operationId } = contract;
+  return `<li><a href="#${operationId}"><code>${method} ${escapeHtml(pathTemplate(contract))}</code></a></li>`;
 }
 
 function sectionOf(contract: EndpointContract): string {
-  const { method, path, operationId, summary, description, auth, scope } = contract;
+  const { method, operationId, summary, description, auth, scope } = contract;
   const key = auth === "none" ? "no key" : scope === undefined ? "any key" : `a key with the scope ${scope}`;
   const errors = errorsOf(contract).map((code) => `<a href="/docs/errors#${code}"><code>${code}</code></a>`);
   return `<section id="${operationId}">
-<h2><a href="#${operationId}"><code>${method} ${escapeHtml(templateOf(path))}</code></a></h2>
+<h2><a href="#${operationId}"><code>${method} ${escapeHtml(pathTemplate(contract))}</code></a></h2>
 <p>${prose(summary)}.${description === undefined ? "" : ` ${prose(description)}`}</p>
 <p class="facts"><span>${key}</span> <span>${Object.keys(contract.responses).join(", ")}</span></p>
 <p class="facts">${errors.join(" ")}</p>
 </section>`;
-}
-
-/** As OpenAPI writes parameters. */
-function templateOf(path: string): string {
-  return path.replaceAll(/:([a-z_]+)/gu, "{$1}");
 }

@@ -1,8 +1,7 @@
 // Ends a server without losing an answer (reliability 7): balancers are told first, then nothing new is taken, then what runs may finish.
-import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { isSilent, stopListening } from "./connections.ts";
+import { hasClosed, isSilent, stopListening } from "./connections.ts";
 
 export interface DrainOptions {
   /** How long new connections are still taken at least, while `/readyz` already answers 503 and replies close their connection. */
@@ -26,7 +25,7 @@ const KEPT_AFTER_REPLY_MS = 1;
 export async function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly clean: boolean }> {
   const { server, connections } = app;
   const { acceptMs, keptMs, finishMs, wait } = options;
-  const kept = Promise.all([...connections].map((socket) => once(socket, "close")));
+  const kept = Promise.all([...connections].map(hasClosed));
   await wait(acceptMs);
   const late = wait(finishMs).then(() => false);
   if (keptMs > 0) await Promise.race([kept, wait(keptMs), late]);

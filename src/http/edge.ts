@@ -28,7 +28,7 @@ export interface ExchangeWatch {
 export interface Edge {
   readonly limits: EdgeLimits;
   readonly schedule: Schedule;
-  readonly now: () => number;
+  readonly nowMs: () => number;
   readonly publicUrl: () => string;
   readonly draining: () => boolean;
   readonly logger: Logger;

@@ -20,8 +20,8 @@ export interface HandlerContext<P extends EdgePrincipal = EdgePrincipal> {
   readonly principal: P | null;
   /** Aborts when nobody is left to answer: the caller hung up, or the exchange was cut (slow or broken body). */
   readonly clientGone: AbortSignal;
-  /** Milliseconds since the epoch, when the head was complete. */
-  readonly receivedAt: number;
+  /** When the head was complete, since the epoch. */
+  readonly receivedAtMs: number;
   /** Null where the contract does not say `isRouted`. */
   readonly recorder: Recorder | null;
 }

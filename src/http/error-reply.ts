@@ -66,7 +66,8 @@ function toProblem(error: GatewayError, context: ErrorReplyContext): ProblemBody
   };
 }
 
-function internalError(cause: unknown): GatewayError {
+/** Says nothing of what it was: that is for the log. */
+export function internalError(cause: unknown): GatewayError {
   return new GatewayError("INTERNAL", {
     message: "A fault in the gateway. Report it with the request id.",
     cause,

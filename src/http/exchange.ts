@@ -8,13 +8,13 @@ export interface Exchange {
   /** Kept here because Node sets `raw.socket` to null when a pipeline or loop ends the request stream. */
   readonly socket: Socket;
   readonly signal: AbortSignal;
-  /** Rejects when the exchange is cut; never resolves. */
-  readonly cutOff: Promise<never>;
+  /** What the handler comes to, or the error that cuts the exchange before. To be called once. */
+  readonly unlessCut: <T>(handled: Promise<T>) => Promise<T>;
   /** Answers with this error instead of waiting for the handler. */
   readonly cut: (error: GatewayError) => void;
   /** True when the caller hung up before the reply was finished. */
   readonly isGone: () => boolean;
-  readonly receivedAt: number;
+  readonly receivedAtMs: number;
   /** Resolves when the reply was finished, or nobody is left to read it. */
   readonly closed: Promise<void>;
   /** The code of the refusal, for the log. */
@@ -25,10 +25,10 @@ export interface Exchange {
 
 const NO_FIELDS: Readonly<Record<string, string>> = {};
 
-export function openExchange(raw: IncomingMessage, response: ServerResponse, receivedAt: number): Exchange {
+export function openExchange(raw: IncomingMessage, response: ServerResponse, receivedAtMs: number): Exchange {
   const controller = new AbortController();
-  const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => undefined);
+  let cutBy: GatewayError | null = null;
+  let onCut: (error: GatewayError) => void = () => undefined;
   let finished = false;
   let gone = false;
   response.once("finish", () => {
@@ -45,13 +45,19 @@ export function openExchange(raw: IncomingMessage, response: ServerResponse, rec
   return {
     socket: raw.socket,
     signal: controller.signal,
-    cutOff: promise,
+    unlessCut: (handled) =>
+      new Promise((resolve, reject) => {
+        handled.then(resolve, reject);
+        onCut = reject;
+        if (cutBy !== null) reject(cutBy);
+      }),
     cut: (error) => {
-      reject(error);
+      cutBy ??= error;
+      onCut(error);
       controller.abort(error);
     },
     isGone: () => gone,
-    receivedAt,
+    receivedAtMs,
     closed,
     code: null,
     fields: () => NO_FIELDS,

@@ -1,16 +1,12 @@
 // Gathers what is wrong with a request, so that all of it is told at once and a route-control field wins over every
 // other fault, wherever it stands (contract 1 "Order of judgement"; spec 2.1).
 import { GatewayError } from "../contract/errors.ts";
-
-export interface Issue {
-  readonly param: string | null;
-  readonly message: string;
-}
+import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 
 export interface Faults {
   add(param: string | null, message: string): void;
   /** A field of this name was sent. True when the name is one of route control, which is then noted. */
-  isRouteControl(name: string): boolean;
+  noteRouteControl(name: string): boolean;
   /** For a fault that makes the rest unreadable. */
   fatal(param: string | null, message: string): GatewayError;
   /** The error that must win over `error`, which ended the reading. */
@@ -21,7 +17,6 @@ export interface Faults {
 }
 
 const ROUTE_CONTROL: ReadonlySet<string> = new Set(["provider", "model", "audio.provider", "audio.model"]);
-const MAX_ISSUES = 50;
 /** A name that is unknown is the caller's own text, as long as the caller likes. */
 const MAX_CHARACTERS = 400;
 
@@ -37,21 +32,14 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
         param: refusedName,
       });
     }
-    const [first] = issues;
-    const more = issues.length > 1 ? ` (and ${issues.length - 1} more, see details.issues)` : "";
-    const message = first === undefined ? "The request is malformed." : `${first.message}${more}`;
-    return new GatewayError("INVALID_REQUEST", {
-      message,
-      param: first?.param ?? undefined,
-      details: { issues: issues.slice(0, MAX_ISSUES) },
-    });
+    return invalidRequests(issues);
   }
 
   return {
     add(param, message) {
       issues.push({ param: param === null ? null : cut(param), message: cut(message) });
     },
-    isRouteControl(name) {
+    noteRouteControl(name) {
       if (!ROUTE_CONTROL.has(name) || Object.hasOwn(own, name)) return false;
       refusedName ??= name;
       return true;

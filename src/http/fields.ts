@@ -114,10 +114,9 @@ export function validateFields<S extends FieldSchema>(
   const known: Record<string, unknown> = {};
   for (const [name, value] of values) {
     if (value === null || value === undefined) continue;
-    if (faults.isRouteControl(prefix + name)) continue;
+    if (faults.noteRouteControl(prefix + name)) continue;
     if (Object.hasOwn(schema.shape, name)) known[name] = value;
-    else
-      faults.add(prefix + name, `\`${prefix}${name}\` is not a field of this endpoint.${meant(schema, name, prefix)}`);
+    else faults.add(prefix + name, notAField(schema, name, prefix));
   }
   const { data, issues } = parsed(schema, known);
   for (const { path, message } of issues) {
@@ -125,6 +124,14 @@ export function validateFields<S extends FieldSchema>(
     faults.add(param, message === MISSING ? `\`${param}\` ${MISSING}.` : `\`${param}\`: ${message}`);
   }
   return data;
+}
+
+/** The same of a whole request: all that is wrong with it is told at once. */
+export function judgedFields<S extends FieldSchema>(schema: S, values: object, faults: Faults): z.infer<S> {
+  const fields = validateFields(schema, Object.entries(values), faults);
+  faults.throwIfAny();
+  if (fields === undefined) throw new Error("fields without a fault have no value");
+  return fields;
 }
 
 /** Null members lie so deep at most; whoever nests them further is told of those that are left. */
@@ -150,9 +157,11 @@ function parsed<S extends FieldSchema>(
   }
 }
 
-function meant(schema: FieldSchema, name: string, prefix: string): string {
+/** What an unknown name is told, in whatever carrier it came. */
+export function notAField(schema: FieldSchema, name: string, prefix = ""): string {
   const nearest = suggest(name, Object.keys(schema.shape));
-  return nearest === undefined ? "" : ` Did you mean \`${prefix}${nearest}\`?`;
+  const meant = nearest === undefined ? "" : ` Did you mean \`${prefix}${nearest}\`?`;
+  return `\`${prefix}${name}\` is not a field of this endpoint.${meant}`;
 }
 
 function paramOf(path: readonly PropertyKey[]): string {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../contract/errors.ts";
 import { malformedKey } from "../contract/idempotency-key.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { EdgeLimits } from "./limits.ts";
 
 /** Node keeps the first of these, or joins them with commas; both let two parties on the way read different requests. */
@@ -15,15 +16,19 @@ const PLAIN_PATH = /^(?:\/|(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)
 
 type Head = Pick<IncomingMessage, "url" | "rawHeaders" | "httpVersionMajor" | "httpVersionMinor">;
 
-/** `judgesKey`: the endpoint neither ignores an Idempotency-Key nor judges it by itself. */
 export interface HeadRules {
   readonly limits: EdgeLimits;
-  readonly judgesKey: boolean;
+  /** False where it is ignored, or judged where it counts. */
+  readonly judgesIdempotencyKey: boolean;
 }
 
 /** The refusal this head deserves, or null. */
-export function refuseHead(head: Head, { limits, judgesKey }: HeadRules): GatewayError | null {
-  return refuseTarget(head.url ?? "", limits) ?? refuseSize(head.rawHeaders, limits) ?? refuseFields(head, judgesKey);
+export function refuseHead(head: Head, { limits, judgesIdempotencyKey }: HeadRules): GatewayError | null {
+  return (
+    refuseTarget(head.url ?? "", limits) ??
+    refuseSize(head.rawHeaders, limits) ??
+    refuseFields(head, judgesIdempotencyKey)
+  );
 }
 
 /** The path without its query, or null if it is spelt in a way no endpoint is. */
@@ -40,7 +45,7 @@ function refuseTarget(target: string, limits: EdgeLimits): GatewayError | null {
       details: { max_target_bytes: limits.maxTargetBytes },
     });
   }
-  if (!target.startsWith("/")) return invalid("The request target must be a path that begins with /.", null);
+  if (!target.startsWith("/")) return invalidRequest(null, "The request target must be a path that begins with /.");
   return null;
 }
 
@@ -59,9 +64,10 @@ export function headersTooLarge(limits: EdgeLimits): GatewayError {
   });
 }
 
-function refuseFields(head: Head, judgesKey: boolean): GatewayError | null {
+function refuseFields(head: Head, judgesIdempotencyKey: boolean): GatewayError | null {
   // The parser also takes lines that say HTTP/0.9 (no version at all) or HTTP/2.0.
-  if (head.httpVersionMajor === 0 || head.httpVersionMajor > 1) return invalid("Send HTTP/1.1 or HTTP/1.0.", null);
+  if (head.httpVersionMajor === 0 || head.httpVersionMajor > 1)
+    return invalidRequest(null, "Send HTTP/1.1 or HTTP/1.0.");
   const seen = new Set<string>();
   for (let index = 0; index + 1 < head.rawHeaders.length; index += 2) {
     const name = (head.rawHeaders[index] ?? "").toLowerCase();
@@ -70,29 +76,29 @@ function refuseFields(head: Head, judgesKey: boolean): GatewayError | null {
     const isRepeated = seen.has(name);
     if (isRepeated && (own || SINGLE.has(name))) return sentTwice(name);
     seen.add(name);
-    const refusal = name === KEY ? refuseKey(value, judgesKey, isRepeated) : refuseValue(name, value, own);
+    const refusal = name === KEY ? refuseKey(value, judgesIdempotencyKey, isRepeated) : refuseValue(name, value, own);
     if (refusal !== null) return refusal;
   }
   if (!seen.has("host") && head.httpVersionMajor === 1 && head.httpVersionMinor >= 1) {
-    return invalid("The Host header is missing.", "host");
+    return invalidRequest("host", "The Host header is missing.");
   }
   return null;
 }
 
 /** Two of them are one malformed key where it counts: Node joins them with a comma and a blank. */
-function refuseKey(value: string, judgesKey: boolean, isRepeated: boolean): GatewayError | null {
-  if (!judgesKey) return null;
+function refuseKey(value: string, judgesIdempotencyKey: boolean, isRepeated: boolean): GatewayError | null {
+  if (!judgesIdempotencyKey) return null;
   return isRepeated ? sentTwice(KEY) : malformedKey(value);
 }
 
 function sentTwice(name: string): GatewayError {
-  return invalid("This header may be sent only once.", name);
+  return invalidRequest(name, "This header may be sent only once.");
 }
 
 function refuseValue(name: string, value: string, own: boolean): GatewayError | null {
-  if (name === "host" && !HOST.test(value)) return invalid("The Host header is not a host with a port.", name);
+  if (name === "host" && !HOST.test(value)) return invalidRequest(name, "The Host header is not a host with a port.");
   if (own && !SVC_VALUE.test(value)) {
-    return invalid("An X-SVC header must be 1 to 200 visible ASCII characters.", name);
+    return invalidRequest(name, "An X-SVC header must be 1 to 200 visible ASCII characters.");
   }
   if (name === "expect" && value.trim().toLowerCase() !== "100-continue") {
     return new GatewayError("EXPECTATION_FAILED", {
@@ -102,15 +108,7 @@ function refuseValue(name: string, value: string, own: boolean): GatewayError | 
   }
   // Node takes "gzip, chunked" and hands over the bytes still compressed.
   if (name === "transfer-encoding" && value.trim().toLowerCase() !== "chunked") {
-    return invalid("The only transfer encoding taken is chunked.", name);
+    return invalidRequest(name, "The only transfer encoding taken is chunked.");
   }
   return null;
-}
-
-function invalid(message: string, header: string | null): GatewayError {
-  return new GatewayError("INVALID_REQUEST", {
-    message,
-    param: header ?? undefined,
-    details: { issues: [{ param: header, message }] },
-  });
 }

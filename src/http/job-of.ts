@@ -1,8 +1,9 @@
 // Whose jobs a request is about, and which one its path names.
 import type { Principal } from "../auth/principal.ts";
-import { appOf } from "../gateway/audio-call.ts";
+import { appOf } from "../gateway/app-of.ts";
 import type { JobOwner } from "../jobs/read-job.ts";
 import { type HandlerContext, principalOf } from "./endpoint.ts";
+import { pathParameter } from "./path-parameter.ts";
 
 export function jobOwner(context: HandlerContext<Principal>): JobOwner {
   const principal = principalOf(context);
@@ -10,6 +11,5 @@ export function jobOwner(context: HandlerContext<Principal>): JobOwner {
 }
 
 export function jobOf(context: HandlerContext<Principal>): { readonly owner: JobOwner; readonly id: string } {
-  const { job_id: id = "" } = context.request.params as { readonly job_id?: string };
-  return { owner: jobOwner(context), id };
+  return { owner: jobOwner(context), id: pathParameter(context, "job_id") };
 }

@@ -36,10 +36,8 @@ export function linger(socket: Socket, discardBytes: number, lingerMs: number): 
   if (socket.destroyed) return;
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
-  // Without its data listener Node's parser sees no more input, so nothing that follows can start another request.
-  socket.removeAllListeners("data");
   let left = discardBytes;
-  socket.on("data", (chunk) => {
+  throwAwayInput(socket, (chunk) => {
     left -= chunk.length;
     if (left <= 0) socket.pause();
   });
@@ -48,4 +46,10 @@ export function linger(socket: Socket, discardBytes: number, lingerMs: number): 
   socket.end(() => socket.readableEnded && socket.destroy());
   if (left > 0) socket.resume();
   else socket.pause();
+}
+
+/** Without its own data listener Node's parser sees no more input, so nothing that follows can start another request. */
+export function throwAwayInput(socket: Socket, onChunk: (chunk: Buffer) => void = () => undefined): void {
+  socket.removeAllListeners("data");
+  socket.on("data", onChunk);
 }

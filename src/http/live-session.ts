@@ -3,12 +3,13 @@
 import type { RawData, WebSocket } from "ws";
 import { type ErrorCode, GatewayError } from "../contract/errors.ts";
 import type { RequestId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import { type RealtimeStart, realtimeStart } from "../contract/realtime.ts";
 import type { TranscriptPart } from "../gateway/stream-transcription.ts";
 import type { Schedule } from "./body-rate.ts";
-import { toErrorBody } from "./error-reply.ts";
+import { internalError, toErrorBody } from "./error-reply.ts";
 import { createFaults } from "./faults.ts";
-import { validateFields, VALUE_LIMITS } from "./fields.ts";
+import { judgedFields, VALUE_LIMITS } from "./fields.ts";
 import { createLiveFeed } from "./live-feed.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { transcriptEvents } from "./transcript-events.ts";
@@ -17,7 +18,7 @@ export interface LiveSession {
   readonly requestId: RequestId;
   readonly publicUrl: string;
   readonly schedule: Schedule;
-  readonly now: () => number;
+  readonly nowMs: () => number;
   /** Told of the error that ends it. */
   readonly onBroken: (code: ErrorCode) => void;
   readonly onFault: (error: unknown) => void;
@@ -78,7 +79,7 @@ function readInbox(client: WebSocket, session: LiveSession, stop: (error: Gatewa
   const feed = createLiveFeed(client);
   let state: "waiting" | "speaking" | "finished" = "waiting";
   let cancelIdle = session.schedule(() => stop(tooQuiet("No start frame came.")), START_TIMEOUT_MS);
-  const allows = frameRate(session.now);
+  const allows = frameRate(session.nowMs);
   const rearm = (): void => {
     cancelIdle();
     cancelIdle =
@@ -98,7 +99,7 @@ function readInbox(client: WebSocket, session: LiveSession, stop: (error: Gatewa
     }
     const message = objectIn(bytes);
     if (state === "waiting") {
-      started.resolve(startIn(message));
+      started.resolve(judgedFields(realtimeStart, message, createFaults()));
       state = "speaking";
       return rearm();
     }
@@ -139,20 +140,12 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function startIn(message: Record<string, unknown>): RealtimeStart {
-  const faults = createFaults();
-  const start = validateFields(realtimeStart, Object.entries(message), faults);
-  faults.throwIfAny();
-  if (start === undefined) throw new Error("a start frame without a fault has no value");
-  return start;
-}
-
 /** A bucket of one second: bursts of what was held on the way are no flood. */
-function frameRate(now: () => number): () => boolean {
+function frameRate(nowMs: () => number): () => boolean {
   let level = FRAMES_PER_SECOND;
-  let atMs = now();
+  let atMs = nowMs();
   return () => {
-    const elapsedMs = Math.max(0, now() - atMs);
+    const elapsedMs = Math.max(0, nowMs() - atMs);
     atMs += elapsedMs;
     level = Math.min(FRAMES_PER_SECOND, level + (elapsedMs * FRAMES_PER_SECOND) / 1000) - 1;
     return level >= 0;
@@ -210,11 +203,11 @@ function aborted(signal: AbortSignal): Promise<null> {
 function asGatewayError(error: unknown, session: LiveSession): GatewayError {
   if (error instanceof GatewayError) return error;
   session.onFault(error);
-  return new GatewayError("INTERNAL", { message: "A fault in the gateway. Report it with the request id." });
+  return internalError(error);
 }
 
 function invalid(message: string): GatewayError {
-  return new GatewayError("INVALID_REQUEST", { message, details: { issues: [{ param: null, message }] } });
+  return invalidRequest(null, message);
 }
 
 function tooQuiet(message: string): GatewayError {

@@ -2,7 +2,7 @@
 // that reached no endpoint, if they came with a key.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { brand, type RequestId } from "../contract/ids.ts";
-import type { EndpointContract } from "../contract/endpoint.ts";
+import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import type { OpenRecord } from "../gateway/request-record.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 import type { Edge } from "./edge.ts";
@@ -15,7 +15,7 @@ export type OpenRecordFor<P extends EdgePrincipal> = (opening: {
   readonly endpoint: string;
   readonly principal: P | null;
   readonly receivedAtMs: number;
-  readonly hasKey: boolean;
+  readonly hasIdempotencyKey: boolean;
 }) => OpenRecord;
 
 /** As proxies write it; never sent, for nobody was left to read it. */
@@ -34,7 +34,7 @@ export function openRecord<P extends EdgePrincipal>(
   frame: Pick<Frame<P>, "openRecord">,
   opening: Opening<P>,
 ): Recorded | null {
-  return contract.isRouted === true ? open(edge, `${contract.method} ${contract.path}`, frame, opening) : null;
+  return contract.isRouted === true ? open(edge, endpointName(contract), frame, opening) : null;
 }
 
 /**
@@ -68,8 +68,8 @@ function open<P extends EdgePrincipal>(
     requestId: brand("request", request.id),
     endpoint,
     principal,
-    receivedAtMs: exchange.receivedAt,
-    hasKey: request.headers["idempotency-key"] !== undefined,
+    receivedAtMs: exchange.receivedAtMs,
+    hasIdempotencyKey: request.headers["idempotency-key"] !== undefined,
   });
   return recordUntilEnd(opened, exchange, () => (exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode));
 }

@@ -1,9 +1,17 @@
 // The OpenAPI 3.1 document (contract 10), from the zod schemas the server itself parses with.
 import { z } from "zod";
-import { type EndpointContract, errorsOf, isLimited, type ResponseContract } from "../contract/endpoint.ts";
+import {
+  type EndpointContract,
+  errorsOf,
+  isLimited,
+  pathParameters,
+  pathTemplate,
+  type ResponseContract,
+} from "../contract/endpoint.ts";
 import { errorBody, problemBody } from "../contract/error-body.ts";
 import { ERRORS, type ErrorCode } from "../contract/errors.ts";
 import { routingDecision, segment, transcriptionEnvelope, warning, word } from "../contract/transcription.ts";
+import { Components } from "./openapi-components.ts";
 
 type Json = Record<string, unknown>;
 
@@ -39,7 +47,7 @@ export function openapiDocument(contracts: readonly EndpointContract[], about: O
   for (const [name, schema] of Object.entries(NAMED)) schemas.output(schema, name);
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
-    const path = contract.path.replace(/:([A-Za-z0-9_]+)/g, "{$1}");
+    const path = pathTemplate(contract);
     const operations = paths[path] ?? {};
     paths[path] = operations;
     operations[contract.method.toLowerCase()] = operation(contract, schemas);
@@ -83,7 +91,7 @@ export function openapiDocument(contracts: readonly EndpointContract[], about: O
 function operation(contract: EndpointContract, schemas: Components): Json {
   const name = `${contract.operationId.charAt(0).toUpperCase()}${contract.operationId.slice(1)}`;
   const parameters = [
-    ...[...contract.path.matchAll(/:([A-Za-z0-9_]+)/g)].map(([, parameter]) => ({
+    ...pathParameters(contract).map((parameter) => ({
       name: parameter,
       in: "path",
       required: true,
@@ -202,49 +210,4 @@ function withHeaders(response: Json, names: readonly string[]): Json {
 
 function header(name: string): Json {
   return { $ref: `#/components/headers/${name}` };
-}
-
-/** Schemas by name. The same schema object is one component; texts and other scalars stay where they are used. */
-class Components {
-  readonly #input = z.registry<{ id: string }>();
-  readonly #output = z.registry<{ id: string }>();
-  readonly #taken = new Set<string>();
-
-  input(schema: z.ZodType, name: string): Json {
-    return this.#refer(this.#input, schema, name, "input");
-  }
-
-  output(schema: z.ZodType, name: string): Json {
-    return this.#refer(this.#output, schema, name, "output");
-  }
-
-  toJson(): Json {
-    const all = [this.#render(this.#input, "input"), this.#render(this.#output, "output")];
-    const entries = all.flatMap((schemas) => Object.entries(schemas));
-    return Object.fromEntries(entries.toSorted(([left], [right]) => (left < right ? -1 : 1)));
-  }
-
-  #refer(registry: z.core.$ZodRegistry<{ id: string }>, schema: z.ZodType, name: string, io: "input" | "output"): Json {
-    if (schema instanceof z.ZodString) return { type: "string" };
-    const known = registry.get(schema)?.id;
-    if (known !== undefined) return { $ref: `#/components/schemas/${known}` };
-    // A schema's own id, given by `.meta({ id })`, is what people should read.
-    const wanted = z.globalRegistry.get(schema)?.id ?? name;
-    const id = this.#taken.has(wanted) ? `${wanted}${io === "input" ? "Input" : "Output"}` : wanted;
-    if (this.#taken.has(id)) throw new Error(`two schemas want the name ${id} in OpenAPI`);
-    this.#taken.add(id);
-    registry.add(schema, { id });
-    return { $ref: `#/components/schemas/${id}` };
-  }
-
-  #render(registry: z.core.$ZodRegistry<{ id: string }>, io: "input" | "output"): Json {
-    const { schemas } = z.toJSONSchema(registry, {
-      io,
-      unrepresentable: "any",
-      uri: (id) => `#/components/schemas/${id}`,
-    });
-    return Object.fromEntries(
-      Object.entries(schemas).map(([id, { $schema: _dialect, $id: _id, ...schema }]) => [id, schema]),
-    );
-  }
 }

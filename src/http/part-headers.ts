@@ -1,5 +1,6 @@
 // The headers of one multipart part (RFC 7578): exactly what a form needs, everything doubtful refused
 // (bad-input cases 126-148).
+import { utf8Text } from "../lib/utf8.ts";
 import { parseContentType } from "./content-type.ts";
 
 export interface PartHeaders {
@@ -59,7 +60,7 @@ function refuse(message: string, param: string | null = null): ParsedPartHeaders
 /** The headers by lower-case name, or what is wrong with them. */
 function readHeaders(block: Buffer): Map<string, string> | string {
   const headers = new Map<string, string>();
-  const lines = block.length === 0 ? [] : (decode(block)?.split("\r\n") ?? null);
+  const lines = block.length === 0 ? [] : (utf8Text(block)?.split("\r\n") ?? null);
   if (lines === null) return "A part's headers are not valid UTF-8.";
   if (lines.length > MAX_HEADERS) return `A part has more than ${MAX_HEADERS} headers.`;
   for (const line of lines) {
@@ -100,14 +101,6 @@ function readFileName(parameters: ReadonlyMap<string, string>): string | null | 
     return decodeURIComponent(encoded);
   } catch {
     return undefined;
-  }
-}
-
-function decode(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./faults.ts";
-import { type FieldSchema, validateFields } from "./fields.ts";
+import { type FieldSchema, judgedFields } from "./fields.ts";
 import { readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
@@ -10,12 +10,12 @@ const MAX_BYTES = 65_536;
 /** A body that is kept. */
 export async function readFields<S extends FieldSchema>(request: FastifyRequest, schema: S): Promise<z.infer<S>> {
   const faults = createFaults(schema.shape);
-  return judge(schema, await readKept(request, MAX_BYTES, faults), faults);
+  return judgedFields(schema, await readKept(request, MAX_BYTES, faults), faults);
 }
 
 /** An object whose texts a database is going to hold, which the character U+0000 cannot be in. */
 export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
-  const body = await readObject(request, maxBytes);
+  const body = objectOf(await readBody(request, maxBytes));
   refuseNul(body, faults);
   return body;
 }
@@ -26,18 +26,22 @@ export async function readPassedOn<S extends FieldSchema>(
   schema: S,
   maxBytes: number,
 ): Promise<z.infer<S>> {
-  return judge(schema, await readObject(request, maxBytes), createFaults(schema.shape));
+  const body = objectOf(await readBody(request, maxBytes));
+  return judgedFields(schema, body, createFaults(schema.shape));
 }
 
 export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest, "query">, schema: S): z.infer<S> {
   const values = query as Readonly<Record<string, unknown>>;
   const faults = createFaults();
   refuseNul(values, faults);
-  return judge(schema, values, faults);
+  return judgedFields(schema, values, faults);
 }
 
-async function readObject(request: FastifyRequest, maxBytes: number): Promise<object> {
-  const body = await readJson({ headers: request.headers, body: request.raw }, { maxBytes, code: "BODY_TOO_LARGE" });
+function readBody(request: FastifyRequest, maxBytes: number): Promise<unknown> {
+  return readJson({ headers: request.headers, body: request.raw }, maxBytes);
+}
+
+function objectOf(body: unknown): object {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw createFaults().fatal(null, "The body must be a JSON object.");
   return body;
@@ -54,11 +58,4 @@ function holdsNul(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\0");
   if (typeof value !== "object" || value === null) return false;
   return Object.entries(value).some(([name, member]) => name.includes("\0") || holdsNul(member));
-}
-
-function judge<S extends FieldSchema>(schema: S, values: object, faults: Faults): z.infer<S> {
-  const fields = validateFields(schema, Object.entries(values), faults);
-  faults.throwIfAny();
-  if (fields === undefined) throw new Error("fields without a fault have no value");
-  return fields;
 }

@@ -1,9 +1,10 @@
 // The multipart carrier of a submission: the file part or a base64 field to the spool, every other field as text.
 import { audioTooLarge } from "../audio/spool.ts";
 import { audioFields } from "../contract/transcription.ts";
+import { utf8Text } from "../lib/utf8.ts";
 import { eachChunk } from "./body-chunks.ts";
 import { createByteCollector } from "./byte-collector.ts";
-import { type TextField, textKind, valueOfText } from "./fields.ts";
+import { notAField, type TextField, textKind, valueOfText } from "./fields.ts";
 import { createMultipartReader, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
 import { type BodyReading, FORM_FRAMING_BYTES, type RawBody } from "./raw-body.ts";
@@ -14,17 +15,17 @@ const IGNORED: PartReceiver = { data: () => undefined, end: () => undefined };
 export async function readFormBody(reading: BodyReading, boundary: string): Promise<RawBody> {
   const { faults, intake, maxAudioBytes, schema } = reading;
   const texts = new Map<string, TextField>();
-  let file: PartHeaders | null = null;
+  const files: PartHeaders[] = [];
 
   function onPart(part: PartHeaders): PartReceiver {
-    if (faults.isRouteControl(part.name)) return IGNORED;
+    if (faults.noteRouteControl(part.name)) return IGNORED;
     if (part.name === "file") return onFile(part);
     if (part.name === "audio" || part.name === "audio.base64" || part.name === "audio.data")
       return onBase64(part, part.name);
     const isBracketed = part.name.endsWith("[]");
     const name = isBracketed ? part.name.slice(0, -2) : part.name;
     if (!isKnown(name)) {
-      faults.add(part.name, `\`${part.name}\` is not a field of this endpoint.`);
+      faults.add(part.name, notAField(schema, part.name));
       return IGNORED;
     }
     if (part.fileName !== null) {
@@ -45,11 +46,11 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       faults.add("file", "`file` must be a file part with a file name, not a plain field.");
       return IGNORED;
     }
-    if (file !== null) {
+    if (files.length > 0) {
       faults.add("file", "`file` was sent more than once.");
       return IGNORED;
     }
-    file = part;
+    files.push(part);
     return { data: intake.beginBytes("file"), end: () => undefined };
   }
 
@@ -83,7 +84,7 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       },
       end() {
         if (!fits) return faults.add(name, `\`${name}\` is longer than ${MAX_VALUE_BYTES} bytes.`);
-        const text = decodeText(value.bytes());
+        const text = utf8Text(value.bytes());
         if (text === null) return faults.add(name, `\`${name}\` is not valid UTF-8.`);
         const field = texts.get(name);
         if (field === undefined) texts.set(name, { name, isBracketed, values: [text] });
@@ -96,11 +97,12 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
 
   try {
     const reader = createMultipartReader(boundary, onPart);
-    const bound = createBound(maxAudioBytes);
-    await eachChunk(reading.body, (chunk) => {
-      bound(chunk.length);
-      return reader.write(chunk);
-    });
+    // The audio is counted where it is taken; this bounds everything around it.
+    const bound = {
+      maxBytes: maxAudioBytes + FORM_FRAMING_BYTES,
+      tooLarge: (receivedBytes: number) => audioTooLarge({ maxBytes: maxAudioBytes, param: "file" }, receivedBytes),
+    };
+    await eachChunk(reading.body, bound, (chunk) => reader.write(chunk));
     reader.end();
   } catch (error) {
     if (error instanceof MultipartFault) throw faults.fatal(error.param, error.message);
@@ -114,32 +116,6 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     if (type === undefined) continue;
     (member === null ? fields : audio).set(member ?? name, valueOfText(field, textKind(type), faults));
   }
-  const sent: PartHeaders | null = file;
-  return { fields, audio, fileName: fileNameOf(sent), mediaType: mediaTypeOf(sent) };
-}
-
-function fileNameOf(part: PartHeaders | null): string | null {
-  return part?.fileName ?? null;
-}
-
-function mediaTypeOf(part: PartHeaders | null): string | null {
-  return part?.mediaType ?? null;
-}
-
-/** The audio is counted where it is taken; this bounds everything around it. */
-function createBound(maxAudioBytes: number): (bytes: number) => void {
-  let sizeBytes = 0;
-  return (bytes) => {
-    sizeBytes += bytes;
-    if (sizeBytes > maxAudioBytes + FORM_FRAMING_BYTES)
-      throw audioTooLarge({ maxBytes: maxAudioBytes, param: "file" }, sizeBytes);
-  };
-}
-
-function decodeText(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  const [file] = files;
+  return { fields, audio, fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
 }

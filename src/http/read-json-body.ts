@@ -1,7 +1,7 @@
 // The JSON carrier of a submission: audio diverted to the spool on the way, the small rest parsed strictly.
 import { audioTooLarge } from "../audio/spool.ts";
 import type { Base64Intake } from "./audio-intake.ts";
-import { bodyChunks } from "./body-chunks.ts";
+import { eachChunk } from "./body-chunks.ts";
 import { VALUE_LIMITS } from "./fields.ts";
 import { createJsonAudioScanner } from "./json-audio.ts";
 import { JsonBodyFault } from "./json-string.ts";
@@ -36,7 +36,7 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
     const scanner = createJsonAudioScanner(
       { maxRestBytes: MAX_REST_BYTES, maxDepth: VALUE_LIMITS.maxDepth },
       {
-        onName: (name) => faults.isRouteControl(name),
+        onName: (name) => faults.noteRouteControl(name),
         onAudioStart: (param) => {
           current = intake.beginBase64(param, { lineBreaks: false });
         },
@@ -50,14 +50,19 @@ export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
         },
       },
     );
-    let sizeBytes = 0;
-    for await (const chunk of bodyChunks(body)) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxAudioBytes) throw audioTooLarge({ maxBytes: maxAudioBytes, param: "audio" }, sizeBytes);
-      scanner.push(chunk);
-      for (const take of found) await take();
-      found = [];
-    }
+    const bound = {
+      maxBytes: maxAudioBytes,
+      tooLarge: (receivedBytes: number) => audioTooLarge({ maxBytes: maxAudioBytes, param: "audio" }, receivedBytes),
+    };
+    await eachChunk(body, bound, async (chunk) => {
+      try {
+        scanner.push(chunk);
+      } finally {
+        // What stood before a fault is judged before it, wherever the pieces of the body end.
+        for (const take of found) await take();
+        found = [];
+      }
+    });
     return scanner.end();
   }
 }

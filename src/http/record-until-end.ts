@@ -10,18 +10,25 @@ export interface Recorded extends Pick<OpenRecord, "recorder"> {
 
 /** `statusOf` is asked when the reply has ended. */
 export function recordUntilEnd(record: OpenRecord, exchange: Exchange, statusOf: () => number): Recorded {
-  const works: Promise<unknown>[] = [];
-  const end = async (): Promise<void> => {
-    await exchange.closed;
-    const status = statusOf();
-    await Promise.allSettled(works);
-    record.end({ status, code: exchange.code });
+  /** The reply, and each piece of work. */
+  let running = 1;
+  let status = 0;
+  const oneEnded = (): void => {
+    running -= 1;
+    if (running === 0) record.end({ status, code: exchange.code });
   };
-  void end();
+  const replied = (): void => {
+    status = statusOf();
+    oneEnded();
+  };
+  void exchange.closed.then(replied);
   return {
     recorder: record.recorder,
     during: (work) => {
-      works.push(work);
+      // The record is complete: nobody read the answer that is still sent.
+      if (running === 0) return;
+      running += 1;
+      void work.then(oneEnded, oneEnded);
     },
   };
 }

@@ -6,13 +6,14 @@ import { createFaults, type Faults } from "./faults.ts";
 export function refuseQuery(query: unknown, faults: Faults): void {
   let isRouteControl = false;
   for (const name of Object.keys(query as Readonly<Record<string, unknown>>)) {
-    if (faults.isRouteControl(name)) isRouteControl = true;
+    if (faults.noteRouteControl(name)) isRouteControl = true;
     else faults.add(name, `\`${name}\` is not a query parameter of this endpoint.`);
   }
   if (isRouteControl) faults.throwIfAny();
 }
 
 export function refuseAnyQuery(query: unknown): void {
+  if (Object.keys(query as object).length === 0) return;
   const faults = createFaults();
   refuseQuery(query, faults);
   faults.throwIfAny();

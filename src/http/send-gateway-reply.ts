@@ -3,6 +3,5 @@ import type { GatewayReply } from "../gateway/reply.ts";
 import type { Reply } from "./endpoint.ts";
 
 export function sendGatewayReply({ status, headers, body }: GatewayReply): Reply {
-  const { "content-type": contentType = "application/json", ...rest } = headers;
-  return { status, headers: rest, body: { bytes: body, contentType } };
+  return { status, headers, body: { bytes: body, contentType: headers["content-type"] ?? "application/json" } };
 }

@@ -10,6 +10,7 @@ import { sendEvents, type ServerEvent } from "./sse.ts";
 
 /** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
 const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+const NO_FIELDS: Readonly<Record<string, string>> = {};
 const JSON_TYPE = "application/json; charset=utf-8";
 
 export async function sendReply(
@@ -26,7 +27,9 @@ export async function sendReply(
   settleConnection(edge, request, reply);
   return reply
     .code(answer.status)
-    .headers({ ...PLAIN, ...fieldsOf(edge, request), ...answer.headers })
+    .headers(PLAIN)
+    .headers(fieldsOf(edge, request))
+    .headers(answer.headers ?? NO_FIELDS)
     .header("content-type", "json" in body ? JSON_TYPE : body.contentType)
     .header("x-request-id", request.id)
     .send(payload);
@@ -74,6 +77,8 @@ async function sendSession(
       reply.hijack();
       return session(client, stopping);
     });
+    // Its caller left before the 101: of an answer that is not sent Fastify would wait for the end.
+    if (!reply.sent) reply.hijack();
   } catch (error) {
     if (!reply.sent) throw error;
     edge.logger.error({ request_id: request.id, route: request.routeOptions.url ?? null, err: error });

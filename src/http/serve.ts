@@ -2,10 +2,10 @@
 // (contract 1, order of judgement).
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLimited } from "../contract/endpoint.ts";
-import { GatewayError } from "../contract/errors.ts";
 import { brand } from "../contract/ids.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
+import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import type { Exchange } from "./exchange.ts";
@@ -60,7 +60,7 @@ export function serve<P extends EdgePrincipal>(
     handler: async (request, reply) => {
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
-      refuseEncoding(request);
+      refuseEncoding(request.headers);
       if (takesNoQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {
         if (raw.headers.expect !== undefined && !reply.raw.headersSent) reply.raw.writeContinue();
@@ -77,11 +77,11 @@ export function serve<P extends EdgePrincipal>(
         request,
         principal,
         clientGone: exchange.signal,
-        receivedAt: exchange.receivedAt,
+        receivedAtMs: exchange.receivedAtMs,
         recorder: recorded?.recorder ?? null,
       });
       recorded?.during(handled);
-      const answer = Promise.race([handled, exchange.cutOff]);
+      const answer = exchange.unlessCut(handled);
       // A read may be asked again whatever happened; of a write only its own steps know.
       const waited = contract.method === "GET" ? unlessAway(answer) : answer;
       const sent = sendReply(edge, request, reply, await waited);
@@ -95,14 +95,4 @@ function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {
   const exchange = edge.exchanges.get(raw);
   if (exchange === undefined) throw new Error("the exchange was not opened");
   return exchange;
-}
-
-/** Request bodies are never decompressed, which removes decompression bombs altogether (bad-input case 105). */
-function refuseEncoding(request: FastifyRequest): void {
-  const encoding = request.headers["content-encoding"];
-  if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
-  throw new GatewayError("UNSUPPORTED_MEDIA_TYPE", {
-    message: "Compressed request bodies are not taken; send the body without Content-Encoding.",
-    param: "content-encoding",
-  });
 }

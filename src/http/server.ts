@@ -1,7 +1,8 @@
-// The public HTTP server (contract 1, 10): Fastify routes, and nothing of Fastify's reads a body or words an error.
+// The HTTP server of a listener, public or admin (contract 1, 10): Fastify routes, and nothing of Fastify's reads a body or words an error.
 import { createServer as createNodeServer, type Server } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { endpointName } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
 import { allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
@@ -33,7 +34,7 @@ export interface ServerOptions<P extends EdgePrincipal> {
   readonly draining: () => boolean;
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
-  readonly now?: () => number;
+  readonly nowMs?: () => number;
   readonly watch?: Edge["watch"];
 }
 
@@ -41,7 +42,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const edge: Edge = {
     limits: { ...EDGE_LIMITS, ...options.limits },
     schedule: options.schedule ?? schedule,
-    now: options.now ?? Date.now,
+    nowMs: options.nowMs ?? Date.now,
     publicUrl: options.publicUrl,
     draining: options.draining,
     logger: options.logger,
@@ -53,7 +54,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
-  const contracts = new Map(options.endpoints.map(({ contract }) => [`${contract.method} ${contract.path}`, contract]));
+  const contracts = new Map(options.endpoints.map(({ contract }) => [endpointName(contract), contract]));
   const turns = createTurns();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
   const connections = noteConnections(server);
@@ -73,16 +74,16 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     frameworkErrors: (_error, request, reply) => {
       open(edge, request, reply);
       void recordRefused(edge, null, options, { request, reply });
-      const judgesKey = !READS.has(request.method);
+      const judgesIdempotencyKey = !READS.has(request.method);
       sendError(
         edge,
         request,
         reply,
-        refuseHead(request.raw, { limits: edge.limits, judgesKey }) ?? noSuchEndpoint([]),
+        refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ?? noSuchEndpoint([]),
       );
     },
   });
-  const upgrades = createUpgrades(app.server);
+  const upgrades = createUpgrades(app.server, edge.limits);
   app.decorate("connections", connections);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -90,20 +91,23 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   app.setNotFoundHandler((request) => {
     throw noSuchEndpoint(allowed(request.raw.url ?? ""));
   });
-  app.addHook("onRequest", async (request, reply) => {
+  // Of the two ways to write a hook the one that makes no promise.
+  app.addHook("onRequest", (request, reply, done) => {
     open(edge, request, reply);
     // The router decodes what it compares; a path has one spelling only here.
     const target = request.raw.url ?? "";
     const isNowhere = request.is404 || plainPath(target) === null;
-    const contract = isNowhere ? null : (contracts.get(`${request.method} ${request.routeOptions.url}`) ?? null);
+    const path = request.routeOptions.url;
+    const contract =
+      isNowhere || path === undefined ? null : (contracts.get(endpointName({ method: request.method, path })) ?? null);
     // A request that reads ignores a key, and so does a routed request that turns out to be a stream or a dry run.
-    const judgesKey = !READS.has(request.method) && contract?.isRouted !== true;
+    const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
     const refusal =
-      refuseHead(request.raw, { limits: edge.limits, judgesKey }) ??
+      refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ??
       (isNowhere ? noSuchEndpoint(allowed(target)) : null);
-    if (refusal === null) return;
+    if (refusal === null) return done();
     void recordRefused(edge, contract, options, { request, reply });
-    throw refusal;
+    done(refusal);
   });
   const stopWatching = watchUnreadReplies(connections, edge.limits);
   app.addHook("onClose", async () => stopWatching());
@@ -132,7 +136,8 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
     requestTimeout: 0,
     connectionsCheckingInterval: limits.checkIntervalMs,
     keepAliveTimeout: limits.keepAliveMs,
-    shouldUpgradeCallback: (request) => isSocketRequest(request, socketPaths),
+    // Behind an answer that is still owed the header means nothing: the connection is not free to become something else.
+    shouldUpgradeCallback: (request) => isSocketRequest(request, socketPaths) && parts.turns.isIdle(request.socket),
     // `refuseHead` answers in JSON.
     requireHostHeader: false,
   });
@@ -147,8 +152,8 @@ function nodeServer(edge: Edge, { socketPaths, ...parts }: ServerParts): Server 
 }
 
 function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
-  const receivedAt = edge.now();
-  const exchange = openExchange(request.raw, reply.raw, receivedAt);
+  const receivedAtMs = edge.nowMs();
+  const exchange = openExchange(request.raw, reply.raw, receivedAtMs);
   edge.exchanges.set(request.raw, exchange);
   // Repeated, it is joined, and then it is none.
   edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
@@ -156,15 +161,15 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
     const { method, id } = request;
     const route = request.routeOptions.url ?? null;
     const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;
-    const endedAt = edge.now();
-    edge.logger.info({ request_id: id, method, route, status, code: exchange.code, ms: endedAt - receivedAt });
+    const endedAtMs = edge.nowMs();
+    edge.logger.info({ request_id: id, method, route, status, code: exchange.code, ms: endedAtMs - receivedAtMs });
     edge.watch?.exchanged({
       requestId: id,
       method,
       route,
       status,
-      startedAtMs: receivedAt,
-      endedAtMs: endedAt,
+      startedAtMs: receivedAtMs,
+      endedAtMs,
     });
   });
 }

@@ -45,6 +45,8 @@ export async function sendEvents(
     if (!clientGone.aborted) throw error;
   } finally {
     ping.stop();
+    // Nobody is left, or the request broke: the connection would stay, with an answer that never ends.
+    if (!response.writableEnded) response.destroy();
   }
 }
 

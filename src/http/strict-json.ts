@@ -1,11 +1,12 @@
 // JSON as RFC 8259 has it and no more: UTF-8 without a byte order mark, bounded depth and size in keys and values, no
 // duplicate keys, no numbers or characters that would change silently (bad-input cases 157-172).
+import { utf8Text } from "../lib/utf8.ts";
 
 export interface JsonLimits {
   readonly maxDepth: number;
   readonly maxKeys: number;
   /** Elements of all arrays together. */
-  readonly maxElements?: number;
+  readonly maxElements: number;
 }
 
 export type StrictJson =
@@ -14,15 +15,9 @@ export type StrictJson =
 
 class Refusal extends Error {}
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits): StrictJson {
-  let text: string;
-  try {
-    text = UTF8.decode(bytes);
-  } catch {
-    return { ok: false, message: "The JSON is not valid UTF-8." };
-  }
+  const text = utf8Text(bytes);
+  if (text === null) return { ok: false, message: "The JSON is not valid UTF-8." };
   if (text.trim() === "") return { ok: false, message: "The body is empty; a JSON object is expected." };
   try {
     const duplicate = scan(text, limits);
@@ -71,7 +66,7 @@ function scan(text: string, limits: JsonLimits): string | null {
     } else if (code === 0x2c && level !== undefined) {
       level.expectsKey = level.keys !== null;
       elements += level.keys === null ? 1 : 0;
-      if (elements >= (limits.maxElements ?? Number.POSITIVE_INFINITY)) {
+      if (elements >= limits.maxElements) {
         throw new Refusal(`The JSON's lists hold more than ${limits.maxElements} elements.`);
       }
     } else if (code === 0x2d || (code >= 0x30 && code <= 0x39)) {

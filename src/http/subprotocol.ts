@@ -2,7 +2,7 @@
 // of a key, because a browser can set no header but this one.
 import { isRealtimeToken } from "../auth/realtime-tokens.ts";
 
-export const SUBPROTOCOL = "patchbay.v1";
+const SUBPROTOCOL = "patchbay.v1";
 const TOKEN_PREFIX = "patchbay.token.";
 
 /** The token among what is offered, named as such or bare. */

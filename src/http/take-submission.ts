@@ -2,13 +2,13 @@
 // judgement" 1, 2). What it takes is held until the caller lets go.
 import type { Principal } from "../auth/principal.ts";
 import type { Spool } from "../audio/spool.ts";
-import type { EndpointContract } from "../contract/endpoint.ts";
+import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import type { Admission } from "../gateway/admission.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
 import type { FieldSchema } from "./fields.ts";
 import { readSubmission } from "./read-audio.ts";
-import type { routedHeaders } from "./routed-headers.ts";
+import type { RoutedHeaders } from "./routed-headers.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface SubmissionEdge {
@@ -22,7 +22,7 @@ interface SubmissionOf<S extends FieldSchema> {
   readonly contract: EndpointContract;
   readonly schema: S;
   /** Judged before anything is taken. */
-  readonly routed: ReturnType<typeof routedHeaders>;
+  readonly routed: RoutedHeaders;
   readonly quotas: GatewayServices["quotas"];
   readonly held: AsyncDisposableStack;
 }
@@ -47,7 +47,7 @@ export async function takeSubmission<S extends FieldSchema>(
     fields,
     call: {
       requestId: context.requestId,
-      endpoint: `${contract.method} ${contract.path}`,
+      endpoint: endpointName(contract),
       principal,
       audio,
       purposeHeader: routed.purpose,

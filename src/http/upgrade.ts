@@ -1,13 +1,18 @@
 // From a request for a WebSocket to an ordinary exchange and on to the socket (contract 10): key, limits and refusals are
 // those of any request, and only who passes them is answered 101.
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { GatewayError } from "../contract/errors.ts";
+import type { GatewayError } from "../contract/errors.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
+import type { EdgeLimits } from "./limits.ts";
+import { linger } from "./linger.ts";
 import { chooseSubprotocol } from "./subprotocol.ts";
 
 /** Guards the memory; the session has its own, smaller limit, and words its refusal. */
 const MAX_MESSAGE_BYTES = 1_048_576;
+const SUBPROTOCOL_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u;
 
 /** Runs until the conversation is over. `stopping` aborts when the process shuts down. */
 export type RunSession = (client: WebSocket, stopping: AbortSignal) => Promise<void>;
@@ -30,7 +35,7 @@ export function isSocketRequest(request: IncomingMessage, paths: ReadonlySet<str
   return request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && paths.has(path);
 }
 
-export function createUpgrades(server: Server): Upgrades {
+export function createUpgrades(server: Server, limits: Pick<EdgeLimits, "lingerBytes" | "lingerMs">): Upgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -49,29 +54,37 @@ export function createUpgrades(server: Server): Upgrades {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     socket.on("error", () => socket.destroy());
-    // An answer other than 101 is the last on its connection.
-    response.once("finish", () => socket.end());
-    response.assignSocket(socket as Parameters<ServerResponse["assignSocket"]>[0]);
+    // An answer other than 101 is the last on its connection, which Node itself has let go of: nothing else would ever close it.
+    response.once("finish", () => linger(socket as Socket, limits.lingerBytes, limits.lingerMs));
+    response.assignSocket(socket as Socket);
     server.emit("request", request, response);
   });
   return {
     accept: async (request, response, headers, run) => {
       const taken = heads.get(request);
+      // Of an upgrade that came behind another request Node's parser drops what was sent with it: nothing that follows is waited for.
+      if (taken === undefined && request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
       if (taken === undefined || !isHandshake(request)) throw notAnUpgrade();
       const { socket, head } = taken;
       ownHeaders.set(request, headers);
-      response.detachSocket(socket as Parameters<ServerResponse["detachSocket"]>[0]);
+      response.detachSocket(socket as Socket);
+      let hasBegun = false;
       const session = new Promise<void>((resolve, reject) => {
+        // Whoever reset the connection while the request was judged closes it no second time.
+        if (socket.destroyed) return resolve();
         socket.once("close", resolve);
         sockets.handleUpgrade(request, socket, head, (client) => {
+          hasBegun = true;
           client.on("error", () => undefined);
           run(client, stopping.signal).then(resolve, reject);
         });
       }).finally(() => {
         socket.destroy();
-        // The exchange is told of its end as it would be by a response that was sent.
-        response.statusCode = 101;
-        response.emit("finish");
+        // The exchange is told of its end as it would be by a response that was sent, or by one that nobody was left to read.
+        if (hasBegun) {
+          response.statusCode = 101;
+          response.emit("finish");
+        }
         response.emit("close");
       });
       const settled = session.catch(() => undefined).finally(() => running.delete(settled));
@@ -86,14 +99,17 @@ export function createUpgrades(server: Server): Upgrades {
   };
 }
 
+/** What the library would refuse is refused here, in our words. */
 function isHandshake({ headers }: IncomingMessage): boolean {
-  return headers["sec-websocket-version"] === "13" && /^[A-Za-z0-9+/]{22}==$/u.test(headers["sec-websocket-key"] ?? "");
+  const offered = headers["sec-websocket-protocol"]?.split(",").map((name) => name.trim()) ?? [];
+  return (
+    headers["sec-websocket-version"] === "13" &&
+    /^[A-Za-z0-9+/]{22}==$/u.test(headers["sec-websocket-key"] ?? "") &&
+    offered.every((name) => SUBPROTOCOL_NAME.test(name)) &&
+    new Set(offered).size === offered.length
+  );
 }
 
 function notAnUpgrade(): GatewayError {
-  return new GatewayError("INVALID_REQUEST", {
-    message: "This endpoint is a WebSocket: open it with an upgrade of version 13.",
-    param: "upgrade",
-    details: { issues: [{ param: "upgrade", message: "must be websocket" }] },
-  });
+  return invalidRequest("upgrade", "This endpoint is a WebSocket: open it with an upgrade of version 13.");
 }

@@ -2,6 +2,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { type HandlerContext, principalOf } from "./endpoint.ts";
+import { pathParameter } from "./path-parameter.ts";
 
 /** Throws 403 or 404; `requireWorkspaceAdmin` on the database. */
 export type RequireAdmin = (principal: Principal, tenantId: string) => Promise<WorkspaceId>;
@@ -20,11 +21,4 @@ export async function workspaceAdmin(
     workspaceId: await requireAdmin(principal, pathParameter(context, "tenant_id")),
     actor: principal.key.id,
   };
-}
-
-/** Of the endpoint's own path, so that the router has found it there. */
-export function pathParameter(context: HandlerContext<Principal>, name: string): string {
-  const value = (context.request.params as Readonly<Record<string, string | undefined>>)[name];
-  if (value === undefined) throw new Error(`the path has no parameter ${name}`);
-  return value;
 }

@@ -3,9 +3,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { claims } from "../storage/system.ts";
 import { withdrawCall } from "../storage/job-work.ts";
-import { insist } from "./insist.ts";
+import { enterStage } from "./enter-stage.ts";
+import { insist, insistenceOn } from "./insist.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
-import { enterStage, type ReadyAudio } from "./open-audio.ts";
+import type { ReadyAudio } from "./open-audio.ts";
 import type { Recording, RecordingFault } from "./recording.ts";
 import type { WorkerServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
@@ -22,7 +23,7 @@ export async function awaitRecording(
   signal: AbortSignal,
 ): Promise<OpenJob> {
   const { gateway, database, stopping } = services;
-  const insistence = { signal, deadlineAt: job.deadlineAt, now: gateway.now };
+  const insistence = insistenceOn(job, services, signal);
   gateway.logger.warn({ job_id: job.id, err: first.error.cause, event: "job.recording_unreadable" });
   const withdrawn = await insist(insistence, () => withdrawCall(claims(database).db, job));
   if (withdrawn === null) throw new JobStop("lost");

@@ -1,9 +1,9 @@
 // Which targets a job tries, and what it asks of them (contract 5): the route as it was at submission, health and order as they
 // are now. Times are asked for wherever a target has them, so that a result can be exported in every form.
-import { routingFacts } from "../gateway/audio-call.ts";
+import { audioFacts } from "../gateway/audio-call.ts";
 import { type FailedAttempt, exhausted } from "../gateway/judge-failure.ts";
 import { refusalError } from "../gateway/refuse-route.ts";
-import { circuitOf } from "../gateway/resolve-account.ts";
+import { healthOf } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { speechRequest } from "../gateway/speech-request.ts";
 import type { Feature } from "../contract/features.ts";
@@ -15,13 +15,12 @@ import type { Requirements } from "../routing/required-features.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
 
 export function judgeTargets(
-  { circuits, decoder }: Pick<GatewayServices, "circuits" | "decoder">,
+  services: Pick<GatewayServices, "circuits" | "decoder">,
   { request: { route, profile, wanted }, payer }: OpenJob,
   measured: JobAudio,
 ): readonly Candidate[] {
-  const facts = routingFacts(decoder, measured.facts);
-  const isHealthy = (target: Candidate["target"]) => circuits.isHealthy(circuitOf(target, payer.testMode));
-  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), isHealthy).candidates;
+  const facts = audioFacts(services.decoder, measured.facts);
+  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), healthOf(services, payer)).candidates;
 }
 
 /** At least one of those judged; what has failed is not tried again. Throws the refusal. */
@@ -55,7 +54,7 @@ export function requestWithTimes(
   decoder: GatewayServices["decoder"],
   measured: JobAudio,
 ): (candidate: Candidate, wanted: Requirements) => SpeechRequest {
-  const facts = routingFacts(decoder, measured.facts);
+  const facts = audioFacts(decoder, measured.facts);
   return (candidate, wanted) => {
     const asked = speechRequest(candidate, wanted);
     const { speech } = candidate.target;

@@ -8,7 +8,7 @@ import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { inSteps } from "../lib/in-steps.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
 import { DELIVERY_TYPES } from "../gateway/envelope.ts";
-import { type GatewayReply, jsonReply, textReply } from "../gateway/reply.ts";
+import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
 import { findJob } from "./read-job.ts";
 import { type JobResult, loadResult } from "./result.ts";
@@ -31,7 +31,7 @@ export async function fetchSignedResult(services: JobServices, token: string): P
   const row = claim === null ? null : await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
   const result = row === null ? null : await loadResult(services, row);
   if (result === null) throw noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
-  return jsonReply(200, result.envelope);
+  return transcriptReply(result.envelope);
 }
 
 function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: string) {
@@ -48,7 +48,7 @@ async function exported({ envelope, kept }: JobResult, format: ExportFormat): Pr
       details: { missing: ["timestamps.segment"] },
     });
   }
-  if (format === "verbose_json") return jsonReply(200, { ...envelope, content, segments });
+  if (format === "verbose_json") return transcriptReply({ ...envelope, content, segments });
   const cues = await inSteps(buildCues(segments, words, envelope.duration_seconds));
   return format === "srt"
     ? textReply(DELIVERY_TYPES.srt, toSrt(cues), {})

@@ -10,6 +10,15 @@ export interface Insistence {
   readonly now: () => Date;
 }
 
+/** For as long as the job has time, and this attempt has the job. */
+export function insistenceOn(
+  { deadlineAt }: { readonly deadlineAt: Date },
+  { gateway }: { readonly gateway: { readonly now: () => Date } },
+  signal: AbortSignal,
+): Insistence {
+  return { signal, deadlineAt, now: gateway.now };
+}
+
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 

@@ -6,6 +6,7 @@ import type { Profile } from "../contract/features.ts";
 import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import type { FailedAttempt } from "../gateway/judge-failure.ts";
 import type { Payer } from "../gateway/candidate-run.ts";
+import type { MeasuredAudio } from "../gateway/measure-audio.ts";
 import type { RemoteRun } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
@@ -35,6 +36,11 @@ export interface JobAudio {
   readonly warnings: readonly Warning[];
   /** Of the recording, hexadecimal; absent of jobs from before it was kept. */
   readonly sha256?: string;
+}
+
+export function jobAudio({ speech, warnings }: MeasuredAudio, sha256: string): JobAudio {
+  const { open: _, ...facts } = speech;
+  return { facts, warnings, sha256 };
 }
 
 /** A row as its worker understands it. */

@@ -8,7 +8,7 @@ import { brand } from "../contract/ids.ts";
 import type { Reservation } from "../metering/ledger.ts";
 import { type JobCall, writeCall, writeFailure } from "../storage/job-work.ts";
 import type { Transacting } from "../storage/database.ts";
-import { insist } from "./insist.ts";
+import { insist, insistenceOn } from "./insist.ts";
 import type { OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
@@ -23,7 +23,7 @@ export function jobKeeper(
   signal: AbortSignal,
 ): CallKeeper {
   const { database, gateway } = services;
-  const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
+  const insistence = insistenceOn(job, services, signal);
   /** After a call: what it came to is known here alone. */
   const keep = (work: (tx: Transacting) => Promise<void>) =>
     insist(insistence, () => transactFor(services, job.appId, work));

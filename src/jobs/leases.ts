@@ -1,7 +1,7 @@
 // The leases of the jobs that this process works on (contract 5): renewed together every 10 s, three times as often as they lapse.
 // A renewal also tells which job was taken away.
 import type { Database } from "../storage/database.ts";
-import { type Fence, renewLeases } from "../storage/job-work.ts";
+import { type Fence, renewJobLeases } from "../storage/job-work.ts";
 import { claims } from "../storage/system.ts";
 
 export interface Lease {
@@ -18,18 +18,17 @@ export interface Leases {
 
 export interface LeasesOptions {
   readonly database: Pick<Database, "db">;
-  readonly renewEveryMs?: number;
   /** A renewal that failed; the next one may succeed before the lease ends. */
   readonly onError: (error: unknown) => void;
 }
 
 const RENEW_EVERY_MS = 10_000;
 
-export function createLeases({ database, renewEveryMs = RENEW_EVERY_MS, onError }: LeasesOptions): Leases {
+export function createLeases({ database, onError }: LeasesOptions): Leases {
   const held = new Map<Fence, AbortController>();
   const renew = async (): Promise<void> => {
     const asked = [...held.keys()];
-    const still = await renewLeases(
+    const still = await renewJobLeases(
       claims(database).db,
       asked.map(({ id, attempt }) => ({ id, attempt })),
     );
@@ -40,7 +39,7 @@ export function createLeases({ database, renewEveryMs = RENEW_EVERY_MS, onError 
   };
   const timer = setInterval(() => {
     if (held.size > 0) renew().catch(onError);
-  }, renewEveryMs);
+  }, RENEW_EVERY_MS);
   timer.unref();
   return {
     hold: (fence) => {

@@ -2,15 +2,14 @@
 // fetched, judged by the rules of an upload and put there first, so that whoever takes the job over need not fetch it again.
 import { objectBody } from "../audio/spool.ts";
 import { measureAudio } from "../gateway/measure-audio.ts";
-import type { RecordedCandidate } from "../gateway/request-record.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
-import { type Progress, writeAudio, writeProgress } from "../storage/job-work.ts";
-import type { JobAudio, OpenJob } from "./job-request.ts";
-import { insist } from "./insist.ts";
+import { writeAudio } from "../storage/job-work.ts";
+import { enterStage } from "./enter-stage.ts";
+import { type JobAudio, jobAudio, type OpenJob } from "./job-request.ts";
+import { insist, insistenceOn } from "./insist.ts";
 import { openRecording, type Recording } from "./recording.ts";
-import { type JobServices, jobTopic } from "./services.ts";
+import type { JobServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
-import { jobAudio } from "./submit.ts";
 import { claims } from "../storage/system.ts";
 
 export interface ReadyAudio {
@@ -45,7 +44,7 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const holders = { ...job.request.holders, workspace: { id: workspaceId } };
   await services.gateway.quotas.takeAudio(holders, audio.facts.durationSeconds);
   const audioKey = `audio/${job.id}`;
-  const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
+  const insistence = insistenceOn(job, services, signal);
   // What was fetched once is not thrown away, nor an attempt spent, because the store has no room or is not there for a while.
   await insist(
     insistence,
@@ -55,19 +54,6 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const written = await insist(insistence, () => writeAudio(claims(services.database).db, job, audio, audioKey));
   if (!written) throw new JobStop("lost");
   return ready(services, audio, audioKey);
-}
-
-/** The edge of a stage: here cancellation is honoured. */
-export async function enterStage(
-  services: JobServices,
-  job: OpenJob,
-  progress: Progress,
-  candidates?: readonly RecordedCandidate[],
-): Promise<void> {
-  const written = await writeProgress(claims(services.database).db, job, progress, candidates);
-  if (written === null) throw new JobStop("lost");
-  if (written.cancelRequested) throw new JobStop("cancelled");
-  await services.queue.publish(jobTopic(job.id));
 }
 
 function ready({ objects }: JobServices, measured: JobAudio, audioKey: string): ReadyAudio {

@@ -14,7 +14,7 @@ import { callTargets, unknownOf } from "./call-targets.ts";
 import { endJob } from "./end-job.ts";
 import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
-import { insist } from "./insist.ts";
+import { insist, insistenceOn } from "./insist.ts";
 import type { Lease } from "./leases.ts";
 import { openAudio, type ReadyAudio } from "./open-audio.ts";
 import type { RecordingFault } from "./recording.ts";
@@ -44,7 +44,7 @@ export async function runJob(services: WorkerServices, jobId: string, graceOver:
     if (error instanceof JobStop) await leave(services, job, reasonOf(error, lease, graceOver), signal);
     else if (isVerdict(error)) {
       if (error.code === "INTERNAL")
-        services.gateway.logger.error({ job_id: job.id, err: error.cause, ...error.details });
+        services.gateway.logger.error({ job_id: job.id, err: error.cause, ...error.details, event: "job.fault" });
       await fail(services, job, error, signal);
     }
     // A fault of ours, or no room for it now: the lease lapses and another attempt is made, a few times.
@@ -145,7 +145,7 @@ async function succeed(
   const everything = { ...wanted, responseFormat: "json", wantsSegments: true, wantsWords: true } as const;
   const { content, segments, words } = await finishTranscript(served.transcript, everything, audioSeconds);
   const result: JobResult = { envelope, kept: { content, segments, words } };
-  const insistence = { signal, deadlineAt: job.deadlineAt, now: services.gateway.now };
+  const insistence = insistenceOn(job, services, signal);
   // Cancellation is judged in the transaction that ends the job: whichever is committed first counts.
   const stored = await storeResult(services, job, result, insistence, () =>
     writeProgress(claims(services.database).db, job, { stage: "storing", fraction: null }),
@@ -173,7 +173,7 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
       await handBack(claims(services.database).db, job);
       return enqueueJob(services.queue, job, { goesFirst: true });
     case "cancelled":
-      await insist({ signal, deadlineAt: job.deadlineAt, now: services.gateway.now }, () =>
+      await insist(insistenceOn(job, services, signal), () =>
         endJob(services, job, (locked) => cancelledEnd(services, job, locked)),
       );
       return;
@@ -188,7 +188,7 @@ async function fail(
   error: GatewayError | JobFailure,
   signal: AbortSignal,
 ): Promise<void> {
-  await insist({ signal, deadlineAt: job.deadlineAt, now: services.gateway.now }, () =>
+  await insist(insistenceOn(job, services, signal), () =>
     endJob(services, job, (locked) => ({
       status: "failed",
       error: jobErrorOf(error),

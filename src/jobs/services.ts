@@ -1,5 +1,4 @@
 // What the verbs of this room need from the outside, made once in `app.ts` and handed in as their first argument.
-import type { Spool } from "../audio/spool.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import type { ObjectStore } from "../objects/store.ts";
 import type { ResultTokens } from "../objects/result-token.ts";
@@ -16,7 +15,6 @@ export interface JobServices {
   readonly seal: Seal;
   readonly objects: ObjectStore;
   readonly queue: Queue;
-  readonly spool: Spool;
   readonly tokens: ResultTokens;
   readonly appTurns: AppTurns;
   /** Whoever tells the outside world; called in the transaction that ends a job. */

@@ -4,20 +4,15 @@ import { newId, type JobId } from "../contract/ids.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { noRoom } from "../audio/no-room.ts";
 import { objectBody } from "../audio/spool.ts";
-import {
-  type AudioCall,
-  appOf,
-  decided,
-  decideFor,
-  payerOf,
-  refuseTooManyKeyterms,
-  slotRequest,
-} from "../gateway/audio-call.ts";
+import { type AudioCall, decideFor, payerOf, refuseTooManyKeyterms, slotRequest } from "../gateway/audio-call.ts";
 import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/measure-audio.ts";
 import { quoteFor } from "../gateway/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { audioAmount, reservationOf } from "../gateway/call-accounting.ts";
+import { appOf } from "../gateway/app-of.ts";
+import { decided, seesNames } from "../gateway/refuse-route.ts";
+import { takenOver } from "../gateway/taken-over.ts";
 import { explain } from "../gateway/explain.ts";
 import type { AudioRequest } from "../gateway/with-audio.ts";
 import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";
@@ -28,7 +23,7 @@ import type { Transacting } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob } from "../storage/jobs.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
-import { type JobAudio, type JobRequest, sealRequest } from "./job-request.ts";
+import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 
@@ -70,8 +65,8 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
     const sha256 = await call.audio.spooled.sha256();
     return await commit(services, call, { jobId, decision, audio: { measured: audio, sha256 }, audioKey, slot });
   } catch (error) {
-    // Of any other failure it is unknown whether the job exists; what no row names is found and removed later.
-    if (error instanceof GatewayError) await objects.remove(audioKey);
+    // Of any other failure it is unknown whether the job exists. What no row names, this left too, is found and removed later.
+    if (error instanceof GatewayError) await objects.remove(audioKey).catch(() => undefined);
     throw error;
   }
 }
@@ -156,12 +151,6 @@ async function reserve({ gateway }: JobServices, tx: Transacting, reservation: R
   throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : takenOver();
 }
 
-function takenOver(): GatewayError {
-  return new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
-    message: "Another request with this Idempotency-Key has taken over. Retry after a few seconds with the same key.",
-  });
-}
-
 function requestOf(call: JobCall, decision: Decided): JobRequest {
   const { principal, audio } = call;
   const app = appOf(principal);
@@ -170,7 +159,7 @@ function requestOf(call: JobCall, decision: Decided): JobRequest {
     endpoint: call.endpoint,
     testMode: principal.testMode,
     hasPlan: principal.workspace.plan !== null,
-    showNames: principal.scopes.includes("routing:read"),
+    showNames: seesNames(principal),
     holders: {
       key: { id: principal.key.id, quota: principal.key.quota },
       app: { id: app.id, quota: app.quota },
@@ -181,9 +170,4 @@ function requestOf(call: JobCall, decision: Decided): JobRequest {
     purpose: decision.purpose,
     warnings: decision.warnings,
   };
-}
-
-export function jobAudio({ speech, warnings }: MeasuredAudio, sha256: string): JobAudio {
-  const { open: _, ...facts } = speech;
-  return { facts, warnings, sha256 };
 }

@@ -1,5 +1,6 @@
 // What time does to jobs (contract 5): a silent worker's jobs are offered again, a deadline that passed in the queue ends its job, and what
 // nobody may keep any longer goes. Every process does it.
+import { inBatches } from "../lib/in-batches.ts";
 import {
   beginOverdueJob,
   deleteOldJobs,
@@ -9,6 +10,7 @@ import {
   namedObjects,
   purgeJob,
   spentAudio,
+  SWEPT_AT_ONCE,
 } from "../storage/job-sweep.ts";
 import { sweeps } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
@@ -35,12 +37,18 @@ export async function offerLapsed({ database, queue }: Pick<JobServices, "databa
   });
 }
 
-/** The rest, every 10 s. Answers how many jobs were purged. */
-export async function sweepJobs(services: JobServices): Promise<number> {
+/** Every 10 s. */
+export async function sweepJobs(services: JobServices): Promise<void> {
   await offerForgotten(services);
   while (await endOverdue(services));
+}
+
+/** Every 10 s, by itself: no deadline waits for an object store. Answers how many jobs were purged. */
+export async function purgeJobs(services: JobServices): Promise<number> {
+  const purged = await purgeExpired(services);
   await removeSpentAudio(services);
-  return purgeExpired(services);
+  await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(sweeps(services.database).db));
+  return purged;
 }
 
 async function offerForgotten({ database, queue }: JobServices): Promise<void> {
@@ -70,14 +78,28 @@ async function removeSpentAudio(services: JobServices): Promise<void> {
 }
 
 /** The object goes first: a row that still names it brings us back here. */
-async function purgeExpired({ database, objects }: JobServices): Promise<number> {
-  const expired = await expiredJobs(sweeps(database).db);
-  for (const { id, resultKey } of expired) {
-    if (resultKey !== null) await objects.remove(resultKey);
-    await purgeJob(sweeps(database).db, id);
+async function purgeExpired(services: JobServices): Promise<number> {
+  const { db } = sweeps(services.database);
+  return inBatches(SWEPT_AT_ONCE, async () => {
+    let purged = 0;
+    for (const { id, resultKey } of await expiredJobs(db)) {
+      if (resultKey !== null && !(await isRemoved(services, id, resultKey))) continue;
+      await purgeJob(db, id);
+      purged += 1;
+    }
+    return purged;
+  });
+}
+
+/** False: the store keeps it for now. One such object holds up no other; it is come back to. */
+async function isRemoved({ objects, gateway }: JobServices, jobId: string, key: string): Promise<boolean> {
+  try {
+    await objects.remove(key);
+    return true;
+  } catch (error) {
+    gateway.logger.warn({ job_id: jobId, err: error }, "an object of a job could not be removed yet");
+    return false;
   }
-  await deleteOldJobs(sweeps(database).db);
-  return expired.length;
 }
 
 /** A submission or an attempt may still be about to name what it has put there. */
@@ -85,13 +107,14 @@ const ORPHAN_AFTER_MS = 3_600_000;
 const BATCH = 200;
 
 /** Objects that no row names: of a submission that died before its commit, or an attempt that lost its lease. */
-export async function removeOrphans({ database, objects, gateway }: JobServices): Promise<void> {
+export async function removeOrphans(services: JobServices): Promise<void> {
+  const { database, objects, gateway } = services;
   const before = new Date(gateway.now().getTime() - ORPHAN_AFTER_MS);
   for (const prefix of ["audio", "results"]) {
     let batch: string[] = [];
     const removeBatch = async (): Promise<void> => {
       const named = await namedObjects(sweeps(database).db, batch);
-      for (const key of batch) if (!named.has(key)) await objects.remove(key);
+      for (const key of batch) if (!named.has(key)) await isRemoved(services, key.split("/")[1] ?? "", key);
       batch = [];
     };
     for await (const key of objects.listOlder(prefix, before)) {

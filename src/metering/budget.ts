@@ -31,7 +31,8 @@ export interface Amounts {
 
 export interface BudgetExceeded {
   readonly budgetId: string;
-  readonly owner: BudgetKind;
+  readonly budgetKind: BudgetKind;
+  /** What of it would be exceeded. */
   readonly kind: "usd" | "audio_seconds" | "tokens";
   readonly period: BudgetPeriod;
   /** These four in nano-USD, in milliseconds of audio, or in tokens. */
@@ -46,8 +47,8 @@ export interface BudgetExceeded {
 export function judgeBudget(budget: BudgetState, requested: Amounts): BudgetExceeded | null {
   for (const meter of metersOf(budget, requested)) {
     if (exceeds(meter)) {
-      const { id: budgetId, kind: owner, period, resetsAt } = budget;
-      return { budgetId, owner, period, resetsAt, ...meter };
+      const { id: budgetId, kind: budgetKind, period, resetsAt } = budget;
+      return { budgetId, budgetKind, period, resetsAt, ...meter };
     }
   }
   return null;

@@ -10,13 +10,13 @@ import {
   lockLeases,
 } from "../storage/budget-leases.ts";
 import { announceChange } from "../storage/announce.ts";
-import { changeWindows, lockBudgets, lockBudgetsOf, windowId, type WindowKey } from "../storage/budget-windows.ts";
+import { changeWindows, readWindowKeys, windowId, type WindowKey } from "../storage/budget-windows.ts";
+import { lockBudgets, lockBudgetsOf } from "../storage/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { type BudgetExceeded, type BudgetState, headroomOf, judgeBudget } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";
-import { readWindowKeys } from "./settle-batch.ts";
 
 export interface Slice {
   readonly nanoUsd: bigint;

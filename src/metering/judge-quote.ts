@@ -1,7 +1,7 @@
 // Whether a quote would fit its budgets now, with nothing reserved (contract 3, `dry_run`).
 import type { Kysely } from "kysely";
 import { sumHeld } from "../storage/budget-leases.ts";
-import { type AppOf, readBudgets } from "../storage/budget-windows.ts";
+import { type AppOf, readBudgets } from "../storage/budgets.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type Amounts, type BudgetExceeded, judgeBudget } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";

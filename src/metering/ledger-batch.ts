@@ -1,7 +1,9 @@
 // One transaction of the ledger (contract 9): what is reserved and what is settled at the same time goes together, so that each
 // budget is held once and each of its windows changed once. Locks are taken attempts, budgets, slots, each in id order.
-import { type AppOf, changeWindows, type HeldWindows, lockBudgetsOf, windowId } from "../storage/budget-windows.ts";
+import { changeWindows, windowId } from "../storage/budget-windows.ts";
+import { type AppOf, lockBudgetsOf } from "../storage/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
+import type { HeldWindows } from "../storage/held-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Reservation, Reserved, Settled, Settlement } from "./ledger.ts";
 import { statesOf, withWindows } from "./read-budgets.ts";

@@ -1,11 +1,13 @@
 // What every paid call leaves behind (contract 9): reserved before its first byte goes out, settled after, both durable and
 // both gathered over concurrent requests into few transactions (ledger-batch.ts).
+import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
+import type { Funding } from "../storage/tables-metering.ts";
 import { isAway, isBadData, transact, transactAgain } from "../storage/transact.ts";
 import type { BudgetExceeded, BudgetState } from "./budget.ts";
 import { judgeQuote, type Quote } from "./judge-quote.ts";
@@ -14,10 +16,10 @@ import { readBudgetStates } from "./read-budgets.ts";
 import { type LedgerBatch, runLedgerBatch } from "./ledger-batch.ts";
 import { sweepAttempts } from "./sweep-attempts.ts";
 
+export type { Funding } from "../storage/tables-metering.ts";
+
 /** `aborted`: the caller hung up or cancelled, and is charged as run. */
 export type AttemptOutcome = "succeeded" | `failed:${string}` | "unknown" | "aborted";
-
-export type Funding = "none" | "allowance" | "credits";
 
 /** `estimated`: the provider reported nothing, and this is our own count. */
 export interface TokenUsage {
@@ -38,7 +40,7 @@ export interface Reservation {
   readonly provider: string;
   readonly model: string;
   readonly position: number;
-  readonly billingClass: "metered" | "provider_billed" | "simulated";
+  readonly billingClass: BillingClass;
   /** The one that was applied, for usage. */
   readonly purpose?: string | null;
   /** Whole milliseconds of submitted audio, however many channels; 0 for chat. */
@@ -172,8 +174,7 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
       if ("settled" in answer) return answer.settled;
       throw "error" in answer ? answer.error : new Error("a settlement was answered as a reservation");
     },
-    settleTogether: async (settlements) =>
-      (await transact(batches(database), (tx) => runIn(tx, { settlements }))).settled,
+    settleTogether: async (settlements) => (await settleAgain(settlements)).settled,
     reserveIn: async (tx, reservation) => only((await runIn(tx, { reservations: [reservation] })).reserved),
     settleIn: async (tx, settlement) => only((await runIn(tx, { settlements: [settlement] })).settled),
     sweepReservations: () => sweeps(database).transaction((tx) => sweepAttempts(tx)),

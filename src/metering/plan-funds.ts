@@ -1,7 +1,7 @@
 // What a workspace's plan still pays for (contract 9): monthly tokens of plain chat, credits for everything else.
 import type { Kysely } from "kysely";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
-import { readBudgets } from "../storage/budget-windows.ts";
+import { readBudgets } from "../storage/budgets.ts";
 import type { Tables } from "../storage/tables.ts";
 import { headroomOf } from "./budget.ts";
 import { withWindows } from "./read-budgets.ts";

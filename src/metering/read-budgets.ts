@@ -1,7 +1,8 @@
 // An app's budgets with what their current windows hold, for showing and for judging.
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
-import { type BudgetRow, readBudgets, readWindows, type WindowRow } from "../storage/budget-windows.ts";
+import { readWindows, type WindowRow } from "../storage/budget-windows.ts";
+import { type BudgetRow, readBudgets } from "../storage/budgets.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type BudgetState, limitMs, resetsAt, windowStart } from "./budget.ts";
 

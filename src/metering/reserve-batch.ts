@@ -2,7 +2,8 @@
 // dispatched, and writes their rows (ledger-batch.ts). Nothing is called before that is committed.
 import { type RawBuilder, sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
-import { addAmounts, type BudgetRow, type WindowChange, windowKeyJson } from "../storage/budget-windows.ts";
+import { addAmounts, type WindowChange, windowKeyJson } from "../storage/budget-windows.ts";
+import type { BudgetRow } from "../storage/budgets.ts";
 import { dispatchSlots } from "../storage/idempotency-slots.ts";
 import { addReserved, type Amounts, type BudgetExceeded, type BudgetState, judgeBudget } from "./budget.ts";
 import type { Reservation, Reserved } from "./ledger.ts";

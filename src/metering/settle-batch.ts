@@ -2,17 +2,17 @@
 // of the idempotency slot (spec 4.1.2). What is settled stays settled: a second time changes nothing.
 import { sql } from "kysely";
 import type { Transacting } from "../storage/database.ts";
+import { readWindowKeys, type WindowChange } from "../storage/budget-windows.ts";
+import type { AppOf } from "../storage/budgets.ts";
 import {
   allHeld,
-  type AppOf,
   COUNTED,
   HELD,
   type HeldRow,
   type HeldWindows,
   holdBudgets,
   holding,
-  type WindowChange,
-} from "../storage/budget-windows.ts";
+} from "../storage/held-budgets.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
@@ -62,8 +62,9 @@ export async function settleAndHold(
 export async function finishSettling(tx: Transacting, seal: Seal, settling: Settling): Promise<readonly Settled[]> {
   const { batch, changed } = settling;
   const ended = new Set<Settlement>();
-  for (const item of [...changed].toSorted(bySlot))
-    if (item.slot !== undefined && (await endSlot(tx, seal, item.slot))) ended.add(item);
+  const slots = [...changed].flatMap((item) => (item.slot === undefined ? [] : [{ item, slot: item.slot }]));
+  for (const { item, slot } of slots.toSorted((a, b) => Buffer.compare(a.slot.ref.keySha256, b.slot.ref.keySha256)))
+    if (await endSlot(tx, seal, slot)) ended.add(item);
   // Too late, the sweeper called the outcome unknown: so does the key. A slot completed before stays as it is.
   await burnSlots(
     tx,
@@ -140,8 +141,8 @@ async function writeOutcomes(
     cached_input_tokens: item.usage?.cachedInputTokens ?? null,
     usage_source: item.usage?.source ?? null,
   }));
-  // Contract 3 "Seconds": flagged when more than 2 % or 1 s apart.
   const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
+  // `provider_seconds_flag`: contract 3 "Seconds", more than 2 % or 1 s apart.
   const { rows } = await sql<SettledRow & HeldRow>`
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb,
@@ -172,11 +173,6 @@ async function endSlot(tx: Transacting, seal: Seal, slot: SlotEnd): Promise<bool
   return held.size > 0;
 }
 
-function bySlot(left: Settlement, right: Settlement): number {
-  if (left.slot === undefined || right.slot === undefined) return 0;
-  return Buffer.compare(left.slot.ref.keySha256, right.slot.ref.keySha256);
-}
-
 function asOpen(row: Exclude<SettledRow, { readonly attempt_id: null }>): OpenAttempt {
   return {
     id: row.attempt_id,
@@ -185,10 +181,4 @@ function asOpen(row: Exclude<SettledRow, { readonly attempt_id: null }>): OpenAt
     reserved_tokens: row.attempt_tokens,
     windows: row.attempt_windows,
   };
-}
-
-/** Written by `insertAttempts`. */
-export function readWindowKeys(windows: unknown): readonly { readonly budgetId: string; readonly windowStart: Date }[] {
-  const list = windows as readonly { readonly budget_id: string; readonly window_start: string }[];
-  return list.map((window) => ({ budgetId: window.budget_id, windowStart: new Date(window.window_start) }));
 }

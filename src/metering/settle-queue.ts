@@ -27,6 +27,8 @@ export function createSettleQueue(
   let writing: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let batchSize = MAX_BATCH;
+  /** Some of `waiting` may have been committed: the database left in the middle. */
+  let mayBeThere = false;
 
   const later = (ms: number): void => {
     timer ??= setTimeout(() => {
@@ -46,11 +48,14 @@ export function createSettleQueue(
   const writeAll = async (): Promise<void> => {
     try {
       for (;;) {
-        if (waiting.length === 0) [waiting, fresh] = [fresh, []];
+        if (waiting.length === 0) {
+          [waiting, fresh] = [fresh, []];
+          mayBeThere = false;
+        }
         if (waiting.length === 0) return;
         const batch = waiting.slice(0, batchSize);
         try {
-          await settleLeased(database, batch, nowMs());
+          await settleLeased(database, batch, { nowMs: nowMs(), mayBeThere });
         } catch (error) {
           if (!isBadData(error)) throw error;
           // One bad item must not hold up the others: it is found by halves, told, and left out.
@@ -64,6 +69,7 @@ export function createSettleQueue(
         batchSize = MAX_BATCH;
       }
     } catch (error) {
+      mayBeThere = true;
       later(RETRY_MS);
       throw error;
     }

@@ -1,7 +1,8 @@
 // After a crash (contract 9): attempts still open past their deadline have an unknown outcome. The app pays nothing for them,
 // its reservation comes back, and the row says `unresolved` so that the operator can compare it with the provider's bill.
 import { sql } from "kysely";
-import { changeWindows, lockBudgets } from "../storage/budget-windows.ts";
+import { changeWindows } from "../storage/budget-windows.ts";
+import { lockBudgets } from "../storage/budgets.ts";
 import type { Transacting } from "../storage/database.ts";
 import { movesOf, type OpenAttempt } from "./settle-batch.ts";
 
@@ -12,7 +13,7 @@ const MAX_SWEPT = 500;
 export async function sweepAttempts(tx: Transacting): Promise<number> {
   const { rows } = await sql<OpenAttempt>`
     select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
-    where state = 'open' and deadline_at + ${sql.lit(GRACE_SECONDS)} * interval '1 second' <= patchbay_now()
+    where state = 'open' and deadline_at <= patchbay_now() - ${sql.lit(GRACE_SECONDS)} * interval '1 second'
     order by id limit ${sql.lit(MAX_SWEPT)} for update skip locked`.execute(tx);
   if (rows.length === 0) return 0;
   const ids = rows.map((row) => row.id);

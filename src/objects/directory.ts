@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { FSDriver } from "flydrive/drivers/fs";
+import { errorCode } from "../lib/error-code.ts";
 import type { ObjectBackend } from "./store.ts";
 
 /** A dot: no object's key can name it. */
@@ -165,5 +166,5 @@ function isMissing(error: unknown): boolean {
 }
 
 function isOneOf(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+  return codes.includes(errorCode(error) ?? "");
 }

@@ -1,4 +1,4 @@
-// A store of objects that are small enough to be read whole.
+// Objects that are small enough to be read whole.
 import { ObjectMissing, type ObjectStore } from "./store.ts";
 
 export interface WholeObjects {
@@ -10,13 +10,16 @@ export interface WholeObjects {
 export function wholeObjects(objects: Pick<ObjectStore, "put" | "open">): WholeObjects {
   return {
     put: (key, body, sizeBytes) => objects.put(key, body, sizeBytes),
-    read: async (key) => {
-      try {
-        return Buffer.concat(await Array.fromAsync(await objects.open(key)));
-      } catch (error) {
-        if (error instanceof ObjectMissing) return null;
-        throw error;
-      }
-    },
+    read: (key) => readWhole(objects, key),
   };
+}
+
+/** Null when there is none. */
+export async function readWhole(objects: Pick<ObjectStore, "open">, key: string): Promise<Buffer | null> {
+  try {
+    return Buffer.concat(await Array.fromAsync(await objects.open(key)));
+  } catch (error) {
+    if (error instanceof ObjectMissing) return null;
+    throw error;
+  }
 }

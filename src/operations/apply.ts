@@ -7,6 +7,7 @@ import type { ApplyFileOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { findFile } from "../config/load-configuration.ts";
+import { reachableHost } from "../config/parse-configuration.ts";
 import { applied, type Applied } from "../contract/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";
 import { DataDirInUse } from "../storage/data-dir-lock.ts";
@@ -56,8 +57,11 @@ async function applyHere(
   return { object: "configuration_applied", file, dry_run: dryRun, changes: [...changes] };
 }
 
+/** For a whole file, told as a difference. */
+const ANSWER_MS = 60_000;
+
 async function askGateway(
-  { server, operatorKeys }: Configuration,
+  { server, operatorKeys, storage }: Configuration,
   file: string,
   { dryRun = false }: ApplyFileOptions,
   terminal: Terminal,
@@ -66,9 +70,9 @@ async function askGateway(
     throw new CliError(EXIT.conflict, "A gateway has the embedded database, and no admin listener to be asked on.", {
       hints: ["set server.admin, or restart the gateway: a start applies the file"],
     });
-  const host = server.admin.host.includes(":") ? `[${server.admin.host}]` : server.admin.host;
-  const url = new URL(`http://${host}:${server.admin.port}/admin/v1/configuration/apply`);
-  const key = operatorKeys[0]?.secret ?? findApiKey(undefined, url, terminal, OPERATOR_KEY_FILE);
+  const { host, port } = server.admin;
+  const url = new URL(`http://${reachableHost(host)}:${port}/admin/v1/configuration/apply`);
+  const key = operatorKeys[0]?.secret ?? findApiKey(undefined, url, terminal, OPERATOR_KEY_FILE, storage.dataDir);
   const response = await callGateway({
     url: url.href,
     headers: { authorization: `Bearer ${key}` },
@@ -76,7 +80,7 @@ async function askGateway(
       body: JSON.stringify({ file, dry_run: dryRun }),
       headers: { "content-type": "application/json" },
     }),
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(ANSWER_MS),
     onRetry: () => undefined,
   });
   return applied.parse(await response.json());

@@ -2,16 +2,18 @@
 // manifest's own. Whatever ends early or was changed does not check out.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
-import { SECRET_FILES, statOrNull } from "./check-files.ts";
+import { onePiece } from "../lib/whole-body.ts";
+import { partsOf, statOrNull } from "./data-dir-contents.ts";
 import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
 
 const MANIFEST = "manifest.json";
 const SEAL = "manifest.sha256";
 const MAX_MANIFEST_BYTES = 2 ** 28;
+/** A SHA-256 in hexadecimal. */
+const SEAL_BYTES = 64;
 
 const manifestSchema = z.object({
   format: z.literal("patchbay-backup"),
@@ -29,11 +31,6 @@ const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>;
 type ManifestEntry = Manifest["entries"][number];
 
-/** Names at the top of a data directory that belong to a backup; uploads in flight and locks do not. */
-export function partsOf(hasSecrets: boolean): readonly string[] {
-  return [EMBEDDED_FOLDER, "objects", ...(hasSecrets ? SECRET_FILES : [])];
-}
-
 export async function writeArchive(
   target: FileHandle,
   dataDir: string,
@@ -42,16 +39,17 @@ export async function writeArchive(
   const entries: ManifestEntry[] = [];
   const seconds = Math.floor(Date.parse(about.created_at) / 1000);
   const put = async (entry: TarEntry, body: AsyncIterable<Buffer>): Promise<string> => {
-    await target.write(tarHeader(entry, seconds));
+    // Unlike `write` it goes on until all of it is written.
+    await target.writeFile(tarHeader(entry, seconds));
     const hash = createHash("sha256");
     let written = 0;
     for await (const chunk of body) {
       hash.update(chunk);
       written += chunk.length;
-      await target.write(chunk);
+      await target.writeFile(chunk);
     }
     if (written !== entry.sizeBytes) throw new Error(`${entry.name} changed while it was read`);
-    await target.write(tarPadding(written));
+    await target.writeFile(tarPadding(written));
     return hash.digest("hex");
   };
 
@@ -62,9 +60,9 @@ export async function writeArchive(
   }
   const manifest: Manifest = { format: "patchbay-backup", version: 1, ...about, entries };
   const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
-  const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, once(text));
-  await put({ name: SEAL, kind: "file", sizeBytes: 64 }, once(Buffer.from(sealed)));
-  await target.write(TAR_END);
+  const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, onePiece(text));
+  await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, onePiece(Buffer.from(sealed)));
+  await target.writeFile(TAR_END);
   return manifest;
 }
 
@@ -78,8 +76,10 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
     if (entry.name === MANIFEST) {
       if (entry.sizeBytes > MAX_MANIFEST_BYTES) throw new Error("the manifest is too large");
       manifestText = await whole(body);
-    } else if (entry.name === SEAL) seal = (await whole(body)).toString();
-    else {
+    } else if (entry.name === SEAL) {
+      if (entry.sizeBytes !== SEAL_BYTES) throw new Error("the manifest's hash is none");
+      seal = (await whole(body)).toString();
+    } else {
       if (!isInside(entry.name))
         throw new Error(`the archive names ${JSON.stringify(entry.name)}, which is none of its places`);
       const sha256 = await take(entry, body, into);
@@ -145,11 +145,3 @@ async function whole(body: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}
-
-export async function sizeOf(file: string): Promise<number> {
-  return (await stat(file)).size;
-}

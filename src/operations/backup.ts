@@ -1,15 +1,17 @@
 // `patchbay backup`: an embedded installation in one file, written aside, read back and compared before it gets its name.
-import { open, rename, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { BackupOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { packageVersion } from "../cli/package-root.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { countRows } from "../storage/catalogue.ts";
+import type { DataDirLock } from "../storage/data-dir-lock.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { type Manifest, readArchive, sizeOf, writeArchive } from "./backup-archive.ts";
-import { statOrNull } from "./check-files.ts";
+import { type Manifest, readArchive, writeArchive } from "./backup-archive.ts";
+import { statOrNull } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { installation } from "../storage/system.ts";
 import { requireEmbedded } from "./open-installation.ts";
@@ -27,20 +29,10 @@ export async function backup(target: string, options: BackupOptions, terminal: T
   await requireEmbedded(storage.dataDir);
   const file = await nameOf(resolve(terminal.cwd, target));
   const lock = await holdDataDir(storage.dataDir);
-  const aside = `${file}.partial`;
+  // A name of its own: what another run left, or somebody else has there, is not this one's to remove.
+  const aside = `${file}.${randomUUID()}.partial`;
   try {
-    // Opened and closed in good order once: a copy of files that a killed process left would have to recover at its restore.
-    const database = await openDatabase({ dataDir: storage.dataDir, heldLock: lock, asItIs: true });
-    const { migrations, rows } = await (async () => {
-      try {
-        return {
-          migrations: (await migrationState(installation(database).db)).applied,
-          rows: await countRows(installation(database).db),
-        };
-      } finally {
-        await database.close();
-      }
-    })();
+    const { migrations, rows } = await readContents(storage.dataDir, lock);
     const archive = await open(aside, "wx", 0o600);
     let manifest: Manifest;
     try {
@@ -68,6 +60,17 @@ export async function backup(target: string, options: BackupOptions, terminal: T
   }
 }
 
+/** Opened and closed in good order once: a copy of files that a killed process left would have to recover at its restore. */
+async function readContents(dataDir: string, heldLock: DataDirLock) {
+  const database = await openDatabase({ dataDir, heldLock, asItIs: true });
+  try {
+    const { db } = installation(database);
+    return { migrations: (await migrationState(db)).applied, rows: await countRows(db) };
+  } finally {
+    await database.close();
+  }
+}
+
 /** A directory gets a file named for the moment; a file that is there is not replaced. */
 async function nameOf(target: string): Promise<string> {
   const facts = await statOrNull(target);
@@ -80,7 +83,7 @@ async function nameOf(target: string): Promise<string> {
 }
 
 async function report(file: string, manifest: Manifest, options: BackupOptions, terminal: Terminal): Promise<void> {
-  const size = await sizeOf(file);
+  const { size } = await stat(file);
   const rows = Object.values(manifest.rows).reduce((total, count) => total + count, 0);
   if (options.json === true) {
     const { entries, ...about } = manifest;

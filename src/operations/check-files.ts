@@ -1,28 +1,28 @@
 // `patchbay doctor` on this machine: runtime, data directory and its rights, secrets, free disk, decoder.
 import { constants } from "node:fs";
-import { access, stat, statfs } from "node:fs/promises";
+import { access, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
+import { neededNode } from "../cli/package-root.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { openSecrets } from "../storage/open-secrets.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
+import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
-const NEEDED_NODE = [24, 15] as const;
 const GIBIBYTE = 2 ** 30;
 /** A day of jobs with the largest recordings fits into this. */
 const COMFORTABLE_BYTES = 5 * GIBIBYTE;
 /** Below this a PostgreSQL, embedded or not, is about to stop. */
 const NEEDED_BYTES = GIBIBYTE / 2;
-/** What only the owner may read: whoever has them opens what is sealed, or calls as an app. */
-export const SECRET_FILES = ["key-pepper", "encryption-key", "cli-key", "operator-key"] as const;
 
 export function checkRuntime(version: string = process.versions.node): Finding {
+  const needed = neededNode();
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const isNewEnough = major > NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor >= NEEDED_NODE[1]);
-  return isNewEnough
+  const [leastMajor = 0, leastMinor = 0] = needed.split(".").map(Number);
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor)
     ? ok("runtime", `Node.js ${version}`)
-    : fail("runtime", `Node.js ${version} is too old`, `install Node.js ${NEEDED_NODE.join(".")} or newer`);
+    : fail("runtime", `Node.js ${version} is too old`, `install Node.js ${needed} or newer`);
 }
 
 export async function checkDataDir({ dataDir }: Configuration["storage"]): Promise<readonly Finding[]> {
@@ -95,13 +95,6 @@ export function checkDecoder(path: string | undefined): Finding {
         "install ffmpeg, if other recordings are longer than a model takes",
       )
     : ok("decoder", ffmpeg);
-}
-
-export async function statOrNull(path: string) {
-  return stat(path).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return null;
-    throw error;
-  });
 }
 
 async function nearestExisting(path: string): Promise<string> {

@@ -1,7 +1,8 @@
 // `patchbay doctor` and the network: ports, how callers reach the gateway, provider accounts.
 import type { Configuration, ConnectionConfiguration } from "../config/configuration.ts";
+import { needsCredential } from "../contract/provider-kinds.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
-import { whyNotListen } from "../http/can-listen.ts";
+import { whyNotListen } from "../http/why-not-listen.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 
@@ -80,7 +81,7 @@ async function checkConnection(name: string, connection: ConnectionConfiguration
   if (kind === "sandbox") return ok("connections", `${about}: simulated`);
   const address = baseUrl ?? providers.get(kind)?.defaultBaseUrl ?? chatProviders.get(kind)?.defaultBaseUrl ?? null;
   if (address === null) return fail("connections", `${about} has no address`, "set the connection's base_url");
-  if (apiKey === null && kind !== "openai-compatible")
+  if (apiKey === null && needsCredential(kind))
     return fail("connections", `${about} has no credential`, "set the connection's api_key");
   const url = new URL(address);
   if (apiKey !== null && url.protocol === "http:" && !isLoopbackHost(url.hostname))

@@ -29,6 +29,7 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
       ];
     if (!(await holdsDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start makes it")];
   }
+  await using opened = new AsyncDisposableStack();
   let database: Database;
   try {
     database = await openDatabase({
@@ -37,6 +38,7 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
       poolSize: 1,
       asItIs: true,
     });
+    opened.defer(() => database.close());
     await database.ping();
   } catch (error) {
     return [
@@ -49,11 +51,7 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
           ),
     ];
   }
-  try {
-    return [...(await describe(database)), await checkSchema(database), await checkClock(database)];
-  } finally {
-    await database.close();
-  }
+  return [...(await describe(database)), await checkSchema(database), await checkClock(database)];
 }
 
 async function describe(database: Database): Promise<readonly Finding[]> {

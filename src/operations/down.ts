@@ -6,9 +6,9 @@ import { confirm } from "../cli/confirm.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import type { DownOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
-import { holderOf, LOCK_FILE } from "../storage/data-dir-lock.ts";
-import { partsOf } from "./backup-archive.ts";
-import { statOrNull } from "./check-files.ts";
+import { errorCode } from "../lib/error-code.ts";
+import { holderOf } from "../storage/data-dir-lock.ts";
+import { isLock, isOurs, statOrNull } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
@@ -54,7 +54,7 @@ async function stop(dataDir: string, terminal: Terminal, signal: AbortSignal): P
   try {
     process.kill(pid, "SIGINT");
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    const code = errorCode(error) ?? "unknown reason";
     if (code !== "ESRCH")
       throw new CliError(EXIT.auth, `Process ${pid} cannot be stopped (${code}).`, {
         hints: ["be the user that started it, or stop it with what did"],
@@ -73,9 +73,8 @@ interface Contents {
 /** A directory may hold more than what we put there. */
 async function contentsOf(dataDir: string): Promise<Contents> {
   if ((await statOrNull(dataDir))?.isDirectory() !== true) return { ours: [], others: [] };
-  const ours = new Set([...partsOf(true), "spool"]);
-  const names = (await readdir(dataDir)).filter((name) => !name.startsWith(LOCK_FILE)).toSorted();
-  return { ours: names.filter((name) => ours.has(name)), others: names.filter((name) => !ours.has(name)) };
+  const names = (await readdir(dataDir)).filter((name) => !isLock(name)).toSorted();
+  return { ours: names.filter(isOurs), others: names.filter((name) => !isOurs(name)) };
 }
 
 /** Under the lock: a start meanwhile is refused instead of finding half of it. */

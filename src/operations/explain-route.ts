@@ -8,7 +8,7 @@ import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
 import { createMeasurer } from "../audio/measure.ts";
 import { hashKey } from "../auth/key-format.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { AUDIO_FORMATS, ExplainOptions } from "../cli/route-commands.ts";
+import type { ExplainOptions } from "../cli/route-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, type Terminal, visible, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -24,6 +24,7 @@ import {
   explainRoute as explain,
   type RouteTrace,
 } from "../gateway/explain-route.ts";
+import { issueWords } from "../lib/issue-words.ts";
 import { createCircuits } from "../providers/health.ts";
 import { chatProviders } from "../providers/registry.ts";
 import type { Database } from "../storage/database.ts";
@@ -126,7 +127,9 @@ function fieldsAs<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.usage, "The request is wrong.", {
-    hints: parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`),
+    hints: parsed.error.issues.flatMap((issue) =>
+      issueWords(issue, value).map(({ path, message }) => `${path.map(String).join(".")}: ${message}`),
+    ),
   });
 }
 
@@ -163,14 +166,13 @@ const BYTES_PER_SECOND = 32_000;
 /** Null: nothing was said of it. */
 function declaredAudio({ seconds, bytes, channels = 1, audioFormat = "wav" }: ExplainOptions): MeasuredFacts | null {
   if (seconds === undefined) return null;
-  const format = audioFormat as (typeof AUDIO_FORMATS)[number];
   const facts = {
-    format,
+    format: audioFormat,
     durationSeconds: seconds,
     channels,
     sizeBytes: Math.round(bytes ?? seconds * channels * BYTES_PER_SECOND),
   };
-  return format === "wav" ? { ...facts, codec: "pcm", sampleRate: 16_000 } : facts;
+  return audioFormat === "wav" ? { ...facts, codec: "pcm", sampleRate: 16_000 } : facts;
 }
 
 function lines({ asked, purpose, route, refusal, candidates }: RouteTrace): readonly string[] {

@@ -1,9 +1,9 @@
-// What backup, restore and the move to a server have in common: they need the embedded installation to themselves.
+// What backup, restore, the move to a server and a purge have in common: they need the embedded installation to themselves.
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError } from "../cli/terminal.ts";
 import { type DataDirLock, DataDirInUse, lockDataDir } from "../storage/data-dir-lock.ts";
 
-/** The embedded engine cannot be read beside a running gateway, so nothing here is done online. */
+/** The embedded engine cannot be read beside a running gateway, so none of them is done online. */
 export async function holdDataDir(dataDir: string): Promise<DataDirLock> {
   try {
     return await lockDataDir(dataDir);

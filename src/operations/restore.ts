@@ -8,15 +8,12 @@ import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { countRows } from "../storage/catalogue.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { type Manifest, partsOf, readArchive } from "./backup-archive.ts";
-import { statOrNull } from "./check-files.ts";
+import { type Manifest, readArchive } from "./backup-archive.ts";
+import { isLeftByRestore, isLock, partsOf, REPLACED, STAGED, statOrNull } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
 import { installation } from "../storage/system.ts";
 import { readConfiguration } from "./read-configuration.ts";
-
-/** Of earlier restores, and of locks: nothing that would be lost. */
-const OURS = /^(pglite\.lock|\.restore-|\.replaced-)/u;
 
 export async function restore(file: string, options: RestoreOptions, terminal: Terminal): Promise<number> {
   const { storage } = readConfiguration(options, terminal);
@@ -30,9 +27,10 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   const archive = resolve(terminal.cwd, file);
   if ((await statOrNull(archive)) === null) throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
   const lock = await holdDataDir(dataDir);
-  const staged = join(dataDir, `.restore-${randomUUID()}`);
+  const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {
-    const present = (await readdir(dataDir)).filter((name) => !OURS.test(name));
+    // Nothing of a lock or an earlier restore would be lost.
+    const present = (await readdir(dataDir)).filter((name) => !isLock(name) && !isLeftByRestore(name));
     if (present.length > 0 && options.force !== true)
       throw new CliError(EXIT.conflict, `${dataDir} is not empty: it holds ${present.join(", ")}.`, {
         hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
@@ -79,9 +77,9 @@ async function judgeDatabase(staged: string, manifest: Manifest): Promise<void> 
   }
 }
 
-/** What is replaced goes last: until then a killed restore leaves it under `.replaced-`. */
+/** What is replaced goes last: until then a killed restore leaves it there under a name of its own. */
 async function replace(dataDir: string, staged: string, manifest: Manifest): Promise<void> {
-  const replaced = join(dataDir, `.replaced-${randomUUID()}`);
+  const replaced = join(dataDir, `${REPLACED}${randomUUID()}`);
   await mkdir(replaced, { mode: 0o700 });
   for (const name of partsOf(manifest.has_secrets)) {
     const isNew = (await statOrNull(join(staged, name))) !== null;

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { Client, type Dispatcher } from "undici";
 import type { Guard } from "./guard.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
-import type { SocketRequest } from "./socket.ts";
+import type { WireSocketRequest } from "./socket.ts";
 import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
 import type { TargetPolicy } from "./target-policy.ts";
 import { OutboundError, type WireRequest } from "./wire-call.ts";
@@ -21,7 +21,7 @@ export interface CallerRequest extends Omit<WireRequest, "url" | "pathAndQuery">
 
 /** The same for a WebSocket. */
 export interface CallerSocketRequest
-  extends Omit<SocketRequest, "trust" | "url" | "connection">,
+  extends Omit<WireSocketRequest, "url" | "connection">,
     Pick<CallerRequest, "trust" | "url" | "policy"> {}
 
 type Send = <T>(
@@ -34,7 +34,7 @@ export interface CallerWay {
   /** The connection lasts as long as somebody reads the reply, and no longer than the request's time. */
   open(request: CallerRequest & StreamTimes, count: () => void): Promise<OutboundStream>;
   /** The same request with a connection to what was vetted for it. */
-  vetted(request: CallerSocketRequest): Promise<SocketRequest>;
+  vetted(request: CallerSocketRequest): Promise<WireSocketRequest>;
   /** Judges a target as a request to it would, without one. */
   readonly vet: (url: string, policy: TargetPolicy) => Promise<void>;
   /** Targets that the guard judged, since the start: one for every request and `vet`. */
@@ -104,7 +104,7 @@ export function createCallerWay(guard: Guard | null): CallerWay {
     },
     vetted: async ({ url, policy, trust: _trust, ...rest }) => {
       const { target, socket } = await dial(url, policy, rest.signal);
-      return { ...rest, trust: "operator", url: target.url, connection: socket };
+      return { ...rest, url: target.url, connection: socket };
     },
     vet: async (url, policy) => {
       await present().vet(url, policy);

@@ -5,7 +5,7 @@ import { Agent } from "undici";
 import { type CallerRequest, type CallerSocketRequest, type CallerWay, createCallerWay } from "./caller-way.ts";
 import { createGuard, type GuardOptions } from "./guard.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
-import { type Opened, openSocket, type SocketRequest } from "./socket.ts";
+import { type Opened, openSocket, type WireSocketRequest } from "./socket.ts";
 import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
 import { type OutboundReply, WholeReply } from "./whole-reply.ts";
 import type { WireRequest } from "./wire-call.ts";
@@ -19,6 +19,11 @@ export type { OutboundReply } from "./whole-reply.ts";
 
 /** To an address that the configuration supplied. */
 export interface OutboundRequest extends WireRequest {
+  readonly trust: "operator";
+}
+
+/** The same for a WebSocket. */
+export interface SocketRequest extends WireSocketRequest {
   readonly trust: "operator";
 }
 

@@ -1,12 +1,11 @@
-// A WebSocket to an address that the configuration supplied (contract 3, "Mode"; contract 10): the other way out beside
-// `dial.ts`. Nothing counts as sent but audio: an upgrade and a setting cost nobody anything.
+// A WebSocket to a provider (contract 3, "Mode"; contract 10), which `dial.ts` opens. Nothing counts as sent but audio: an upgrade and a
+// setting cost nobody anything.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { OutboundError, singleValues } from "./wire-call.ts";
 
-export interface SocketRequest {
-  readonly trust: "operator";
+export interface WireSocketRequest {
   /** `http:` or `https:`, as every base URL is written. */
   readonly url: URL;
   /** To go over this one, TLS included, which was opened to an address vetted for it. */
@@ -57,7 +56,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /** What is held while nobody reads; beyond it the socket is not read either. */
 const HELD_MESSAGES = 32;
 
-export async function openSocket(request: SocketRequest, count: () => void): Promise<Opened> {
+export async function openSocket(request: WireSocketRequest, count: () => void): Promise<Opened> {
   if (request.signal?.aborted === true) throw new OutboundError("aborted", false, null);
   return new ClientSocket(request, count).opened;
 }
@@ -65,7 +64,7 @@ export async function openSocket(request: SocketRequest, count: () => void): Pro
 class ClientSocket implements OutboundSocket {
   readonly opened: Promise<Opened>;
   headers: Readonly<Record<string, string>> = {};
-  readonly #request: SocketRequest;
+  readonly #request: WireSocketRequest;
   readonly #count: () => void;
   readonly #socket: WebSocket;
   readonly #deadline: NodeJS.Timeout;
@@ -78,7 +77,7 @@ class ClientSocket implements OutboundSocket {
   #silence: NodeJS.Timeout | undefined;
   #awaitsEnd = false;
 
-  constructor(request: SocketRequest, count: () => void) {
+  constructor(request: WireSocketRequest, count: () => void) {
     this.#request = request;
     this.#count = count;
     const url = new URL(request.url);
@@ -215,7 +214,7 @@ class ClientSocket implements OutboundSocket {
 }
 
 /** The driver takes a connector where its types name only its agent's settings (ws, lib/websocket.js). */
-function connectionOf({ connection }: SocketRequest): ClientOptions {
+function connectionOf({ connection }: WireSocketRequest): ClientOptions {
   return connection === undefined ? {} : { createConnection: () => connection };
 }
 

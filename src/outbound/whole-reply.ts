@@ -22,7 +22,7 @@ export class WholeReply implements ReplyReader {
     this.#statusDecides = statusDecides;
   }
 
-  async run(dispatcher: Dispatcher): Promise<OutboundReply> {
+  run(dispatcher: Dispatcher): Promise<OutboundReply> {
     this.#call.start(dispatcher);
     return this.#settled.promise;
   }
@@ -37,7 +37,9 @@ export class WholeReply implements ReplyReader {
   }
 
   end(): void {
-    const text = Buffer.concat(this.#chunks).toString("utf8");
+    const [first] = this.#chunks;
+    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    const text = bytes.toString("utf8");
     this.#settled.resolve({ status: this.#status, headers: this.#headers, text });
   }
 

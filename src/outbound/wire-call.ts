@@ -190,9 +190,12 @@ function asyncBody(chunks: AsyncIterable<Uint8Array>): Readable {
 
 /** One text for each: what came more than once is joined (RFC 9110, 5.3). */
 export function singleValues(headers: IncomingHttpHeaders): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
-  );
+  const single: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    single[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
+  }
+  return single;
 }
 
 function codeOf(error: unknown): string | null {

@@ -1,11 +1,10 @@
 // Anthropic's answers, whole and in events.
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatUsage } from "./chat-provider.ts";
-import { tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, tokens, usageOf } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
-import type { RawTranscript } from "./provider.ts";
-import { requestIdOf } from "./read-reply.ts";
+import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const usage = z.looseObject({
   input_tokens: tokens,
@@ -53,7 +52,7 @@ const streamEvent = z.discriminatedUnion("type", [
 const EVENT_TYPES: ReadonlySet<unknown> = new Set(streamEvent.options.map((option) => option.shape.type.value));
 
 /** `pause_turn` belongs to tools that run at the provider, of which none is asked for. */
-const FINISH: Readonly<Record<string, ChatFinishReason>> = {
+const FINISH: FinishReasons = {
   end_turn: "stop",
   stop_sequence: "stop",
   max_tokens: "length",
@@ -62,13 +61,7 @@ const FINISH: Readonly<Record<string, ChatFinishReason>> = {
   refusal: "content_filter",
 };
 
-function finishOf(reason: string): ChatFinishReason {
-  const finish = Object.hasOwn(FINISH, reason) ? FINISH[reason] : undefined;
-  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
-  return finish;
-}
-
-export function readAnthropicAnswer({ body, headers }: RawTranscript): ChatResult {
+export function readAnthropicAnswer({ body, headers }: JsonReply): ChatResult {
   const parsed = reply.safeParse(body);
   if (!parsed.success) throw new ProviderError("bad_reply", { reason: "odd_shape" });
   const { content, stop_reason: reason, usage: reported } = parsed.data;
@@ -82,7 +75,7 @@ export function readAnthropicAnswer({ body, headers }: RawTranscript): ChatResul
   return {
     text: text === "" && toolCalls.length > 0 ? null : text,
     toolCalls,
-    finishReason: finishOf(reason),
+    finishReason: finishIn(FINISH, reason),
     usage: reported == null ? null : toUsage(reported),
     providerRequestId: requestIdOf(headers, "request-id"),
   };
@@ -145,7 +138,7 @@ export function anthropicEvents(): EventReader {
             : [{ type: "tool_call", index: call.index, arguments: "{}" }];
         }
         case "message_delta":
-          if (event.delta.stop_reason != null) finish = finishOf(event.delta.stop_reason);
+          if (event.delta.stop_reason != null) finish = finishIn(FINISH, event.delta.stop_reason);
           return usageEvents(event.usage, true);
       }
     },

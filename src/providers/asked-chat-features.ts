@@ -1,18 +1,17 @@
-// The second wall behind routing for chat (contract 7): what a request asks of the wire, what of it the model may not be
-// asked, and which preferences are left out. Pure.
+// What a chat request asks of the wire, what of it the model may not be asked, and which preferences are left out (contract 7). Pure.
+// Every adapter's plan begins here, and the plan is routing's verdict.
 import type { ChatFeature, ChatLack, ChatPreference, ReasoningEffort, Verbosity } from "../contract/features.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "./chat-provider.ts";
 
 export function askedChatFeatures(request: ChatRequest): readonly ChatFeature[] {
   const asked: ChatFeature[] = [];
-  const parts = partsOf(request);
   if (request.tools.length > 0) asked.push("tools");
   if (request.toolChoice !== null && request.toolChoice.kind !== "auto") asked.push("tool_choice");
   // Permission to call several at once is what every model has unasked; only its refusal needs a parameter.
   if (request.parallelToolCalls === false) asked.push("parallel_tool_calls");
   if (request.responseFormat.kind !== "text") asked.push(`response_format.${request.responseFormat.kind}`);
-  if (parts.some((part) => part.kind === "image")) asked.push("image_parts");
-  if (parts.some((part) => part.kind === "audio")) asked.push("audio_parts");
+  if (hasPart(request, isImage)) asked.push("image_parts");
+  if (hasPart(request, isAudio)) asked.push("audio_parts");
   return asked;
 }
 
@@ -24,18 +23,21 @@ export function unmetChatFeatures(
 ): readonly ChatLack[] {
   const { features, limits, excludes = [] } = model;
   const asked = askedChatFeatures(request);
+  const isTooLong = (request.maxTokens ?? 0) > (limits.maxOutputTokens ?? Number.POSITIVE_INFINITY);
+  if (asked.length === 0) return isTooLong ? ["max_tokens"] : [];
   const unmet = new Set<ChatLack>(asked.filter((feature) => !features.includes(feature) || !canSend(feature)));
   for (const [first, second] of excludes) if (asked.includes(first) && asked.includes(second)) unmet.add(second);
   const isForeign = (part: ChatPart): boolean =>
     part.kind === "image" && limits.imageTypes?.includes(part.mediaType) === false;
-  if (partsOf(request).some(isForeign)) unmet.add("image_parts");
-  if ((request.maxTokens ?? 0) > (limits.maxOutputTokens ?? Number.POSITIVE_INFINITY)) unmet.add("max_tokens");
+  if (hasPart(request, isForeign)) unmet.add("image_parts");
+  if (isTooLong) unmet.add("max_tokens");
   return [...unmet];
 }
 
 /** Left out by protocols without a word for it; `auto` asks for nothing. */
 export function droppedDetail(request: ChatRequest): readonly "detail"[] {
-  const isAsked = partsOf(request).some(
+  const isAsked = hasPart(
+    request,
     (part) => part.kind === "image" && part.detail !== undefined && part.detail !== "auto",
   );
   return isAsked ? ["detail"] : [];
@@ -56,6 +58,16 @@ export interface Sampling {
   readonly dropped: readonly ChatPreference[];
 }
 
+const NOTHING_ASKED: Sampling = {
+  temperature: null,
+  topP: null,
+  seed: null,
+  stop: [],
+  reasoningEffort: null,
+  verbosity: null,
+  dropped: [],
+};
+
 /** The preferences as far as the model takes them, and the target's settings leave them to the caller. */
 export function samplingOf(
   request: ChatRequest,
@@ -70,6 +82,7 @@ export function samplingOf(
   if (request.stop.length > 0) asked.add("stop");
   if (request.reasoningEffort !== null) asked.add("reasoning_effort");
   if (request.verbosity !== null) asked.add("verbosity");
+  if (asked.size === 0) return NOTHING_ASKED;
   const kept = new Set([...asked].filter((preference) => preferences.includes(preference)));
   if ((request.temperature ?? 0) > (limits.maxTemperature ?? Number.POSITIVE_INFINITY)) kept.delete("temperature");
   if (request.stop.length > (limits.maxStopSequences ?? Number.POSITIVE_INFINITY)) kept.delete("stop");
@@ -88,6 +101,9 @@ export function samplingOf(
   };
 }
 
-function partsOf(request: ChatRequest): readonly ChatPart[] {
-  return request.messages.flatMap((message) => (message.role === "user" ? message.parts : []));
+const isImage = (part: ChatPart): boolean => part.kind === "image";
+const isAudio = (part: ChatPart): boolean => part.kind === "audio";
+
+function hasPart({ messages }: ChatRequest, is: (part: ChatPart) => boolean): boolean {
+  return messages.some((message) => message.role === "user" && message.parts.some(is));
 }

@@ -1,6 +1,7 @@
 // The second wall behind routing (contract 3): what a request asks of the wire, and what of it the model may not be asked. Pure.
-import type { Feature, Lack } from "../contract/features.ts";
-import type { LanguageInForce, SpeechModel, SpeechRequest } from "./provider.ts";
+import type { Feature, Lack, Preference } from "../contract/features.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
+import type { LanguageInForce, SpeechModel, SpeechRequest, SpeechTarget } from "./provider.ts";
 
 export function askedFeatures(request: SpeechRequest): readonly Feature[] {
   const asked: Feature[] = [];
@@ -45,6 +46,6 @@ function spoken(languages: readonly string[] | undefined, language: LanguageInFo
   return known && languages.includes(primarySubtag(language.tag));
 }
 
-export function primarySubtag(tag: string): string {
-  return (tag.split("-")[0] ?? tag).toLowerCase();
+export function takes({ speech }: SpeechTarget, preference: Preference): boolean {
+  return speech.preferences.includes(preference);
 }

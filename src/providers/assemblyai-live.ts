@@ -3,7 +3,7 @@
 import { gapBetween, joinWords } from "../lib/join-words.ts";
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { unmetFeatures } from "./asked-features.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import { ProviderError, type StreamingIo } from "./io.ts";
 import { type LiveReader, streamOverSocket } from "./live-wire.ts";
 import {
@@ -16,7 +16,6 @@ import {
   type SpeechRequest,
   type SpeechTarget,
 } from "./provider.ts";
-import { confidenceOrNull } from "./reply-values.ts";
 
 const PATH = "/v3/ws";
 /** "Expected between 50 and 1000 ms": what comes is passed on from the least on, in frames of this. */
@@ -37,8 +36,7 @@ const SENDABLE: ReadonlySet<Feature> = new Set([
 export function planAssemblyAiStream(request: SpeechRequest, target: SpeechTarget): PlanResult {
   const missing = unmetFeatures(request, target.speech, (feature) => SENDABLE.has(feature));
   if (missing.length > 0) return { ok: false, missing };
-  const { preferences } = target.speech;
-  const detects = request.language.kind === "detect" && preferences.includes("detect_language");
+  const detects = request.language.kind === "detect" && takes(target, "detect_language");
   const query: [string, string][] = [
     ["speech_model", target.model],
     ["encoding", "pcm_s16le"],
@@ -213,7 +211,7 @@ function segmentOf(each: Turn, text: string): ProviderSegment {
     text,
     start: first(each) / 1000,
     end: last(each) / 1000,
-    confidence: confidenceOrNull(null),
+    confidence: null,
     speaker: each.speaker_label ?? null,
     channel: null,
   };

@@ -3,16 +3,26 @@ import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { isText, isTextOrNone, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
-const piece = z.object({
-  text: z.string(),
-  start: z.number(),
-  end: z.number(),
-  confidence: z.unknown().optional(),
-  speaker: z.string().nullish(),
-  channel: z.union([z.string(), z.number()]).nullish(),
-});
+interface Piece {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly confidence?: unknown;
+  readonly speaker?: string | null;
+  readonly channel?: string | number | null;
+}
+
+const pieces = listOf<Piece>(
+  ({ text, start, end, speaker, channel }) =>
+    isText(text) &&
+    Number.isFinite(start) &&
+    Number.isFinite(end) &&
+    isTextOrNone(speaker) &&
+    (isTextOrNone(channel) || Number.isFinite(channel)),
+);
 
 /** Options come back as they were sent; only those that prove something are read. */
 const echo = z.object({
@@ -31,8 +41,8 @@ const body = echo.extend({
   audio_channels: z.number().nullish(),
   language_code: z.string().nullish(),
   language_confidence: z.unknown().optional(),
-  words: z.array(piece).nullish(),
-  utterances: z.array(piece).nullish(),
+  words: pieces.nullish(),
+  utterances: pieces.nullish(),
 });
 
 export type AssemblyAiEcho = z.infer<typeof echo>;
@@ -58,7 +68,7 @@ export function readAssemblyAiReply(raw: unknown, asked: Asked): AssemblyAiReply
   const parsed = body.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const reply = parsed.data;
-  const read = (each: z.infer<typeof piece>): ProviderWord => ({
+  const read = (each: Piece): ProviderWord => ({
     text: each.text,
     start: each.start / 1000,
     end: each.end / 1000,

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
 import { parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
+import { nothingBegun, saysNothing } from "./run-remote.ts";
 
 export const assemblyaiRemote: RemoteSpeech = { submit, poll, remove };
 
@@ -27,7 +28,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
   return { id: parsed.data.id, details: { path: plan.path } };
 }
 
-/** Nothing happens to an upload by itself: however it breaks off, no work was done and no money spent. */
+/** Nothing happens to an upload by itself. */
 async function upload(path: string, audio: SpeechAudio, io: Io): Promise<string> {
   const request: WireRequest = {
     method: "POST",
@@ -42,19 +43,8 @@ async function upload(path: string, audio: SpeechAudio, io: Io): Promise<string>
     if (!parsed.success) throw new ProviderError("bad_reply", { status: reply.status, reason: "missing_fields" });
     return parsed.data.upload_url;
   } catch (error) {
-    if (error instanceof ProviderError) throw nothingBegun(error);
-    throw error;
+    throw nothingBegun(error, "upload");
   }
-}
-
-function nothingBegun(error: ProviderError): ProviderError {
-  const { kind, status, retryAfterSeconds: wait, reason } = error;
-  if (kind !== "unknown" && kind !== "timeout") return error;
-  return new ProviderError(status === null ? "connect" : "server_error", {
-    status: status ?? undefined,
-    retryAfterSeconds: wait ?? undefined,
-    reason: reason ?? "upload",
-  });
 }
 
 /** A 400 with prose and no code. */
@@ -69,7 +59,8 @@ const state = z.object({
 
 async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   const reply = await sendAbout(run, "GET", io);
-  const parsed = state.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
+  const body = reply.status === 200 ? parsedReply(reply) : undefined;
+  const parsed = state.safeParse(body);
   if (!parsed.success) {
     throw new ProviderError("unknown", {
       status: reply.status,
@@ -80,7 +71,7 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
   const { status, error } = parsed.data;
   if (status === "error") throw new ProviderError(failureOf(error ?? ""), { status: 200, reason: "run_failed" });
   return status === "completed"
-    ? { done: true, raw: { body: parsedReply(reply), headers: reply.headers } }
+    ? { done: true, raw: { body, headers: reply.headers, characters: reply.text.length } }
     : { done: false, retryAfterSeconds: null, fraction: null };
 }
 
@@ -110,11 +101,7 @@ async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Prom
   try {
     return await io.send(request);
   } catch (error) {
-    // Not reaching the provider says as little about the run as a broken reply.
-    if (error instanceof ProviderError && error.kind === "connect") {
-      throw new ProviderError("unknown", { reason: error.reason ?? undefined });
-    }
-    throw error;
+    throw saysNothing(error);
   }
 }
 

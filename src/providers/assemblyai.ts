@@ -2,7 +2,8 @@
 // repeated in its transcript, so what was silently left out shows. Streams go over a socket, to models of their own.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { primarySubtag, unmetFeatures } from "./asked-features.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import { planAssemblyAiStream, streamAssemblyAi } from "./assemblyai-live.ts";
 import { ASSEMBLYAI_MODELS } from "./assemblyai-models.ts";
 import { REDACTION_POLICIES } from "./assemblyai-redaction.ts";
@@ -126,10 +127,6 @@ function formattingOptions(request: SpeechRequest, target: SpeechTarget, dropped
 
 function policiesOf(request: SpeechRequest): readonly string[] {
   return [...new Set(request.redaction.flatMap((group) => REDACTION_POLICIES[group]))];
-}
-
-function takes(target: SpeechTarget, preference: Preference): boolean {
-  return target.speech.preferences.includes(preference);
 }
 
 function normaliseAssemblyAi(

@@ -4,6 +4,7 @@ import type { ChatFeature } from "../contract/features.ts";
 import { askedChatFeatures } from "./asked-chat-features.ts";
 import type { ChatReceipt, ChatRequest, ChatResult } from "./chat-provider.ts";
 import { objectOrNull } from "./chat-values.ts";
+import { parsedReply } from "./read-reply.ts";
 
 /** What both a reply and an assembled stream come down to. */
 type ChatContent = Pick<ChatResult, "text" | "toolCalls" | "finishReason">;
@@ -29,19 +30,10 @@ function receiptOf(
     case "response_format.json_object":
       return shown(finishReason !== "stop" || objectOrNull(text ?? "") !== null);
     case "response_format.json_schema":
-      return shown(finishReason !== "stop" || isJson(text ?? ""));
+      return shown(finishReason !== "stop" || parsedReply({ text: text ?? "" }) !== undefined);
     case "tools":
     case "image_parts":
     case "audio_parts":
       return { grade: "sent", delivered: true };
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,7 +1,9 @@
 // Figures and pieces of chat replies, read leniently: a senseless figure is missing, never a failure (contract 7, "usage").
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ChatUsage } from "./chat-provider.ts";
+import { memberOf } from "../lib/member-of.ts";
+import type { ChatFinishReason, ChatUsage } from "./chat-provider.ts";
+import { ProviderError } from "./io.ts";
 
 /** Beyond any model's context: a report of more is a fault, and at a price it would be more money than can be counted. */
 const MOST_TOKENS = 1_000_000_000;
@@ -13,6 +15,20 @@ export const tokens = z.int().min(0).max(MOST_TOKENS).optional().catch(undefined
 export function usageOf(input: number | undefined, output: number | undefined, cached = 0): ChatUsage | null {
   if (input === undefined || output === undefined) return null;
   return { inputTokens: input, outputTokens: output, cachedInputTokens: Math.min(cached, input) };
+}
+
+export type FinishReasons = Readonly<Record<string, ChatFinishReason>>;
+
+/** A reason that the protocol's table does not have is the end of an answer that failed. */
+export function finishIn(reasons: FinishReasons, reason: string): ChatFinishReason {
+  const finish = memberOf(reasons, reason);
+  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
+  return finish;
+}
+
+/** For servers that name no calls. */
+export function newCallId(): string {
+  return `call_${randomUUID().replaceAll("-", "")}`;
 }
 
 /** Arguments for protocols that want an object: what is none, or broken, is kept under a name of its own. */

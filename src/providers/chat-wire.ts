@@ -3,13 +3,12 @@
 import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
-import type { RawTranscript } from "./provider.ts";
 import { readEvents } from "./read-events.ts";
-import { eventFailure, failedReply, parsedReply, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { eventFailure, failedReply, type JsonReply, parsedReply, readJsonReply, requestIdOf } from "./read-reply.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers): Promise<RawTranscript> {
+export async function sendChat(plan: ChatPlan, io: StreamingIo, headers: Headers): Promise<JsonReply> {
   return readJsonReply(await io.send(wireRequest(plan, headers)), io.credential);
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { isText, isTextOrNone, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
 /** A number in every example body; read as text so that a string label would serve as well. */
@@ -17,24 +18,14 @@ interface DeepgramWord {
   readonly speaker?: string | number | null;
 }
 
-/** Judged in place, because an hour has ten thousand of them: a copy of each was a fifth of a request's garbage. */
-const words = z.custom<readonly DeepgramWord[]>((value) => Array.isArray(value) && value.every(isWord));
-
-function isWord(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const each: { readonly [Name in keyof DeepgramWord]?: unknown } = value;
-  return (
-    typeof each.word === "string" &&
-    Number.isFinite(each.start) &&
-    Number.isFinite(each.end) &&
-    isTextOrAbsent(each.punctuated_word) &&
-    (isTextOrAbsent(each.speaker) || Number.isFinite(each.speaker))
-  );
-}
-
-function isTextOrAbsent(value: unknown): boolean {
-  return value === undefined || value === null || typeof value === "string";
-}
+const words = listOf<DeepgramWord>(
+  ({ word, start, end, punctuated_word: punctuated, speaker: who }) =>
+    isText(word) &&
+    Number.isFinite(start) &&
+    Number.isFinite(end) &&
+    isTextOrNone(punctuated) &&
+    (isTextOrNone(who) || Number.isFinite(who)),
+);
 
 const utterance = z.object({
   transcript: z.string(),

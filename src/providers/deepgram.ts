@@ -2,7 +2,7 @@
 // 2026-11-20).
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { unmetFeatures } from "./asked-features.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import { streamDeepgram } from "./deepgram-live.ts";
 import { DEEPGRAM_MODELS } from "./deepgram-models.ts";
 import { type DeepgramReply, readDeepgramReply } from "./deepgram-reply.ts";
@@ -80,7 +80,7 @@ function languageParameter(request: SpeechRequest, target: SpeechTarget): [strin
 
 /** Files alone. */
 function detects(request: SpeechRequest, target: SpeechTarget): boolean {
-  return !request.stream && target.speech.preferences.includes("detect_language");
+  return !request.stream && takes(target, "detect_language");
 }
 
 /** `keyterm` exists on nova-3 only, `keywords` on older models only, where a colon would be read as a boost. */

@@ -2,22 +2,33 @@
 import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import type { ProviderWord } from "./provider.ts";
+import { isNumberOrNone, isText, isTextOrNone, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
-const word = z.object({
-  text: z.string(),
-  start: z.number().nullish(),
-  end: z.number().nullish(),
-  type: z.string(),
-  speaker_id: z.string().nullish(),
-  logprob: z.number().nullish(),
-});
+interface Word {
+  readonly text: string;
+  readonly start?: number | null;
+  readonly end?: number | null;
+  readonly type: string;
+  readonly speaker_id?: string | null;
+  readonly logprob?: number | null;
+}
+
+const words = listOf<Word>(
+  ({ text, start, end, type, speaker_id: speaker, logprob }) =>
+    isText(text) &&
+    isText(type) &&
+    isNumberOrNone(start) &&
+    isNumberOrNone(end) &&
+    isTextOrNone(speaker) &&
+    isNumberOrNone(logprob),
+);
 
 const transcript = z.object({
   text: z.string(),
   language_code: z.string().nullish(),
   language_probability: z.unknown().optional(),
-  words: z.array(word).nullish(),
+  words: words.nullish(),
   channel_index: z.number().nullish(),
 });
 
@@ -64,7 +75,7 @@ function byChannel<T extends { readonly channel_index?: number | null | undefine
 
 /** Spaces and audio events stand among the words. */
 function wordOf(
-  { text, start, end, type, speaker_id: speaker, logprob }: z.infer<typeof word>,
+  { text, start, end, type, speaker_id: speaker, logprob }: Word,
   asked: { readonly diarization: boolean; readonly multichannel: boolean },
   channel: number,
 ): readonly ProviderWord[] {

@@ -2,7 +2,8 @@
 // the transcript, which is therefore deleted there.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { primarySubtag, unmetFeatures } from "./asked-features.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import { ELEVENLABS_MODELS } from "./elevenlabs-models.ts";
 import { readElevenLabsReply } from "./elevenlabs-reply.ts";
 import type { Io, RemoteRun } from "./io.ts";
@@ -77,10 +78,6 @@ function entityFields(request: SpeechRequest): readonly [string, string][] {
     ...categories.map((category): [string, string] => ["entity_redaction", category]),
     ["entity_redaction_mode", "entity_type"],
   ];
-}
-
-function takes(target: SpeechTarget, preference: Preference): boolean {
-  return target.speech.preferences.includes(preference);
 }
 
 function droppedPreferences(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {

@@ -20,11 +20,12 @@ const wordInfo = z.object({
   end_index: z.number().nullish(),
 });
 type WordInfo = z.infer<typeof wordInfo>;
+type SpokenWord = WordInfo & { readonly text: string };
 
 const content = z.object({
   type: z.string(),
   text: z.string().nullish(),
-  annotations: z.array(z.union([wordInfo, z.unknown()])).nullish(),
+  annotations: z.array(z.unknown()).nullish(),
 });
 
 const interaction = z.object({
@@ -48,23 +49,24 @@ export function readInteraction(raw: unknown): GeminiReply {
       .map((each) => each.text ?? "")
       .join("\n")
       .trim(),
-    words: placedWords(
-      texts.flatMap((each) =>
-        (each.annotations ?? []).flatMap((annotation) => {
-          const { data } = wordInfo.safeParse(annotation);
-          return data === undefined ? [] : [{ ...data, text: textOfWord(data, each.text ?? "") }];
-        }),
-      ),
-    ),
+    words: placedWords(texts.flatMap(wordsOf)),
     requestId: id ?? null,
   };
+}
+
+function wordsOf({ text, annotations }: z.infer<typeof content>): readonly SpokenWord[] {
+  const bytes = Buffer.from(text ?? "");
+  return (annotations ?? []).flatMap((annotation) => {
+    const { data } = wordInfo.safeParse(annotation);
+    return data === undefined ? [] : [{ ...data, text: textOfWord(data, bytes) }];
+  });
 }
 
 /**
  * All or none: segments are made of the words, and one that could not be placed would be missing from them in silence. An
  * offset of nought may be left out, as protobuf does.
  */
-function placedWords(infos: readonly (WordInfo & { readonly text: string })[]): readonly ProviderWord[] {
+function placedWords(infos: readonly SpokenWord[]): readonly ProviderWord[] {
   const words: ProviderWord[] = [];
   for (const { text, start_offset: from, end_offset: to, speaker } of infos.filter((info) => info.text !== "")) {
     const start = from === undefined && words.length === 0 ? 0 : offsetSeconds(from);
@@ -75,13 +77,9 @@ function placedWords(infos: readonly (WordInfo & { readonly text: string })[]): 
   return words;
 }
 
-function textOfWord(info: WordInfo, text: string): string {
-  return (info.text ?? sliceOfBytes(text, info.start_index ?? 0, info.end_index ?? 0)).trim();
-}
-
-/** "measured in bytes". */
-function sliceOfBytes(text: string, start: number, end: number): string {
-  return Buffer.from(text).subarray(start, end).toString();
+/** Its indexes are "measured in bytes". */
+function textOfWord({ text, start_index: from, end_index: to }: WordInfo, bytes: Buffer): string {
+  return (text ?? bytes.subarray(from ?? 0, to ?? 0).toString()).trim();
 }
 
 const generated = z.object({

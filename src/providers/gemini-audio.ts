@@ -2,7 +2,7 @@
 // 2026-11-20). A general model's words are its own; it is asked for text and nothing it could only claim.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { unmetFeatures } from "./asked-features.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import { GEMINI_AUDIO_MODELS, GENERAL } from "./gemini-audio-models.ts";
 import { readGenerated, readInteraction } from "./gemini-audio-reply.ts";
 import type { Io } from "./io.ts";
@@ -104,10 +104,6 @@ const MASK = "Write asterisks in the place of profane words.";
 
 function translateInto(tag: string): string {
   return `Translate the speech in the audio into ${englishNameOf(tag)} (${tag}), whole and faithfully. Give the translation as \`text\`; when nobody speaks, \`text\` is empty.`;
-}
-
-function takes(target: SpeechTarget, preference: Preference): boolean {
-  return target.speech.preferences.includes(preference);
 }
 
 function dropped(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {

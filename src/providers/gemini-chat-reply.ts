@@ -1,12 +1,10 @@
 // Gemini's answers: whole ones, and streams of fragments that each look like a whole one.
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { signedId, tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, newCallId, signedId, tokens, usageOf } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
-import type { RawTranscript } from "./provider.ts";
-import { requestIdOf } from "./read-reply.ts";
+import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const part = z.looseObject({
   text: z.string().optional(),
@@ -45,7 +43,7 @@ const fragment = z.looseObject({
 type Fragment = z.infer<typeof fragment>;
 
 /** Anything else (`OTHER`, `MALFORMED_FUNCTION_CALL`, …) is an answer that failed. */
-const FINISH: Readonly<Record<string, ChatFinishReason>> = {
+const FINISH: FinishReasons = {
   STOP: "stop",
   MAX_TOKENS: "length",
   SAFETY: "content_filter",
@@ -57,12 +55,11 @@ const FINISH: Readonly<Record<string, ChatFinishReason>> = {
 
 /** `STOP` ends an answer with calls too. */
 function finishOf(reason: string, hasCalls: boolean): ChatFinishReason {
-  const finish = Object.hasOwn(FINISH, reason) ? FINISH[reason] : undefined;
-  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
+  const finish = finishIn(FINISH, reason);
   return finish === "stop" && hasCalls ? "tool_calls" : finish;
 }
 
-export function readGeminiAnswer({ body }: RawTranscript): ChatResult {
+export function readGeminiAnswer({ body }: JsonReply): ChatResult {
   const reader = geminiEvents();
   let text = "";
   const toolCalls: ChatToolCall[] = [];
@@ -95,7 +92,7 @@ export function geminiEvents(): EventReader {
 
   function readPart(piece: z.infer<typeof part>): readonly ChatEvent[] {
     if (piece.functionCall !== undefined) {
-      const { id = `call_${randomUUID().replaceAll("-", "")}`, name, args } = piece.functionCall;
+      const { id = newCallId(), name, args } = piece.functionCall;
       return [
         {
           type: "tool_call",

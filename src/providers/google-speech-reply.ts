@@ -5,15 +5,18 @@ import { z } from "zod";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { isText, isTextOrNone, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, offsetSeconds } from "./reply-values.ts";
 
-const word = z.object({
-  word: z.string(),
-  startOffset: z.unknown().optional(),
-  endOffset: z.unknown().optional(),
-  confidence: z.unknown().optional(),
-  speakerLabel: z.string().nullish(),
-});
+interface Word {
+  readonly word: string;
+  readonly startOffset?: unknown;
+  readonly endOffset?: unknown;
+  readonly confidence?: unknown;
+  readonly speakerLabel?: string | null;
+}
+
+const words = listOf<Word>(({ word, speakerLabel }) => isText(word) && isTextOrNone(speakerLabel));
 
 const result = z.object({
   alternatives: z
@@ -21,7 +24,7 @@ const result = z.object({
       z.object({
         transcript: z.string().nullish(),
         confidence: z.unknown().optional(),
-        words: z.array(word).nullish(),
+        words: words.nullish(),
       }),
     )
     .nullish(),
@@ -38,7 +41,6 @@ const body = z
   // Of silence there are no results, and then there is the metadata.
   .refine(({ results, metadata }) => results != null || metadata != null);
 
-type Word = z.infer<typeof word>;
 type Result = z.infer<typeof result>;
 
 export interface GoogleReply {
@@ -64,7 +66,7 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
     words: pieces.flatMap(({ words }) => words),
     segments: pieces.flatMap(({ segments }) => segments),
     // Tags count from 1 and silent channels may have no result; without separation only the first is heard.
-    channels: Math.max(1, ...tags),
+    channels: Math.max(1, tags.at(-1) ?? 1),
     language: languageTag(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? null),
     seconds: offsetSeconds(metadata?.totalBilledDuration),
     requestId: metadata?.requestId ?? null,

@@ -9,6 +9,7 @@ import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireRepl
 import { jsonWithAudio } from "./json-audio.ts";
 import type { RawTranscript, RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
 import { parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
+import { nothingBegun, saysNothing } from "./run-remote.ts";
 
 type JsonPlan = Extract<SpeechPlan, { kind: "json" }>;
 
@@ -59,7 +60,6 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
   }
 }
 
-/** However it breaks off, an upload is work for nobody. */
 async function upload(bucket: string, object: string, audio: SpeechAudio, io: Io): Promise<void> {
   const request: WireRequest = {
     method: "POST",
@@ -75,11 +75,7 @@ async function upload(bucket: string, object: string, audio: SpeechAudio, io: Io
   try {
     readJsonReply(await sendToStorage(io, request), io.credential);
   } catch (error) {
-    if (!(error instanceof ProviderError) || (error.kind !== "unknown" && error.kind !== "timeout")) throw error;
-    throw new ProviderError(error.status === null ? "connect" : "server_error", {
-      status: error.status ?? undefined,
-      reason: "upload",
-    });
+    throw nothingBegun(error, "upload");
   }
 }
 
@@ -103,7 +99,10 @@ const operation = z.object({
 });
 
 async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
-  const reply = await sendToSpeech(io, { method: "GET", path: operationPath(run), headers: {}, isFree: true });
+  const question: WireRequest = { method: "GET", path: operationPath(run), headers: {}, isFree: true };
+  const reply = await sendToSpeech(io, question).catch((error: unknown) => {
+    throw saysNothing(error);
+  });
   const parsed = operation.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
   if (!parsed.success) {
     throw new ProviderError("unknown", {
@@ -124,7 +123,7 @@ async function poll(run: RemoteRun, io: Io): Promise<RemotePoll> {
     results: transcript?.results ?? [],
     metadata: { requestId: run.id, totalBilledDuration: file.metadata?.totalBilledDuration },
   };
-  return { done: true, raw: { body, headers: reply.headers } };
+  return { done: true, raw: { body, headers: reply.headers, characters: reply.text.length } };
 }
 
 /** A `google.rpc.Code`. */

@@ -2,7 +2,7 @@
 // request, `batchRecognize` through a bucket of the operator's for the rest.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
-import { unmetFeatures } from "./asked-features.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import { GOOGLE_SPEECH_MODELS, googleLocale, withBucket } from "./google-speech-models.ts";
 import { readGoogleReply } from "./google-speech-reply.ts";
 import { isServiceAccountOrToken } from "./google-token.ts";
@@ -142,10 +142,6 @@ function features(request: SpeechRequest, target: SpeechTarget): object {
 
 function adaptation(terms: readonly string[]): object {
   return { phraseSets: [{ inlinePhraseSet: { phrases: terms.map((value) => ({ value })) } }] };
-}
-
-function takes(target: SpeechTarget, preference: Preference): boolean {
-  return target.speech.preferences.includes(preference);
 }
 
 function dropped(request: SpeechRequest, target: SpeechTarget): readonly Preference[] {

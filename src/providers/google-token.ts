@@ -5,8 +5,9 @@ import { createPrivateKey } from "node:crypto";
 import { SignJWT } from "jose";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type WireRequest } from "./io.ts";
-import { retryAfterSeconds } from "./read-reply.ts";
 import type { Remembered } from "./memory.ts";
+import { parsedReply, retryAfterSeconds } from "./read-reply.ts";
+import { nothingBegun } from "./run-remote.ts";
 
 const serviceAccount = z.object({
   client_email: z.string().min(3),
@@ -69,11 +70,9 @@ async function exchange(account: ServiceAccount, io: Io): Promise<Remembered> {
     isFree: true,
   };
   const reply = await io.send(request).catch((error: unknown) => {
-    // Whatever became of the exchange, the provider was asked for no work.
-    const kind = error instanceof ProviderError ? error.kind : null;
-    throw kind === "unknown" || kind === "timeout" ? new ProviderError("connect", { reason: "token" }) : error;
+    throw nothingBegun(error, "token");
   });
-  const parsed = token.safeParse(reply.status === 200 ? parseJson(reply.text) : undefined);
+  const parsed = token.safeParse(reply.status === 200 ? parsedReply(reply) : undefined);
   if (!parsed.success) {
     throw new ProviderError(failureKind(reply.status), {
       status: reply.status,
@@ -107,13 +106,5 @@ async function assertionOf(account: ServiceAccount, nowSeconds: number): Promise
   } catch {
     // Without a cause: the key's own parser may quote it.
     throw new ProviderError("unauthorized", { reason: "private_key" });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

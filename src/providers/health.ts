@@ -28,10 +28,11 @@ const COUNTS_AS_FAILURE: Readonly<Record<FailureKind, boolean>> = {
 export interface Circuits {
   /** May a request go there now? Pure look: takes no probe. */
   isHealthy(key: string): boolean;
-  /** Called as an attempt begins; a resting circuit whose time is up lets exactly one probe pass. */
-  begin(key: string): void;
-  /** null: the attempt succeeded. */
-  end(key: string, failure: FailureKind | null): void;
+  /**
+   * Called as an attempt begins: the first one after a rest is its probe, and nobody else is let by until that ends. Answers what is to
+   * be called at its end; null: the attempt succeeded.
+   */
+  begin(key: string): (failure: FailureKind | null) => void;
 }
 
 export interface ReportingCircuits extends Circuits {
@@ -62,8 +63,11 @@ export function createCircuits(nowMs: () => number): ReportingCircuits {
   };
   return {
     isHealthy: (key) => circuits.get(key)?.isHealthy(nowMs()) ?? true,
-    begin: (key) => of(key).begin(nowMs()),
-    end: (key, failure) => of(key).end(nowMs(), failure),
+    begin: (key) => {
+      const circuit = of(key);
+      const isProbe = circuit.begin(nowMs());
+      return (failure) => circuit.end(nowMs(), failure, isProbe);
+    },
     report: () =>
       [...circuits]
         .toSorted(([left], [right]) => (left < right ? -1 : 1))
@@ -83,23 +87,26 @@ class Circuit {
     return nowMs >= this.#restUntilMs && !this.#probing;
   }
 
-  begin(nowMs: number): void {
-    if (this.#restUntilMs !== 0 && nowMs >= this.#restUntilMs) this.#probing = true;
+  /** Whether it is the probe. */
+  begin(nowMs: number): boolean {
+    if (this.#restUntilMs === 0 || !this.isHealthy(nowMs)) return false;
+    this.#probing = true;
+    return true;
   }
 
-  end(nowMs: number, failure: FailureKind | null): void {
-    const probed = this.#probing;
-    this.#probing = false;
+  /** What began before a rest says nothing new when it ends in it: the rest gets no longer by it, and no shorter. */
+  end(nowMs: number, failure: FailureKind | null, isProbe: boolean): void {
+    if (isProbe) this.#probing = false;
     if (failure !== null && !COUNTS_AS_FAILURE[failure]) return;
     if (failure === null) {
       this.#consecutive = 0;
-      if (probed || this.#restUntilMs === 0) this.#close(probed);
+      if (isProbe) this.#close();
       this.#record(nowMs, false);
       return;
     }
     this.#consecutive += 1;
     this.#record(nowMs, true);
-    if (probed || this.#tripped()) this.#open(nowMs);
+    if (isProbe || (this.#restUntilMs === 0 && this.#tripped())) this.#open(nowMs);
   }
 
   report(nowMs: number): Omit<CircuitReport, "key"> {
@@ -116,12 +123,10 @@ class Circuit {
     };
   }
 
-  #close(probed: boolean): void {
+  #close(): void {
     this.#restUntilMs = 0;
-    if (probed) {
-      this.#openings = 0;
-      this.#recent = [];
-    }
+    this.#openings = 0;
+    this.#recent = [];
   }
 
   #open(nowMs: number): void {

@@ -1,7 +1,7 @@
 // What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
 import type { Remembered } from "./memory.ts";
 
-/** Why an attempt failed. Policy (next, stop, burn) is decided from the kind in `gateway/attempt.ts` alone. */
+/** Why an attempt failed. What that means for the request is decided from the kind in `gateway/judge-failure.ts` alone. */
 export type FailureKind =
   /** No byte of the request left: DNS, TCP, TLS, connect timeout. Or only an upload that nobody works on broke off. */
   | "connect"
@@ -53,6 +53,16 @@ export class ProviderError extends Error {
   }
 }
 
+/** The same failure under another kind, where more is known of what it means; `step` where it has no reason of its own. */
+export function asKind(error: ProviderError, kind: FailureKind, step?: string): ProviderError {
+  const { status, retryAfterSeconds, reason } = error;
+  return new ProviderError(kind, {
+    status: status ?? undefined,
+    retryAfterSeconds: retryAfterSeconds ?? undefined,
+    reason: reason ?? step,
+  });
+}
+
 export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** Appended to the connection's base URL; begins with a slash. */
@@ -81,6 +91,8 @@ export interface WireReply {
   readonly headers: Readonly<Record<string, string>>;
   /** The whole body, at most `maxReplyBytes` (64 MiB); a larger one is a `bad_reply`. */
   readonly text: string;
+  /** Of a long text: what it says as JSON; undefined where it is none. */
+  readonly parsed?: { readonly body: unknown };
 }
 
 /** A run that a provider accepted and works on by itself; kept in a row of ours before its first poll (contract 5). */

@@ -10,6 +10,7 @@ import {
 } from "../outbound/dial.ts";
 import type { TargetPolicy } from "../outbound/target-policy.ts";
 import {
+  asKind,
   type FailureKind,
   ProviderError,
   type RemoteRun,
@@ -20,7 +21,7 @@ import {
   type WireSocket,
   type WireStream,
 } from "./io.ts";
-import { failedReply } from "./read-reply.ts";
+import { failedReply, LONG_CHARACTERS, parsedInSteps } from "./read-reply.ts";
 
 export interface IoOptions {
   readonly outbound: Outbound;
@@ -56,20 +57,15 @@ export function createIo(options: IoOptions): StreamingIo {
   const leftMs = (): number => Math.max(1, Math.round(endsAtMs - performance.now()));
   const memory = options.memory ?? createMemory();
   const keyOf = (name: string): string => accountKey(options, name);
+  const { beforePaid } = options;
+  /** Few have somebody to tell first. */
+  const announced = <T>(isFree: boolean | undefined, begin: () => Promise<T>): Promise<T> =>
+    isFree === true || beforePaid === undefined ? begin() : beforePaid().then(begin);
   return {
     credential: options.credential,
-    send: async (request) => {
-      if (request.isFree !== true) await options.beforePaid?.();
-      return send(request, { ...options, deadlineMs: leftMs() });
-    },
-    open: async (request) => {
-      if (request.isFree !== true) await options.beforePaid?.();
-      return open(request, { ...options, deadlineMs: leftMs() });
-    },
-    connect: async (request) => {
-      await options.beforePaid?.();
-      return connect(request, { ...options, deadlineMs: leftMs() });
-    },
+    send: (request) => announced(request.isFree, () => send(request, options, leftMs())),
+    open: (request) => announced(request.isFree, () => open(request, options, leftMs())),
+    connect: (request) => announced(false, () => connect(request, options, leftMs())),
     remember: (name, make) => memory.get(keyOf(name), make),
     forget: (name) => memory.forget(keyOf(name)),
     nowMs: options.nowMs ?? Date.now,
@@ -90,19 +86,20 @@ function accountKey({ baseUrl, credential }: IoOptions, name: string): string {
   return JSON.stringify([name, baseUrl, credential]);
 }
 
-async function send(request: WireRequest, options: IoOptions): Promise<WireReply> {
+async function send(request: WireRequest, options: IoOptions, timeoutMs: number): Promise<WireReply> {
   try {
-    return await options.outbound.exchange(outboundRequest(request, options));
+    const reply = await options.outbound.exchange(outboundRequest(request, options, timeoutMs));
+    return reply.text.length > LONG_CHARACTERS ? await parsedInSteps(reply) : reply;
   } catch (error) {
     throw failureOf(error, options);
   }
 }
 
-async function open(request: WireRequest, options: IoOptions): Promise<WireStream> {
+async function open(request: WireRequest, options: IoOptions, timeoutMs: number): Promise<WireStream> {
   const { firstByteTimeoutMs, idleTimeoutMs } = options;
   try {
     const stream = await options.outbound.open({
-      ...outboundRequest(request, options),
+      ...outboundRequest(request, options, timeoutMs),
       ...(firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }),
       ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     });
@@ -115,7 +112,7 @@ async function open(request: WireRequest, options: IoOptions): Promise<WireStrea
 /** How long a provider may leave audio untaken, or say nothing after the last of it, unless the caller says otherwise. */
 const SOCKET_IDLE_MS = 60_000;
 
-async function connect(request: SocketRequest, options: IoOptions): Promise<WireSocket> {
+async function connect(request: SocketRequest, options: IoOptions, timeoutMs: number): Promise<WireSocket> {
   const { keepAlive } = request;
   const guarded = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -129,7 +126,7 @@ async function connect(request: SocketRequest, options: IoOptions): Promise<Wire
       ...destination(request, options),
       headers: { "user-agent": "patchbay", ...request.headers },
       signal: options.signal,
-      timeoutMs: options.deadlineMs,
+      timeoutMs,
       idleTimeoutMs: options.idleTimeoutMs ?? SOCKET_IDLE_MS,
       ...(keepAlive === undefined ? {} : { keepAlive }),
       ...(options.onDispatch === undefined ? {} : { onDispatch: options.onDispatch }),
@@ -146,13 +143,9 @@ async function connect(request: SocketRequest, options: IoOptions): Promise<Wire
   };
 }
 
+/** Nothing was sent that could be worked on. */
 function refusedUpgrade(error: ProviderError): ProviderError {
-  if (error.kind !== "unknown") return error;
-  return new ProviderError("server_error", {
-    status: error.status ?? undefined,
-    retryAfterSeconds: error.retryAfterSeconds ?? undefined,
-    reason: error.reason ?? undefined,
-  });
+  return error.kind === "unknown" ? asKind(error, "server_error") : error;
 }
 
 async function* withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncGenerator<Uint8Array> {
@@ -163,13 +156,13 @@ async function* withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions
   }
 }
 
-function outboundRequest(request: WireRequest, options: IoOptions): OutboundRequest | CallerRequest {
+function outboundRequest(request: WireRequest, options: IoOptions, timeoutMs: number): OutboundRequest | CallerRequest {
   return {
     ...destination(request, options),
     method: request.method,
     headers: { accept: "application/json", "user-agent": "patchbay", ...request.headers },
     signal: options.signal,
-    timeoutMs: options.deadlineMs,
+    timeoutMs,
     ...(request.body === undefined ? {} : { body: request.body }),
     ...(options.onDispatch === undefined || request.isFree === true ? {} : { onDispatch: options.onDispatch }),
   };
@@ -183,8 +176,21 @@ function destination(request: Pick<WireRequest, "path" | "query" | "siblings">, 
   const { callerPolicy } = options;
   const url = urlOf(baseUrlOf(options.baseUrl, request), request);
   return callerPolicy === undefined
-    ? { trust: "operator", url: new URL(url) }
+    ? { trust: "operator", url: parsed(url) }
     : { trust: "caller", url, policy: callerPolicy, wholeReply: true };
+}
+
+/** Most calls go to the same few addresses; those of single runs come and go. */
+const MAX_PARSED = 256;
+const parsedUrls = new Map<string, URL>();
+
+function parsed(text: string): URL {
+  const known = parsedUrls.get(text);
+  if (known !== undefined) return known;
+  const url = new URL(text);
+  if (parsedUrls.size >= MAX_PARSED) parsedUrls.clear();
+  parsedUrls.set(text, url);
+  return url;
 }
 
 /** Without a `cause`: the client's errors may hold raw bytes of the reply. */

@@ -4,9 +4,17 @@ import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { Dialect } from "./openai-audio.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
+import { isText, listOf } from "./reply-lists.ts";
 import { confidenceOrNull, secondsOrNull } from "./reply-values.ts";
 
-const word = z.object({ word: z.string(), start: z.number(), end: z.number(), probability: z.unknown().optional() });
+interface Word {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+  readonly probability?: unknown;
+}
+
+const words = listOf<Word>(({ word, start, end }) => isText(word) && Number.isFinite(start) && Number.isFinite(end));
 
 const segment = z.object({
   text: z.string(),
@@ -15,7 +23,7 @@ const segment = z.object({
   speaker: z.union([z.string(), z.number()]).nullish(),
   /** Mistral's name for it. */
   speaker_id: z.union([z.string(), z.number()]).nullish(),
-  words: z.array(word).nullish(),
+  words: words.nullish(),
 });
 
 const body = z.object({
@@ -26,7 +34,7 @@ const body = z.object({
   detected_language_probability: z.unknown().optional(),
   duration: z.unknown().optional(),
   segments: z.array(segment).nullish(),
-  words: z.array(word).nullish(),
+  words: words.nullish(),
   usage: z.object({ seconds: z.unknown().optional(), prompt_audio_seconds: z.unknown().optional() }).nullish(),
   x_groq: z.object({ id: z.string().nullish() }).nullish(),
 });
@@ -95,7 +103,7 @@ function lastBegun(pieces: readonly ProviderSegment[], seconds: number): number 
   return low - 1;
 }
 
-function wholeWord(each: z.infer<typeof word>): ProviderWord {
+function wholeWord(each: Word): ProviderWord {
   return {
     text: each.word.trim(),
     start: each.start,
@@ -120,7 +128,7 @@ function wholeSegment(each: z.infer<typeof segment>): ProviderSegment {
 }
 
 /** whisper.cpp gives tokens: one that begins with a space begins a word; a word is as sure as its least sure token. */
-function joinTokens(tokens: readonly z.infer<typeof word>[]): readonly ProviderWord[] {
+function joinTokens(tokens: readonly Word[]): readonly ProviderWord[] {
   const words: ProviderWord[] = [];
   for (const token of tokens) {
     if (/^\[_.*\]$/u.test(token.word.trim())) continue;

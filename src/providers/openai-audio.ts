@@ -1,7 +1,8 @@
 // The OpenAI audio wire: multipart POST, spoken by OpenAI itself and, with differences, by self-hosted servers.
 // The differences are a `Dialect`, which is data; nothing below asks whom it talks to.
 import type { Feature, Lack, Preference } from "../contract/features.ts";
-import { primarySubtag, unmetFeatures } from "./asked-features.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
+import { takes, unmetFeatures } from "./asked-features.ts";
 import type { Io, WireRequest } from "./io.ts";
 import { multipartBody } from "./multipart.ts";
 import { readOpenAiReply } from "./openai-audio-reply.ts";
@@ -158,10 +159,6 @@ function vocabularyFields(request: SpeechRequest, target: SpeechTarget, dialect:
   }
   if (prompt.length > 0) fields.push(["prompt", prompt.join("\n")]);
   return fields;
-}
-
-function takes(target: SpeechTarget, preference: Preference): boolean {
-  return target.speech.preferences.includes(preference);
 }
 
 function dropped(request: SpeechRequest, target: SpeechTarget, dialect: Dialect): readonly Preference[] {

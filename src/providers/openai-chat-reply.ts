@@ -1,13 +1,11 @@
 // OpenAI's chat answers, whole and in pieces, with what the compatible servers make of them: content as parts, arguments as
 // objects, calls without an index, usage in odd places.
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ChatEvent, ChatFinishReason, ChatResult, ChatToolCall, ChatUsage } from "./chat-provider.ts";
-import { tokens, usageOf } from "./chat-values.ts";
+import { finishIn, type FinishReasons, newCallId, tokens, usageOf } from "./chat-values.ts";
 import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
-import type { RawTranscript } from "./provider.ts";
-import { requestIdOf } from "./read-reply.ts";
+import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))])
@@ -56,7 +54,7 @@ const chunk = z.looseObject({
   x_groq: z.looseObject({ usage: usage.nullish() }).nullish().catch(undefined),
 });
 
-const FINISH: Readonly<Record<string, ChatFinishReason>> = {
+const FINISH: FinishReasons = {
   stop: "stop",
   eos: "stop",
   length: "length",
@@ -68,14 +66,13 @@ const FINISH: Readonly<Record<string, ChatFinishReason>> = {
 
 /** A forced call ends with `stop` at OpenAI itself; a refusal is a filter by another name. */
 function finishOf(reason: string, seen: { readonly calls: boolean; readonly refusal: boolean }): ChatFinishReason {
-  const finish = Object.hasOwn(FINISH, reason) ? FINISH[reason] : undefined;
-  if (finish === undefined) throw new ProviderError("bad_reply", { reason: "odd_finish" });
+  const finish = finishIn(FINISH, reason);
   if (finish !== "stop") return finish;
   if (seen.refusal) return "content_filter";
   return seen.calls ? "tool_calls" : "stop";
 }
 
-export function readOpenAiAnswer({ body, headers }: RawTranscript): ChatResult {
+export function readOpenAiAnswer({ body, headers }: JsonReply): ChatResult {
   const parsed = reply.safeParse(body);
   const choice = parsed.data?.choices[0];
   if (!parsed.success || choice === undefined) throw new ProviderError("bad_reply", { reason: "odd_shape" });
@@ -95,8 +92,6 @@ export function readOpenAiAnswer({ body, headers }: RawTranscript): ChatResult {
     providerRequestId: requestIdOf(headers, "x-request-id"),
   };
 }
-
-const newCallId = (): string => `call_${randomUUID().replaceAll("-", "")}`;
 
 function toUsage(reported: z.infer<typeof usage> | null | undefined): ChatUsage | null {
   if (reported == null) return null;

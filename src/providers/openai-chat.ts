@@ -67,6 +67,8 @@ const openAiSettings = z.strictObject({
 
 /** Settings were judged with the configuration; what is not understood here is left out. */
 const readSettings = openAiSettings.strip().catch({});
+/** By the object that they stand in, which is a target's own for as long as its route stays as it is. */
+const settingsRead = new WeakMap<object, z.infer<typeof openAiSettings>>();
 
 const compatibleSettings = z.strictObject({
   dialect: z.enum(Object.keys(DIALECTS)).describe("Which server it is; `openai` unless set.").optional(),
@@ -105,6 +107,14 @@ export const openaiCompatibleChat: ChatProvider = {
   ...wire,
 };
 
+function settingsOf({ settings }: ChatTarget): z.infer<typeof openAiSettings> {
+  const known = settingsRead.get(settings);
+  if (known !== undefined) return known;
+  const read = readSettings.parse(settings);
+  settingsRead.set(settings, read);
+  return read;
+}
+
 /** One that is not understood here falls back to the protocol as published. */
 function dialectOf({ settings }: ChatTarget): ChatDialect {
   const name = typeof settings["dialect"] === "string" ? settings["dialect"] : "openai";
@@ -118,30 +128,30 @@ function authorization(credential: string | null): Readonly<Record<string, strin
 function planChat(request: ChatRequest, target: ChatTarget, dialect: ChatDialect): ChatPlanResult {
   const missing = unmetChatFeatures(request, target.chat);
   if (missing.length > 0) return { ok: false, missing };
-  const settings = readSettings.parse(target.settings);
+  const settings = settingsOf(target);
   const sampling = samplingOf(request, target.chat, settings);
   const { dropped, temperature, topP, seed, stop, reasoningEffort, verbosity } = sampling;
   const { tools, toolChoice, parallelToolCalls, responseFormat } = request;
   const cap = outputCap(request, target.chat);
   const takesParallel = target.chat.features.includes("parallel_tool_calls");
-  const body = {
+  const body: Record<string, unknown> = {
     model: target.model,
     messages: request.messages.map((message) => wireMessage(message, target.chat, dialect)),
-    ...(cap === null ? {} : { [dialect.outputCapField]: cap }),
-    ...(temperature === null ? {} : { temperature }),
-    ...(topP === null ? {} : { top_p: topP }),
-    ...(seed === null ? {} : { [dialect.seedField]: seed }),
-    ...(stop.length === 0 ? {} : { stop }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(wireTool) }),
-    ...(toolChoice === null ? {} : { tool_choice: wireChoice(toolChoice, dialect) }),
-    ...(parallelToolCalls === null || !takesParallel ? {} : { parallel_tool_calls: parallelToolCalls }),
-    ...(responseFormat.kind === "text" ? {} : { response_format: wireFormat(responseFormat) }),
-    ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort }),
-    ...(verbosity === null ? {} : { verbosity }),
-    ...settings,
-    ...(request.stream ? { stream: true } : {}),
-    ...(request.stream && dialect.asksForUsage ? { stream_options: { include_usage: true } } : {}),
   };
+  if (cap !== null) body[dialect.outputCapField] = cap;
+  if (temperature !== null) body["temperature"] = temperature;
+  if (topP !== null) body["top_p"] = topP;
+  if (seed !== null) body[dialect.seedField] = seed;
+  if (stop.length > 0) body["stop"] = stop;
+  if (tools.length > 0) body["tools"] = tools.map(wireTool);
+  if (toolChoice !== null) body["tool_choice"] = wireChoice(toolChoice, dialect);
+  if (parallelToolCalls !== null && takesParallel) body["parallel_tool_calls"] = parallelToolCalls;
+  if (responseFormat.kind !== "text") body["response_format"] = wireFormat(responseFormat);
+  if (reasoningEffort !== null) body["reasoning_effort"] = reasoningEffort;
+  if (verbosity !== null) body["verbosity"] = verbosity;
+  Object.assign(body, settings);
+  if (request.stream) body["stream"] = true;
+  if (request.stream && dialect.asksForUsage) body["stream_options"] = { include_usage: true };
   return { ok: true, plan: { path: "/chat/completions", query: [], headers: {}, body }, dropped };
 }
 

@@ -1,6 +1,5 @@
-// Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM, Groq, Mistral and whatever else
-// is declared.
-// Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
+// Servers that speak OpenAI's audio protocol in their own way: whisper.cpp, speaches, vLLM, Groq, Mistral and whatever else is
+// declared. Nothing is assumed of a model but plain text; its declaration in the configuration adds the rest.
 import { z } from "zod";
 import { type Dialect, normaliseAudio, planAudio, transcribeAudio } from "./openai-audio.ts";
 import { OPENAI_DIALECT } from "./openai.ts";
@@ -49,7 +48,7 @@ const settings = z.strictObject({
     .describe("Where it takes audio, behind the base URL, if not where its dialect says.")
     .optional(),
 });
-const readSettings = settings.partial().strip().catch({});
+const readSettings = settings.strip().catch({});
 
 export const openaiCompatible: SpeechProvider = {
   kind: "openai-compatible",

@@ -121,7 +121,7 @@ const settings = z.strictObject({
     .describe("gpt-4o-transcribe-diarize: voices to tell apart by a sample; they count towards its 25 MiB.")
     .optional(),
 });
-const readSettings = settings.partial().strip().catch({});
+const readSettings = settings.strip().catch({});
 
 export const openai: SpeechProvider = {
   kind: "openai",

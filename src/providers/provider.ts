@@ -1,10 +1,11 @@
 // The provider interface: what one file per wire protocol supplies (ARCHITECTURE.md, "A provider is one file").
 // `plan` and `normalise` are pure; everything impure comes in through `Io`.
 import type { z } from "zod";
-import type { AudioFormat } from "../audio/media-types.ts";
+import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
+import type { JsonReply } from "./read-reply.ts";
 
 export { PROVIDER_KINDS, type ProviderKind } from "../contract/provider-kinds.ts";
 
@@ -132,11 +133,8 @@ export type PlanResult =
   | { readonly ok: true; readonly plan: SpeechPlan; readonly dropped: readonly Preference[] }
   | { readonly ok: false; readonly missing: readonly Lack[] };
 
-/** A provider's success body, parsed but not trusted. */
-export interface RawTranscript {
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-}
+/** A provider's answer in one piece. */
+export interface RawTranscript extends JsonReply {}
 
 export interface ProviderWord {
   readonly text: string;

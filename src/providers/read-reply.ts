@@ -1,10 +1,19 @@
 // From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider (contract 1,
 // "Definite and unknown outcomes"). Nothing a provider wrote passes through but codes that are clearly codes.
+import { inSteps } from "../lib/in-steps.ts";
+import { parsing } from "../lib/parse-in-steps.ts";
 import { ProviderError, type FailureKind, type WireReply } from "./io.ts";
-import type { RawTranscript } from "./provider.ts";
 
-/** A success as parsed JSON; everything else is thrown as a `ProviderError`. */
-export function readJsonReply(reply: WireReply, credential: string | null): RawTranscript {
+/** A success, of speech or of chat: parsed and not trusted. */
+export interface JsonReply {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of its text, where it came in one piece: how long reading it takes. */
+  readonly characters?: number;
+}
+
+/** Everything but a success is thrown as a `ProviderError`. */
+export function readJsonReply(reply: WireReply, credential: string | null): JsonReply {
   if (reply.status < 200 || reply.status > 299) throw failedReply(reply, credential);
   const encoding = reply.headers["content-encoding"] ?? "identity";
   if (encoding.toLowerCase() !== "identity") {
@@ -15,7 +24,7 @@ export function readJsonReply(reply: WireReply, credential: string | null): RawT
   if (isErrorBody(body)) {
     throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
   }
-  return { body, headers: reply.headers };
+  return { body, headers: reply.headers, characters: reply.text.length };
 }
 
 export function failedReply(reply: WireReply, credential: string | null): ProviderError {
@@ -167,11 +176,24 @@ export function plainId(id: string | null | undefined): string | null {
 }
 
 /** Undefined when it is no JSON. */
-export function parsedReply(reply: Pick<WireReply, "text">): unknown {
+export function parsedReply({ text, parsed }: Pick<WireReply, "text" | "parsed">): unknown {
+  if (parsed !== undefined) return parsed.body;
   try {
-    return JSON.parse(reply.text) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
+  }
+}
+
+/** Longer ones take more than 10 ms to parse: they come parsed, over many turns of the event loop. */
+export const LONG_CHARACTERS = 2_000_000;
+
+export async function parsedInSteps(reply: WireReply): Promise<WireReply> {
+  try {
+    return { ...reply, parsed: { body: await inSteps(parsing(reply.text)) } };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { ...reply, parsed: { body: undefined } };
   }
 }
 

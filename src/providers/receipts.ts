@@ -1,5 +1,6 @@
 // Receipts: proof per asked feature that it came back (contract 3, "Receipts"). The rules all adapters share. Pure.
 import type { Feature, ReceiptGrade } from "../contract/features.ts";
+import { withoutSpace } from "../lib/without-space.ts";
 import { askedFeatures } from "./asked-features.ts";
 import type { ProviderSegment, ProviderWord, Receipt, SpeechAudio, SpeechRequest } from "./provider.ts";
 
@@ -61,21 +62,33 @@ export function saidInText<P extends ProviderWord>(
 ): readonly P[] {
   if (request.redaction.length === 0) return pieces;
   const whole = withoutSpace(text);
-  return pieces.every((piece) => whole.includes(withoutSpace(piece.text))) ? pieces : [];
-}
-
-function withoutSpace(text: string): string {
-  return text.replace(/\s+/gu, "");
+  const found = new Set<string>();
+  // Pieces come in the text's order, as a rule: each is looked for from where the one before it was, so that all of it is read once.
+  let at = 0;
+  const isSaid = (piece: P): boolean => {
+    const said = withoutSpace(piece.text);
+    if (found.has(said)) return true;
+    const ahead = whole.indexOf(said, at);
+    const place = ahead === -1 ? whole.indexOf(said) : ahead;
+    if (place === -1) return false;
+    found.add(said);
+    at = place;
+    return true;
+  };
+  return pieces.every(isSaid) ? pieces : [];
 }
 
 function isDelivered(feature: Feature, audio: SpeechAudio, evidence: Evidence): boolean {
-  const pieces = [...evidence.words, ...evidence.segments];
-  if (feature === "diarization") return isSilent(evidence) || pieces.some((piece) => piece.speaker !== null);
+  if (feature === "diarization") return isSilent(evidence) || [evidence.words, evidence.segments].some(hasSpeaker);
   if (feature === "timestamps.word") return isSilent(evidence) || evidence.words.length > 0;
   if (feature === "timestamps.segment") return isSilent(evidence) || evidence.segments.length > 0;
   // Silence proves nothing here: the channels stand in the answer whether or not anyone speaks on them.
   if (feature === "multichannel") return evidence.channels === audio.channels;
   return evidence.wasSent(feature);
+}
+
+function hasSpeaker(pieces: readonly ProviderWord[]): boolean {
+  return pieces.some((piece) => piece.speaker !== null);
 }
 
 function isSilent(evidence: Evidence): boolean {

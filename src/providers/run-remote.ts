@@ -1,6 +1,6 @@
 // A provider that takes a submission and is polled, as one call (contract 3, 5): the run is handed out before its first poll,
 // and a poll that fails is asked again, for only the run itself can say how it ended.
-import { type Io, ProviderError, type RemoteRun } from "./io.ts";
+import { asKind, type Io, ProviderError, type RemoteRun } from "./io.ts";
 import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan, SpeechProvider } from "./provider.ts";
 
 export async function transcribeRemotely(
@@ -27,6 +27,18 @@ export async function removeKept(provider: SpeechProvider, run: RemoteRun, io: I
   return provider.remove(run, io);
 }
 
+/** Of a question about a run: what kept it from being answered says nothing of the run, which goes on and may be paid for. */
+export function saysNothing(error: unknown): unknown {
+  if (!(error instanceof ProviderError) || error.kind === "timeout" || error.kind === "aborted") return error;
+  return asKind(error, "unknown");
+}
+
+/** Of a step that no provider works on or bills: however it broke off, nothing was done, and the next target may be tried. */
+export function nothingBegun(error: unknown, step: string): unknown {
+  if (!(error instanceof ProviderError) || (error.kind !== "unknown" && error.kind !== "timeout")) return error;
+  return asKind(error, error.status === null ? "connect" : "server_error", step);
+}
+
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3_000;
 const MAX_PAUSE_ASKED_MS = 60_000;
@@ -34,12 +46,7 @@ const MAX_PAUSE_ASKED_MS = 60_000;
 const MAX_FAILED_POLLS = 12;
 
 /** Throws what the run failed with, or `unknown`, `timeout`, `aborted` when its end could not be learnt. */
-export async function pollToEnd(
-  remote: RemoteSpeech,
-  run: RemoteRun,
-  io: Io,
-  onPoll: (fraction: number | null) => Promise<void> | void = () => undefined,
-): Promise<RawTranscript> {
+async function pollToEnd(remote: RemoteSpeech, run: RemoteRun, io: Io): Promise<RawTranscript> {
   let pauseMs = FIRST_PAUSE_MS;
   let failed = 0;
   for (;;) {
@@ -51,7 +58,6 @@ export async function pollToEnd(
       return polled.raw;
     } else {
       failed = 0;
-      await onPoll(polled.fraction);
     }
     const askedMs = Math.min((polled.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_ASKED_MS);
     await io.pause(Math.max(pauseMs, askedMs));

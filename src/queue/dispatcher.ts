@@ -6,10 +6,7 @@ import type { Job, PgBoss } from "pg-boss";
 import { createTurns } from "./turns.ts";
 
 export interface Message {
-  readonly id: string;
   readonly data: unknown;
-  /** 0 for the first time. */
-  readonly retry: number;
   /** Aborts when the process stops and the grace is over. */
   readonly signal: AbortSignal;
 }
@@ -107,7 +104,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
   const handle = async (job: Job<unknown>): Promise<void> => {
     try {
-      await options.handler({ id: job.id, data: job.data, retry: job.retryCount, signal: aborter.signal });
+      await options.handler({ data: job.data, signal: aborter.signal });
     } catch (error) {
       onError(error);
       // Nothing of the error is kept: it may speak of a caller's data.

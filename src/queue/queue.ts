@@ -2,6 +2,7 @@
 // A message may come twice or late, so whoever works on it asks its table first.
 import { sql } from "kysely";
 import { type Db, PgBoss } from "pg-boss";
+import { ADVISORY_LOCKS } from "../storage/advisory-locks.ts";
 import type { Database, Transacting } from "../storage/database.ts";
 import { type SilenceTimes, watchSilence } from "../storage/silent-connections.ts";
 import { engine } from "../storage/system.ts";
@@ -64,7 +65,6 @@ const SCHEMA = "pgboss";
 const CHANNEL = "patchbay_queue";
 const TOPIC_MARK = "@";
 const NO_MESSAGE = "00000000-0000-0000-0000-000000000000";
-const GRANT_LOCK = 7_270_703;
 /** Messages done with are of no further use. */
 const DELETE_AFTER_SECONDS = 3_600;
 
@@ -73,7 +73,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
   boss.on("error", onError);
   const dispatchers = new Map<string, Dispatcher>();
   const listeners = new Set<(topic: string | null) => void>();
-  let listener: { close(): Promise<void> } | null = null;
+  let listening: { close(): Promise<void> } | null = null;
 
   return {
     async start() {
@@ -102,7 +102,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
         dispatchers.forEach((dispatcher) => dispatcher.wake());
         listeners.forEach((listener) => listener(null));
       };
-      listener = (await boss.getDb().listen?.(CHANNEL, heard, missed)) ?? listener;
+      listening = (await boss.getDb().listen?.(CHANNEL, heard, missed)) ?? null;
     },
 
     async send(name, data, options = {}, tx) {
@@ -141,7 +141,7 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 
     async stop({ graceMs = 0 } = {}) {
       await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.stop(graceMs)));
-      await listener?.close();
+      await listening?.close();
       await boss.stop({ graceful: false });
     },
   };
@@ -208,7 +208,7 @@ async function grant(db: Db, role: string, privileges: string): Promise<void> {
   // One text is one transaction. Processes that start at once would write the same rows of the catalogue.
   await db.executeSql(
     [
-      `select pg_advisory_xact_lock(${GRANT_LOCK})`,
+      `select pg_advisory_xact_lock(${ADVISORY_LOCKS.queueGrants})`,
       `grant usage on schema ${SCHEMA} to ${to}`,
       `grant ${privileges} on all tables in schema ${SCHEMA} to ${to}`,
       `grant usage on all sequences in schema ${SCHEMA} to ${to}`,

@@ -47,6 +47,7 @@ export function createQuotas(counters: Counters): Quotas {
   return {
     enter: async (holders) => {
       const places = limitsOf(holders, "concurrent");
+      if (places.length === 0 && limitsOf(holders, "requests").length === 0) return NOTHING_TO_DO;
       const entered = places.length === 0 ? NOTHING_HELD : await counters.enter(places);
       if (!entered.ok) throw tooManyAtOnce(entered.limit);
       try {
@@ -59,10 +60,11 @@ export function createQuotas(counters: Counters): Quotas {
     },
     takeAudio: (holders, seconds) => take(holders, "audio", seconds),
     takeTokens: async (holders, tokens) => {
-      await take(holders, "tokens", tokens);
       const limits = limitsOf(holders, "tokens");
+      if (limits.length === 0) return NOTHING_TO_DO;
+      await take(holders, "tokens", tokens);
       return (used) => {
-        if (limits.length > 0 && used !== tokens) counters.correct(limits, used - tokens);
+        if (used !== tokens) counters.correct(limits, used - tokens);
       };
     },
     judgeAudio: (holders, seconds) => judge(holders, "audio", seconds),
@@ -76,25 +78,33 @@ const COUNTED = ["requests", "audio", "tokens", "concurrent"] as const satisfies
 
 /** The smaller of key and app applies: the one of which less is left, and while that is not known, the one that allows less. */
 function tightest(counters: Counters, limits: readonly Limit[]): readonly LimitStanding[] {
+  if (limits.length === 0) return NO_STANDINGS;
   const standings = limits.map((limit) => ({ limit, ...(counters.standing(limit) ?? UNKNOWN) }));
   const roomOf = ({ limit, left }: LimitStanding): number => left ?? limit.limit;
   return standings.toSorted((one, other) => roomOf(one) - roomOf(other)).slice(0, 1);
 }
 
+const NO_STANDINGS: readonly LimitStanding[] = [];
 const UNKNOWN = { left: null, moreInMs: null } as const;
 
-const NOTHING_HELD = { ok: true, leave: () => undefined } as const;
+const NOTHING_TO_DO = (): void => undefined;
+const NOTHING_HELD = { ok: true, leave: NOTHING_TO_DO } as const;
 
 function limitsOf({ workspace, key, app }: QuotaHolders, unit: CountUnit): readonly Limit[] {
-  const { limitOf, scale, periodMs } = UNITS[unit];
-  const limitOn = (holder: QuotaHolders["key"] | QuotaHolders["app"]): readonly Limit[] => {
-    const limit = holder === null ? null : limitOf(holder.quota);
-    if (holder === null || limit === null) return NO_LIMITS;
-    return [{ workspaceId: workspace.id, holderId: holder.id, unit, limit: limit * scale, periodMs }];
-  };
-  const [ofKey, ofApp] = [limitOn(key), limitOn(app)];
+  const ofKey = limitsOn(key, workspace.id, unit);
+  const ofApp = app === null ? NO_LIMITS : limitsOn(app, workspace.id, unit);
   // Asked eight times a request, and most keys have no quota.
   return ofApp.length === 0 ? ofKey : [...ofKey, ...ofApp];
+}
+
+function limitsOn(
+  holder: QuotaHolders["key"] | NonNullable<QuotaHolders["app"]>,
+  workspaceId: Limit["workspaceId"],
+  unit: CountUnit,
+): readonly Limit[] {
+  const { limitOf, scale, periodMs } = UNITS[unit];
+  const limit = limitOf(holder.quota);
+  return limit === null ? NO_LIMITS : [{ workspaceId, holderId: holder.id, unit, limit: limit * scale, periodMs }];
 }
 
 const NO_LIMITS: readonly Limit[] = [];

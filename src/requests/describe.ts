@@ -4,7 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import type { Principal } from "../auth/principal.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
-import { appOf } from "../gateway/audio-call.ts";
+import { appOf } from "../gateway/app-of.ts";
 import type { ProviderDeletions } from "../gateway/provider-deletions.ts";
 import type { Asked, KeyUse, RecordedCandidate, RecordedPurpose } from "../gateway/request-record.ts";
 import { formatUsd } from "../metering/money.ts";
@@ -96,7 +96,6 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: 
     purpose: row.purpose as RecordedPurpose | null,
     decision: decisionOf(row, keyUse),
     ...(showNames ? { route: row.route, route_version: row.route_version } : {}),
-    // A job judges its targets again when it runs: what it says of them counts.
     candidates: (candidates ?? []).map((each) => describeCandidate(each, attempts, showNames)),
     attempts: attempts.map((attempt) => describeAttempt(attempt, showNames)),
     idempotency: { key: keyUse, replayed: keyUse === "replayed" },
@@ -114,6 +113,7 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: 
             id: row.job_id,
             status: job?.status ?? null,
             code: errorCode(job),
+            // A job judges its targets again when it runs: what it says of them counts.
             candidates: jobCandidates.map((each) => describeCandidate(each, attempts, showNames)),
           },
     provider_deletion: deletion,

@@ -1,10 +1,11 @@
 // The request log on its way to the database (contract 10): gathered for a moment, written in batches, off every caller's path.
 // What cannot be written is kept and tried again, up to a bound; beyond it the oldest are lost, and the log says how many.
+import type { Logger } from "pino";
 import { type OpenRecord, openRecord, type RecordOpening, type RequestRecord } from "../gateway/request-record.ts";
 import { every } from "../lib/every.ts";
-import type { Logger } from "pino";
+import { inBatches } from "../lib/in-batches.ts";
 import type { Database } from "../storage/database.ts";
-import { insertRequests, type NewRequest, purgeRequests } from "../storage/requests.ts";
+import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { isBadData } from "../storage/transact.ts";
 
@@ -40,10 +41,13 @@ const PURGE_BATCH = 5_000;
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, logger, keptDays, nowMs, onRecord } = options;
-  /** Each a row as JSON: thousands wait, and a garbage collector that moves them moves one thing each. */
-  let fresh: string[] = [];
+  let fresh: NewRequest[] = [];
+  /** What several say: thousands that wait hold it once. */
+  const shared = new Map<string, string>();
   /** Being written, or to be written again. */
-  let batch: readonly string[] = [];
+  let batch: readonly NewRequest[] = [];
+  /** It was under way when the database left: some of it may have been committed. */
+  let mayBeThere = false;
   let writing: Promise<void> | null = null;
   let unowned = 0;
 
@@ -53,19 +57,21 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       if (batch.length === 0) return;
       await write(batch);
       batch = [];
+      mayBeThere = false;
     }
   };
 
   /** One bad record must not hold up the others: it is found by halves, told, and left out. */
-  const write = async (rows: readonly string[]): Promise<void> => {
+  const write = async (rows: readonly NewRequest[]): Promise<void> => {
     try {
-      await insertRequests(batches(database).db, rows, nowMs());
+      await insertRequests(batches(database).db, rows, { nowMs: nowMs(), mayBeThere });
     } catch (error) {
-      if (!isBadData(error)) throw error;
-      const [first = "{}"] = rows;
+      if (!isBadData(error)) {
+        mayBeThere = true;
+        throw error;
+      }
       if (rows.length === 1) {
-        const { id } = JSON.parse(first) as Partial<NewRequest>;
-        logger.error({ task: "request log", request_id: id, err: error }, "could not keep a record");
+        logger.error({ task: "request log", request_id: rows[0]?.id, err: error }, "could not keep a record");
         return;
       }
       const half = Math.ceil(rows.length / 2);
@@ -89,7 +95,18 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       unowned += 1;
       if (unowned > MAX_UNOWNED) return;
     }
-    fresh.push(JSON.stringify(toRow(record)));
+    const text = JSON.stringify(sharedOf(record));
+    const same = shared.get(text) ?? text;
+    if (shared.size >= MAX_BATCH) shared.clear();
+    shared.set(same, same);
+    fresh.push({
+      shared: same,
+      id: record.requestId,
+      durationMs: Math.max(0, record.endedAtMs - record.receivedAtMs),
+      audioMs: record.audioMs,
+      jobId: record.jobId,
+      receivedAtMs: record.receivedAtMs,
+    });
     if (fresh.length <= MAX_WAITING) return;
     const lost = fresh.splice(0, MAX_BATCH).length;
     logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
@@ -104,7 +121,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     await flush();
   });
   const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async () => {
-    while ((await sweep()) === PURGE_BATCH);
+    await inBatches(PURGE_BATCH, sweep);
   });
   return {
     open: (opening) => openRecord(opening, nowMs, keep),
@@ -120,9 +137,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   };
 }
 
-function toRow(record: RequestRecord): NewRequest {
+function sharedOf(record: RequestRecord): SharedRequest {
   return {
-    id: record.requestId,
     workspace_id: record.workspaceId,
     app_id: record.appId,
     key_id: record.keyId,
@@ -137,9 +153,5 @@ function toRow(record: RequestRecord): NewRequest {
     refusal: record.refusal,
     candidates: record.candidates,
     key_use: record.keyUse,
-    duration_ms: Math.max(0, record.endedAtMs - record.receivedAtMs),
-    audio_ms: record.audioMs,
-    job_id: record.jobId,
-    received_at_ms: record.receivedAtMs,
   };
 }

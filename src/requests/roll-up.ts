@@ -1,7 +1,9 @@
 // The house-keeping of usage (contract 9): attempts into the sums, and both gone after their retention, attempts only once they are
-// in the sums.
+// in the sums; with them the leases that paid them.
 import type { Logger } from "pino";
 import { every } from "../lib/every.ts";
+import { inBatches } from "../lib/in-batches.ts";
+import { purgeLeases } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import { sweeps } from "../storage/system.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "../storage/usage-hours.ts";
@@ -9,8 +11,6 @@ import { purgeAttempts, purgeUsage, rollUsage } from "../storage/usage-hours.ts"
 export interface RollUp {
   /** Everything that is certain by now is in the hours; at once after it, what has come since is one turn behind. */
   roll(): Promise<void>;
-  /** Answers how many attempts and hours went. */
-  purge(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -31,28 +31,17 @@ export function startRollUp({ database, logger, requestDays, usageDays }: RollUp
   const roll = async (): Promise<void> => {
     while (await rollUsage(database));
   };
-  const purge = async (): Promise<number> => {
-    const attempts = await purgeAll(() => purgeAttempts(sweeps(database).db, requestDays, PURGE_BATCH));
-    return attempts + (await purgeAll(() => purgeUsage(sweeps(database).db, usageDays, PURGE_BATCH)));
-  };
   const roller = every(ROLL_EVERY_MS, logger, "add up usage", roll);
   const purger = every(PURGE_EVERY_MS, logger, "purge usage", async () => {
-    await purge();
+    const { db } = sweeps(database);
+    await inBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH));
+    await inBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH));
+    await inBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH));
   });
   return {
     roll,
-    purge,
     stop: async () => {
       await Promise.all([roller.stop(), purger.stop()]);
     },
   };
-}
-
-async function purgeAll(purgeBatch: () => Promise<number>): Promise<number> {
-  let gone = 0;
-  for (;;) {
-    const batch = await purgeBatch();
-    gone += batch;
-    if (batch < PURGE_BATCH) return gone;
-  }
 }

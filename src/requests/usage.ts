@@ -1,9 +1,11 @@
 // Usage (contract 9, 10): of an app, of a workspace, of all of them; as data and as CSV, which say the same to the last digit.
 import type { Principal } from "../auth/principal.ts";
+import { BILLING_CLASSES } from "../contract/billing-class.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { UsageGroup, UsageQuestion, UsageReport, UsageTable } from "../contract/usage.ts";
-import { appOf } from "../gateway/audio-call.ts";
+import { appOf } from "../gateway/app-of.ts";
 import { describeBudget } from "../gateway/describe-limits.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
@@ -92,7 +94,7 @@ async function readTable(
   const range = rangeOf(question, await readNow(db), groups.includes("hour") ? MOST_DAYS_BY_HOUR : MOST_DAYS);
   const rows = await readUsage(db, scope, range, groups, MOST_ROWS + 1);
   if (rows.length > MOST_ROWS)
-    throw refused("group_by", `That makes more than ${MOST_ROWS} rows. Ask for fewer days, or tell less apart.`);
+    throw invalidRequest("group_by", `That makes more than ${MOST_ROWS} rows. Ask for fewer days, or tell less apart.`);
   const unresolved = await readUnresolvedLeases(db, scope, range);
   return {
     object: "usage",
@@ -104,7 +106,7 @@ async function readTable(
       billing_class: row.billing_class,
       ...describeAmounts(row),
     })),
-    totals: CLASSES.flatMap((billingClass) => {
+    totals: BILLING_CLASSES.flatMap((billingClass) => {
       const ofClass = rows.filter((row) => row.billing_class === billingClass);
       return ofClass.length === 0 ? [] : [{ billing_class: billingClass, ...describeAmounts(addUp(ofClass)) }];
     }),
@@ -120,18 +122,13 @@ function groupOf(
   return Object.fromEntries(groups.map((group) => [group, row[group]]));
 }
 
-const CLASSES = ["metered", "provider_billed", "simulated"] as const;
-
 function rangeOf({ from, to }: UsageQuestion, now: Date, mostDays: number): UsageRange {
   const endMs = Date.parse(to ?? now.toISOString().slice(0, 10)) + DAY_MS;
   const beginMs = from === undefined ? endMs - USUAL_DAYS * DAY_MS : Date.parse(from);
-  if (beginMs >= endMs) throw refused("from", "`from` is after `to`.");
-  if (endMs - beginMs > mostDays * DAY_MS) throw refused("from", `The days asked for are more than ${mostDays}.`);
+  if (beginMs >= endMs) throw invalidRequest("from", "`from` is after `to`.");
+  if (endMs - beginMs > mostDays * DAY_MS)
+    throw invalidRequest("from", `The days asked for are more than ${mostDays}.`);
   return { from: new Date(beginMs), to: new Date(endMs) };
-}
-
-function refused(param: string, message: string): GatewayError {
-  return new GatewayError("INVALID_REQUEST", { message, param, details: { issues: [{ param, message }] } });
 }
 
 function addUp(rows: readonly Amounts[]): Amounts {

@@ -1,5 +1,6 @@
 // Audio beyond a model's size or duration on a route that splits (contract 10, `split_long_audio`): how large its pieces may be, or
 // what a cut would cost. Pure: whether the gateway can decode the recording comes in as data.
+import { WAV_HEADER_BYTES } from "../lib/wav.ts";
 import type { Feature, Lack } from "../contract/features.ts";
 import type { SpeechModel } from "../providers/provider.ts";
 import type { Requirements } from "./required-features.ts";
@@ -27,8 +28,6 @@ const NEEDS_THE_WHOLE: ReadonlySet<Feature> = new Set<Feature>([
   "streaming",
 ]);
 
-/** The header of a WAV file as `audio/decode/decoded-recording.ts` writes it. */
-export const WAV_HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 /** Shorter ones are all cuts and no speech. */
 const LEAST_PIECE_SECONDS = 1;

@@ -1,6 +1,7 @@
 // Can this model do all of it? The static verdict on one target, from data alone (contract 3). Pure.
+import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack } from "../contract/features.ts";
-import type { AudioFormat } from "../audio/media-types.ts";
+import { primarySubtag } from "../lib/primary-subtag.ts";
 import type {
   FeatureSupport,
   LanguageInForce,
@@ -24,8 +25,8 @@ export interface AudioFacts {
   readonly pcmRate?: number | null;
 }
 
-/** What a route allows its targets. */
-export type Allowance = Pick<Route, "acceptWeak" | "splitLongAudio">;
+/** What a route lets its targets do less well. */
+type Concessions = Pick<Route, "acceptWeak" | "splitLongAudio">;
 
 export interface Verdict {
   /** Empty: the target is eligible. */
@@ -41,7 +42,7 @@ export function judgeTarget(
   model: SpeechModel,
   wanted: Requirements,
   audio: AudioFacts | null,
-  { acceptWeak, splitLongAudio }: Allowance,
+  { acceptWeak, splitLongAudio }: Concessions,
 ): Verdict {
   const language = languageInForce(model, wanted);
   const missing: Lack[] = [];
@@ -145,8 +146,4 @@ function wordCount(term: string): number {
 /** Providers count tokens of their own; two characters a token overestimates, so a request that passes here fits there. */
 function estimatedTokens(keyterms: readonly string[]): number {
   return keyterms.reduce((sum, term) => sum + Math.max(1, Math.ceil(term.length / 2)), 0);
-}
-
-export function primarySubtag(tag: string): string {
-  return (tag.split("-")[0] ?? tag).toLowerCase();
 }

@@ -39,7 +39,8 @@ export function pickCandidates<V extends Missing>(
   const chosen = profile === null || profileApplied ? serving : able;
   return {
     candidates: chosen.map((target) => {
-      const settings = { ...target.settings, ...(profileApplied ? target.profileSettings[profile] : {}) };
+      const ofProfile = profileApplied ? target.profileSettings[profile] : undefined;
+      const settings = ofProfile === undefined ? target.settings : { ...target.settings, ...ofProfile };
       return { target, verdict: judge(target, route, settings), healthy: isHealthy(target), settings };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],

@@ -54,7 +54,7 @@ export function resolvePurpose(
   return { ok: true, route: contextRoute, purpose: null, fields: unapplied, warnings: [notApplied(found.reason)] };
 }
 
-function contextRouteOf(context: RoutingContext, capability: Capability): Route {
+export function contextRouteOf(context: RoutingContext, capability: Capability): Route {
   return capability === "audio_input" ? (context.audioInputOverride ?? context.route) : context.route;
 }
 

@@ -4,6 +4,7 @@ import { type Kysely, sql } from "kysely";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import { type WindowKey, windowKeyJson } from "./budget-windows.ts";
 import { PREPARED } from "./prepared.ts";
+import type { Funding } from "./tables-metering.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
@@ -13,7 +14,7 @@ export const LEASE_SECONDS = 30;
 export interface LeaseOwner {
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
-  readonly funding: "none" | "allowance" | "credits";
+  readonly funding: Funding;
 }
 
 export interface LeaseRow {
@@ -122,4 +123,21 @@ export async function closeLeases(tx: Handle, ids: readonly string[], unresolved
   await sql`update budget_leases set state = 'closed', closed_at = patchbay_now(),
       unresolved = ${unresolved} and (settled_nano_usd < granted_nano_usd or settled_tokens < granted_tokens)
     where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`.execute(tx);
+}
+
+/**
+ * Closed ones go with the attempts they paid; one that a dead process left unsettled stays as long as usage tells of it. Answers how
+ * many went.
+ */
+export async function purgeLeases(
+  db: Handle,
+  { requestDays, usageDays }: { readonly requestDays: number; readonly usageDays: number },
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`delete from budget_leases where ctid = any(array(
+    select ctid from budget_leases where state = 'closed' and closed_at <= patchbay_now() - ${requestDays}::int * interval '1 day'
+      and (not unresolved or closed_at <= patchbay_now() - ${usageDays}::int * interval '1 day') limit ${limit}))`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0n);
 }

@@ -1,31 +1,9 @@
-// Budgets and what their windows hold (contract 9). Whoever changes a window holds its budget's row, taken in id order.
+// What the windows of budgets hold (contract 9). Whoever changes a window holds its budget's row (budgets.ts).
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { LAST, PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
 type Handle = Kysely<Tables>;
-
-/** Whose budgets: the app's, and what its workspace's plan pays from where that is asked. */
-export interface AppOf {
-  readonly workspaceId: WorkspaceId;
-  readonly appId: AppId;
-  readonly funding?: "none" | "allowance" | "credits" | undefined;
-}
-
-export interface BudgetRow {
-  readonly id: string;
-  readonly workspace_id: string;
-  /** Null for what belongs to the whole workspace. */
-  readonly app_id: string | null;
-  readonly kind: "budget" | "allowance" | "credits";
-  readonly period: "day" | "month" | "total";
-  readonly limit_nano_usd: bigint | null;
-  readonly limit_audio_seconds: string | null;
-  readonly limit_tokens: bigint | null;
-  /** The database's clock. */
-  readonly now: Date;
-}
 
 export interface WindowKey {
   readonly budgetId: string;
@@ -72,100 +50,9 @@ export function windowId({ budgetId, windowStart }: WindowKey): string {
   return `${budgetId} ${windowStart.toISOString()}`;
 }
 
-export async function readBudgets(db: Handle, apps: readonly AppOf[]): Promise<readonly BudgetRow[]> {
-  return (await selectBudgets(apps, [], sql``).execute(db)).rows;
-}
-
-/**
- * Held to the end of the transaction: reservations on one app's budgets happen one after another, on every process. `ids`: of others,
- * held along with them.
- */
-export async function lockBudgetsOf(
-  tx: Handle,
-  apps: readonly AppOf[],
-  ids: readonly string[] = [],
-): Promise<readonly BudgetRow[]> {
-  return (await selectBudgets(apps, ids, sql`for update of b`).execute(tx)).rows;
-}
-
-/** Budgets that are held, and what their windows hold. */
-export interface HeldWindows {
-  readonly rows: readonly BudgetRow[];
-  readonly windows: readonly WindowRow[];
-}
-
-/**
- * The same, with what their windows hold now, in one statement: of windows that another transaction is changing it waits for the outcome.
- * Null: one of them has no window yet, and nothing is to be concluded.
- */
-export async function holdBudgets(tx: Handle, apps: readonly AppOf[]): Promise<HeldWindows | null> {
-  const { rows } = await sql<HeldRow>`${PREPARED} with ${holding(apps)}
-    select ${HELD} from ${COUNTED} left join held on true order by held.id`.execute(tx);
-  return allHeld(rows);
-}
-
-/** A row for each budget that is held, or one that tells only how many are `wanted`. */
-export type HeldRow = { readonly wanted: bigint } & (BudgetAndWindow | { readonly id: null });
-type BudgetAndWindow = BudgetRow & WindowRow;
-
-/** Parts of a `with`: `asked`, the budgets of these apps and those that `more` names, and `held`, those of them that have a window. */
-export function holding(apps: readonly AppOf[], more: RawBuilder<unknown> | null = null): RawBuilder<unknown> {
-  const ways = [...waysTo(apps, []), ...(more === null ? [] : [more])];
-  return sql`asked as materialized (${sql.join(ways, sql` union all `)}),
-      held as materialized (select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}
-        from budgets b join budget_windows w on w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
-          else date_trunc(b.period, patchbay_now(), 'UTC') end
-        where b.id in (select id from asked) order by b.id for update of b, w)`;
-}
-
-/** Of statements with `holding` parts. */
-export const COUNTED = sql`(select count(*) as wanted from budgets where id in (select id from asked)) as counted`;
-export const HELD = sql`counted.wanted, held.*`;
-
-export function allHeld(rows: readonly HeldRow[]): HeldWindows | null {
-  const held = rows.filter((row) => row.id !== null);
-  return BigInt(held.length) === rows[0]?.wanted ? { rows: held, windows: held } : null;
-}
-
-const BUDGET_COLUMNS = sql.raw(
-  "b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, patchbay_now() as now",
-);
-const WINDOW_COLUMNS = sql.raw(
+export const WINDOW_COLUMNS = sql.raw(
   "w.budget_id, w.spent_nano_usd, w.reserved_nano_usd, w.spent_audio_ms, w.reserved_audio_ms, w.spent_tokens, w.reserved_tokens",
 );
-
-function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: ReturnType<typeof sql>) {
-  return sql<BudgetRow>`${PREPARED}
-    select ${BUDGET_COLUMNS} from budgets b where b.id in (${sql.join(waysTo(apps, ids), sql` union all `)}) order by b.id ${locking}`;
-}
-
-/** Each way to a budget by an index of its own, and none that nobody asked for. */
-function waysTo(apps: readonly AppOf[], ids: readonly string[]) {
-  return [
-    ...(ids.length === 0 ? [] : [sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) as id`]),
-    ...(apps.length === 0 ? [] : [ownBudgets(apps)]),
-    ...(apps.some((app) => app.funding !== undefined && app.funding !== "none") ? [planBudgets(apps)] : []),
-  ];
-}
-
-function ownBudgets(apps: readonly AppOf[]) {
-  const asked = apps.map(({ workspaceId, appId }) => ({ workspace_id: workspaceId, app_id: appId }));
-  return sql`select own.id from budgets own join jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, app_id text)
-    on own.app_id = asked.app_id and own.workspace_id = asked.workspace_id`;
-}
-
-function planBudgets(apps: readonly AppOf[]) {
-  const asked = apps.map(({ workspaceId, funding }) => ({ workspace_id: workspaceId, kind: funding }));
-  return sql`select of_plan.id from budgets of_plan join jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, kind text)
-    on of_plan.kind <> 'budget' and of_plan.workspace_id = asked.workspace_id and of_plan.kind = asked.kind`;
-}
-
-export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`${PREPARED} select id from budgets where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
-    tx,
-  );
-}
 
 export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promise<readonly WindowRow[]> {
   if (keys.length === 0) return [];
@@ -238,9 +125,15 @@ async function addToWindows(
   return new Set(rows.map((row) => windowId({ budgetId: row.budget_id, windowStart: row.window_start })));
 }
 
-/** As it stands in JSON. */
+/** As it stands in the JSON of attempts and leases. */
 export function windowKeyJson({ budgetId, windowStart }: WindowKey) {
   return { budget_id: budgetId, window_start: windowStart.toISOString() };
+}
+
+/** What `windowKeyJson` wrote, and nobody else. */
+export function readWindowKeys(windows: unknown): readonly WindowKey[] {
+  const list = windows as readonly ReturnType<typeof windowKeyJson>[];
+  return list.map((window) => ({ budgetId: window.budget_id, windowStart: new Date(window.window_start) }));
 }
 
 /** An update touches a row once however often its key is listed: sum first. */

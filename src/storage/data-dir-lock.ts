@@ -3,6 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../lib/error-code.ts";
 
 export interface DataDirLock {
   release(): Promise<void>;
@@ -24,7 +25,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, LOCK_FILE);
   const mine = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
-  // A second try when a lock was gone or replaced meanwhile; a third would mean that others are racing for it.
+  // Again where a lock was gone, replaced or claimed meanwhile; three times in vain, and others are racing for it.
   for (let tries = 0; tries < 3; tries += 1) {
     if (await create(path, mine)) return { release: () => releaseLock(path, mine) };
     const held = await readOrNull(path);
@@ -43,7 +44,7 @@ async function create(path: string, text: string): Promise<boolean> {
     await link(aside, path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   } finally {
     await unlink(aside);
@@ -84,7 +85,7 @@ async function isAlive(held: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (codeOf(error) === "ESRCH") return false;
+    if (errorCode(error) === "ESRCH") return false;
   }
   // Process ids are used again, in a restarted container at once: the same id with another start is another process.
   return start === (await startOf(pid));
@@ -114,11 +115,7 @@ async function readOrNull(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ESRCH") return null;
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ESRCH") return null;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

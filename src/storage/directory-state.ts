@@ -1,5 +1,6 @@
 // The number that tells which state of connections, routes and prices a process has read; triggers raise it (contract 10).
 import { type Kysely, sql } from "kysely";
+import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import type { Transacting } from "./database.ts";
 import type { Tables } from "./tables.ts";
 
@@ -8,13 +9,10 @@ export async function readDirectoryVersion(db: Pick<Kysely<Tables>, "selectFrom"
   return state?.version ?? 0n;
 }
 
-/** Any number that nothing else of ours takes. */
-const LOCK = 7_015;
-
 /**
  * One change at a time: what a change was judged by is still so when it is committed, and two of them cannot wait for one
  * another. To be taken before anything else is locked.
  */
 export async function lockDirectory(tx: Transacting): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(tx);
+  await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCKS.directory)})`.execute(tx);
 }

@@ -1,7 +1,8 @@
 // The rows behind idempotency keys (spec 4.1.2, contract 3): reserved, then dispatched, then completed or burned. Every write
 // is conditional on owner and state, so that the database decides each race; "no row changed" is an answer.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { inBatches } from "../lib/in-batches.ts";
 import type { Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
 
@@ -140,21 +141,24 @@ export interface SlotSweep {
   readonly purged: number;
 }
 
-/** Every 10 s by every process; rows that another one is sweeping or using are left to the next round. */
-export async function sweepSlots(db: Handle): Promise<SlotSweep> {
-  const due = (condition: ReturnType<typeof sql>) =>
-    sql`(select ctid from idempotency_slots where ${condition} limit 1000 for update skip locked)`;
-  const burned = await sql`update idempotency_slots set state = 'burned'
-    where ctid in ${due(sql`state = 'dispatched' and lease_until <= patchbay_now()`)}`.execute(db);
-  const released = await sql`delete from idempotency_slots
-    where ctid in ${due(sql`state = 'reserved' and lease_until <= patchbay_now()`)}`.execute(db);
-  const purged =
-    await sql`delete from idempotency_slots where ctid in ${due(sql`expires_at <= patchbay_now()`)}`.execute(db);
-  return { burned: count(burned), released: count(released), purged: count(purged) };
-}
+const SWEPT_AT_ONCE = 1_000;
+const LAPSED = sql`lease_until <= patchbay_now()`;
 
-function count(result: { readonly numAffectedRows?: bigint }): number {
-  return Number(result.numAffectedRows ?? 0n);
+/** Every 10 s by every process, all there are; rows that another one is sweeping or using are left to the next round. */
+export async function sweepSlots(db: Handle): Promise<SlotSweep> {
+  const sweep = (change: RawBuilder<unknown>, due: RawBuilder<unknown>) =>
+    inBatches(SWEPT_AT_ONCE, async () => {
+      const { numAffectedRows } = await sql`${change} where ctid in (
+        select ctid from idempotency_slots where ${due} limit ${sql.lit(SWEPT_AT_ONCE)} for update skip locked)`.execute(
+        db,
+      );
+      return Number(numAffectedRows ?? 0n);
+    });
+  return {
+    burned: await sweep(sql`update idempotency_slots set state = 'burned'`, sql`state = 'dispatched' and ${LAPSED}`),
+    released: await sweep(sql`delete from idempotency_slots`, sql`state = 'reserved' and ${LAPSED}`),
+    purged: await sweep(sql`delete from idempotency_slots`, sql`expires_at <= patchbay_now()`),
+  };
 }
 
 const isHeld = sql`idempotency_slots.workspace_id = held.workspace_id and idempotency_slots.app_id = held.app_id

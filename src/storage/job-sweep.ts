@@ -4,13 +4,13 @@ import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import type { JobRow, Tables } from "./tables.ts";
 
-const BATCH = sql.lit(500);
+export const SWEPT_AT_ONCE = 500;
+const BATCH = sql.lit(SWEPT_AT_ONCE);
 /** A worker that was told of a job has so long to come for it; one that dies with the message in its hands never does. */
 const WAKE_AGAIN_SECONDS = sql.lit(5);
-const KEEP_ROW_DAYS = 30;
-
 /** A message is sent once, with its job; this is for one that was lost all the same. */
 const WAKE_QUEUED_AGAIN_SECONDS = sql.lit(1_800);
+const KEEP_ROW_DAYS = 30;
 
 export interface WakenJob {
   readonly id: string;
@@ -64,13 +64,13 @@ export async function forgetAudio(db: Kysely<Tables>, id: string): Promise<void>
   await sql`update jobs set audio_key = null where id = ${id} and finished_at is not null`.execute(db);
 }
 
+/** At most `SWEPT_AT_ONCE`; those that wait for no object store come first. */
 export async function expiredJobs(
   db: Kysely<Tables>,
 ): Promise<readonly { readonly id: string; readonly resultKey: string | null }[]> {
   const { rows } = await sql<{ id: string; resultKey: string | null }>`
-    select id, result_key as "resultKey" from jobs where purged_at is null and expires_at <= patchbay_now() limit ${BATCH}`.execute(
-    db,
-  );
+    select id, result_key as "resultKey" from jobs where purged_at is null and expires_at <= patchbay_now()
+    order by result_key is not null limit ${BATCH}`.execute(db);
   return rows;
 }
 
@@ -81,10 +81,12 @@ export async function purgeJob(db: Kysely<Tables>, id: string): Promise<void> {
     where id = ${id} and expires_at <= patchbay_now()`.execute(db);
 }
 
-export async function deleteOldJobs(db: Kysely<Tables>): Promise<void> {
-  await sql`delete from jobs where ctid in (
+/** Answers how many, at most `SWEPT_AT_ONCE`. */
+export async function deleteOldJobs(db: Kysely<Tables>): Promise<number> {
+  const { numAffectedRows } = await sql`delete from jobs where ctid in (
     select ctid from jobs where finished_at <= patchbay_now() - ${sql.lit(KEEP_ROW_DAYS)} * interval '1 day' and purged_at is not null
     limit ${BATCH} for update skip locked)`.execute(db);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /** Which of these objects a job's row names: `<kind>/<job id>…`. */

@@ -26,7 +26,7 @@ export async function claimJob(db: Kysely<Tables>, id: string): Promise<JobRow |
 const handedBack = sql`'epoch'::timestamptz`;
 
 /** Those still held. A row being written this moment is renewed by the next round. */
-export async function renewLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
+export async function renewJobLeases(db: Kysely<Tables>, fences: readonly Fence[]): Promise<readonly Fence[]> {
   if (fences.length === 0) return [];
   const list = sql`jsonb_to_recordset(${JSON.stringify(fences)}::jsonb) as held (id text, attempt int)`;
   const isHeld = sql`jobs.id = held.id and jobs.attempt = held.attempt and jobs.status = 'processing' and jobs.lease_until > ${handedBack}`;

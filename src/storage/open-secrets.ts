@@ -23,9 +23,7 @@ export async function openSecrets(settings: SecretSettings): Promise<OpenedSecre
   const faults: string[] = [];
   const keys = encryptionKeys.map((text) => parseEncryptionKey(text));
   if (keys.includes(null))
-    faults.push(
-      "secrets.encryption_keys: each must be 32 bytes in base64 or hexadecimal; make one with `openssl rand -base64 32`",
-    );
+    faults.push(`secrets.encryption_keys: each must be 32 bytes in base64 or hexadecimal; ${MAKE_ONE}`);
   for (const [at, key] of keys.entries()) {
     const weakness = key === null ? null : weaknessOfKey(key);
     if (weakness !== null) faults.push(`secrets.encryption_keys[${at}]: it ${weakness}; ${MAKE_ONE}`);

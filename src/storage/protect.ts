@@ -2,6 +2,7 @@
 // by the schema's owner, after the migrations: roles belong to a server and not to a database, so a restored database has none.
 import { createHash } from "node:crypto";
 import { type Kysely, sql } from "kysely";
+import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { SHARED_TABLES, TENANT_TABLES, type TenantTable } from "./tenant-tables.ts";
 
 /** Null: the owner may not make roles, and the policies alone tell a bound transaction from any other. */
@@ -21,12 +22,10 @@ interface Policy {
   readonly mark: string;
 }
 
-const LOCK = 7_270_702;
-
 /** `login`: whom the process connects as, where the owner is somebody else. */
 export async function protect<T>(owner: Kysely<T>, login: string | null = null): Promise<TenantRole> {
   return owner.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
+    await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCKS.protect)})`.execute(tx);
     const roles = await prepareRoles(tx, login);
     await forceSecurity(tx);
     for (const policy of await missingPolicies(tx, roles)) await putPolicy(tx, policy);

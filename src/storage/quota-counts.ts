@@ -16,7 +16,7 @@ export interface CountKey {
 }
 
 export interface Counts {
-  /** The database's clock. */
+  /** The database's clock; 0 where nothing was ever drawn, and nothing is judged by it. */
   readonly nowMs: number;
   /** By `countName`; null: nothing was ever drawn. */
   readonly states: ReadonlyMap<string, unknown>;

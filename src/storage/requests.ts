@@ -2,6 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { PREPARED } from "./prepared.ts";
+import { columnsBut, sharedRows, type SharingRow, timedBy } from "./shared-rows.ts";
 import type { AttemptRow, JobRow, RequestRow, Tables } from "./tables.ts";
 
 export interface RequestOwner {
@@ -15,30 +16,61 @@ export interface RequestScope {
   readonly appId: AppId | null;
 }
 
-export type NewRequest = Omit<RequestRow, "at" | "duration_ms" | "audio_ms" | "recorded_at"> & {
-  readonly duration_ms: number;
-  readonly audio_ms: number | null;
-  readonly received_at_ms: number;
+type OwnColumn = "id" | "at" | "duration_ms" | "audio_ms" | "job_id" | "recorded_at";
+/** What the records of one route and key have in common, mostly. */
+export type SharedRequest = Omit<RequestRow, OwnColumn>;
+
+export interface NewRequest extends SharingRow {
+  readonly id: string;
+  readonly durationMs: number;
+  readonly audioMs: number | null;
+  readonly jobId: string | null;
+  readonly receivedAtMs: number;
+}
+
+const OWN = {
+  id: ["text", (row: NewRequest) => row.id],
+  duration_ms: ["bigint", (row: NewRequest) => row.durationMs],
+  audio_ms: ["bigint", (row: NewRequest) => row.audioMs],
+  job_id: ["text", (row: NewRequest) => row.jobId],
+  received_at_ms: ["float8", (row: NewRequest) => row.receivedAtMs],
+} as const;
+
+const SHARED: Readonly<Record<keyof SharedRequest, string>> = {
+  workspace_id: "text",
+  app_id: "text",
+  key_id: "text",
+  endpoint: "text",
+  status: "int",
+  code: "text",
+  test_mode: "boolean",
+  asked: "jsonb",
+  purpose: "jsonb",
+  route: "text",
+  route_version: "int",
+  refusal: "text",
+  candidates: "jsonb",
+  key_use: "text",
 };
 
-/** One that is there already stays as it is: a batch may be written again after a commit whose answer was lost. */
+const COLUMNS = columnsBut("received_at_ms", OWN, SHARED);
+
+export interface WritingRequests {
+  /** Of the clock that they were timed with. */
+  readonly nowMs: number;
+  /** After a commit whose answer was lost: one that is there stays as it is. Looking costs, so who writes first does not. */
+  readonly mayBeThere: boolean;
+}
+
 export async function insertRequests(
   db: Kysely<Tables>,
-  /** Each a `NewRequest` as JSON. */
-  rows: readonly string[],
-  /** Of the clock that they were timed with: clocks of machines differ, and the database's is the one that is kept. */
-  nowMs: number,
+  rows: readonly NewRequest[],
+  { nowMs, mayBeThere }: WritingRequests,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const columns = sql.raw(
-    "id, workspace_id, app_id, key_id, endpoint, status, code, test_mode, asked, purpose, route, route_version, refusal, candidates, key_use, duration_ms, audio_ms, job_id",
-  );
-  await sql`${PREPARED} insert into requests (${columns}, at)
-    select ${columns}, patchbay_now() - greatest(0, ${nowMs}::float8 - received_at_ms) * interval '1 millisecond' from jsonb_to_recordset(${`[${rows.join(",")}]`}::jsonb) as given (
-      id text, workspace_id text, app_id text, key_id text, endpoint text, status int, code text, test_mode boolean, asked jsonb,
-      purpose jsonb, route text, route_version int, refusal text, candidates jsonb, key_use text, duration_ms bigint, audio_ms bigint, job_id text,
-      received_at_ms float8)
-    on conflict (id) do nothing`.execute(db);
+  await sql`${PREPARED} insert into requests (${COLUMNS}, at)
+    select ${COLUMNS}, ${timedBy(nowMs, "received_at_ms")} from ${sharedRows(rows, OWN, SHARED)}
+    ${sql.raw(mayBeThere ? "on conflict (id) do nothing" : "")}`.execute(db);
 }
 
 export async function readRequest(db: Kysely<Tables>, scope: RequestScope, id: string): Promise<RequestRow | null> {

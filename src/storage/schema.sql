@@ -708,6 +708,8 @@ CREATE UNIQUE INDEX audit_log_chain ON public.audit_log USING btree (chain, seq)
 
 CREATE INDEX audit_log_workspace ON public.audit_log USING btree (workspace_id, id);
 
+CREATE INDEX budget_leases_closed ON public.budget_leases USING btree (closed_at) WHERE (state = 'closed'::text);
+
 CREATE INDEX budget_leases_open ON public.budget_leases USING btree (lease_until) WHERE (state = 'open'::text);
 
 CREATE INDEX budgets_app ON public.budgets USING btree (app_id);
@@ -725,8 +727,6 @@ CREATE INDEX jobs_app ON public.jobs USING btree (workspace_id, app_id, id);
 CREATE INDEX jobs_app_status ON public.jobs USING btree (workspace_id, app_id, status, id);
 
 CREATE INDEX jobs_deadline ON public.jobs USING btree (deadline_at) WHERE (status = ANY (ARRAY['queued'::text, 'processing'::text]));
-
-CREATE INDEX jobs_deletion ON public.jobs USING btree (finished_at) WHERE (provider_deletion = 'pending'::text);
 
 CREATE INDEX jobs_expiry ON public.jobs USING btree (expires_at) WHERE (purged_at IS NULL);
 

@@ -16,7 +16,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES;
 
-/** Where the sealed bytes live, for example `["slot", workspaceId, appId, key]`; the parts cannot run into one another. */
+/** Where the sealed bytes live, for example `["jobs.result", workspaceId, jobId]`; the parts cannot run into one another. */
 export type SealPlace = readonly string[];
 
 export interface Seal {

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../lib/error-code.ts";
 
 export interface InstallationSecrets {
   /** API keys are hashed with it. */
@@ -36,7 +37,7 @@ async function read(path: string): Promise<Buffer | null> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
   const secret = parseEncryptionKey(text.trim());
@@ -59,15 +60,11 @@ async function make(path: string): Promise<Buffer> {
   try {
     await link(aside, path);
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   } finally {
     await unlink(aside);
   }
   const secret = await read(path);
   if (secret === null) throw new Error(`${path} could not be made.`);
   return secret;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

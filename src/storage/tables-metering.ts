@@ -12,6 +12,10 @@ import type {
   TimeOrNull,
   TimeWithDefault,
 } from "./columns.ts";
+import type { BillingClass } from "../contract/billing-class.ts";
+
+/** What of a workspace's plan pays besides an app's own budgets. */
+export type Funding = "none" | "allowance" | "credits";
 
 export interface BudgetsTable {
   id: string;
@@ -42,7 +46,7 @@ export interface BudgetLeasesTable {
   id: string;
   workspace_id: string;
   app_id: string;
-  funding: "none" | "allowance" | "credits";
+  funding: Funding;
   /** The process that spends it. */
   holder: string;
   granted_nano_usd: Bigint;
@@ -70,7 +74,7 @@ export interface AttemptsTable {
   provider: string;
   model: string;
   position: number;
-  billing_class: "metered" | "provider_billed" | "simulated";
+  billing_class: BillingClass;
   audio_ms: Bigint;
   reserved_nano_usd: Bigint;
   estimate_nano_usd: BigintOrNull;
@@ -107,7 +111,7 @@ interface UsageSums {
   purpose: TextOrNull;
   provider: string;
   model: string;
-  billing_class: "metered" | "provider_billed" | "simulated";
+  billing_class: BillingClass;
   capability: "audio_input" | "chat";
   attempts: Bigint;
   failed: Bigint;

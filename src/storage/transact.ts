@@ -1,5 +1,6 @@
 // A transaction that runs again when the server chose it as the victim of a deadlock or a serialisation conflict.
 import { setTimeout as pause } from "node:timers/promises";
+import { errorCode } from "../lib/error-code.ts";
 import type { Database, Transacting } from "./database.ts";
 
 const MAX_TRIES = 3;
@@ -40,12 +41,8 @@ export async function transactAgain<T>(
 
 /** The transaction is certainly undone. */
 function isTransient(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === "40001" || state === "40P01";
-}
-
-function sqlState(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = errorCode(error);
+  return code === "40001" || code === "40P01";
 }
 
 const AWAY_CODES = new Set([
@@ -66,12 +63,12 @@ const AWAY_MESSAGES =
 
 /** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
 export function isAway(error: unknown): boolean {
-  const code = sqlState(error);
+  const code = errorCode(error) ?? "";
   if (AWAY_CODES.has(code) || AWAY_STATES.test(code)) return true;
   return error instanceof Error && AWAY_MESSAGES.test(error.message);
 }
 
 /** A value out of range or a broken constraint; the transaction is certainly undone. */
 export function isBadData(error: unknown): boolean {
-  return /^2[23]/u.test(sqlState(error));
+  return /^2[23]/u.test(errorCode(error) ?? "");
 }

@@ -1,7 +1,7 @@
 // Attempts on their way into the hours and days of usage (contract 9): each exactly once, by the moment of its settlement, however late its
 // transaction commits, whoever of many processes does it, and wherever one of them dies.
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type Database, type Transacting } from "./database.ts";
+import type { Database, Transacting } from "./database.ts";
 import { batches } from "./system.ts";
 import type { Tables } from "./tables.ts";
 import { AMOUNT_NAMES, ATTEMPTS_AS_USAGE, beginningOf, DIMENSIONS, SUMS } from "./usage-amounts.ts";

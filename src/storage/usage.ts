@@ -1,6 +1,7 @@
 // What usage is told from (contract 9, 10): the sums of hours or days, and the attempts that are not in them yet, in one statement, so that no
 // attempt is missing or counted twice; by who pays, which is never added together.
 import { type Kysely, sql } from "kysely";
+import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, KeyId, WorkspaceId } from "../contract/ids.ts";
 import type { UsageGroup } from "../contract/usage.ts";
 import type { Tables } from "./tables.ts";
@@ -19,7 +20,7 @@ export interface UsageScope {
   readonly keyId: KeyId | null;
 }
 
-export type UsageRow = Amounts & { readonly billing_class: "metered" | "provider_billed" | "simulated" } & {
+export type UsageRow = Amounts & { readonly billing_class: BillingClass } & {
   /** Those asked for; `2026-11-21` and `2026-11-21T13:00:00.000Z`, UTC. */
   readonly [Group in UsageGroup]?: string | null;
 };
@@ -85,7 +86,9 @@ export async function readUnresolvedLeases(
     select coalesce(sum(granted_nano_usd - settled_nano_usd), 0)::bigint as "nanoUsd",
       coalesce(sum(granted_tokens - settled_tokens), 0)::bigint as tokens
     from budget_leases
-    where unresolved and closed_at >= ${from} and closed_at < ${to} ${within({ ...scope, keyId: null })}`.execute(db);
+    where unresolved and state = 'closed' and closed_at >= ${from} and closed_at < ${to} ${within({ ...scope, keyId: null })}`.execute(
+    db,
+  );
   return rows[0] ?? { nanoUsd: 0n, tokens: 0n };
 }
 

@@ -1,5 +1,5 @@
 // What `/metrics` shows (contract 10): the names, their labels, and who counts them. No label holds an id, an address or anything a
-// caller wrote: routes of our own, methods, names of providers and models that an operator configured, kinds and outcomes.
+// caller wrote: routes of our own, methods, names of providers and models that were configured, kinds and outcomes.
 import type { CallSeen, Observer } from "../gateway/call-watch.ts";
 import type { RequestRecord } from "../gateway/request-record.ts";
 import type { ExchangeWatch } from "../http/edge.ts";

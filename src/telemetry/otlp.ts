@@ -1,9 +1,9 @@
 // Spans to a collector over OTLP/HTTP in JSON: in batches, off every request's path. A collector that is away costs spans, never a
 // request: what does not fit or does not get there is dropped, and the log says how many.
-import { wholeBody } from "../lib/whole-body.ts";
 import type { Logger } from "pino";
-import type { Outbound } from "../outbound/dial.ts";
 import { every } from "../lib/every.ts";
+import { wholeBody } from "../lib/whole-body.ts";
+import type { Outbound } from "../outbound/dial.ts";
 import type { Span } from "./traces.ts";
 
 export interface OtlpSettings {
@@ -16,8 +16,7 @@ export interface OtlpSettings {
 
 export interface OtlpExporter {
   readonly give: (span: Span) => void;
-  /** Sends what there is. */
-  readonly flush: () => Promise<void>;
+  /** Sends what there is; what does not get there at once is lost. */
   readonly close: () => Promise<void>;
 }
 
@@ -25,7 +24,7 @@ const MAX_WAITING = 4_096;
 const BATCH = 512;
 const EVERY_MS = 2_000;
 const TIMEOUT_MS = 5_000;
-const NANOSECONDS = 1_000_000n;
+const NANOSECONDS_PER_MS = 1_000_000n;
 
 /** Null: the operator names no collector. The variables are OpenTelemetry's own. */
 export function otlpSettings(env: Readonly<Record<string, string | undefined>>): OtlpSettings | null {
@@ -69,15 +68,24 @@ export function createOtlpExporter(
     if (reply.status >= 300) throw new Error(`the collector answered ${reply.status}`);
   };
   const flush = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    let failure: { readonly err?: unknown } = {};
+    // One that fails ends the turn: a process that stops does not wait for a silent collector eight times.
+    while (waiting.length > 0 && !("err" in failure)) {
       const batch = waiting.slice(0, BATCH);
       waiting = waiting.slice(BATCH);
-      await send(batch).catch((err: unknown) => {
+      try {
+        await send(batch);
+      } catch (err) {
+        failure = { err };
         lost += batch.length;
-        logger.warn({ task: "export traces", lost, err }, "spans did not reach the collector and are lost");
-        lost = 0;
-      });
+      }
     }
+    tellLost(failure);
+  };
+  const tellLost = (failure: { readonly err?: unknown }): void => {
+    if (lost === 0) return;
+    logger.warn({ task: "export traces", lost, ...failure }, "spans did not reach the collector and are lost");
+    lost = 0;
   };
   const writer = every(EVERY_MS, logger, "export traces", flush);
   return {
@@ -85,10 +93,12 @@ export function createOtlpExporter(
       if (waiting.length < MAX_WAITING) waiting.push(span);
       else lost += 1;
     },
-    flush,
     close: async () => {
       await writer.stop();
       await flush();
+      lost += waiting.length;
+      waiting = [];
+      tellLost({});
     },
   };
 }
@@ -130,7 +140,7 @@ function valueOf(value: string | number): unknown {
 }
 
 function nanoseconds(ms: number): string {
-  return String(BigInt(Math.round(ms)) * NANOSECONDS);
+  return String(BigInt(Math.round(ms)) * NANOSECONDS_PER_MS);
 }
 
 function decoded(value: string): string {

@@ -1,8 +1,8 @@
 // PUT /workspace/{tenant_id}/stt-webhook (spec 4.5; contract 6): address rules first, then the change, its secret shown to
 // this one answer, and its audit row in one transaction.
 import { sql } from "kysely";
-import { GatewayError } from "../contract/errors.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
 import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
 import { sealSecret } from "../storage/data-keys.ts";
@@ -36,7 +36,7 @@ export async function configureWebhook(
 ): Promise<WebhookView> {
   // A resolver is asked: never inside the transaction.
   const refusal = await services.receivers.refusal(change.wanted.url);
-  if (refusal !== null) throw refusedUrl(refusal);
+  if (refusal !== null) throw invalidRequest("url", refusal);
   return services.database.inWorkspace(change.workspaceId, async (tx) => {
     await holdWorkspace(tx, change.workspaceId);
     const before = await lockOrMake(services, tx, change);
@@ -130,12 +130,4 @@ function healthAfter(before: WebhookRow, wanted: WebhookRequest, isElsewhere: bo
   if (wanted.enabled) return { ...failing, disabled_reason: null, disabled_at: null };
   if (!before.enabled) return failing;
   return { ...failing, disabled_reason: "owner" as const, disabled_at: sql<Date>`patchbay_now()` };
-}
-
-function refusedUrl(message: string): GatewayError {
-  return new GatewayError("INVALID_REQUEST", {
-    message,
-    param: "url",
-    details: { issues: [{ param: "url", message }] },
-  });
 }

@@ -16,7 +16,7 @@ export async function describeWebhook(
   });
 }
 
-/** What was waiting is given up; the log of deliveries stays for its time. */
+/** What waits is given up when its turn comes, unless there is a webhook again by then; the log of deliveries stays for its time. */
 export async function deleteWebhook(
   { database, seal }: Pick<WebhookServices, "database" | "seal">,
   workspaceId: WorkspaceId,

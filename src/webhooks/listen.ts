@@ -2,8 +2,8 @@
 // to a receiver that no delivery could reach (contract 6). Beside the deliveries, never in place of them.
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
-import { brand, type WorkspaceId } from "../contract/ids.ts";
-import type { ListenDelivery, ListenReady } from "../contract/webhook.ts";
+import { brand, type EventId, type WorkspaceId } from "../contract/ids.ts";
+import type { EventStatus, ListenDelivery, ListenReady } from "../contract/webhook.ts";
 import { signedRequest } from "./attempt.ts";
 import { eventBody } from "./event-body.ts";
 import type { WebhookServices } from "./services.ts";
@@ -13,6 +13,8 @@ import { openWebhook, readWebhook } from "./webhook-row.ts";
 const POLL_MS = 500;
 /** A transaction may commit so long after the moment its event bears. */
 const LATE_SECONDS = 60;
+/** In memory at once, however long a listener was away. */
+const MAX_EVENTS = 500;
 
 export interface Listening {
   readonly workspaceId: WorkspaceId;
@@ -34,7 +36,18 @@ export async function* listen(
   const session = makeSecret();
   const configured = await signingSecrets(services, workspaceId);
   let since = await startingPoint(services, workspaceId, after);
-  let seen = new Set(after === null ? (await eventsSince(services, workspaceId, since)).map(({ id }) => id) : [after]);
+  /** By id, when they occurred: those that a look at what came late finds again. */
+  const seen = new Map<string, Date>(after === null ? [] : [[after, since]]);
+  const remember = (page: readonly EventRow[]): void => {
+    for (const { id, occurred_at: at } of page) {
+      seen.set(id, at);
+      // Never back: what had ended before is not news.
+      if (at > since) since = at;
+    }
+    const lateMs = since.getTime() - LATE_SECONDS * 1000;
+    for (const [id, at] of seen) if (at.getTime() < lateMs) seen.delete(id);
+  };
+  if (after === null) for await (const page of eventsSince(services, workspaceId, since)) remember(page);
   yield {
     event: "ready",
     data: {
@@ -44,23 +57,24 @@ export async function* listen(
     },
   };
   while (!until.aborted) {
-    const events = await eventsSince(services, workspaceId, since);
-    const fresh = events.filter(({ id }) => !seen.has(id));
-    const secrets = fresh.length === 0 ? null : await signingSecrets(services, workspaceId);
-    for (const row of fresh) {
-      const signed = signedRequest(
-        {
-          event: eventBody({ job_id: row.job_id, job_status: row.status, occurred_at: row.occurred_at }),
-          eventId: row.id,
-          secrets: secrets ?? { current: session, previous: null },
-          isTest: false,
-        },
-        services.nowMs(),
-      );
-      yield { event: "delivery", data: { object: "stt_webhook_stream_delivery", id: row.id, ...signed } };
+    for await (const page of eventsSince(services, workspaceId, since)) {
+      const fresh = page.filter(({ id }) => !seen.has(id));
+      const secrets = fresh.length === 0 ? null : await signingSecrets(services, workspaceId);
+      for (const row of fresh) {
+        const signed = signedRequest(
+          {
+            event: eventBody({ job_id: row.job_id, job_status: row.status, occurred_at: row.occurred_at }),
+            eventId: row.id,
+            secrets: secrets ?? { current: session, previous: null },
+            isTest: false,
+          },
+          services.nowMs(),
+        );
+        yield { event: "delivery", data: { object: "stt_webhook_stream_delivery", id: row.id, ...signed } };
+      }
+      remember(page);
+      if (until.aborted) return;
     }
-    seen = new Set(events.map(({ id }) => id));
-    since = events.at(-1)?.occurred_at ?? since;
     await wait(POLL_MS, undefined, { signal: until }).catch(() => undefined);
   }
 }
@@ -86,16 +100,36 @@ async function startingPoint(
   return rows[0]?.at ?? new Date(0);
 }
 
-async function eventsSince({ database }: Pick<WebhookServices, "database">, workspaceId: WorkspaceId, since: Date) {
-  const rows = await database.inWorkspace(workspaceId, (tx) =>
-    tx
-      .selectFrom("webhook_events")
-      .select(["id", "job_id", "status", "occurred_at"])
-      .where("workspace_id", "=", workspaceId)
-      .where("occurred_at", ">", sql<Date>`${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`)
-      .orderBy("occurred_at")
-      .orderBy("id")
-      .execute(),
-  );
-  return rows.map((row) => ({ ...row, id: brand("event", row.id) }));
+interface EventRow {
+  readonly id: EventId;
+  readonly job_id: string;
+  readonly status: EventStatus;
+  readonly occurred_at: Date;
+}
+
+/** With those that came late, page by page. */
+async function* eventsSince(
+  { database }: Pick<WebhookServices, "database">,
+  workspaceId: WorkspaceId,
+  since: Date,
+): AsyncGenerator<readonly EventRow[]> {
+  let beyond = sql<boolean>`occurred_at > ${since}::timestamptz - make_interval(secs => ${LATE_SECONDS})`;
+  for (;;) {
+    const rows = await database.inWorkspace(workspaceId, (tx) =>
+      tx
+        .selectFrom("webhook_events")
+        .select(["id", "job_id", "status", "occurred_at"])
+        .where("workspace_id", "=", workspaceId)
+        .where(beyond)
+        .orderBy("occurred_at")
+        .orderBy("id")
+        .limit(MAX_EVENTS)
+        .execute(),
+    );
+    yield rows.map((row) => ({ ...row, id: brand("event", row.id) }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < MAX_EVENTS) return;
+    // Exact: an event's time is written as whole milliseconds, which a Date has.
+    beyond = sql<boolean>`(occurred_at, id) > (${last.occurred_at}::timestamptz, ${last.id})`;
+  }
 }

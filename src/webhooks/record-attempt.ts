@@ -76,7 +76,7 @@ interface Health {
   readonly hasSucceeded: boolean;
 }
 
-/** True when this attempt disabled the webhook. A test tells its owner how things stand, and does nothing to them. */
+/** True when this attempt disabled the webhook. A test that fails tells its owner how things stand, and does nothing to them. */
 async function noteHealth(tx: Transacting, { webhook, delivery, attempted, hasSucceeded }: Health): Promise<boolean> {
   const change = tx.updateTable("webhooks").where("workspace_id", "=", webhook.workspace_id);
   if (hasSucceeded) {

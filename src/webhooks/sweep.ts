@@ -1,6 +1,7 @@
 // What time does: deliveries whose message was lost are woken, old ones and secrets past their time are forgotten.
 import { sql } from "kysely";
 import { brand } from "../contract/ids.ts";
+import { inBatches } from "../lib/in-batches.ts";
 import { AGAIN_QUEUE, enqueue } from "./queues.ts";
 import type { WebhookServices } from "./services.ts";
 import { sweeps } from "../storage/system.ts";
@@ -35,11 +36,14 @@ export async function sweepWebhooks({ database, queue }: Pick<WebhookServices, "
       await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds: 0 }, tx);
     }
   });
-  await sql`delete from webhook_deliveries where id in (
-    select id from webhook_deliveries
-    where created_at < patchbay_now() - make_interval(days => ${KEPT_DAYS}) and state <> 'pending' limit ${BATCH})`.execute(
-    sweeps(database).db,
-  );
+  await inBatches(BATCH, async () => {
+    const { numAffectedRows } = await sql`delete from webhook_deliveries where id in (
+      select id from webhook_deliveries
+      where created_at < patchbay_now() - make_interval(days => ${KEPT_DAYS}) and state <> 'pending' limit ${BATCH})`.execute(
+      sweeps(database).db,
+    );
+    return Number(numAffectedRows ?? 0n);
+  });
   await sql`update webhooks set previous_secret = null, previous_secret_until = null
     where previous_secret_until <= patchbay_now()`.execute(sweeps(database).db);
 }

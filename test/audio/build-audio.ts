@@ -39,12 +39,6 @@ export function noise(length: number, seed = 1): Uint8Array {
   return result;
 }
 
-export function find(bytes: Uint8Array, text: string, from = 0): number {
-  const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(Buffer.from(ascii(text)), from);
-  if (index < 0) throw new Error(`the fixture has no ${text}`);
-  return index;
-}
-
 export function patch(bytes: Uint8Array, offset: number, replacement: Uint8Array | readonly number[]): Uint8Array {
   const result = bytes.slice();
   result.set(replacement, offset);

@@ -15,7 +15,7 @@ import {
   tuple,
 } from "fast-check";
 import { createMeasurer, type Measurement } from "../../src/audio/measure.ts";
-import type { AudioFormat } from "../../src/audio/media-types.ts";
+import type { AudioFormat } from "../../src/contract/audio-formats.ts";
 import { fixture } from "./build-audio.ts";
 import { assertSane } from "./sane.ts";
 

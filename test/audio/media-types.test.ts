@@ -1,7 +1,9 @@
 // Content decides, hints only warn (contract.md section 3; 415 UNSUPPORTED_MEDIA_TYPE).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AudioFormat, MEDIA, mediaTypeMatches, sniffAudio } from "../../src/audio/media-types.ts";
+import { MEDIA, mediaTypeMatches } from "../../src/audio/media-types.ts";
+import { sniffAudio } from "../../src/audio/sniff-audio.ts";
+import type { AudioFormat } from "../../src/contract/audio-formats.ts";
 import { ascii, box, fixture, join, mp3, zeros } from "./build-audio.ts";
 
 test("§3 the first bytes alone tell the format", () => {

@@ -35,7 +35,6 @@ function caller(role: Role, workspace: { readonly id: string; readonly slug: str
       last4: "0000",
       name: "key",
       role,
-      scopes: [],
       createdAt: new Date(),
       expiresAt: null,
       quota: none,

@@ -142,7 +142,7 @@ test("contract 10: a key that is taken out of the file stops working on a gatewa
     await applyConfiguration(
       { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER },
       await configurationOf(without, gateway.dataDir),
-      { revokeMissingKeys: true },
+      { isFile: true },
     );
     // Its clock stands still, so that no age makes it forget.
     while ((await get(gateway.origin, "/v1/me", KEY)).status !== 401);

@@ -112,6 +112,25 @@ test("contract 3: srt and vtt read back with every word, in order, starts never 
   );
 });
 
+test("contract 3: no cue has more than two lines, however long its words are", () => {
+  const long = fc.stringMatching(/^[a-zé]{12,50}$/);
+  fc.assert(
+    fc.property(fc.array(long, { maxLength: 12 }), fc.boolean(), (texts, fromSegments) => {
+      const words = texts.map((text, index): Word => {
+        const start = index / 4;
+        return { text, start, end: start + 0.25, speaker: null, confidence: null, channel: null };
+      });
+      const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
+      for (const { lines } of cues) assert(lines.length <= 2, lines.join(" | "));
+      assert.equal(
+        cues.flatMap(({ lines }) => lines).join(" "),
+        words.flatMap(({ text }) => (fromSegments ? [text, text] : [text])).join(" "),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test("contract 3: a speaker change always begins a new cue", () => {
   fc.assert(
     fc.property(spokenWords, (words) => {

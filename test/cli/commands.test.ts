@@ -4,9 +4,13 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Writable } from "node:stream";
 import { after, test } from "node:test";
+import { findApiKey, OPERATOR_KEY_FILE } from "../../src/cli/api-key.ts";
 import type { UpOptions } from "../../src/cli/process-commands.ts";
 import { urlFlag } from "../../src/cli/gateway-url.ts";
+import { runCli } from "../../src/cli/run-cli.ts";
+import { operations } from "../../src/operations/operations.ts";
 import { run } from "./fake-gateway.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -38,6 +42,32 @@ test("up is called with what the options say, and its exit code is the command's
 test("contract 10: the command that a start prints finds the gateway, also on another port than the usual", () => {
   assert.equal(urlFlag("http://127.0.0.1:8080"), "");
   assert.equal(urlFlag("http://127.0.0.1:8780"), " --url http://127.0.0.1:8780");
+});
+
+test("a reader that goes away early is no failure, of what is said any more than of what is printed", async () => {
+  let breaks = 0;
+  const gone = () =>
+    new Writable({
+      write(_chunk, _encoding, done) {
+        breaks += 1;
+        this.emit("error", Object.assign(new Error("broken pipe"), { code: "EPIPE" }));
+        done();
+      },
+    });
+  const dependencies = { up: () => Promise.resolve(0), work: () => Promise.resolve(0), operations, cwd: directory };
+  const env = { DEEPGRAM_API_KEY: "no\u0007key" };
+  assert.equal(await runCli(["config", "schema"], { ...dependencies, env: {}, stdout: gone(), stderr: gone() }), 0);
+  assert.equal(breaks, 1);
+  assert.equal(await runCli(["config", "validate"], { ...dependencies, env, stdout: gone(), stderr: gone() }), 9);
+  assert.ok(breaks > 1);
+});
+
+test("contract 10: the operator's key is looked for where the file that was named keeps its data", () => {
+  const dataDir = mkdtempSync(join(directory, "data-"));
+  writeFileSync(join(dataDir, "operator-key"), "key-of-the-operator\n", { mode: 0o600 });
+  const terminal = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {}, cwd: directory };
+  const here = new URL("http://127.0.0.1:8081");
+  assert.equal(findApiKey(undefined, here, terminal, OPERATOR_KEY_FILE, dataDir), "key-of-the-operator");
 });
 
 test("requests ls is requests list", async () => {

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { Readable, Writable } from "node:stream";
 import { after, before, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { operations } from "../../src/operations/operations.ts";
 import { chatAnswer } from "../../src/contract/chat.ts";
@@ -18,6 +17,7 @@ import { assignableModels } from "../../src/contract/workspace-models.ts";
 import { postForm } from "../harness/client.ts";
 import { TEXT } from "../harness/chat-upstream.ts";
 import { KEY, OTHER_KEY } from "../harness/gateway.ts";
+import { until } from "../harness/until.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
 import type { ChatGateway } from "../http/chat/chat-gateway.ts";
@@ -222,10 +222,6 @@ test("contract 5: --wait prints the transcript; a job that failed is exit code 8
 
 const list = (...more: readonly string[]) =>
   run("requests", "list", "--url", gateway.origin, "--api-key", OPERATOR_KEY, "--workspace", "acme", ...more);
-
-async function until(is: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await is())) await turn();
-}
 
 test("contract 2: a key made on the command line works, is listed without its secret, and is refused once revoked", async () => {
   const admin = ["--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY];

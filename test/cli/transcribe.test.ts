@@ -350,6 +350,17 @@ test("§3 a stream prints its text as it comes and ends with the answer; one cut
   assert.equal((await run(["transcribe", FILE, "--stream", ...KEY, "--url", gateway.url])).exitCode, 7);
 });
 
+test("contract 3: a stream whose connection breaks is not sent again, under whatever name it was asked for, and takes no key", async () => {
+  await using gateway = await fakeGateway((response) => response.destroy());
+  for (const [count, flags] of [["--stream"], ["--mode", "realtime"]].entries()) {
+    const broken = await run(["transcribe", FILE, ...flags, ...KEY, "--url", gateway.url]);
+    assert.deepEqual([broken.exitCode, gateway.received.length], [7, count + 1]);
+    assert.equal(gateway.received[count]?.headers["idempotency-key"], undefined);
+    const keyed = await run(["transcribe", FILE, ...flags, "--idempotency-key", "k", ...KEY, "--url", gateway.url]);
+    assert.deepEqual([keyed.exitCode, gateway.received.length], [2, count + 1]);
+  }
+});
+
 test("on a terminal there is a bar and colour on stderr, never with NO_COLOR, and control sequences of a transcript do not act", async () => {
   await using gateway = await fakeGateway((response, _request, count) =>
     count === 1

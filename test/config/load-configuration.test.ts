@@ -121,6 +121,16 @@ test("§10 interpolation: variables, defaults for unset and empty ones, files, e
   assert.equal(connections[5]?.timeoutSeconds, 30);
 });
 
+test("§10 interpolation: a file that is not text is said to be none", () => {
+  const file = join(mkdtempSync(join(directory, "bytes-")), "p.yaml");
+  writeFileSync(join(file, "..", "key.bin"), Buffer.of(0x61, 0xff));
+  writeFileSync(file, 'connections:\n  - { id: a, kind: deepgram, api_key: "${file:key.bin}" }\n');
+  const loaded = loadConfiguration({ file, env: {}, cwd: directory });
+  assert.deepEqual(loaded.ok ? [] : loaded.faults.map(({ message }) => message), [
+    "the file key.bin cannot be read (not UTF-8 text)",
+  ]);
+});
+
 test("§4 every figure of /v1/melimits is a setting with the default of the contract, and may be overridden", () => {
   const { limits } = load().configuration;
   const known = new Set(Object.keys(limits));
@@ -320,6 +330,13 @@ test("§10 the JSON Schema knows every setting of the example, and lets each val
   assert.deepEqual(
     port?.anyOf?.map((option) => option.type),
     ["integer", "string"],
+  );
+  const objects = schema.properties?.["storage"]?.properties?.["objects"];
+  const pathStyle = objects?.anyOf?.flatMap(({ properties }) => properties?.["force_path_style"] ?? []);
+  assert.deepEqual(
+    pathStyle?.map(({ anyOf }) => anyOf?.map((option) => option.type)),
+    [["boolean", "string"]],
+    "of one kind of several, too",
   );
 });
 

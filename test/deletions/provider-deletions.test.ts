@@ -10,6 +10,7 @@ import { MAX_DELETION_ATTEMPTS, readFailedDeletions } from "../../src/storage/pr
 import { type Answer, detailsOf, envelopeOf, postForm, type TranscriptionCall } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { until } from "../harness/until.ts";
 
 const RUN_PATH = "/assemblyai/v2/transcript/";
 let gateway: TestGateway;
@@ -169,6 +170,22 @@ test("contract 5: what was deleted is forgotten after 30 days, what could not be
   assert.deepEqual([await deletions.state(TENANT, "old"), await deletions.state(TENANT, "kept")], ["none", "failed"]);
 });
 
+test("contract 5: a duty that meets a fault of ours is a failed attempt, holds up no other, and comes to an end", async () => {
+  const { deletions } = gateway.app.gateway;
+  await deletions.owe({ ...duty("broken", { id: "x", details: { path: ["no text"] } }), dueInSeconds: 0 });
+  await deletions.owe({ ...duty("sound", { id: "gone-already", details: {} }), dueInSeconds: 0 });
+  assert.equal(await deletions.sweep(), 2);
+  const judged = (await rows()).map(
+    ({ subject, state, last_failure: failure }) => [subject, [state, failure]] as const,
+  );
+  assert.deepEqual(Object.fromEntries(judged), { broken: ["pending", "fault"], sound: ["done", null] });
+  for (let attempt = 2; attempt <= MAX_DELETION_ATTEMPTS; attempt += 1) {
+    await shiftClock(gateway.database, attempt * 100_000);
+    await deletions.sweep();
+  }
+  assert.equal(await deletions.state(TENANT, "broken"), "failed");
+});
+
 test("contract 5: of two sweeps at once each duty is tried by one", async () => {
   const { deletions } = gateway.app.gateway;
   for (let index = 0; index < 6; index += 1) {
@@ -250,11 +267,6 @@ async function stateOf(answer: Answer): Promise<string> {
 async function settledState(answer: Answer): Promise<string> {
   await until(async () => (await stateOf(answer)) !== "pending");
   return stateOf(answer);
-}
-
-/** Looks again at each turn of the loop; the runner's own limit ends a wait that has no end. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { sql } from "kysely";
+import { applyFile } from "../../src/admin/apply-file.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { followDirectory } from "../../src/directory/follow-directory.ts";
@@ -28,7 +30,7 @@ after(async () => {
 
 const apply = async (file: ConfigurationFile) =>
   applyConfiguration({ database, seal, pepper: PEPPER }, await configurationOf(file, dataDir), {
-    revokeMissingKeys: true,
+    isFile: true,
   });
 const fileWith = (model: string, apiKey = "dg-secret-0001"): ConfigurationFile => ({
   connections: [{ id: "dg", kind: "deepgram", api_key: apiKey }],
@@ -85,6 +87,60 @@ test("contract 10: what the file no longer lists goes on, and is released to the
   assert.deepEqual([managed_by, definition !== null], ["api", true]);
   await apply(fileWith("nova-2", "dg-secret-0002"));
   assert.equal((await route()).managed_by, "file");
+});
+
+test("contract 10: an app with its budgets, and a workspace, that the file no longer lists are the API's, until it lists them again", async () => {
+  const platform = fileWith("nova-2", "dg-secret-0002");
+  const app = { id: "notes", route: "speech", budgets: [{ period: "month" as const, limit_usd: "5" }] };
+  const whole: ConfigurationFile = { ...platform, workspaces: [{ id: "acme", apps: [app] }] };
+  const managers = async () => {
+    const { rows } = await sql<{ manager: string }>`
+      select managed_by as manager from workspaces where slug = 'acme'
+      union all select managed_by from apps where slug = 'notes'
+      union all select managed_by from budgets where kind = 'budget'`.execute(database.db);
+    return rows.map(({ manager }) => manager);
+  };
+  await apply(whole);
+  assert.deepEqual(await managers(), ["file", "file", "file"]);
+  await apply({ ...platform, workspaces: [{ id: "acme" }] });
+  assert.deepEqual(await managers(), ["file", "api", "api"]);
+  await apply(platform);
+  assert.deepEqual(await managers(), ["api", "api", "api"]);
+  const audited = await database.db.selectFrom("audit_log").select("action").orderBy("id").execute();
+  assert.deepEqual(
+    audited.map(({ action }) => action).filter((action) => /^(app|workspace)\./u.test(action)),
+    ["app.released", "workspace.released"],
+  );
+  await apply(whole);
+  assert.deepEqual(await managers(), ["file", "file", "file"]);
+});
+
+test("contract 10: a file that was applied is not told as undone because this process could not look at once", async () => {
+  let looks = 0;
+  const configuration = await configurationOf(fileWith("nova-2", "dg-secret-0002"), dataDir);
+  const services = {
+    database,
+    seal,
+    pepper: PEPPER,
+    ownFile: {
+      path: "/patchbay.yaml",
+      load: () => ({ ok: true as const, configuration, file: "/patchbay.yaml", warnings: [] }),
+    },
+    refreshDirectory: () => Promise.reject(new Error(`the database is away (${(looks += 1)})`)),
+  };
+  for (const dryRun of [true, false]) assert.equal((await applyFile(services, { file: null, dryRun })).dry_run, dryRun);
+  assert.equal(looks, 1);
+});
+
+test("contract 9: a workspace that the operator's keys hang on keeps the plan that the file gives it", async () => {
+  await apply({
+    ...fileWith("nova-2", "dg-secret-0002"),
+    plans: [{ id: "team" }],
+    operator_keys: [{ id: "root", secret: "svc-of-nobody-0123456789-abcdef" }],
+    workspaces: [{ id: "operator", plan: "team" }],
+  });
+  const found = await database.db.selectFrom("workspaces").select("plan").where("slug", "=", "operator").execute();
+  assert.deepEqual(found, [{ plan: "team" }]);
 });
 
 test("contract 10: a version never changes and is never removed, and serves first but once", async () => {

@@ -1,12 +1,14 @@
 // What a declaration makes of a model (contract 10: "a declaration beats the catalogue"), and what it cannot (spec 1.6).
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { chatModel } from "../../src/directory/chat-model.ts";
 import { speechModel } from "../../src/directory/speech-model.ts";
 import { storedConnection } from "../../src/directory/stored.ts";
 import { openaiCompatible } from "../../src/providers/openai-compatible.ts";
 import { elevenlabs } from "../../src/providers/elevenlabs.ts";
 import { openai } from "../../src/providers/openai.ts";
 import type { SpeechProvider } from "../../src/providers/provider.ts";
+import { chatProviders } from "../../src/providers/registry.ts";
 
 const EVERYTHING = {
   diarization: true,
@@ -15,6 +17,7 @@ const EVERYTHING = {
   redaction: ["pii"],
   multichannel: true,
   profanityFilter: true,
+  streaming: true,
   translation: true,
 } as const;
 
@@ -52,6 +55,26 @@ test("spec 1.6: what a server does for transcripts alone is not offered of a tra
       dialect,
     );
     assert.deepEqual(excludes, [["translation", "timestamps.word"]], dialect);
+  }
+});
+
+test("contract 10: streaming is declared and taken away like any feature, where the adapter can stream", () => {
+  const of = (provider: SpeechProvider, name: string, streaming: boolean) =>
+    declared(provider, name, { streaming }).features.includes("streaming");
+  assert.deepEqual(
+    [of(openai, "gpt-4o-transcribe-2026-12-01", true), of(openai, "gpt-4o-transcribe", false)],
+    [true, false],
+  );
+  assert.deepEqual(
+    [of(openai, "whisper-1", true), of(openaiCompatible, "m", true), of(elevenlabs, "scribe_v2", true)],
+    [false, false, false],
+  );
+});
+
+test("contract 10: a name that every object has is no model of the catalogue", () => {
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    assert.equal(speechModel(openai, name, undefined, {}), null, name);
+    assert.equal(chatModel("openai", chatProviders.get("openai"), name, undefined), null, name);
   }
 });
 

@@ -76,8 +76,3 @@ export async function startGateways(
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
-
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-}

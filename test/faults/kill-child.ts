@@ -70,7 +70,7 @@ const configuration = await configurationOf(
 );
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
 // At each start, as the product does.
-await applyConfiguration({ database: stored, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
+await applyConfiguration({ database: stored, seal, pepper: PEPPER }, configuration, { isFile: true });
 const app = await createApp({
   configuration,
   database,

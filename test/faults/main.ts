@@ -1,10 +1,11 @@
 // `npm run faults -- [name …] [options]`: crash, race and fault trials, too long for `npm test`, with their figures (docs/faults.md).
 // On the embedded engine, or with PATCHBAY_TEST_ENGINE=postgres on the server of DATABASE_URL.
 import { parseArgs } from "node:util";
+import { commitOf } from "../../bench/report.ts";
 import { COMPILED } from "../harness/compile-cache.ts";
 import type { Fault } from "./fault.ts";
 import { say } from "./progress.ts";
-import { boundOf, commitOf, type FaultReport, printReport, printTable } from "./report.ts";
+import { boundOf, type FaultReport, printReport, printTable } from "./report.ts";
 import { runApart } from "./run-apart.ts";
 import { FAULTS } from "./trials.ts";
 

@@ -1,5 +1,4 @@
 // How the trials of `npm run faults` are told: one line each for people, one JSON object each for machines, both with n, seed and commit.
-import { spawnSync } from "node:child_process";
 import { table } from "../../src/cli/print.ts";
 import type { Trials } from "./fault.ts";
 
@@ -50,15 +49,4 @@ export function printTable(reports: readonly FaultReport[]): void {
 function percent(share: number): string {
   const hundredths = share * 100;
   return `${hundredths >= 10 ? hundredths.toFixed(0) : hundredths.toPrecision(2)} %`;
-}
-
-/** What was run: a `+` where the files are not those of the commit. */
-export function commitOf(): string {
-  const git = (...args: readonly string[]) => {
-    const { status, stdout } = spawnSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" });
-    return status === 0 ? stdout.trim() : null;
-  };
-  const commit = git("rev-parse", "--short", "HEAD");
-  if (commit === null) return "unknown";
-  return git("status", "--porcelain") === "" ? commit : `${commit}+`;
 }

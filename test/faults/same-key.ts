@@ -10,20 +10,13 @@ import { wav } from "../audio/build-audio.ts";
 import { type Answer, postForm } from "../harness/client.ts";
 import { TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
 import { ENCRYPTION_KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
+import type { FaultOptions, Trials } from "./fault.ts";
 
 const AT_ONCE = 200;
 const GATEWAYS = 3;
 
-export interface SameKeyReport {
-  readonly engine: string;
-  /** Rounds; each is one trial. */
-  readonly n: number;
-  readonly requests: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-}
-
-export async function runSameKey({ n, seed }: { readonly n: number; readonly seed: number }): Promise<SameKeyReport> {
+/** N rounds; each is one trial. */
+export async function runSameKey({ n, seed }: Pick<FaultOptions, "n" | "seed">): Promise<Trials> {
   const started = performance.now();
   const violations: string[] = [];
   await using resources = new AsyncDisposableStack();
@@ -45,7 +38,7 @@ export async function runSameKey({ n, seed }: { readonly n: number; readonly see
     violations.push(...judgeRound(answers, gateway.sandbox.callCount).map((text) => `round ${round}: ${text}`));
   }
   const seconds = (performance.now() - started) / 1000;
-  return { engine: TEST_ENGINE, n, requests: n * AT_ONCE, violations, seconds };
+  return { engine: TEST_ENGINE, n, violations, seconds, figures: { requests: n * AT_ONCE } };
 }
 
 /** One execution; every answer is it, its replay, or the request to wait for it. */

@@ -6,8 +6,8 @@ import type { JobStatus } from "../../src/contract/jobs.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/settle-open.ts";
-import { offerLapsed, sweepJobs } from "../../src/jobs/sweep.ts";
-import { claimJob, handBack, renewLeases } from "../../src/storage/job-work.ts";
+import { offerLapsed, purgeJobs, sweepJobs } from "../../src/jobs/sweep.ts";
+import { claimJob, handBack, renewJobLeases } from "../../src/storage/job-work.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, list, poll, submit } from "../http/jobs/jobs.ts";
 import { assertEvents, attemptsOf, jobsFile } from "../jobs/setting.ts";
@@ -99,7 +99,7 @@ const renewing =
   (age: number) =>
   async (job: ModelJob, { database }: TestGateway) => {
     const fence = { id: job.id, attempt: job.attempt - age };
-    const held = await renewLeases(database.db, [fence]);
+    const held = await renewJobLeases(database.db, [fence]);
     assert.equal(
       held.length === 1,
       age === 0 && job.status === "processing" && !job.isFree,
@@ -127,6 +127,7 @@ const ending =
 const sweeping = async (_job: ModelJob, { app }: TestGateway) => {
   await offerLapsed(app.jobs);
   await sweepJobs(app.jobs);
+  await purgeJobs(app.jobs);
 };
 
 const which = fc.nat(4);

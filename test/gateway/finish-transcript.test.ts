@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
-import { finishAtOnce, finishTranscript } from "../../src/gateway/finish-transcript.ts";
+import { finishing, finishTranscript } from "../../src/gateway/finish-transcript.ts";
+import { segmentTeller } from "../../src/gateway/tell-transcript.ts";
+import { atOnce } from "../../src/lib/in-steps.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
+import { countTurns } from "../harness/until.ts";
 
 const DURATION = 30;
 const time = fc.double({ min: -5, max: 40, noNaN: true });
@@ -48,6 +51,7 @@ const SILENCE: ProviderTranscript = {
   receipts: [],
 };
 
+const finishAtOnce = (...given: Parameters<typeof finishing>) => atOnce(finishing(...given));
 const compact = (text: string) => text.replace(/\s+/gu, "");
 
 test("contract 3: the text alone is what it is beside words and segments, with the same warnings", () => {
@@ -248,6 +252,69 @@ test("contract 3: segments made of words are written as their script writes them
   assert.deepEqual(segmentOf("Hello, world", ["Hello,", "world"]), ["Hello, world"]);
 });
 
+test("contract 3: words by the hundred thousand without a time or a full stop are one segment", () => {
+  const words = Array.from(
+    { length: 200_000 },
+    (): ProviderWord => ({ text: "so", start: 0, end: 0, confidence: null, speaker: null, channel: null }),
+  );
+  const wanted = requiredFeatures({ timestamps: "segment" }, "transcribe");
+  const { segments } = finishAtOnce({ ...SILENCE, text: "", words }, wanted, DURATION);
+  assert.deepEqual([segments.length, segments[0]?.start, segments[0]?.end], [1, 0, 0]);
+});
+
+test("contract 3: segments told as they come are those of the finished transcript, each once, whatever begins at the same time", () => {
+  const begun = (one: ProviderWord) => Math.min(Math.max(0, one.start), DURATION);
+  const ordered = fc
+    .array(piece)
+    .map((list) =>
+      list.toSorted((one, other) => begun(one) - begun(other) || (one.channel ?? 0) - (other.channel ?? 0)),
+    );
+  fc.assert(
+    fc.property(ordered, fields, (segments, asked) => {
+      const wanted = { ...requiredFeatures(asked, "transcribe"), responseFormat: "json", wantsSegments: true } as const;
+      const tell = segmentTeller(wanted, DURATION);
+      const told = segments.map((each) => tell(each)?.segment);
+      assert.deepEqual(told, finishAtOnce({ ...SILENCE, segments }, wanted, DURATION).segments);
+    }),
+  );
+});
+
+test("contract 3: a segment that comes too late, or says nothing, is told with the whole alone", () => {
+  const wanted = requiredFeatures({ timestamps: "segment", multichannel: true }, "transcribe");
+  const said = (text: string, start: number, channel: number): ProviderWord => ({
+    text,
+    start,
+    end: start + 1,
+    confidence: null,
+    speaker: null,
+    channel,
+  });
+  const tell = segmentTeller(wanted, DURATION);
+  const told = [said("a", 0, 1), said("late", 0, 0), said(" ", 2, 0), said("b", 3, 0)].map((each) => tell(each));
+  assert.deepEqual(
+    told.map((each) => each?.segment.id ?? null),
+    [0, null, null, 1],
+  );
+});
+
+test("R9: telling a segment costs the same, however many were told before", () => {
+  const tell = segmentTeller(requiredFeatures({ diarization: true }, "transcribe"), DURATION);
+  let reads = 0;
+  for (let at = 0; at < 2_000; at += 1)
+    tell({
+      start: at / 100,
+      end: at / 100,
+      confidence: null,
+      speaker: "A",
+      channel: null,
+      get text() {
+        reads += 1;
+        return "so it goes";
+      },
+    });
+  assert.equal(reads, 2_000);
+});
+
 test("R9: a long transcript with holes is finished over many turns of the loop, and no otherwise than in one", async () => {
   const spoken = Array.from({ length: 20_000 }, (_, at) => `w${(at * at) % 701}`);
   const words = spoken.flatMap((text, at): ProviderWord[] =>
@@ -255,15 +322,9 @@ test("R9: a long transcript with holes is finished over many turns of the loop, 
   );
   const reply = { ...SILENCE, text: spoken.join(" "), words };
   const wanted = requiredFeatures({ timestamps: "both", multichannel: true }, "transcribe");
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  const counted = countTurns();
   const finished = await finishTranscript(reply, wanted, 20_000);
-  isOver = true;
+  const turns = counted();
   assert(turns > 2, `${turns}`);
   assert.deepEqual(finished, finishAtOnce(reply, wanted, 20_000));
 });

@@ -57,7 +57,7 @@ export async function startChatUpstream(): Promise<ChatUpstream> {
   };
 }
 
-export const USAGE = {
+const USAGE = {
   prompt_tokens: 11,
   completion_tokens: 3,
   total_tokens: 14,

@@ -1,6 +1,5 @@
 // A whole gateway on loopback for one test file: the real server, a real database, and a sandbox in the place of every
 // provider. Nothing is faked but the far end.
-import { listen } from "../../src/http/listen.ts";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,6 +10,8 @@ import type { Configuration } from "../../src/config/configuration.ts";
 import { loadConfiguration } from "../../src/config/load-configuration.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import type { GatewayServices } from "../../src/gateway/services.ts";
+import { listen } from "../../src/http/listen.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { createSeal } from "../../src/storage/seal.ts";
@@ -54,6 +55,11 @@ export interface TestGatewayOptions {
   readonly ffmpeg?: string;
 }
 
+/** For tests that hurt the same targets again and again: that a target rests after failures is proven where it is the subject. */
+export function neverResting(services: GatewayServices): GatewayServices {
+  return { ...services, circuits: { isHealthy: () => true, begin: () => () => undefined } };
+}
+
 /** Tests ask no real name server and open no socket to the world by way of a request. */
 const NOWHERE: NonNullable<AppOptions["network"]> = {
   resolve: async () => [],
@@ -66,7 +72,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const { dataDir, sandbox, database } = options.beside ?? (await openShared(opened));
   const configuration = await configurationOf((options.file ?? standardFile)(sandbox), dataDir);
   const seal = createSeal({ keys: options.encryptionKeys ?? [ENCRYPTION_KEY] });
-  await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
+  await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { isFile: true });
   const logs: string[] = [];
   const logger = createLogger({ write: (line: string) => logs.push(line) }, { level: "trace", isStrict: true });
   const app = await createApp({

@@ -6,10 +6,10 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { chmod, chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { end, freePort } from "./programs.ts";
 
 export interface PostgresServer {
   /** A superuser on the database `postgres`. */
@@ -143,13 +143,6 @@ async function unprivileged(): Promise<RunAs> {
   throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody to run it as.");
 }
 
-async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const exited = once(server, "exit");
-  server.kill(signal);
-  await exited;
-}
-
 async function run(program: string, args: readonly string[], runAs: RunAs): Promise<void> {
   const child = spawn(program, args, { ...runAs, cwd: dirname(program), stdio: ["ignore", "ignore", "pipe"] });
   let complaint = "";
@@ -171,14 +164,4 @@ async function ready(server: ChildProcess): Promise<void> {
       if (log.includes("ready to accept connections")) resolve();
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }

@@ -15,7 +15,7 @@ import { type PretendInternet, pretendInternet } from "../outbound/pretend-inter
 export const ADMIN_KEY = "test-key-of-the-administrator-01";
 export const OPERATOR_KEY = "test-key-of-the-operator-0000001";
 /** The one public address at which something listens. */
-export const PUBLIC = "93.184.216.34";
+const PUBLIC = "93.184.216.34";
 
 /** A model's name that a spreadsheet would run. */
 export const FORMULA = '=HYPERLINK("https://evil.example";"total")';
@@ -127,7 +127,7 @@ function fileOf(sandbox: Sandbox, chatUrl: string, ownUrl: string): Configuratio
         id: "theirs",
         kind: "openai-compatible",
         base_url: `${ownUrl}/v1`,
-        models: { [FORMULA]: { capabilities: ["audio_input"] } },
+        models: { [FORMULA]: { capabilities: ["audio_input"], features: { timestamps: ["word", "segment"] } } },
       },
     ],
     routes: [

@@ -1,7 +1,7 @@
 // Every recording of the fixtures through a whole gateway, once for each carrier of audio; what formats.test.ts judges and
 // docs/formats.md shows (spec 2.1; contract 3 "Seconds").
 import { readFileSync } from "node:fs";
-import type { AudioFormat } from "../../src/audio/media-types.ts";
+import type { AudioFormat } from "../../src/contract/audio-formats.ts";
 import { transcriptionEnvelope } from "../../src/contract/transcription.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { postJson } from "../harness/client.ts";

@@ -1,7 +1,9 @@
 // Every accepted format through every carrier of the real endpoint, its length held against an independent tool's
 // (spec 2.1: mp3, mp4, mpeg, mpga, m4a, wav, webm; contract 3 "Seconds").
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
+import { formatsPage } from "./formats-page.ts";
 import { CARRIERS, type FormatRow, type Outcome, runFormats, toleranceSeconds, TRUTH } from "./formats-table.ts";
 
 /** One recording at least for each format of spec 2.1, by its file ending. */
@@ -56,3 +58,8 @@ for (const [fileName, truth] of Object.entries(TRUTH)) {
     assert.equal(new Set(seen).size, 1, "the carriers differ");
   });
 }
+
+test("docs/formats.md says what was measured: else run node scripts/write-format-table.ts", () => {
+  const page = readFileSync(new URL("../../docs/formats.md", import.meta.url), "utf8");
+  assert.equal(formatsPage([...rows.values()]), page);
+});

@@ -24,7 +24,7 @@ let idempotency: Idempotency;
 let ledger: Ledger;
 let tenant: { workspaceId: WorkspaceId; appId: AppId };
 let uses: string[];
-let deletionsFail = false;
+let deletionsFail: Error | null = null;
 
 before(async () => {
   database = await openTestDatabase();
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await shiftClock(database, 0);
   tenant = await makeTenant(database);
   uses = [];
-  deletionsFail = false;
+  deletionsFail = null;
 });
 
 const request = (changes: { key?: string; fingerprint?: Buffer } = {}) => ({
@@ -117,11 +117,11 @@ function keeperFor(slot: HeldSlot | null, by: Partial<Ledger> = {}) {
   const released: string[] = [];
   const deletions = {
     owe: async (duty: Parameters<typeof insertDeletion>[1]) => {
-      if (deletionsFail) throw BROKEN;
+      if (deletionsFail !== null) throw deletionsFail;
       await insertDeletion(database.db, duty);
     },
     release: async (workspaceId: WorkspaceId, subject: string) => {
-      if (deletionsFail) throw BROKEN;
+      if (deletionsFail !== null) throw deletionsFail;
       released.push(subject);
       await releaseDeletions(database.db, workspaceId, subject);
     },
@@ -375,7 +375,7 @@ test("reliability 1: a settlement that fails is heard, and nothing is given up t
 test("contract 5: a duty to delete that cannot be kept is heard, by the call that makes it and by the end that gives it up", async () => {
   const { keeper } = keeperFor(null);
   await keeper.keepRun(candidate, RUN, "whole");
-  deletionsFail = true;
+  deletionsFail = BROKEN;
   await assert.rejects(keeper.keepRun(candidate, RUN, "whole"), BROKEN);
   const ends = [
     (item: Reservation) => keeper.settle(settlement(item)),
@@ -388,4 +388,15 @@ test("contract 5: a duty to delete that cannot be kept is heard, by the call tha
     await assert.rejects(end(item), BROKEN);
     assert.equal(await attemptState(item), "settled");
   }
+});
+
+test("contract 5: an answer that was stored is not lost because the database was away when the run was given up to deletion", async () => {
+  const { keeper, requestId } = keeperFor(null);
+  const item = reservation();
+  await keeper.reserve(item);
+  await keeper.keepRun(candidate, RUN, "whole");
+  deletionsFail = AWAY;
+  await keeper.finish(settlement(item), REPLY);
+  assert.equal(await attemptState(item), "settled");
+  assert.ok((await dueOf(requestId)) !== undefined, "its own time stands");
 });

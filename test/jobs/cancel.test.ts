@@ -1,33 +1,13 @@
 // Cancellation (spec 3; contract 5): at once while queued, between stages while worked on, never once ended; and the answer always
 // says what is stored.
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { isTerminal } from "../../src/jobs/states.ts";
-import { shiftClock } from "../harness/database.ts";
-import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
-import { assertEvents, attemptsOf, jobsFile, paidCalls, REMOTE_KEY } from "./setting.ts";
+import { startIdleGateway } from "./idle-gateway.ts";
+import { attemptsOf, paidCalls, REMOTE_KEY } from "./setting.ts";
 
-/** Takes jobs and works on none. */
-let gateway: TestGateway;
-const workers: TestGateway[] = [];
-before(async () => {
-  gateway = await startGateway({ file: jobsFile, works: false });
-});
-after(() => gateway.close());
-afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.close();
-  gateway.sandbox.clearFaults();
-  gateway.sandbox.clearCalls();
-  await shiftClock(gateway.database, 0);
-  await assertEvents(gateway.database);
-});
-
-async function startWorker(): Promise<TestGateway> {
-  const worker = await startGateway({ file: jobsFile, beside: gateway });
-  workers.push(worker);
-  return worker;
-}
+const { gateway, startWorker } = await startIdleGateway();
 
 test("spec 3: a queued job is cancelled at once, its reservation given back, and a second DELETE changes nothing", async () => {
   const { origin, database, sandbox } = gateway;

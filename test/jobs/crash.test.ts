@@ -2,7 +2,7 @@
 // was presumed dead changes nothing any more.
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
-import { after, afterEach, before, type TestContext, test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { sql } from "kysely";
 import type { ReportingCircuits } from "../../src/providers/health.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
@@ -12,26 +12,22 @@ import { JOB_QUEUES, JOBS_QUEUE } from "../../src/jobs/services.ts";
 import { LOOK_FOR_LAPSED_MS, offerLapsed } from "../../src/jobs/sweep.ts";
 import { every } from "../../src/lib/every.ts";
 import { createQueue, type Queue } from "../../src/queue/queue.ts";
-import { claimJob, writeCall, writeFailure, writeProgress, handBack, renewLeases } from "../../src/storage/job-work.ts";
+import {
+  claimJob,
+  writeCall,
+  writeFailure,
+  writeProgress,
+  handBack,
+  renewJobLeases,
+} from "../../src/storage/job-work.ts";
 import { postForm } from "../harness/client.ts";
 import { setClock, shiftClock } from "../harness/database.ts";
-import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { KEY, type TestGateway } from "../harness/gateway.ts";
 import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
-import { assertEvents, attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
+import { startIdleGateway } from "./idle-gateway.ts";
+import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
-/** Takes jobs and works on none: what is shared outlives the workers beside it. */
-let gateway: TestGateway;
-before(async () => {
-  gateway = await startGateway({ file: jobsFile, works: false });
-});
-after(() => gateway.close());
-afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.close();
-  gateway.sandbox.clearFaults();
-  gateway.sandbox.clearCalls();
-  await shiftClock(gateway.database, 0);
-  await assertEvents(gateway.database);
-});
+const { gateway, startWorker } = await startIdleGateway();
 
 /** As after kill -9: nothing was handed back, and the lease lasts on. */
 async function kill(worker: TestGateway, id: string): Promise<void> {
@@ -39,13 +35,6 @@ async function kill(worker: TestGateway, id: string): Promise<void> {
   await sql`update jobs set lease_until = patchbay_now() + interval '30 seconds' where id = ${id}`.execute(
     gateway.database.db,
   );
-}
-
-const workers: TestGateway[] = [];
-async function startWorker(): Promise<TestGateway> {
-  const worker = await startGateway({ file: jobsFile, beside: gateway });
-  workers.push(worker);
-  return worker;
 }
 
 test("contract 5: killed while a call is in flight, the job fails as unknown, is not charged and not sent again", async () => {
@@ -194,7 +183,11 @@ test("contract 5: cancelled while the store is waited for, a job ends so, unchar
   await cancel(origin, id);
   const done = await ended(origin, id);
   assert.deepEqual([done.status, done.usage], ["cancelled", null]);
-  assert.ok(sandbox.calls.every(({ outcome }) => outcome !== 200));
+  // Of jobs before this one a provider may be deleting now what it kept.
+  assert.deepEqual(
+    sandbox.calls.filter(({ method, outcome }) => method === "POST" && outcome === 200),
+    [],
+  );
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:cancelled", charge: "0" }]);
 });
 
@@ -202,8 +195,7 @@ test("contract 5: a store that stays away until the job's deadline ends it as th
   const { database, origin } = gateway;
   let aheadMs = 0;
   const now = (): Date => new Date(Date.now() + aheadMs);
-  const worker = await startGateway({ file: jobsFile, beside: gateway, now });
-  workers.push(worker);
+  const worker = await startWorker({ now });
   Object.assign(worker.app.jobs.objects, {
     open: () => {
       aheadMs = 7 * 3_600_000;
@@ -297,9 +289,9 @@ test("contract 5: a renewal that was on its way when the job was handed back doe
   const { job_id: id } = await submit(origin);
   assert.equal((await claimJob(database.db, id))?.attempt, 1);
   const fence = { id, attempt: 1 };
-  assert.deepEqual(await renewLeases(database.db, [fence]), [fence]);
+  assert.deepEqual(await renewJobLeases(database.db, [fence]), [fence]);
   await handBack(database.db, fence);
-  await renewLeases(database.db, [fence]);
+  await renewJobLeases(database.db, [fence]);
   await startWorker();
   const done = await ended(origin, id);
   assert.deepEqual([done.status, done.attempts], ["succeeded", 2]);
@@ -436,8 +428,7 @@ test("contract 5: a running gateway looks for lapsed jobs by itself", async (t) 
   await comers.until(1);
   await shiftClock(gateway.database, 31);
   t.mock.timers.enable({ apis: ["setInterval"] });
-  const beside = await startGateway({ file: jobsFile, beside: gateway, works: false });
-  workers.push(beside);
+  await startWorker({ works: false });
   t.mock.timers.tick(LOOK_FOR_LAPSED_MS);
   t.mock.timers.reset();
   await comers.until(2);

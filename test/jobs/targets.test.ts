@@ -1,36 +1,20 @@
 // Which targets a job calls, and what each costs (contract 1, 5, 9): the next after a definite failure, none after an unknown one;
 // purpose and route as they were at submission, health as it is now; a budget that is exact in the end.
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { afterEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
-import { shiftClock } from "../harness/database.ts";
-import { configurationOf, KEY, PEPPER, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { configurationOf, KEY, PEPPER } from "../harness/gateway.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
-import { assertEvents, attemptsOf, jobsFile, paidCalls } from "./setting.ts";
+import { startIdleGateway } from "./idle-gateway.ts";
+import { attemptsOf, jobsFile, paidCalls } from "./setting.ts";
 
-let gateway: TestGateway;
-const workers: TestGateway[] = [];
-before(async () => {
-  gateway = await startGateway({ file: twoTargets, works: false });
-});
-after(() => gateway.close());
+const { gateway, startWorker } = await startIdleGateway(twoTargets);
 afterEach(async () => {
-  for (const worker of workers.splice(0)) await worker.close();
-  gateway.sandbox.clearFaults();
-  gateway.sandbox.clearCalls();
-  await shiftClock(gateway.database, 0);
-  await assertEvents(gateway.database);
   const windows = await gateway.database.db.selectFrom("budget_windows").selectAll().execute();
   assert.ok(windows.every((window) => window.reserved_nano_usd === 0n && window.reserved_audio_ms === 0n));
 });
-
-async function startWorker(): Promise<TestGateway> {
-  const worker = await startGateway({ file: twoTargets, beside: gateway });
-  workers.push(worker);
-  return worker;
-}
 
 test("contract 5: after a definite failure the next target serves, and only it is charged", async () => {
   const { origin, database, sandbox } = gateway;
@@ -83,9 +67,8 @@ test("contract 5: the route is the one of the submission, also when the operator
   };
   const { seal } = app.jobs;
   const configuration = await configurationOf(file, gateway.dataDir);
-  await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
-  const worker = await startGateway({ file: () => file, beside: gateway });
-  workers.push(worker);
+  await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { isFile: true });
+  await startWorker({ file: () => file });
   assert.equal((await ended(origin, id, KEY)).status, "succeeded");
   assert.deepEqual(
     sandbox.calls.map(({ wire }) => wire),

@@ -3,33 +3,17 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
+import { test } from "node:test";
+import { sql } from "kysely";
+import { purgeJobs, removeOrphans } from "../../src/jobs/sweep.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
-import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { until } from "../harness/until.ts";
 import { ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
-import { assertEvents, attemptsOf, dumpTables, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
+import { startIdleGateway } from "./idle-gateway.ts";
+import { attemptsOf, dumpTables, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
-let gateway: TestGateway;
-const beside: TestGateway[] = [];
-before(async () => {
-  gateway = await startGateway({ file: jobsFile, works: false });
-});
-after(() => gateway.close());
-afterEach(async () => {
-  for (const each of beside.splice(0)) await each.close();
-  gateway.sandbox.clearFaults();
-  gateway.sandbox.clearCalls();
-  await shiftClock(gateway.database, 0);
-  await assertEvents(gateway.database);
-});
-
-async function start(options: Parameters<typeof startGateway>[0] = {}): Promise<TestGateway> {
-  const started = await startGateway({ file: jobsFile, beside: gateway, ...options });
-  beside.push(started);
-  return started;
-}
+const { gateway, startWorker } = await startIdleGateway();
 
 test("contract 5: a deadline that passes in the queue ends the job, uncharged, without a call", async () => {
   const { origin, database, sandbox } = gateway;
@@ -48,7 +32,7 @@ test("contract 5: a deadline that passed while nobody worked on the job ends it 
   const { origin, sandbox } = gateway;
   const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
   const late = new Date(Date.now() + 21_601_000);
-  await start({ now: () => late });
+  await startWorker({ now: () => late });
   const done = await ended(origin, id, REMOTE_KEY);
   assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
   assert.equal(paidCalls(sandbox), 0);
@@ -62,8 +46,8 @@ test("contract 5: a job that no worker can even open ends at its deadline", asyn
     .set({ request: Buffer.from("sealed by a key that is gone") })
     .where("id", "=", id)
     .execute();
-  const worker = await start();
-  await waitUntil(async () => (await poll(origin, id)).attempts > 0);
+  const worker = await startWorker();
+  await until(async () => (await poll(origin, id)).attempts > 0);
   await worker.close();
   await pass(gateway, 21_700);
   const done = await poll(origin, id);
@@ -83,13 +67,13 @@ test("contract 5: after its time nothing of what was said is in any table or fil
     return id;
   }
   // One whose result lies in the object store, one whose lies in its row: only one worker lives at a time.
-  const small = await start({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
+  const small = await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const stored = await succeeded(small.origin, { fields: { prompt }, headers });
   await small.close();
-  const inline = await start();
+  const inline = await startWorker();
   const ids = [stored, await succeeded(inline.origin, { fields: { prompt, keyterms: "canaryterm" } })];
   assert.ok([...contents].every((text) => text.length > 10));
-  await sweepJobs(gateway.app.jobs);
+  await purgeJobs(gateway.app.jobs);
   assert.deepEqual(objects("audio"), [], "spooled audio goes when the job is terminal");
 
   // What is past its time is gone for callers before the sweep comes by.
@@ -127,14 +111,45 @@ test("contract 5: after its time nothing of what was said is in any table or fil
   assert.equal((await get(gateway.origin, `${JOBS}/${ids[0]}`)).code, "JOB_NOT_FOUND");
 });
 
+test("contract 5: a result that the store does not let go holds up no other purge and no deadline, and goes when it can", async () => {
+  const { database, app } = gateway;
+  const worker = await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
+  const ids: string[] = [];
+  for (let count = 0; count < 2; count += 1) {
+    const { job_id: id } = await submit(worker.origin);
+    assert.equal((await ended(worker.origin, id)).status, "succeeded");
+    ids.push(id);
+  }
+  await worker.close();
+  const { job_id: waiting } = await submit(gateway.origin);
+  const remove = app.jobs.objects.remove.bind(app.jobs.objects);
+  Object.assign(app.jobs.objects, {
+    remove: (key: string) => (key.includes(ids[0] ?? "") ? Promise.reject(new Error("held")) : remove(key)),
+  });
+  const purged = async () => {
+    await pass(gateway, 259_200 + 60);
+    const rows = await database.db
+      .selectFrom("jobs")
+      .select("purged_at")
+      .where("id", "in", ids)
+      .orderBy("id")
+      .execute();
+    return rows.map(({ purged_at: at }) => at !== null);
+  };
+  assert.deepEqual(await purged(), [false, true]);
+  assert.equal((await poll(gateway.origin, waiting)).error?.code, "JOB_DEADLINE_EXCEEDED");
+  Object.assign(app.jobs.objects, { remove });
+  assert.deepEqual(await purged(), [true, true]);
+});
+
 test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
-  await start({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
+  await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const folder = join(gateway.dataDir, "objects", "results");
   await rm(folder, { recursive: true, force: true });
   // Nothing can be put below what is no folder.
   await writeFile(folder, "");
   const { job_id: id } = await submit(gateway.origin);
-  await waitUntil(async () => (await poll(gateway.origin, id)).progress.stage === "storing");
+  await until(async () => (await poll(gateway.origin, id)).progress.stage === "storing");
   assert.equal((await poll(gateway.origin, id)).status, "processing");
   await rm(folder);
   const done = await ended(gateway.origin, id);
@@ -166,9 +181,25 @@ test("contract 5: what a failed submission or a lost attempt left in the object 
   assert.ok(!objects("audio").some((path) => path.endsWith("never_committed")));
 });
 
-async function waitUntil(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds()));
-}
+test("contract 5: however many jobs are past their time at once, one turn purges them, and forgets those that are 30 days old", async () => {
+  const { database, app } = gateway;
+  const many = sql`'job_many_' || lpad(n::text, 5, '0')`;
+  const job = await database.db
+    .selectFrom("jobs")
+    .select(["workspace_id", "app_id"])
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  await sql`insert into jobs (id, workspace_id, app_id, request_id, task, purpose, deadline_at)
+    select ${many}, ${job.workspace_id}, ${job.app_id}, 'req_many', 'transcribe', '{}', patchbay_now() + interval '1 hour'
+    from generate_series(1, 1100) as n`.execute(database.db);
+  await sql`update jobs set status = 'cancelled', finished_at = patchbay_now() - interval '31 days',
+    expires_at = patchbay_now() - interval '28 days' where request_id = 'req_many'`.execute(database.db);
+  await purgeJobs(app.jobs);
+  assert.deepEqual(
+    await database.db.selectFrom("jobs").select("id").where("request_id", "=", "req_many").execute(),
+    [],
+  );
+});
 
 function objects(prefix: string): readonly string[] {
   return globSync(join(gateway.dataDir, "objects", prefix, "**/*")).filter((path) => isFile(path));

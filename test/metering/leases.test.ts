@@ -4,6 +4,7 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
+import { purgeLeases } from "../../src/storage/budget-leases.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 
@@ -216,6 +217,28 @@ test("contract 9: after a crash the unsettled remainder is spent and unresolved,
   assert.equal((await ownLeases()).length, 2);
 });
 
+test("contract 9, 10: a lease that was given back goes with the request log, one that a dead process left goes with usage", async () => {
+  await budget({ tokens: 1_000n });
+  const [item, died] = [reservation(1), open()];
+  assert((await leases.reserve(item)).ok && (await died.reserve(reservation(1))).ok);
+  const DAY = 86_400;
+  const keptAfter = async (seconds: number) => {
+    await shiftClock(database, seconds);
+    while ((await purgeLeases(database.db, { requestDays: 30, usageDays: 400 }, 1)) > 0);
+    return (await ownLeases()).map(({ unresolved }) => unresolved);
+  };
+  assert.deepEqual(await keptAfter(500 * DAY), [false, false], "in use");
+  await shiftClock(database, 0);
+  await leases.settle(settlement(item, 1));
+  await leases.close();
+  await shiftClock(database, 31);
+  await open().sweep();
+  assert.deepEqual(new Set(await keptAfter(29 * DAY)), new Set([false, true]));
+  assert.deepEqual(await keptAfter(31 * DAY), [true]);
+  assert.deepEqual(await keptAfter(399 * DAY), [true]);
+  assert.deepEqual(await keptAfter(401 * DAY), []);
+});
+
 test("contract 9: a settlement that the database refuses holds up no other", async () => {
   const errors: unknown[] = [];
   const own = createLeases({ database, onError: (error) => errors.push(error) });
@@ -234,6 +257,49 @@ test("contract 9: a settlement that the database refuses holds up no other", asy
   await own.flush();
   assert.equal((await attempts()).length, 8);
   assert.equal(errors.length, 1);
+});
+
+test("contract 9: settlements whose commit was made and never answered for are written again, and count once", async () => {
+  const id = await budget({ tokens: 1_000_000n });
+  let isLost = false;
+  const transaction: TestDatabase["transaction"] = async (work) => {
+    const result = await database.transaction(work);
+    if (!isLost) return result;
+    isLost = false;
+    throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  };
+  const own = createLeases({ database: { ...database, transaction }, onError: () => undefined });
+  opened.push(own);
+  const items = Array.from({ length: 7 }, () => reservation(10));
+  for (const item of items) assert((await own.reserve(item)).ok);
+  for (const item of items.slice(0, 5)) await own.settle(settlement(item, 7));
+  isLost = true;
+  await assert.rejects(own.flush(), { code: "ECONNRESET" });
+  assert.equal((await attempts()).length, 5);
+  // What is settled meanwhile is written behind them.
+  for (const item of items.slice(5)) await own.settle(settlement(item, 7));
+  await own.flush();
+  assert.equal((await attempts()).length, 7);
+  await own.close();
+  assert.deepEqual(await windows(id), [{ tokens: [49n, 0n], nanoUsd: [0n, 0n] }]);
+});
+
+test("contract 9: what a provider calls its exchange is kept to the letter, and beside what rows have in common each keeps its own", async () => {
+  const ids = ["NULL", "null", '"', "\\", '\\"', "a,b", "{}", "'", "$1", null];
+  const items = ids.map((_id, index) => reservation(10 + index, BigInt(index), { position: 1 + (index % 2) }));
+  for (const item of items) assert((await leases.reserve(item)).ok);
+  for (const [index, item] of items.entries())
+    await leases.settle({ ...settlement(item, index), providerRequestId: ids[index] ?? null });
+  await leases.flush();
+  const rows = new Map((await attempts()).map((row) => [row.id, row]));
+  assert.deepEqual(
+    items.map(({ attemptId }) => {
+      const row = rows.get(attemptId);
+      return [row?.provider_request_id, row?.reserved_tokens, row?.estimate_nano_usd, row?.input_tokens, row?.position];
+    }),
+    ids.map((id, index) => [id, BigInt(10 + index), BigInt(index), BigInt(index), 1 + (index % 2)]),
+  );
+  assert(items.every((item) => rows.get(item.attemptId)?.request_id === item.requestId));
 });
 
 test("contract 9: leases in use are renewed, idle ones given back", async () => {

@@ -4,7 +4,13 @@ import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, test } from "node:test";
 import { type AppId, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { createIdempotency, type Idempotency, type SlotRef } from "../../src/gateway/idempotency.ts";
-import { createLedger, type Ledger, type Reservation, type Settlement } from "../../src/metering/ledger.ts";
+import {
+  createLedger,
+  type Ledger,
+  type Reservation,
+  type Settled,
+  type Settlement,
+} from "../../src/metering/ledger.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import type { Database } from "../../src/storage/database.ts";
 import { createSeal } from "../../src/storage/seal.ts";
@@ -190,7 +196,7 @@ test("contract 9: a refusal says which limit, what is spent, reserved, asked for
     ok: false,
     exceeded: {
       budgetId,
-      owner: "budget",
+      budgetKind: "budget",
       kind: "audio_seconds",
       period: "month",
       limit: 25_000n,
@@ -287,42 +293,48 @@ test("reliability 1: reserving marks the slot dispatched, settling completes it:
   assert.equal(await stateOf(slot), "completed");
 });
 
-for (const [moment, isKept] of [
-  ["before", false],
-  ["after", true],
-] as const) {
-  test(`reliability 1: a session cut ${moment} the commit of a settlement loses no answer: it is settled on another, once`, async () => {
-    await addBudget({ usd: 5_000n });
-    let cuts = 0;
-    const cutOnce: Database = {
-      ...database,
-      transaction: async (work) => {
-        if (cuts > 0) return database.transaction(work);
-        cuts += 1;
-        // As the server says it: what was done is undone, or stands and nobody heard.
-        const cut = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
-        await database.transaction(async (tx) => {
-          await work(tx);
-          if (!isKept) throw cut;
-        });
-        throw cut;
-      },
-    };
-    const slot = await claimSlot(`cut ${moment}`);
-    const item = reservation({ slot });
-    await ledger.reserve(item);
-    const reply = { status: 200, headers: {}, body: Buffer.from("paid") };
-    const settled = await createLedger({ database: cutOnce, seal }).settle(
-      settlement(item, { slot: { kind: "complete", ref: slot, reply } }),
-    );
-    assert.deepEqual([cuts, settled.changed], [1, !isKept]);
-    assert.deepEqual(await claimAgain(`cut ${moment}`), { kind: "replay", reply });
-    const row = await attemptRow(item);
-    assert.deepEqual([row.state, row.outcome, row.charge_nano_usd], ["settled", "succeeded", 1_000n]);
-    const { spentNanoUsd, reservedNanoUsd } = await spending();
-    assert.deepEqual([spentNanoUsd, reservedNanoUsd], [1_000n, 0n]);
-  });
-}
+const WAYS: readonly (readonly [string, (own: Ledger, item: Settlement) => Promise<Settled | undefined>])[] = [
+  ["a settlement", (own, item) => own.settle(item)],
+  ["settlements that go together", async (own, item) => (await own.settleTogether([item]))[0]],
+];
+for (const [what, settle] of WAYS)
+  for (const [moment, isKept] of [
+    ["before", false],
+    ["after", true],
+  ] as const) {
+    test(`reliability 1: a session cut ${moment} the commit of ${what} loses no answer: it is settled on another, once`, async () => {
+      await addBudget({ usd: 5_000n });
+      let cuts = 0;
+      const cutOnce: Database = {
+        ...database,
+        transaction: async (work) => {
+          if (cuts > 0) return database.transaction(work);
+          cuts += 1;
+          // As the server says it: what was done is undone, or stands and nobody heard.
+          const cut = Object.assign(new Error("terminating connection due to administrator command"), {
+            code: "57P01",
+          });
+          await database.transaction(async (tx) => {
+            await work(tx);
+            if (!isKept) throw cut;
+          });
+          throw cut;
+        },
+      };
+      const slot = await claimSlot(`${what} cut ${moment}`);
+      const item = reservation({ slot });
+      await ledger.reserve(item);
+      const reply = { status: 200, headers: {}, body: Buffer.from("paid") };
+      const own = createLedger({ database: cutOnce, seal });
+      const settled = await settle(own, settlement(item, { slot: { kind: "complete", ref: slot, reply } }));
+      assert.deepEqual([cuts, settled?.changed], [1, !isKept]);
+      assert.deepEqual(await claimAgain(`${what} cut ${moment}`), { kind: "replay", reply });
+      const row = await attemptRow(item);
+      assert.deepEqual([row.state, row.outcome, row.charge_nano_usd], ["settled", "succeeded", 1_000n]);
+      const { spentNanoUsd, reservedNanoUsd } = await spending();
+      assert.deepEqual([spentNanoUsd, reservedNanoUsd], [1_000n, 0n]);
+    });
+  }
 
 test("contract 9: what a settlement frees is there for a reservation that comes with it, and no more than that", async () => {
   await addBudget({ usd: 1_000n });

@@ -36,6 +36,14 @@ const SAME: readonly Same[] = [
     after: "throw noted(services.logger, url, remoteError(error, true));",
     why: "a judgement sends nothing, so it fails in no way that depends on whether a reply had begun",
   },
+  ...[
+    "first !== undefined && this.#chunks.length === 1 && false",
+    "first === undefined && this.#chunks.length === 1",
+  ].map((isAlone) => ({
+    file: "src/outbound/whole-reply.ts",
+    after: `const bytes = ${isAlone} ? first : Buffer.concat(this.#chunks);`,
+    why: "of one piece a copy is made, which says the same",
+  })),
   ...["one <= other ? -1 : 1", "one < other ? -(1 + 1) : 1", "one < other ? -1 : (1 + 1)"].map((order) => ({
     file: "src/gateway/fingerprint.ts",
     after: `.toSorted(([one], [other]) => (${order}))`,

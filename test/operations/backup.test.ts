@@ -146,11 +146,13 @@ test("contract 10 restore: an archive that was cut or changed anywhere is refuse
 
 test("contract 10 backup: without secrets it says so, and a restore says what is missing", async () => {
   const bare = join(archive, "..", "bare.tar");
+  writeFileSync(`${bare}.partial`, "somebody else's");
   const made = await installation.patchbay("backup", bare, "--no-secrets", "--json");
   assert.equal(made.exitCode, 0, made.stderr);
   assert.equal((JSON.parse(made.stdout) as { has_secrets: boolean }).has_secrets, false);
   assert.doesNotMatch(execFileSync("tar", ["-tf", bare], { encoding: "utf8" }), /key-pepper|encryption-key/u);
   assert.equal((await installation.patchbay("backup", bare)).exitCode, 5, "no backup replaces another");
+  assert.equal(readFileSync(`${bare}.partial`, "utf8"), "somebody else's", "nor takes anything away");
   const { config } = elsewhere();
   const restored = await run(["restore", bare, "--config", config]);
   assert.equal(restored.exitCode, 0);
@@ -186,6 +188,8 @@ test("contract 10 down: the gateway ends, and nothing of it is deleted unless th
   await once(gateway.stdout, "data");
   writeFileSync(join(dataDir, "cli-key"), "a-key\n");
   writeFileSync(join(dataDir, "holiday.jpg"), "mine");
+  // Of a restore that was killed: the whole of an installation, secrets included.
+  mkdirSync(join(dataDir, ".replaced-0f/pglite"), { recursive: true });
   mkdirSync(join(dataDir, "objects/results"), { recursive: true });
   const down = (...more: readonly string[]) => run(["down", "--config", config, ...more]);
   const asked = await down("--purge");
@@ -194,14 +198,24 @@ test("contract 10 down: the gateway ends, and nothing of it is deleted unless th
   assert.equal(gateway.exitCode, null, "nor was it stopped");
   const stopped = await down("--json");
   assert.deepEqual(JSON.parse(stopped.stdout), { object: "down", stopped: gateway.pid, removed: [], left: [] });
-  assert.deepEqual(readdirSync(dataDir).toSorted(), ["cli-key", "holiday.jpg", "objects"]);
+  assert.deepEqual(readdirSync(dataDir).toSorted(), [".replaced-0f", "cli-key", "holiday.jpg", "objects"]);
   const purged = await down("--purge", "--yes");
   assert.equal(purged.exitCode, 0, purged.stderr);
-  assert.equal(purged.stdout, `${join(dataDir, "cli-key")}\n${join(dataDir, "objects")}\n`);
+  const removed = [".replaced-0f", "cli-key", "objects"].map((name) => `${join(dataDir, name)}\n`);
+  assert.equal(purged.stdout, removed.join(""));
   assert.match(purged.stderr, /No gateway runs on .*\n.*none of ours: .*holiday\.jpg/u);
   assert.deepEqual(readdirSync(dataDir), ["holiday.jpg"]);
   rmSync(join(dataDir, "holiday.jpg"));
   assert.equal((await down("--purge", "--yes")).exitCode, 0, "what is not there is gone");
+});
+
+test("the archive: a manifest's hash is read only where it is as long as one", async () => {
+  const file = join(archive, "..", "long-seal.tar");
+  const bytes = Buffer.alloc(4_096, "0");
+  const header = tarHeader({ name: "manifest.sha256", kind: "file", sizeBytes: bytes.length }, 1_700_000_000);
+  writeFileSync(file, Buffer.concat([header, bytes, TAR_END]));
+  await assert.rejects(readArchive(file, null), /the manifest's hash is none/u);
+  rmSync(file);
 });
 
 test("the archive: names and sizes of every kind are read back, and by tar(1)", async () => {

@@ -18,6 +18,7 @@ import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.
 import { httpServer, readAll, socketServer } from "./loopback.ts";
 import { type PretendInternet, pretendInternet } from "./pretend-internet.ts";
 import { aWhile, impatient, soon } from "./soon.ts";
+import { thrownBy } from "./way-out.ts";
 
 const PUBLIC = "93.184.216.34";
 const HOOK = "https://hooks.example/in?x=%2F'";
@@ -53,13 +54,6 @@ const post = (over: Partial<CallerRequest> = {}): CallerRequest => {
   };
 };
 
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => assert.fail("it succeeded"),
-    (thrown: unknown) => thrown,
-  );
-}
-
 test("contract 6: a webhook goes to the vetted address under its own name, with its query byte for byte", async (t) => {
   const { internet, outbound } = await setUp(t);
   const seen: unknown[] = [];
@@ -90,8 +84,8 @@ test("SSRF-311, SSRF-449: a name that turns private after it was vetted is refus
   receiver(internet, await socketServer(t, (socket) => socket.resetAndDestroy()));
   internet.rebinding("hooks.example", [[PUBLIC], [PUBLIC], ["10.0.0.5"]]);
   await outbound.vet(HOOK, post().policy);
-  assert.ok((await failureOf(outbound.exchange(post()))) instanceof OutboundError);
-  assert.ok((await failureOf(outbound.exchange(post()))) instanceof GuardRefusal);
+  assert.ok((await thrownBy(outbound.exchange(post()))) instanceof OutboundError);
+  assert.ok((await thrownBy(outbound.exchange(post()))) instanceof GuardRefusal);
   assert.deepEqual([internet.dialled.length, internet.canaryConnections()], [1, 0]);
 });
 
@@ -124,11 +118,11 @@ test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connecti
 test("contract 6: a receiver that never answers is a timeout after the first byte, one that cannot be reached before it", async (t) => {
   const { internet, outbound } = await setUp(t);
   receiver(internet, await socketServer(t, () => {}));
-  const late = await failureOf(outbound.exchange(post({ timeoutMs: 100 })));
+  const late = await thrownBy(outbound.exchange(post({ timeoutMs: 100 })));
   assert.ok(late instanceof OutboundError);
   assert.deepEqual([late.failure, late.dispatched], ["timeout", true]);
   internet.server(PUBLIC, new URL("http://127.0.0.1:1"));
-  const unreachable = await failureOf(outbound.exchange(post()));
+  const unreachable = await thrownBy(outbound.exchange(post()));
   assert.ok(unreachable instanceof OutboundError);
   assert.deepEqual([unreachable.failure, unreachable.dispatched], ["connection", false]);
 });
@@ -139,7 +133,7 @@ test("SSRF-400: a server that sends interim heads without end is given up", asyn
     socket.once("data", () => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50))),
   );
   receiver(internet, url);
-  const error = await failureOf(outbound.exchange(post()));
+  const error = await thrownBy(outbound.exchange(post()));
   assert.ok(error instanceof OutboundError);
   assert.equal(error.failure, "connection");
 });
@@ -149,10 +143,10 @@ test("contract 6: a caller's hang-up ends the request wherever it is", async (t)
   const hangUp = new AbortController();
   const url = await socketServer(t, (socket) => socket.once("data", () => hangUp.abort()));
   receiver(internet, url);
-  const error = await failureOf(outbound.exchange(post({ signal: hangUp.signal })));
+  const error = await thrownBy(outbound.exchange(post({ signal: hangUp.signal })));
   assert.ok(error instanceof OutboundError);
   assert.equal(error.failure, "aborted");
-  const before = await failureOf(outbound.exchange(post({ signal: hangUp.signal })));
+  const before = await thrownBy(outbound.exchange(post({ signal: hangUp.signal })));
   assert.ok(before instanceof OutboundError);
   assert.deepEqual([before.failure, before.dispatched], ["aborted", false]);
 });
@@ -186,7 +180,7 @@ test("SSRF-447, SSRF-448, SSRF-455, SSRF-456, SSRF-458: what a webhook may be", 
 test("spec 4.4: a remote audio request without a listed host asks no name server", async (t) => {
   const { internet, outbound } = await setUp(t);
   const policy = audioUrlPolicy({ domains: ["media.example"], allowedPorts: [443] });
-  const error = await failureOf(outbound.receive(post({ policy }), async () => undefined));
+  const error = await thrownBy(outbound.receive(post({ policy }), async () => undefined));
   assert.ok(error instanceof GuardRefusal);
   assert.deepEqual([error.reason, internet.lookups.length], ["host_not_allowed", 0]);
 });
@@ -209,7 +203,7 @@ test("closing waits for requests under way, destroying cuts them", async (t) => 
   const second = await setUp(t);
   const asked = Promise.withResolvers<void>();
   receiver(second.internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
-  const cut = failureOf(second.outbound.exchange(post()));
+  const cut = thrownBy(second.outbound.exchange(post()));
   await soon(asked.promise);
   await second.outbound.destroy();
   assert.ok((await cut) instanceof OutboundError);
@@ -263,7 +257,7 @@ test("contract 7: a stream that nobody reads is let go of when its time is over,
 test("contract 7: a stream is no way round the guard", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("hooks.example", ["10.0.0.5"]);
-  assert.ok((await failureOf(outbound.open(post()))) instanceof GuardRefusal);
+  assert.ok((await thrownBy(outbound.open(post()))) instanceof GuardRefusal);
   assert.deepEqual([outbound.judged(), outbound.dispatched(), internet.dialled.length], [1, 0, 0]);
 });
 
@@ -291,7 +285,7 @@ test("contract 6: of a reply whose whole is wanted a part is none; of another th
   );
   receiver(internet, url);
   assert.equal((await outbound.exchange(post())).status, 200);
-  const error = await failureOf(outbound.exchange(post({ wholeReply: true })));
+  const error = await thrownBy(outbound.exchange(post({ wholeReply: true })));
   assert.ok(error instanceof OutboundError);
   assert.deepEqual([error.failure, error.dispatched], ["connection", true]);
 });
@@ -316,14 +310,14 @@ test("contract 10: a WebSocket to somebody else's address goes to the vetted one
   assert.deepEqual([opened.reply.status, opened.reply.text], [401, "who are you"]);
   assert.deepEqual(internet.dialled, [{ address: PUBLIC, port: 443, tlsName: "hooks.example" }]);
   internet.name("hooks.example", ["10.0.0.5"]);
-  assert.ok((await failureOf(outbound.connect(socketRequest()))) instanceof GuardRefusal);
+  assert.ok((await thrownBy(outbound.connect(socketRequest()))) instanceof GuardRefusal);
   assert.deepEqual([outbound.judged(), internet.dialled.length], [2, 1]);
 });
 
 test("contract 10: who gave up a WebSocket before it was dialled has it dialled no more", async (t) => {
   const { internet, outbound } = await setUp(t);
   internet.name("hooks.example", [PUBLIC]);
-  const error = await failureOf(outbound.connect(socketRequest({ signal: AbortSignal.abort() })));
+  const error = await thrownBy(outbound.connect(socketRequest({ signal: AbortSignal.abort() })));
   assert.ok(error instanceof OutboundError);
   assert.deepEqual([error.failure, error.dispatched, internet.dialled.length], ["aborted", false, 0]);
 });
@@ -357,7 +351,7 @@ test("destroying waits for a connection that is being opened too, and for what i
     return refused.promise;
   };
   const outbound = impatient(createOutbound({ guard: { ...internet, connect } }));
-  const sending = failureOf(outbound.exchange(post()));
+  const sending = thrownBy(outbound.exchange(post()));
   await soon(opening.promise);
   let isDestroyed = false;
   const destroying = outbound.destroy().then(() => (isDestroyed = true));
@@ -406,7 +400,7 @@ test("contract 1: a connection that is gone before the request is sent is not re
   };
   const gone = impatient(createOutbound({ guard: { ...internet, connect } }));
   t.after(() => gone.destroy());
-  const error = await failureOf(gone.exchange(post({ timeoutMs: 60_000 })));
+  const error = await thrownBy(gone.exchange(post({ timeoutMs: 60_000 })));
   assert.ok(error instanceof OutboundError);
   assert.deepEqual([error.failure, error.dispatched, given.length], ["connection", false, 1]);
   assert.deepEqual([gone.dispatched(), outbound.judged()], [0, 0]);
@@ -427,7 +421,7 @@ test("contract 6: what the way to an address took is part of a request's time", 
   const asked = Promise.withResolvers<void>();
   receiver(internet, await socketServer(t, (socket) => socket.once("data", () => asked.resolve())));
   let isOver = false;
-  const sending = failureOf(outbound.exchange(post({ timeoutMs: 1_000 }))).finally(() => (isOver = true));
+  const sending = thrownBy(outbound.exchange(post({ timeoutMs: 1_000 }))).finally(() => (isOver = true));
   await soon(asked.promise);
   mock.timers.tick(599);
   await aWhile();
@@ -450,7 +444,7 @@ test("reliability 6: a client that cannot be put away costs its request alone: w
       socket.once("close", () => closed.resolve());
     });
     receiver(internet, url);
-    const ended = failureOf(outbound.exchange(post()));
+    const ended = thrownBy(outbound.exchange(post()));
     if (answer === null) {
       await soon(asked.promise);
       await outbound.destroy();

@@ -1,16 +1,11 @@
 // The door out: what is certain about a failed exchange, and what it never does on its own (contract 1; src/outbound/dial.ts).
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
-import { type TestContext, test } from "node:test";
-import { createOutbound, type Outbound, OutboundError, type OutboundRequest } from "../../src/outbound/dial.ts";
+import { test } from "node:test";
+import type { OutboundRequest } from "../../src/outbound/dial.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
-import { impatient, soon } from "./soon.ts";
-
-function outboundFor(t: TestContext, options?: Parameters<typeof createOutbound>[0]): Outbound {
-  const outbound = impatient(createOutbound(options));
-  t.after(() => outbound.destroy());
-  return outbound;
-}
+import { soon } from "./soon.ts";
+import { failureOf, outboundFor } from "./way-out.ts";
 
 function get(url: URL): OutboundRequest {
   return { trust: "operator", method: "GET", url, headers: {} };
@@ -22,15 +17,6 @@ function post(url: URL, chunks: readonly Uint8Array[]): OutboundRequest {
     yield* chunks;
   };
   return { trust: "operator", method: "POST", url, headers: {}, body: { sizeBytes, open } };
-}
-
-async function failureOf(exchange: Promise<unknown>): Promise<OutboundError> {
-  const error = await exchange.then(
-    () => assert.fail("the exchange succeeded"),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof OutboundError, String(error));
-  return error;
 }
 
 test("an upload goes with its exact length, unchunked, byte for byte", async (t) => {

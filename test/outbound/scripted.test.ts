@@ -9,6 +9,7 @@ import { WholeReply } from "../../src/outbound/whole-reply.ts";
 import type { WireRequest } from "../../src/outbound/wire-call.ts";
 import { ScriptedClient } from "./scripted-client.ts";
 import { aWhile, eachSoon, soon } from "./soon.ts";
+import { failureOf as failureIn } from "./way-out.ts";
 
 type More = Partial<WireRequest & StreamTimes>;
 
@@ -59,14 +60,7 @@ async function opened(t: TestContext, more: More = {}, status = 200) {
   return { client, body, next, asked, leave: () => reading.return() };
 }
 
-async function failureOf(work: Promise<unknown>): Promise<OutboundError> {
-  const error = await soon(work).then(
-    () => assert.fail("it succeeded"),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof OutboundError, String(error));
-  return error;
-}
+const failureOf = (work: Promise<unknown>): Promise<OutboundError> => failureIn(soon(work));
 
 const whole = (
   { request, count, client }: Pick<ReturnType<typeof setUp>, "request" | "count" | "client">,

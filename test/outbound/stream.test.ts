@@ -1,19 +1,15 @@
 // Replies read as they come: bounded in memory, timed, stopped at once, and honest about what left (contract 7).
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { createOutbound, type Outbound, OutboundError, type StreamRequest } from "../../src/outbound/dial.ts";
+import type { StreamRequest } from "../../src/outbound/dial.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
-import { aWhile, impatient, soon } from "./soon.ts";
+import { aWhile, soon } from "./soon.ts";
+import { failureOf, outboundFor } from "./way-out.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-
-function outboundFor(t: TestContext): Outbound {
-  const outbound = impatient(createOutbound());
-  t.after(() => outbound.destroy());
-  return outbound;
-}
 
 function post(url: URL, more: Partial<StreamRequest> = {}): StreamRequest {
   const open = async function* (): AsyncGenerator<Uint8Array> {
@@ -29,15 +25,6 @@ async function serverOf(t: TestContext, after: (socket: Socket) => void, ...piec
       socket.write(HEAD + pieces.map(chunked).join(""), () => after(socket));
     }),
   );
-}
-
-async function failureOf(work: Promise<unknown>): Promise<OutboundError> {
-  const error = await work.then(
-    () => assert.fail("it succeeded"),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof OutboundError, String(error));
-  return error;
 }
 
 async function textOf(body: AsyncIterable<Uint8Array>, onChunk: (text: string) => void = () => {}): Promise<string> {
@@ -161,6 +148,19 @@ test("leaving the loop at a reply's last event keeps its connection for the next
   assert.ok(ports.size <= 2, `${ports.size} sockets for 5 requests`);
 });
 
+/** What was written has gone, or nobody is there any more. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off("drain", go);
+      response.off("close", go);
+      resolve();
+    };
+    response.once("drain", go);
+    response.once("close", go);
+  });
+}
+
 test("a slow reader makes the other side wait: what is held stays small", async (t) => {
   const mebibyte = Buffer.alloc(1024 * 1024, 32);
   let sent = 0;
@@ -169,17 +169,7 @@ test("a slow reader makes the other side wait: what is held stays small", async 
     response.on("error", () => {});
     while (sent < 48 && !response.destroyed) {
       sent++;
-      if (!response.write(mebibyte)) {
-        await new Promise<void>((resolve) => {
-          const go = (): void => {
-            response.off("drain", go);
-            response.off("close", go);
-            resolve();
-          };
-          response.once("drain", go);
-          response.once("close", go);
-        });
-      }
+      if (!response.write(mebibyte)) await drained(response);
     }
     response.end();
   });
@@ -223,15 +213,7 @@ test("a reply above 64 MiB is cut while it is read", async (t) => {
     response.on("error", () => {});
     for (let sent = 0; sent < 200 && !response.destroyed; sent++) {
       if (response.write(mebibyte)) continue;
-      await new Promise<void>((resolve) => {
-        const go = (): void => {
-          response.off("drain", go);
-          response.off("close", go);
-          resolve();
-        };
-        response.once("drain", go);
-        response.once("close", go);
-      });
+      await drained(response);
     }
     response.end();
   });

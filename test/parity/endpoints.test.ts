@@ -1,4 +1,5 @@
-// What is documented is what is served, and every endpoint has its tests (ARCHITECTURE.md).
+// What is documented is what is served, spelled as specified, and no test is left out. That every operation is asked, well and badly, is
+// for test/conformance; that every provider has its contract test, for test/providers/registry.test.ts.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -52,10 +53,7 @@ test("spec 7: the codes are spelled exactly as the specification spells them", (
   for (const code of spelled) assert(Object.hasOwn(ERRORS, code), code);
 });
 
-test("style: every provider has its contract test, and no test is skipped or singled out", () => {
-  for (const provider of ["deepgram", "openai", "openai-compatible", "sandbox"]) {
-    assert.equal(globSync(`test/providers/${provider}.contract.test.ts`).length, 1, provider);
-  }
+test("style: no test is skipped without a reason, or singled out", () => {
   const offenders = globSync("test/**/*.test.ts", { exclude: ["**/node_modules/**"] }).filter((file) =>
     /\b(?:test|it|describe)\.(?:skip|only|todo)\(|\b(?:skip|only|todo): ?true/u.test(readFileSync(file, "utf8")),
   );

@@ -5,10 +5,11 @@ import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import type { ChatEvent } from "../../src/providers/chat-provider.ts";
-import { type FailureKind, ProviderError } from "../../src/providers/io.ts";
+import { ProviderError } from "../../src/providers/io.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "../outbound/loopback.ts";
 import { CHAT_WIRES, type ChatWire, chatIo, planFor, WIRE_NAMES } from "./chat/fixtures.ts";
 import { RECORDED } from "./chat/recorded.ts";
+import { STATUSES } from "./failure-suite.ts";
 import { CREDENTIAL } from "./wire-suite.ts";
 
 const PROVIDER_TEXT = `Dear Jane Doe, your key ${CREDENTIAL} and your prompt`;
@@ -77,26 +78,6 @@ async function failureOf(
   });
   return failureAt(t, wire, stream, url, options);
 }
-
-const STATUSES: readonly (readonly [number, FailureKind])[] = [
-  [307, "server_error"],
-  [400, "rejected"],
-  [401, "unauthorized"],
-  [402, "payment"],
-  [403, "unauthorized"],
-  [404, "not_found"],
-  [408, "unknown"],
-  [409, "server_error"],
-  [413, "rejected"],
-  [422, "rejected"],
-  [429, "rate_limited"],
-  [499, "unknown"],
-  [500, "server_error"],
-  [502, "unknown"],
-  [503, "server_error"],
-  [504, "unknown"],
-  [529, "server_error"],
-];
 
 for (const wire of WIRE_NAMES) {
   for (const stream of [false, true]) {

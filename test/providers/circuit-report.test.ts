@@ -7,8 +7,7 @@ test("reliability 7: a circuit is told as closed, open after five failures in a 
   let nowMs = 1_000_000;
   const circuits = createCircuits(() => nowMs);
   const call = (key: string, failure: "server_error" | null) => {
-    circuits.begin(key);
-    circuits.end(key, failure);
+    circuits.begin(key)(failure);
   };
   assert.deepEqual(circuits.report(), []);
   call("platform/b/model/with/slashes", null);

@@ -23,7 +23,8 @@ export interface GoldenModel {
   readonly preferences: Readonly<Record<Preference, Change | "dropped">>;
 }
 
-const SILENT_REQUEST: SpeechRequest = {
+/** It asks for nothing. */
+export const SILENT_REQUEST: SpeechRequest = {
   task: "transcribe",
   toLanguage: null,
   language: { kind: "auto" },
@@ -40,7 +41,7 @@ const SILENT_REQUEST: SpeechRequest = {
   prompt: null,
 };
 
-export const KEYTERMS = ["Patchbay", "Zürich"];
+const KEYTERMS = ["Patchbay", "Zürich"];
 
 export const ASKING: Readonly<Record<Feature, Partial<SpeechRequest>>> = {
   diarization: { diarization: true },

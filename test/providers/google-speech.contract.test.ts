@@ -444,6 +444,24 @@ for (const [what, steps, kind, uncollected] of [
   });
 }
 
+test("contract 5: google-speech, a poll for which no token could be had is asked again, for the run goes on", async (t) => {
+  let exchanges = 0;
+  const { url, asked } = await google(
+    t,
+    batching({
+      // Each is over as soon as it is given, so that every call asks for one; the third is the first poll's.
+      token: (_a, r) => json(r, { access_token: "t", expires_in: 1 }, ++exchanges === 3 ? 503 : 200),
+    }),
+  );
+  const raw = await googleSpeech.transcribe(
+    planOf(IN_BUCKET),
+    audioFixture(LONG_AUDIO),
+    ioFor(t, url, { credential: CREDENTIAL }),
+  );
+  assert.ok(raw.body);
+  assert.deepEqual(asked.map(stepOf), ["token", "upload", "token", "submit", "token", "token", "poll"]);
+});
+
 test("google-speech: a deletion stops the operation, then takes the audio and the transcript; gone already is deleted", async (t) => {
   const remote = googleSpeech.remote;
   assert.ok(remote);

@@ -18,8 +18,7 @@ function startCircuits(): { readonly circuits: Circuits; readonly advance: (ms: 
 }
 
 function call(circuits: Circuits, failure: FailureKind | null, key = KEY): void {
-  circuits.begin(key);
-  circuits.end(key, failure);
+  circuits.begin(key)(failure);
 }
 
 test("five failures in a row open the circuit for 30 s; four do not", () => {
@@ -38,9 +37,9 @@ test("after the rest exactly one probe passes; its success closes, its failure r
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
   advance(30_000);
-  circuits.begin(KEY);
+  const end = circuits.begin(KEY);
   assert(!circuits.isHealthy(KEY), "the probe is under way");
-  circuits.end(KEY, "server_error");
+  end("server_error");
   advance(59_999);
   assert(!circuits.isHealthy(KEY));
   advance(1);
@@ -48,6 +47,28 @@ test("after the rest exactly one probe passes; its success closes, its failure r
   assert(circuits.isHealthy(KEY));
   for (let count = 0; count < 4; count += 1) call(circuits, "server_error");
   assert(circuits.isHealthy(KEY), "the count began anew");
+});
+
+test("many calls that fail at once open the circuit once: it rests 30 s, however many there were", () => {
+  const { circuits, advance } = startCircuits();
+  const ends = Array.from({ length: 50 }, () => circuits.begin(KEY));
+  for (const end of ends) end("timeout");
+  advance(30_000);
+  assert(circuits.isHealthy(KEY));
+});
+
+test("a call that began before the rest is not taken for the probe, however it ends", () => {
+  for (const late of ["timeout", null] as const) {
+    const { circuits, advance } = startCircuits();
+    const end = circuits.begin(KEY);
+    for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
+    advance(30_000);
+    const endProbe = circuits.begin(KEY);
+    end(late);
+    assert(!circuits.isHealthy(KEY), "the probe is still under way");
+    endProbe(null);
+    assert(circuits.isHealthy(KEY));
+  }
 });
 
 test("a circuit never rests longer than 300 s", () => {

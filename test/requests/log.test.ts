@@ -39,7 +39,6 @@ const principal: Principal = {
     last4: "0000",
     name: "key",
     role: "member",
-    scopes: [],
     createdAt: new Date(),
     expiresAt: null,
     quota: noQuota,
@@ -52,7 +51,7 @@ const principal: Principal = {
 };
 
 function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now(), owner: Principal | null = principal): void {
-  const opening = { requestId: newId("request"), endpoint, principal: owner, receivedAtMs, hasKey: false };
+  const opening = { requestId: newId("request"), endpoint, principal: owner, receivedAtMs, hasIdempotencyKey: false };
   log.open(opening).end({ status: 200, code: null });
 }
 
@@ -68,6 +67,26 @@ test("contract 10: records that could not be written are written when the databa
   await log.flush();
   await log.flush();
   assert.equal((await rows()).length, 701);
+});
+
+test("contract 10: records whose commit was made and never answered for are written again, and stay as they are", async () => {
+  let isLost = true;
+  const db = database.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (!isLost) return result;
+      isLost = false;
+      throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    },
+  });
+  const logger = pino({}, { write: (line: string) => logs.push(line) });
+  log = createRequestLog({ database: { ...database, db }, logger, keptDays: 30, nowMs: Date.now });
+  for (const endpoint of ["a", "b", "not a text\u0000", "c"]) leave(endpoint);
+  await assert.rejects(log.flush(), { code: "ECONNRESET" });
+  leave("d");
+  await log.flush();
+  assert.deepEqual((await rows()).map(({ endpoint }) => endpoint).toSorted(), ["a", "b", "c", "d"]);
+  assert.equal(logs.filter((line) => line.includes("could not keep a record")).length, 1);
 });
 
 test("contract 10: one bad record is left out and told, and holds up no other", async () => {

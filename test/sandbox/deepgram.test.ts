@@ -1,6 +1,9 @@
 // The sandbox as Deepgram: what it refuses and what it answers, by section of deepgram.md.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
+import { WebSocket } from "ws";
 import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { at, list, listen } from "./ask.ts";
 import { wav } from "./wav.ts";
@@ -187,4 +190,21 @@ test("§2 metadata.sha256 is the hash of the bytes received, also when they went
   const { json } = await listen(sandbox.deepgramUrl, "model=nova-3", audio);
   assert.equal(at(json, "metadata", "sha256"), sandbox.calls[0]?.file?.sha256);
   assert.equal(at(json, "metadata", "duration"), 200);
+});
+
+test("§6 a socket whose handshake is refused leaves nothing behind for the next one", async () => {
+  const path = `${sandbox.deepgramUrl}/v1/listen?model=nova-3&encoding=linear16&sample_rate=16000`;
+  const authorization = "Token dg-wire";
+  const headers = { authorization, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
+  // Without the key of a handshake.
+  const [refused] = (await once(request(path, { headers }).end(), "response")) as [IncomingMessage];
+  refused.resume();
+  assert.equal(refused.statusCode, 400);
+  const socket = new WebSocket(path.replace("http", "ws"), { headers: { authorization } });
+  const [[{ rawHeaders }]] = await Promise.all([
+    once(socket, "upgrade") as Promise<[IncomingMessage]>,
+    once(socket, "open"),
+  ]);
+  assert.equal(rawHeaders.filter((name) => name.toLowerCase() === "dg-request-id").length, 1);
+  socket.terminate();
 });

@@ -1,22 +1,9 @@
 // Silence as a WAV file: one byte per sample at 8 kHz, so that even half an hour stays small.
+import { chunk, fmt, riff } from "../audio/build-audio.ts";
 
-const RATE = 8000;
-const HEADER_BYTES = 44;
+const RATE = 8_000;
 
 export function wav(durationSeconds: number, channels = 1): Buffer<ArrayBuffer> {
-  const dataBytes = Math.round(durationSeconds * RATE) * channels;
-  const file = Buffer.alloc(HEADER_BYTES + dataBytes, 128);
-  file.write("RIFF", 0);
-  file.writeUInt32LE(HEADER_BYTES - 8 + dataBytes, 4);
-  file.write("WAVEfmt ", 8);
-  file.writeUInt32LE(16, 16);
-  file.writeUInt16LE(1, 20);
-  file.writeUInt16LE(channels, 22);
-  file.writeUInt32LE(RATE, 24);
-  file.writeUInt32LE(RATE * channels, 28);
-  file.writeUInt16LE(channels, 32);
-  file.writeUInt16LE(8, 34);
-  file.write("data", 36);
-  file.writeUInt32LE(dataBytes, 40);
-  return file;
+  const samples = new Uint8Array(Math.round(durationSeconds * RATE) * channels).fill(128);
+  return Buffer.from(riff(fmt({ tag: 1, channels, rate: RATE, bits: 8 }), chunk("data", samples)));
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { answer, beginStream, chunk, endStream, json, TEXT } from "../harness/chat-upstream.ts";
-import { KEY, sandboxConnections } from "../harness/gateway.ts";
+import { KEY, neverResting, sandboxConnections } from "../harness/gateway.ts";
 import { type ChatGateway, forget, startChatGateway } from "../http/chat/chat-gateway.ts";
 import { wav } from "../sandbox/wav.ts";
 
@@ -19,13 +19,7 @@ before(async () => {
         { purpose: "off", route: "chat", is_enabled: false },
       ],
     },
-    // Failing on purpose must not make the targets rest.
-    gateway: {
-      wrapGateway: (services) => ({
-        ...services,
-        circuits: { isHealthy: () => true, begin: () => undefined, end: () => undefined },
-      }),
-    },
+    gateway: { wrapGateway: neverResting },
     file: (file, sandbox) => ({
       ...file,
       connections: [...(file.connections ?? []), ...sandboxConnections(sandbox)],

@@ -1,4 +1,4 @@
-// K-06, issue "what to show": secrets, transcripts and prompts in every kind of request, good and bad; afterwards none of them is in
+// K-06: secrets, transcripts and prompts in every kind of request, good and bad; afterwards none of them is in
 // what the gateway says of itself or keeps, but sealed or hashed (reliability 6, R12).
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 // Traces (contract 10, OpenTelemetry): what a collector is sent, whose trace it joins, and that nobody waits for it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { otlpSettings } from "../../src/telemetry/otlp.ts";
+import { createLogger } from "../../src/lib/logger.ts";
+import { createOtlpExporter, otlpSettings } from "../../src/telemetry/otlp.ts";
 import { createTraces, type Span } from "../../src/telemetry/traces.ts";
 import { postForm } from "../harness/client.ts";
 import { startGateway } from "../harness/gateway.ts";
@@ -49,6 +50,34 @@ test("contract 10 traces: a collector that is away costs spans, whose number the
   assert.equal(
     lost.reduce((total, count) => total + count, 0),
     3,
+  );
+});
+
+test("contract 10 traces: a process that stops asks a collector that does not answer once, and tells how many spans are lost", async () => {
+  const lines: string[] = [];
+  let asked = 0;
+  const exporter = createOtlpExporter(
+    { endpoint: "http://127.0.0.1:1", headers: {}, serviceName: "x" },
+    {
+      outbound: {
+        exchange: () => {
+          asked += 1;
+          return Promise.reject(new Error("no answer"));
+        },
+      },
+      logger: createLogger({ write: (line) => void lines.push(line) }),
+      version: "0",
+    },
+  );
+  const traces = createTraces(exporter.give);
+  const seen = { requestId: "req_1", method: "GET", route: null, status: 200, startedAtMs: 1, endedAtMs: 2 };
+  for (let count = 0; count < 5_000; count += 1) traces.exchanged(seen);
+  await exporter.close();
+  assert.equal(asked, 1);
+  const lost = lines.map((line) => Number(/"lost":(\d+)/u.exec(line)?.[1]));
+  assert.equal(
+    lost.reduce((total, count) => total + count, 0),
+    5_000,
   );
 });
 

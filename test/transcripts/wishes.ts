@@ -4,7 +4,7 @@ import type { TranscriptionFields } from "../../src/contract/transcription.ts";
 
 const FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;
 export const format = fc.constantFrom(...FORMATS);
-export const timestamps = fc.constantFrom("word", "segment", "both" as const);
+const timestamps = fc.constantFrom("word", "segment", "both" as const);
 const optional = { requiredKeys: [] };
 
 /** Speakers, or channels, or neither: what ElevenLabs takes. */

@@ -3,14 +3,16 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { whyNotListen } from "../../src/http/can-listen.ts";
+import { whyNotListen } from "../../src/http/why-not-listen.ts";
 import { EXIT } from "../../src/cli/exit-codes.ts";
+import { selfCheck } from "../../src/first-start.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
@@ -51,6 +53,18 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
   await assert.rejects(fetch(first));
   await assert.rejects(fetch(second));
+});
+
+test("contract 10: a self-check that gets no answer, or one that is none, says so and ends nothing", async () => {
+  const server = createHttpServer((_request, response) => response.writeHead(502).end("<html>"));
+  const address = await new Promise<string>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
+  assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
+  server.closeAllConnections();
+  server.close();
+  await once(server, "close");
+  assert.match(await selfCheck(address, SAMPLE, "a key"), /^FAILED: /u);
 });
 
 test("contract 10: several processes on embedded storage are refused before anything is opened, exit 9", async () => {

@@ -1,4 +1,4 @@
-// CSV and data say the same to the last digit (issue of usage: "CSV equal to the API's sums"), whatever is grouped by.
+// CSV and data say the same to the last digit (contract 9), whatever is grouped by.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";

@@ -1,12 +1,14 @@
 // Deliveries from the terminal transaction to their end, on the database (spec 6; contract 6; reliability 3).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { type RawBuilder, sql } from "kysely";
 import { webhookEvent } from "../../src/contract/webhook.ts";
 import { attemptDelivery } from "../../src/webhooks/attempt.ts";
 import { claimDelivery } from "../../src/webhooks/claim.ts";
 import { deliver } from "../../src/webhooks/deliver.ts";
 import { describeWebhook, deleteWebhook } from "../../src/webhooks/describe.ts";
 import { describeDelivery, listDeliveries } from "../../src/webhooks/list-deliveries.ts";
+import { listen } from "../../src/webhooks/listen.ts";
 import { AGAIN_QUEUE, type DeliveryMessage, FIRST_QUEUE } from "../../src/webhooks/queues.ts";
 import { redeliver } from "../../src/webhooks/redeliver.ts";
 import { sweepWebhooks } from "../../src/webhooks/sweep.ts";
@@ -466,7 +468,79 @@ test("contract 6: a delivery whose message was lost is woken; after seven days t
     await wake();
     assert.equal(await describeDelivery(database, bench.workspaceId, done.deliveryId), null);
     assert.equal((await delivery(bench, message)).status, "pending", "what is not over stays");
+    await sql`insert into webhook_deliveries (id, workspace_id, event_id, job_id, job_status, occurred_at, state, created_at, finished_at)
+      select 'dlv_old_' || n, ${bench.workspaceId}, 'evt_old_' || n, 'job_old', 'succeeded', patchbay_now(), 'delivered',
+        patchbay_now() - interval '8 days', patchbay_now() from generate_series(1, 450) as n`.execute(database.db);
+    await wake();
+    const left = await listDeliveries(database, bench.workspaceId, { status: "delivered", limit: 1, cursor: null });
+    assert.deepEqual(left.data, [], "however many");
   } finally {
     await shift(0);
   }
+});
+
+/** Events of jobs numbered from one to another; `age` in seconds, of number n. */
+async function addEvents(bench: Bench, from: number, to: number, age: RawBuilder<unknown>): Promise<void> {
+  const numbers = sql`generate_series(${from}::int, ${to}::int) as n`;
+  const id = (prefix: string) => sql`${`${prefix}_${bench.appId}_`}::text || lpad(n::text, 5, '0')`;
+  await sql`insert into jobs (id, workspace_id, app_id, request_id, task, purpose, deadline_at)
+    select ${id("job")}, ${bench.workspaceId}, ${bench.appId}, 'req', 'transcribe', '{}', patchbay_now() from ${numbers}`.execute(
+    database.db,
+  );
+  await sql`insert into webhook_events (id, workspace_id, app_id, job_id, type, status, occurred_at)
+    select ${id("evt")}, ${bench.workspaceId}, ${bench.appId}, ${id("job")}, 'transcription.job.succeeded', 'succeeded',
+      date_trunc('second', patchbay_now()) - (${age}) * interval '1 second' from ${numbers}`.execute(database.db);
+}
+
+const numberOf = (id: string) => Number(id.slice(-5));
+
+test("contract 6: a listener that was long away is given every event since, each once, however many share a moment", async () => {
+  const bench = await openBench(database);
+  await addEvents(bench, 1, 1_201, sql`ceil((1201 - n) / 600.0) * 300`);
+  const stop = new AbortController();
+  let largest = 0;
+  const watched: typeof bench.services.database = {
+    ...bench.services.database,
+    inWorkspace: async (workspaceId, work) => {
+      const answer = await database.inWorkspace(workspaceId, work);
+      if (Array.isArray(answer)) largest = Math.max(largest, answer.length);
+      return answer;
+    },
+  };
+  const services = { ...bench.services, database: watched };
+  const numbers: number[] = [];
+  const after = `evt_${bench.appId}_00001`;
+  for await (const { event, data } of listen(services, { ...bench, after, until: stop.signal })) {
+    if (event === "ready") continue;
+    numbers.push(numberOf(data.id));
+    if (numbers.length === 1_200) await addEvents(bench, 1_202, 1_202, sql`0`);
+    if (numbers.length === 1_201) stop.abort();
+  }
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 1_201 }, (_, index) => index + 2),
+  );
+  assert.equal(largest, 500, "of all that waits so much is held at once");
+});
+
+test("contract 6: what had ended before somebody listens is not news, however often is looked for what came late", async () => {
+  const bench = await openBench(database);
+  await addEvents(bench, 1, 2, sql`(n - 1) * 50 + 30`);
+  const stop = new AbortController();
+  let looks = 0;
+  const counted: typeof bench.services.database = {
+    ...bench.services.database,
+    inWorkspace: async (workspaceId, work) => {
+      looks += 1;
+      if (looks === 6) await addEvents(bench, 3, 3, sql`0`);
+      return database.inWorkspace(workspaceId, work);
+    },
+  };
+  const services = { ...bench.services, database: counted };
+  for await (const { event, data } of listen(services, { ...bench, after: null, until: stop.signal })) {
+    if (event === "ready") continue;
+    assert.equal(numberOf(data.id), 3);
+    stop.abort();
+  }
+  assert.ok(looks >= 6);
 });

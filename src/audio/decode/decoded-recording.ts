@@ -2,6 +2,7 @@
 // while it is read, of exactly the samples between two cuts.
 import { createReadStream } from "node:fs";
 import type { AudioSource } from "../measure.ts";
+import { WAV_HEADER_BYTES } from "../../lib/wav.ts";
 import type { Spool } from "../spool.ts";
 import type { Decoder } from "./decoder.ts";
 import { type Levels, levelMeter } from "./levels.ts";
@@ -20,7 +21,6 @@ export interface DecodedRecording {
 }
 
 const BYTES_PER_SAMPLE = 2;
-const HEADER_BYTES = 44;
 /** As for a provider's own figure (contract 3, "Seconds"): beyond it, this is not the recording that was measured. */
 const TOLERATED_SECONDS = 1;
 const TOLERATED_SHARE = 0.02;
@@ -56,7 +56,7 @@ export async function decodeRecording(
       piece: ({ from, to }) => {
         const bodyBytes = (to - from) * frameBytes;
         return {
-          sizeBytes: HEADER_BYTES + bodyBytes,
+          sizeBytes: WAV_HEADER_BYTES + bodyBytes,
           async *open() {
             yield wavHeader(sampleRate, channels, bodyBytes);
             yield* bytesBetween(spooled.source, from * frameBytes, to * frameBytes);
@@ -86,10 +86,10 @@ async function* bytesBetween(source: AudioSource, from: number, to: number): Asy
 }
 
 function wavHeader(sampleRate: number, channels: number, bodyBytes: number): Uint8Array {
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(WAV_HEADER_BYTES);
   const frameBytes = channels * BYTES_PER_SAMPLE;
   header.write("RIFF", 0, "latin1");
-  header.writeUInt32LE(HEADER_BYTES - 8 + bodyBytes, 4);
+  header.writeUInt32LE(WAV_HEADER_BYTES - 8 + bodyBytes, 4);
   header.write("WAVEfmt ", 8, "latin1");
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(1, 20);

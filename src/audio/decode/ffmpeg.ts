@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import type { AudioFormat } from "../media-types.ts";
+import type { AudioFormat } from "../../contract/audio-formats.ts";
 import { createSpoolFile } from "../spool-file.ts";
 import { spoolFileName } from "../spool-leftovers.ts";
 import type { FfmpegAnswer, FfmpegJob, FfmpegOrder } from "./ffmpeg-worker.ts";

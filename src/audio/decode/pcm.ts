@@ -1,5 +1,5 @@
 // What decoding is about: a recording, what is asked of it, and its samples (contract 10, `split_long_audio`).
-import type { AudioFormat } from "../media-types.ts";
+import type { AudioFormat } from "../../contract/audio-formats.ts";
 
 /** A recording as it was measured. */
 export interface DecodableAudio {

@@ -8,7 +8,7 @@ export const WAV_CODECS: ReadonlySet<string> = new Set(["pcm", "float", "alaw", 
 
 const FRAMES_AT_ONCE = 16_384;
 /** Chunks before the sound are titles and cover pictures; more is no recording. */
-const MAX_BEFORE_SOUND = 16_777_216;
+const MAX_BYTES_BEFORE_SOUND = 16_777_216;
 
 export async function* decodeWav(
   audio: EncodedAudio,
@@ -56,7 +56,7 @@ interface WavFormat {
 async function findSound(bytes: ByteQueue): Promise<{ readonly format: WavFormat; readonly claimedBytes: number }> {
   await bytes.take(12);
   let format: WavFormat | null = null;
-  for (let passed = 0; passed < MAX_BEFORE_SOUND; ) {
+  for (let passed = 0; passed < MAX_BYTES_BEFORE_SOUND; ) {
     const head = await bytes.take(8);
     if (head.byteLength < 8) break;
     const id = String.fromCharCode(...new Uint8Array(head.buffer, head.byteOffset, 4));
@@ -66,7 +66,7 @@ async function findSound(bytes: ByteQueue): Promise<{ readonly format: WavFormat
       return { format, claimedBytes: size };
     }
     const padded = size + (size % 2);
-    if (padded > MAX_BEFORE_SOUND) break;
+    if (padded > MAX_BYTES_BEFORE_SOUND) break;
     const body = await bytes.take(padded);
     if (id === "fmt ") format = readFormat(body);
     passed += 8 + padded;

@@ -1,4 +1,5 @@
 // The value shapes that only the configuration file has; those it shares with the API are in `contract/set-up/kit.ts` (contract 10).
+import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import { SECRET_MARK } from "../../contract/set-up/kit.ts";
 import { hostNameFault } from "../../lib/host-name.ts";
@@ -16,10 +17,8 @@ export const DOMAIN = z.string().superRefine((text, context) => {
   if (fault !== null) context.addIssue(fault);
 });
 
+/** By the parser that judges by them later. Strictly: it alone also takes `10.1/16` and octal parts. */
 function isCidr(text: string): boolean {
-  const match = /^([0-9a-fA-F:.]{2,45})\/(\d{1,3})$/.exec(text);
-  const address = match?.[1] ?? "";
-  const bits = Number(match?.[2] ?? Number.NaN);
-  if (address.includes(":")) return URL.canParse(`http://[${address}]/`) && bits <= 128;
-  return /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(address) && bits <= 32;
+  if (!text.includes(":")) return ipaddr.IPv4.isValidCIDRFourPartDecimal(text);
+  return !text.includes("%") && ipaddr.IPv6.isValidCIDR(text);
 }

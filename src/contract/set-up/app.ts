@@ -3,6 +3,7 @@ import { z } from "zod";
 import { MONEY_PATTERN, MONEY_RULE } from "../names.ts";
 import { SCOPES } from "../scopes.ts";
 import { givenTime } from "../times.ts";
+import { PURPOSE_POLICY } from "../transcription.ts";
 import { ID, maybe, PURPOSE_LABEL, section } from "./kit.ts";
 import { purposeSection, routeReference } from "./route.ts";
 
@@ -14,7 +15,6 @@ export const MONEY = z
 
 const figure = maybe(z.int().min(1));
 const time = givenTime('must be a time such as "2027-01-31T00:00:00Z"');
-const policy = z.enum(["fallback", "strict"]);
 
 const quotaSection = section({
   requests_per_minute: figure.describe("Requests started per minute."),
@@ -39,7 +39,9 @@ export const appFields = {
   name: nameField,
   route: ID.describe("Route of the app's requests."),
   audio_input_override: routeReference.describe("Route of audio requests, instead of `route`."),
-  audio_purpose_policy: policy.default("fallback").describe("What happens when an audio purpose cannot be used."),
+  audio_purpose_policy: PURPOSE_POLICY.default("fallback").describe(
+    "What happens when an audio purpose cannot be used.",
+  ),
   default_purpose: maybe(PURPOSE_LABEL).describe("Purpose of requests that name none."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this app, added to each of its routes."),
   quota: quotaSection.prefault({}).describe("Quota of the whole app."),
@@ -51,7 +53,7 @@ export const keyFields = {
   route: routeReference.describe("Route instead of the app's."),
   audio_input_override: routeReference.describe("Route of audio requests instead of the app's."),
   purposes: z.array(purposeSection).default([]).describe("Purposes bound to this key alone."),
-  audio_purpose_policy: maybe(policy).describe(
+  audio_purpose_policy: maybe(PURPOSE_POLICY).describe(
     "Policy instead of the app's; the stricter of this and the request's wins.",
   ),
   quota: quotaSection.prefault({}).describe("Quota of this key; the smaller of this and the app's applies."),

@@ -1,11 +1,10 @@
 // Connections (stored provider accounts) and the models declared under them (contract 10).
 import { z } from "zod";
+import { AUDIO_FORMATS } from "../audio-formats.ts";
 import { LANGUAGE_TAG } from "../transcription.ts";
 import { CAPABILITIES, REDACTION_GROUPS } from "../features.ts";
 import { PROVIDER_KINDS } from "../provider-kinds.ts";
 import { HTTP_URL, ID, maybe, MODEL, SECRET_MARK, section, textOrNull } from "./kit.ts";
-
-const AUDIO_FORMATS = ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const;
 
 /** null: not declared, so what the catalogue says of the model stands. */
 const flag = maybe(z.boolean());

@@ -43,8 +43,12 @@ export const SECRET_MARK = { writeOnly: true } as const;
 export const ID = z.string().regex(ID_PATTERN, ID_RULE);
 export const PURPOSE_LABEL = z.string().regex(LABEL_PATTERN, LABEL_RULE);
 export const MODEL = z.string().regex(MODEL_PATTERN, MODEL_RULE);
+/** Of any address that a workspace gives: what is done with one takes longer than it is long. */
+export const MAX_URL_CHARACTERS = 2_048;
+
 export const HTTP_URL = z
   .string()
+  .max(MAX_URL_CHARACTERS)
   .refine(isHttpUrl, "must be an http:// or https:// URL without credentials, query or fragment")
   .transform((text) => text.replace(/\/+$/, ""));
 

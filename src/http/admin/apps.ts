@@ -3,8 +3,9 @@ import { createApp, deleteApp, describeApp, listApps, type OfApp, replaceApp } f
 import type { Principal } from "../../auth/principal.ts";
 import { APP_CONTRACTS, appChange, appQuery, appRequest } from "../../contract/apps.ts";
 import type { HandlerContext } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readFields, readQuery } from "../read-fields.ts";
-import { pathParameter, type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
+import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
 import {
   type AdminEdge,
   deletedReply,

@@ -1,12 +1,12 @@
 // …/apps/{app_id}/budgets and …/budgets/{period}, of a workspace's administrators and the operator (contract 9, 10).
 import { deleteBudget, describeBudget, listBudgets, type OfBudget, putBudget } from "../../admin/budgets.ts";
-import { noSuch } from "../../admin/managed.ts";
+import { noSuch } from "../../admin/refusals.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { BUDGET_CONTRACTS, budgetChange } from "../../contract/budgets.ts";
 import { PERIODS } from "../../contract/set-up/app.ts";
 import type { HandlerContext } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readFields } from "../read-fields.ts";
-import { pathParameter } from "../workspace-admin.ts";
 import { appOf } from "./apps.ts";
 import {
   type AdminEdge,

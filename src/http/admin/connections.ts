@@ -17,8 +17,8 @@ import {
   putConnectionContracts,
   rotateCredentialContracts,
 } from "../../contract/connections.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readFields, readQuery } from "../read-fields.ts";
-import { pathParameter } from "../workspace-admin.ts";
 import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";
 import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
 

@@ -9,7 +9,7 @@ import type { KeyServices } from "../../admin/keys.ts";
 import type { Page, PageRequest } from "../../admin/services.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { Mirrored } from "../../contract/admin.ts";
-import { GatewayError } from "../../contract/errors.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
 import type { RecordServices } from "../../requests/describe.ts";
 import { decodeCursor, encodeCursor } from "../../lib/cursor.ts";
 import type { Endpoint, HandlerContext, Reply } from "../endpoint.ts";
@@ -54,12 +54,7 @@ export function pageRequest(
   if (cursor === undefined) return { limit, after: null };
   const after = decodeCursor(list, cursor);
   if (after !== null && isPosition(after)) return { limit, after };
-  const message = "`cursor` is not a `next_cursor` of this list.";
-  throw new GatewayError("INVALID_REQUEST", {
-    message,
-    param: "cursor",
-    details: { issues: [{ param: "cursor", message }] },
-  });
+  throw invalidRequest("cursor", "`cursor` is not a `next_cursor` of this list.");
 }
 
 export function listReply(list: string, { data, end }: Page<unknown>): Reply {
@@ -83,10 +78,5 @@ export function preconditionOf({ request }: Pick<HandlerContext, "request">): Pr
   if (header.trim() === "*") return "any";
   const tags = header.split(",").map((tag) => tag.trim());
   if (tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e]*"$/u.test(tag))) return tags.filter((tag) => !tag.startsWith("W/"));
-  const message = "If-Match must be `*` or a list of entity tags in double quotes.";
-  throw new GatewayError("INVALID_REQUEST", {
-    message,
-    param: "if-match",
-    details: { issues: [{ param: "if-match", message }] },
-  });
+  throw invalidRequest("if-match", "If-Match must be `*` or a list of entity tags in double quotes.");
 }

@@ -4,8 +4,9 @@ import { listKeys } from "../../admin/list-keys.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { KEY_CONTRACTS, keyChange, keyQuery, keyRequest, keyRotation } from "../../contract/keys.ts";
 import type { HandlerContext } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readFields, readQuery } from "../read-fields.ts";
-import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
 import {
   type AdminEdge,
   listReply,

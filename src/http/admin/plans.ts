@@ -16,8 +16,9 @@ import {
   putPlanContract,
 } from "../../contract/plans.ts";
 import { type Endpoint, type HandlerContext, principalOf } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readFields, readQuery } from "../read-fields.ts";
-import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
 import {
   type AdminEdge,
   deletedReply,

@@ -11,8 +11,9 @@ import {
 import { findAnyRequest } from "../../requests/describe.ts";
 import { isRequestPosition, listRequests as readList } from "../../requests/list.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readQuery } from "../read-fields.ts";
-import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
 import { type AdminEdge, listReply, type MirroredEndpoint, mirroredEndpoint, pageRequest } from "./frame.ts";
 
 const LIST = "requests";

@@ -1,11 +1,10 @@
 // Routes of the platform and of workspaces, their versions and the purposes they publish (contract 4, 10).
 import { listPurposes, putPurpose, removePurpose } from "../../admin/purposes.ts";
+import { describeVersion, listVersionViews } from "../../admin/route-versions.ts";
 import {
   createRoute,
   describeRoute,
-  describeVersion,
   listRouteViews,
-  listVersionViews,
   publishRoute,
   removeRoute,
   reviseRoute,
@@ -30,8 +29,8 @@ import {
   versionChoice,
 } from "../../contract/routes.ts";
 import type { HandlerContext } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { readFields, readQuery } from "../read-fields.ts";
-import { pathParameter } from "../workspace-admin.ts";
 import { everywhereEndpoint, type EverywhereEndpoint, readObject } from "./everywhere.ts";
 import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, preconditionOf } from "./frame.ts";
 

@@ -1,12 +1,11 @@
 // OpenAI's chat completions in our words and back (contract 8). Pure.
-import type { ChatAnswer, ChatFields, ToolCall } from "../../contract/chat.ts";
-import { chatFieldsOfClients } from "../../contract/chat.ts";
+import { type ChatAnswer, type ChatFields, chatFieldsOfClients, type ToolCall } from "../../contract/chat.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import type { ServerEvent } from "../sse.ts";
 import { createFaults } from "../faults.ts";
-import { validateFields } from "../fields.ts";
+import { judgedFields } from "../fields.ts";
 import { purposeOfModel } from "./model-purpose.ts";
 
 /** The same conversation as `POST /v1/chat` would be sent it, judged by the same schema. */
@@ -30,11 +29,7 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
     verbosity,
     purpose: purposeOfModel(model),
   };
-  const faults = createFaults();
-  const fields = validateFields(chatFieldsOfClients, Object.entries(values), faults);
-  faults.throwIfAny();
-  if (fields === undefined) throw new Error("fields without a fault have no value");
-  return fields;
+  return judgedFields(chatFieldsOfClients, values, createFaults());
 }
 
 function toMessage(message: ChatCompletionFields["messages"][number]): ChatFields["messages"][number] {

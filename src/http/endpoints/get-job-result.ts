@@ -4,14 +4,12 @@ import { getJobResultContract } from "../../contract/endpoint-jobs.ts";
 import { fetchSignedResult } from "../../jobs/export-result.ts";
 import type { JobServices } from "../../jobs/services.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { pathParameter } from "../path-parameter.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
 
 export function getJobResult(jobs: JobServices): Endpoint<Principal> {
   return {
     contract: getJobResultContract,
-    handle: async ({ request }) => {
-      const { token = "" } = request.params as { readonly token?: string };
-      return sendGatewayReply(await fetchSignedResult(jobs, token));
-    },
+    handle: async (context) => sendGatewayReply(await fetchSignedResult(jobs, pathParameter(context, "token"))),
   };
 }

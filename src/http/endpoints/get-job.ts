@@ -1,8 +1,7 @@
 // GET /v1/transcription/jobs/{job_id} (spec 4.3; contract 5): the job now, when it has ended, at every change, or in another format.
 import type { Principal } from "../../auth/principal.ts";
 import { getJobContract } from "../../contract/endpoint-jobs.ts";
-import type { Job } from "../../contract/jobs.ts";
-import { jobQuery } from "../../contract/jobs.ts";
+import { type Job, jobQuery } from "../../contract/jobs.ts";
 import { DELIVERY_TYPES } from "../../gateway/envelope.ts";
 import { exportJob } from "../../jobs/export-result.ts";
 import { findJob, pollJob, watchJob } from "../../jobs/read-job.ts";

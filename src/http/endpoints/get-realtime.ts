@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
+import { endpointName } from "../../contract/endpoint.ts";
 import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
 import type { Admission } from "../../gateway/admission.ts";
 import { liveTranscription } from "../../gateway/live-transcription.ts";
@@ -40,7 +41,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       held.defer(admission.enter(0));
       const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
         requestId,
-        endpoint: `${getRealtimeContract.method} ${getRealtimeContract.path}`,
+        endpoint: endpointName(getRealtimeContract),
         task: "transcribe" as const,
         principal,
         fields: { ...fields, stream: true },
@@ -61,7 +62,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
                 requestId,
                 publicUrl: publicUrl(),
                 schedule,
-                now: () => performance.now(),
+                nowMs: () => performance.now(),
                 onBroken: (code) => recorder.broke(code),
                 onFault: (err) => gateway.logger.error({ request_id: requestId, err }, "a live transcription broke"),
                 transcribe: (start, frames, clientGone) =>

@@ -1,7 +1,7 @@
 // POST /v1/transcription/realtime-token (contract 10).
 import type { Principal } from "../../auth/principal.ts";
 import { postRealtimeTokenContract } from "../../contract/realtime.ts";
-import { appOf } from "../../gateway/audio-call.ts";
+import { appOf } from "../../gateway/app-of.ts";
 import { type Endpoint, principalOf } from "../endpoint.ts";
 import { refuseAnyQuery } from "../refuse-query.ts";
 import type { RealtimeEdge } from "./get-realtime.ts";

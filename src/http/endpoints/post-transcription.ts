@@ -98,7 +98,7 @@ export function speechEndpoint<S extends FieldSchema>(
         if (call.fields.stream === true) throw notBoth();
         return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
       }
-      const { receivedAt: receivedAtMs, clientGone } = context;
+      const { receivedAtMs, clientGone } = context;
       if (isStreamed(call.fields)) {
         const stream = await streamTranscription(edge.gateway, { ...call, receivedAtMs, clientGone });
         const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };

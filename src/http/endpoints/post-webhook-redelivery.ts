@@ -4,7 +4,8 @@ import { redeliverWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { brand } from "../../contract/ids.ts";
 import { redeliver } from "../../webhooks/redeliver.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { pathParameter, workspaceAdmin } from "../workspace-admin.ts";
+import { pathParameter } from "../path-parameter.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
 import type { WebhookEdge } from "../webhook-edge.ts";
 
 export function postWebhookRedelivery({ requireAdmin, webhooks }: WebhookEdge): Endpoint<Principal> {

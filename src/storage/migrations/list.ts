@@ -17,6 +17,7 @@ import * as routeVersions from "./0015-route-versions.ts";
 import * as requestLists from "./0018-request-lists.ts";
 import * as sealedUrls from "./0020-sealed-urls.ts";
 import * as administratorsLists from "./0022-administrators-lists.ts";
+import * as closedLeases from "./0024-closed-leases.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -36,4 +37,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0018-request-lists": requestLists,
   "0020-sealed-urls": sealedUrls,
   "0022-administrators-lists": administratorsLists,
+  "0024-closed-leases": closedLeases,
 };

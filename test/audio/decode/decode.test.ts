@@ -10,6 +10,7 @@ import { createDecoder } from "../../../src/audio/decode/decoder.ts";
 import { findFfmpeg } from "../../../src/audio/decode/find-ffmpeg.ts";
 import { type EncodedAudio, type Pcm, Undecodable } from "../../../src/audio/decode/pcm.ts";
 import { createMeasurer, type Measurer } from "../../../src/audio/measure.ts";
+import { countTurns } from "../../harness/until.ts";
 import { chunk, fixture, fmt, join, le16, le32, riff, zeros } from "../build-audio.ts";
 import { inOrder, pcmWav, syllables } from "../pcm.ts";
 
@@ -168,13 +169,8 @@ test("R9: while a recording is decoded everybody else has turns, one a block at 
   const seconds = 30;
   for (const decoder of [own(), createDecoder({ ffmpeg: program, directory })]) {
     const audio = await measured(pcmWav(syllables(seconds)), 1_000_000);
+    const counted = countTurns();
     let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
     let blocks = 0;
     let largest = 0;
     try {
@@ -183,7 +179,7 @@ test("R9: while a recording is decoded everybody else has turns, one a block at 
         blocks += 1;
       }
     } finally {
-      isOver = true;
+      turns = counted();
     }
     // Some four seconds of it, which take a millisecond or two.
     assert.ok(largest <= 70_000, `${decoder.name}: ${largest} samples at once`);

@@ -4,7 +4,7 @@ import { WebSocket } from "ws";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { speech } from "../../harness/client.ts";
-import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { neverResting, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
 const ROUTES = {
   deepgram: [["dg", "nova-3"]],
@@ -52,11 +52,7 @@ function file(sandbox: Sandbox): ConfigurationFile {
 }
 
 export function startSetting(): Promise<TestGateway> {
-  return startGateway({
-    file,
-    // That a target rests after failures is proven elsewhere.
-    wrapGateway: (services) => ({ ...services, circuits: { isHealthy: () => true, begin: () => {}, end: () => {} } }),
-  });
+  return startGateway({ file, wrapGateway: neverResting });
 }
 
 /** Somebody who asked, and can vanish without a word. */

@@ -4,12 +4,14 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { memoryOf } from "../../../bench/cost.ts";
+import { quantile } from "../../../bench/report.ts";
+import { mebibytes } from "../../../bench/sizes.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { EDGE_LIMITS } from "../../../src/http/limits.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
-import { quantile, startGateways } from "../gateways.ts";
-import { keepProbing, mebibytes, turnedAway } from "./probes.ts";
+import { startGateways } from "../gateways.ts";
+import { keepProbing, turnedAway } from "./probes.ts";
 import { oneApp } from "../one-app.ts";
 
 const SECRET = "faults-key-of-the-slow-app-00001";

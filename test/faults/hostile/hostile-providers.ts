@@ -5,12 +5,14 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { memoryOf } from "../../../bench/cost.ts";
+import { quantile } from "../../../bench/report.ts";
+import { mebibytes } from "../../../bench/sizes.ts";
 import { formAround, noiseWav } from "../../../bench/wav.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
-import { quantile, startGateways } from "../gateways.ts";
-import { keepProbing, mebibytes } from "./probes.ts";
+import { startGateways } from "../gateways.ts";
+import { keepProbing } from "./probes.ts";
 
 /** One app, with a connection of its own, for each kind. */
 const secretOf = (at: number): string => `faults-key-of-the-hostile-app-${String(at).padStart(2, "0")}`;

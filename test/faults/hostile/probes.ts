@@ -84,7 +84,3 @@ export function turnedAway(): number {
     .filter((line) => line.startsWith("TcpExt:"));
   return Number(values.split(" ")[names.split(" ").indexOf("ListenOverflows")] ?? Number.NaN);
 }
-
-export function mebibytes(bytes: number): string {
-  return `${(bytes / 1_048_576).toFixed(0)} MiB`;
-}

@@ -5,15 +5,8 @@ import { sql } from "kysely";
 import { noiseWav } from "../../../bench/wav.ts";
 import { TEST_ENGINE } from "../../harness/database.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded } from "../seeded.ts";
-
-export interface CancelRaces {
-  readonly engine: string;
-  readonly n: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-  readonly figures: Readonly<Record<string, number | string>>;
-}
 
 interface View {
   readonly job_id: string;
@@ -41,7 +34,7 @@ const AUDIO_BYTES = 16_044;
 const PROVIDER_MS = 30;
 const CANCEL_WITHIN_MS = 120;
 
-export async function runCancelRaces({ n, seed }: { readonly n: number; readonly seed: number }): Promise<CancelRaces> {
+export async function runCancelRaces({ n, seed }: Pick<FaultOptions, "n" | "seed">): Promise<Trials> {
   const started = performance.now();
   const gateway = await startGateway({
     file: (sandbox) => ({

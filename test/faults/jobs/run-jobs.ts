@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { startPostgresServer } from "../../harness/postgres-server.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
 import { type Chaos, startChaos } from "./chaos.ts";
 import { startCountingSandbox } from "./counting-sandbox.ts";
 import { type JobClientOptions, readJob, type SubmittedJob, submitJob } from "./job-client.ts";
@@ -14,23 +15,6 @@ import { judgeDeliveries, judgeJobs } from "./judge-jobs.ts";
 import { createPatchbayProcess } from "./patchbay-process.ts";
 import { ADMIN_KEY, KEYS, trialConfiguration } from "./trial-configuration.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./webhook-receiver.ts";
-
-export interface JobTrialOptions {
-  readonly n: number;
-  readonly workers: number;
-  readonly seed: number;
-  /** At most two minutes. */
-  readonly isShort: boolean;
-  readonly say: (text: string) => void;
-}
-
-export interface JobTrials {
-  readonly engine: string;
-  readonly n: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-  readonly figures: Readonly<Record<string, number | string>>;
-}
 
 const SUBMITTERS = 16;
 const POLL_MS = 1_000;
@@ -41,9 +25,10 @@ const QUIET_MS = 165_000;
 /** From the end of the troubles: an attempt that failed may be the second, and the third comes five minutes later. */
 const DELIVER_MS = 420_000;
 
-export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
+export async function runJobs(options: FaultOptions): Promise<Trials> {
   const { n, seed, say } = options;
   const started = performance.now();
+  // The short form ends within two minutes.
   const limits = options.isShort
     ? { spreadMs: 32_000, troubleMs: 40_000, quietMs: 55_000, deliverMs: 65_000 }
     : { spreadMs: n * 60, troubleMs: 60_000 + n * 300, quietMs: QUIET_MS, deliverMs: DELIVER_MS };
@@ -106,7 +91,7 @@ export async function runJobs(options: JobTrialOptions): Promise<JobTrials> {
 
 async function submitAll(
   client: JobClientOptions,
-  { n, seed, say }: JobTrialOptions,
+  { n, seed, say }: FaultOptions,
   { spreadMs, troubleMs }: { readonly spreadMs: number; readonly troubleMs: number },
   history: JobHistory,
 ): Promise<{ readonly accepted: readonly SubmittedJob[]; readonly faults: readonly string[] }> {
@@ -189,7 +174,7 @@ async function judgeAnswers(
 }
 
 interface Outcome {
-  readonly options: JobTrialOptions;
+  readonly options: FaultOptions;
   readonly chaos: Chaos;
   readonly accepted: readonly SubmittedJob[];
   readonly facts: Facts;

@@ -1,12 +1,13 @@
 // J-06, G-10: the network between gateways and their PostgreSQL forgets connections, resets them, cuts them, holds them up and trickles.
 // Nothing is called twice, an answer never changes, and once the network is back so is the gateway, within five seconds.
 import { setTimeout as wait } from "node:timers/promises";
+import { quantile } from "../../../bench/report.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { type FaultProxy, type NetworkFault, startFaultProxy } from "../../harness/fault-proxy.ts";
 import { askHttp } from "../ask-http.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
-import { quantile, startGateways } from "../gateways.ts";
+import { startGateways } from "../gateways.ts";
 import { askKeyed, createKeyHistory, untilSettled } from "../keyed-requests.ts";
 import { seeded } from "../seeded.ts";
 import { oneApp } from "../one-app.ts";

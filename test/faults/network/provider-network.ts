@@ -3,7 +3,7 @@
 import { startSandbox } from "../../../sandbox/server.ts";
 import { TEST_ENGINE } from "../../harness/database.ts";
 import { type NetworkFault, startFaultProxy } from "../../harness/fault-proxy.ts";
-import { KEY, standardFile, startGateway } from "../../harness/gateway.ts";
+import { KEY, neverResting, standardFile, startGateway } from "../../harness/gateway.ts";
 import type { FaultOptions, Trials } from "../fault.ts";
 import { askKeyed, createKeyHistory, untilSettled } from "../keyed-requests.ts";
 import { seeded } from "../seeded.ts";
@@ -32,8 +32,7 @@ export async function runProviderNetwork({ n, seed, say }: FaultOptions): Promis
       connections: [{ id: "dg", kind: "deepgram", api_key: "secret", base_url: proxy.url }],
       routes: [{ id: "speech", targets: [{ connection: "dg", model: "nova-3" }] }],
     }),
-    // That a target rests after failures is proven elsewhere.
-    wrapGateway: (services) => ({ ...services, circuits: { isHealthy: () => true, begin: () => {}, end: () => {} } }),
+    wrapGateway: neverResting,
   });
   resources.defer(() => gateway.close());
 

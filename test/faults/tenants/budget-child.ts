@@ -22,7 +22,7 @@ const database = await openDatabase(
 const configuration = await configurationOf(setup.file, setup.dataDir);
 const seal = createSeal({ keys: [ENCRYPTION_KEY] });
 // At each start, as the product does.
-await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { revokeMissingKeys: true });
+await applyConfiguration({ database, seal, pepper: PEPPER }, configuration, { isFile: true });
 const logger = pino({ level: "error" }, process.stderr);
 const app = await createApp({ configuration, database, seal, pepper: PEPPER, logger });
 // Without its parent it has no purpose.

@@ -9,18 +9,11 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { completion, json, startChatUpstream } from "../../harness/chat-upstream.ts";
 import { type Answer, postForm, postJson } from "../../harness/client.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded } from "../seeded.ts";
 import { makeSurvivingDatabase } from "../surviving-database.ts";
 import { type BudgetGateway, startBudgetGateway } from "./budget-gateway.ts";
 import type { AppSums } from "./budget-protocol.ts";
-
-export interface BudgetTrials {
-  readonly engine: string;
-  readonly n: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-  readonly figures: Readonly<Record<string, number | string>>;
-}
 
 /** `second`: after a kill, what the gateways that are left, and the one that came back, let through. */
 const SIZES = { full: { first: 500, second: 200 }, short: { first: 150, second: 30 } };
@@ -32,12 +25,6 @@ const OUTPUT_TOKENS = 100;
 /** So many answers have come when the gateway dies; from one that serves alone. */
 const KILL_AFTER = 60;
 const LONGEST_CALL_MS = 600;
-
-export interface BudgetTrialOptions {
-  readonly n: number;
-  readonly seed: number;
-  readonly isShort: boolean;
-}
 
 interface Trial {
   readonly app: string;
@@ -57,7 +44,7 @@ interface Rush {
   readonly others: readonly string[];
 }
 
-export async function runBudgets({ n, seed, isShort }: BudgetTrialOptions): Promise<BudgetTrials> {
+export async function runBudgets({ n, seed, isShort }: Pick<FaultOptions, "n" | "seed" | "isShort">): Promise<Trials> {
   const started = performance.now();
   const sizes = isShort ? SIZES.short : SIZES.full;
   const random = seeded(seed);

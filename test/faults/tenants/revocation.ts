@@ -2,17 +2,11 @@
 // been lost (promise R10: p99 within 1 s, never beyond 5 s).
 import { setTimeout as wait } from "node:timers/promises";
 import { sql } from "kysely";
+import { quantile } from "../../../bench/report.ts";
 import { announceChange } from "../../../src/storage/announce.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded, shuffled } from "../seeded.ts";
-import { GATEWAYS, type Gateways, quantile, startGateways } from "../gateways.ts";
-
-export interface RevocationTrials {
-  readonly engine: string;
-  readonly n: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-  readonly figures: Readonly<Record<string, number | string>>;
-}
+import { GATEWAYS, type Gateways, startGateways } from "../gateways.ts";
 
 const REQUESTS_PER_SECOND = 200;
 const TICK_MS = 10;
@@ -36,13 +30,7 @@ interface Pair {
   refusedMs: number | null;
 }
 
-export async function runRevocation({
-  n,
-  seed,
-}: {
-  readonly n: number;
-  readonly seed: number;
-}): Promise<RevocationTrials> {
+export async function runRevocation({ n, seed }: Pick<FaultOptions, "n" | "seed">): Promise<Trials> {
   const started = performance.now();
   const random = seeded(seed);
   const keys = shuffled(

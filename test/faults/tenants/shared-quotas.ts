@@ -6,23 +6,9 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { completion, json, startChatUpstream } from "../../harness/chat-upstream.ts";
 import { type Answer, postForm, postJson } from "../../harness/client.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded, shuffled } from "../seeded.ts";
 import { GATEWAYS, type Gateways, startGateways } from "../gateways.ts";
-
-export interface SharedQuotaTrials {
-  readonly engine: string;
-  readonly n: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-  readonly figures: Readonly<Record<string, number | string>>;
-}
-
-export interface SharedQuotaOptions {
-  readonly n: number;
-  readonly seed: number;
-  /** Without the trial that waits for a dead gateway's places. */
-  readonly isShort: boolean;
-}
 
 const QUOTA = 100;
 const ASKED = 300;
@@ -49,7 +35,12 @@ interface Trial {
   readonly split: readonly number[];
 }
 
-export async function runSharedQuotas({ n, seed, isShort }: SharedQuotaOptions): Promise<SharedQuotaTrials> {
+/** The short form is without the trial that waits for a dead gateway's places. */
+export async function runSharedQuotas({
+  n,
+  seed,
+  isShort,
+}: Pick<FaultOptions, "n" | "seed" | "isShort">): Promise<Trials> {
   const started = performance.now();
   const random = seeded(seed);
   // Few trials are of every unit.

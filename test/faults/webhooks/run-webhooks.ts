@@ -17,25 +17,10 @@ import { webhookSecretPlace } from "../../../src/storage/secret-places.ts";
 import { makeTenant } from "../../harness/database.ts";
 import { ENCRYPTION_KEY } from "../../harness/gateway.ts";
 import { startPostgresServer } from "../../harness/postgres-server.ts";
+import type { FaultOptions, Trials } from "../fault.ts";
 import { seeded } from "../seeded.ts";
 import { type FlakyReceiver, startFlakyReceiver } from "./flaky-receiver.ts";
 import type { SenderSetup } from "./sender-setup.ts";
-
-export interface WebhookTrialOptions {
-  readonly n: number;
-  readonly workers: number;
-  readonly seed: number;
-  readonly isShort: boolean;
-  readonly say: (text: string) => void;
-}
-
-export interface WebhookTrials {
-  readonly engine: string;
-  readonly n: number;
-  readonly violations: readonly string[];
-  readonly seconds: number;
-  readonly figures: Readonly<Record<string, number | string>>;
-}
 
 const RECEIVERS = 50;
 const TIMEOUT_MS = 2_000;
@@ -45,7 +30,7 @@ const QUIET_MS = 180_000;
 /** Spread over the run, so that kills find work. */
 const BATCH = 25;
 
-export async function runWebhooks({ n, workers, seed, isShort, say }: WebhookTrialOptions): Promise<WebhookTrials> {
+export async function runWebhooks({ n, workers, seed, isShort, say }: FaultOptions): Promise<Trials> {
   const started = performance.now();
   const random = seeded(seed);
   await using resources = new AsyncDisposableStack();

@@ -32,7 +32,10 @@ test("spec 5.4: the operator reads everybody's entries, filtered by workspace, a
   const actor = latest?.actor_key_id ?? "";
   assert.deepEqual((await entries(`/admin/v1/audit?actor=${actor}`)).data, [latest]);
   const seeded = (await entries("/admin/v1/audit?action=audio_url_domains.replaced&workspace=platform")).data;
-  assert(seeded.every(({ workspace_id, actor_key_id }) => workspace_id === null && actor_key_id === null));
+  assert(
+    seeded.length > 0 &&
+      seeded.every(({ workspace_id, actor_key_id }) => workspace_id === null && actor_key_id === null),
+  );
   assert.deepEqual((await entries(`/admin/v1/audit?target=${id}&from=${latest?.at ?? ""}`)).data, [latest]);
   assert.deepEqual((await entries(`/admin/v1/audit?target=${id}&to=2020-01-01T00:00:00Z`)).data, []);
   assert.equal((await call(gateway, "GET", "/admin/v1/audit?workspace=nobody")).code, "NOT_FOUND");

@@ -133,7 +133,7 @@ test("spec 2.5: a plan of the file that comes with other figures holds for every
   const services = { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
   const { configuration } = gateway;
   const apply = (plans: typeof configuration.plans) =>
-    applyConfiguration(services, { ...configuration, plans }, { revokeMissingKeys: true });
+    applyConfiguration(services, { ...configuration, plans }, { isFile: true });
   const managers = async () => {
     const { data } = (await call(gateway, "GET", "/admin/v1/plans")).json as {
       data: { id: string; managed_by: string }[];
@@ -164,7 +164,7 @@ test("spec 2.5: credits are granted beside the plan, taken back, kept when the p
   assert.deepEqual([granted.plan_credits_usd, granted.granted_usd, granted.balance_usd], ["5.00", "2.50", "7.50"]);
   assert.equal(await limit(), 7_500_000_000n);
   const services = { database: gateway.database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
-  await applyConfiguration(services, gateway.configuration, { revokeMissingKeys: true });
+  await applyConfiguration(services, gateway.configuration, { isFile: true });
   assert.equal(await limit(), 7_500_000_000n);
   assert.equal((await grant("-10")).balance_usd, "-2.50");
   assert.equal(await limit(), 0n);

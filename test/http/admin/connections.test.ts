@@ -8,7 +8,7 @@ import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
 import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
 import { adminFile, auditRows, call, etagOf, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
-import { ACME, ACME_BY_OPERATOR, connect, connectionOf, PLATFORM, publish, targets } from "./set-up.ts";
+import { ACME, ACME_BY_OPERATOR, connect, connectionOf, PLATFORM, publish, revise, targets } from "./set-up.ts";
 
 const PUBLIC = "93.184.216.34";
 const SECRETS = ["first-secret-0001", "second-secret-0002", "own-secret-000003"] as const;
@@ -122,6 +122,11 @@ test("reliability 4: an own address is judged when it is kept: scheme, names and
     );
     assert(!answer.text.includes("10.0.0.7"), url);
   }
+  const endless = deepgram("endless", OWN, { base_url: `https://own.example/${"/".repeat(2_100)}x` });
+  const answer = await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+    call(gateway, "POST", `${ACME}/connections`, { body: endless }),
+  );
+  assert.match(answer.text, /at most 2048 characters/u);
   const opened = deepgram("opened", OWN, { base_url: "http://10.20.1.1:8000" });
   assert.equal((await call(gateway, "POST", `${ACME_BY_OPERATOR}/connections`, { body: opened })).status, 201);
   assert.equal(internet.canaryConnections(), 0);
@@ -173,6 +178,19 @@ test("contract 10: a connection that a published route names is neither removed 
     const answer = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, method, path, { body, headers }));
     assert.equal(detailsOf(answer)["reason"], "in_use");
   }
+});
+
+test("contract 10: an own connection goes only where the platform's of its id can serve the routes on it", async () => {
+  const models = { house: { capabilities: ["audio_input"] } };
+  await connect(gateway, PLATFORM, deepgram("twin", FIRST));
+  await connect(gateway, ACME, deepgram("twin", OWN, { models }));
+  await publish(gateway, ACME, { id: "on-twin", targets: targets(["twin", "house"]) });
+  const remove = () => call(gateway, "DELETE", `${ACME}/connections/twin`);
+  const answer = await refuses(gateway, [409, "CONFLICT"], remove);
+  assert.equal(detailsOf(answer)["reason"], "in_use");
+  await revise(gateway, ACME, "on-twin", { targets: targets(["twin", "nova-3"]) });
+  await call(gateway, "POST", `${ACME}/routes/on-twin/publish`, { body: {} });
+  assert.equal((await remove()).status, 200);
 });
 
 test("contract 10: pages of connections, by id", async () => {

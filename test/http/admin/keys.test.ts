@@ -9,6 +9,7 @@ import { keyView, type KeyView } from "../../../src/contract/keys.ts";
 import { detailsOf, get } from "../../harness/client.ts";
 import { shiftClock } from "../../harness/database.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 import { auditRows, call, etagOf, OPERATOR_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
 
 let gateway: TestGateway;
@@ -21,10 +22,6 @@ const PATH = "/workspace/acme/keys";
 const make = async (body: object) => viewOf(keyView, await call(gateway, "POST", PATH, { body }));
 const secretOf = ({ secret }: KeyView): string => secret ?? "";
 const worksWith = async (secret: string) => (await get(gateway.origin, "/v1/me", secret)).status === 200;
-/** A change is heard at once; the condition is waited for all the same. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition()));
-}
 
 test("contract 2: a key is shown once, works at once, and is stored and told of without its secret", async () => {
   const made = await make({ app: "notes", name: "ci", scopes: ["transcribe"] });
@@ -178,4 +175,23 @@ test("reliability 6: when a key was last used is noted for all keys at once", as
   await use.flush();
   const second = await call(gateway, "GET", `${PATH}/${made.id}`);
   assert.equal(viewOf(keyView, second).last_used_at, first.last_used_at, "written again within the same minute");
+});
+
+test("reliability 6: a use that could not be written is written with the next", async () => {
+  const made = await make({ app: "notes" });
+  let isAway = true;
+  const db = new Proxy(gateway.database.db, {
+    get: (target, name) => {
+      if (name === "getExecutor" && isAway) throw new Error("the database is away");
+      const found: unknown = Reflect.get(target, name, target);
+      return typeof found === "function" ? (found.bind(target) as unknown) : found;
+    },
+  });
+  const use = createKeyUse({ db });
+  use.note(brand("key", made.id));
+  await assert.rejects(use.flush(), /away/u);
+  isAway = false;
+  await use.flush();
+  const shown = viewOf(keyView, await call(gateway, "GET", `${PATH}/${made.id}`));
+  assert.notEqual(shown.last_used_at, null);
 });

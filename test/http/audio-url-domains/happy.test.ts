@@ -111,7 +111,7 @@ test("contract 10: applying the file again leaves a workspace's list alone, and 
   const { configuration, database } = remote.gateway;
   const services = { database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
   const audioUrl = { ...configuration.audioUrl, globalDomains: ["new.global.example"] };
-  await applyConfiguration(services, { ...configuration, audioUrl }, { revokeMissingKeys: false });
+  await applyConfiguration(services, { ...configuration, audioUrl }, { isFile: false });
   const view = viewOf(await client.read(ADMIN_KEY));
   assert.deepEqual([view.domains, view.global_domains], [["kept.example.com"], ["new.global.example"]]);
   const rows = (await auditRows(remote)).slice(before.length);

@@ -2,14 +2,16 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { eachChunk } from "../../../src/http/body-chunks.ts";
+import { eachChunk, takeWhole } from "../../../src/http/body-chunks.ts";
+
+const BOUND = { maxBytes: 100, tooLarge: (received: number) => new Error(`${received} bytes are too many`) };
 
 test("contract 3 Size: the next piece comes when the last one was taken, and the end after all of them", async () => {
   const body = new PassThrough();
   const begun: string[] = [];
   const taken: (() => void)[] = [];
   let over = false;
-  const all = eachChunk(body, (chunk) => {
+  const all = eachChunk(body, BOUND, (chunk) => {
     begun.push(chunk.toString());
     return new Promise<void>((resolve) => taken.push(resolve));
   }).finally(() => {
@@ -29,18 +31,31 @@ test("contract 3 Size: the next piece comes when the last one was taken, and the
 
 test("contract 3 Size: what fails while a piece is taken ends the reading, and the stream is left to its owner", async () => {
   const body = new PassThrough();
-  const all = eachChunk(body, () => Promise.reject(new Error("no room")));
+  const all = eachChunk(body, BOUND, () => Promise.reject(new Error("no room")));
   body.write("one");
   await assert.rejects(all, /no room/);
   assert.equal(body.destroyed, false);
   assert.equal(body.isPaused(), true);
 });
 
+test("contract 3 Size: of a body one byte too large what is within is taken, then it is refused, however it comes", async () => {
+  for (const sizes of [[101], [100, 1], [60, 41]]) {
+    const body = new PassThrough();
+    let taken = 0;
+    const all = eachChunk(body, BOUND, (chunk) => {
+      taken += chunk.length;
+    });
+    for (const size of sizes) body.write(Buffer.alloc(size));
+    await assert.rejects(all, /^Error: 101 bytes are too many$/);
+    assert.equal(taken, 100);
+  }
+});
+
 test("contract 3 Size: a sender that breaks off is told of after the piece in hand was taken", async () => {
   const body = new PassThrough();
   const { promise, resolve } = Promise.withResolvers<void>();
   let done = false;
-  const all = eachChunk(body, async () => {
+  const all = eachChunk(body, BOUND, async () => {
     await promise;
     done = true;
   });
@@ -51,6 +66,18 @@ test("contract 3 Size: a sender that breaks off is told of after the piece in ha
   resolve();
   await assert.rejects(all, { code: "ERR_STREAM_PREMATURE_CLOSE" });
   assert.equal(done, true);
+});
+
+test("contract 3 Size: a body that lies there whole is taken at once and ends; where a byte is missing, nothing is", async () => {
+  const body = new PassThrough();
+  body.write("o");
+  body.write("ne");
+  assert.equal(takeWhole(body, 4), null);
+  assert.equal(takeWhole(body, null), null);
+  assert.equal(takeWhole(body, 3)?.toString(), "one");
+  body.end();
+  await turns();
+  assert.equal(body.readableEnded, true);
 });
 
 /** Enough for a stream to have done all that it can do without us. */

@@ -122,3 +122,29 @@ test("300 damaged bodies get the same verdict however they are cut, and leave no
     { numRuns: 300 },
   );
 });
+
+const WORST_FIRST: readonly [string, string, RegExp][] = [
+  [
+    "audio that is not base64, then levels too deep",
+    `{"audio":{"base64":"{"${"[".repeat(70)}`,
+    /^`audio\.base64` is not base64/,
+  ],
+  ["levels too deep, then more bytes than allowed", `${"[".repeat(70)}${" ".repeat(4_000)}`, /nested deeper/],
+];
+for (const [what, body, first] of WORST_FIRST) {
+  test(`contract 1: ${what}: the same faults in the same order, whether it comes whole or byte by byte`, async (t) => {
+    const bench = await openBench(t);
+    const refused = async (size: number) => {
+      const pieces = cut(Buffer.from(body), size);
+      const error = await bench.refuses(
+        request(pieces, { "content-type": "application/json" }),
+        "INVALID_REQUEST",
+        3_000,
+      );
+      return error.details?.["issues"] as readonly { readonly message: string }[];
+    };
+    const whole = await refused(body.length);
+    assert.match(whole[0]?.message ?? "", first);
+    assert.deepEqual(await refused(1), whole);
+  });
+}

@@ -45,8 +45,6 @@ test("BAD-097 a declared length one byte above the cap is refused without readin
 });
 
 const HEADS: readonly [string, Record<string, string>][] = [
-  ["BAD-105 Content-Encoding: gzip", { ...JSON_TYPE, "content-encoding": "gzip" }],
-  ["Content-Encoding: identity, gzip", { ...JSON_TYPE, "content-encoding": "identity, gzip" }],
   ["BAD-160 charset=latin1", { "content-type": "application/json; charset=latin1" }],
   ["BAD-194 no Content-Type", {}],
   ["an empty Content-Type", { "content-type": "" }],
@@ -66,12 +64,12 @@ for (const [name, headers] of HEADS) {
   });
 }
 
-test("application/json is taken in any case, with charset=utf-8 and with Content-Encoding: identity", async (t) => {
+test("application/json is taken in any case, and with charset=utf-8", async (t) => {
   const bench = await openBench(t);
   for (const headers of [
     { "content-type": "Application/JSON" },
     { "content-type": 'application/json;charset="UTF-8"' },
-    { "content-type": "application/json ; charset=utf-8", "content-encoding": "identity" },
+    { "content-type": "application/json ; charset=utf-8" },
   ]) {
     const body = Buffer.from(JSON.stringify({ audio: BASE64 }));
     assert.deepEqual(await audioOf(await bench.read(request(body, headers))), AUDIO);
@@ -263,7 +261,7 @@ test("BAD-191 audio.filename is a hint without its path; audio.media_type beats 
     [read.audio.fileNameHint, read.audio.mediaTypeHint, read.audio.param],
     ["a.wav", "audio/webm", "audio.data"],
   );
-  for (const entry of await readdir(bench.directory)) assert.match(entry, /^audio-/);
+  assert.match((await readdir(bench.directory)).join(" "), /^audio-[-0-9a-f]+\.spool$/);
   assert.deepEqual(await audioOf(read), AUDIO);
 });
 

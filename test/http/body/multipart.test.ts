@@ -354,8 +354,7 @@ for (const [id, name, hint] of NAMES) {
     const read = await bench.read(formRequest(form([file(AUDIO, name)])));
     assert.ok(read.audio.kind === "spooled");
     assert.equal(read.audio.fileNameHint, hint);
-    for (const entry of await readdir(bench.directory))
-      assert.match(entry, /^audio-[0-9a-f]{8}-[0-9]+-[0-9a-f]{32}\.spool$/);
+    assert.match((await readdir(bench.directory)).join(" "), /^audio-[0-9a-f]{8}-[0-9]+-[0-9a-f]{32}\.spool$/);
     assert.deepEqual(await audioOf(read), AUDIO);
   });
 }

@@ -7,7 +7,7 @@ import { cut, request } from "./bodies.ts";
 
 const TYPE = { "content-type": "application/json" };
 const read = (body: string | Buffer, headers: Record<string, string> = TYPE, chunkBytes = 65_536) =>
-  readJson(request(cut(Buffer.from(body), chunkBytes), headers), { maxBytes: 4_194_304, code: "BODY_TOO_LARGE" });
+  readJson(request(cut(Buffer.from(body), chunkBytes), headers), 4_194_304);
 
 async function refuses(code: ErrorCode, ...args: Parameters<typeof read>): Promise<GatewayError> {
   const error = await read(...args).then(
@@ -90,14 +90,13 @@ for (const [name, body] of BAD) {
   });
 }
 
-test("BAD-160 BAD-194 BAD-195 BAD-196 BAD-105 any other type or encoding is 415, multipart too", async () => {
+test("BAD-160 BAD-194 BAD-195 BAD-196 any other type is 415, multipart too", async () => {
   for (const headers of [
     {},
     { "content-type": "application/json; charset=latin1" },
     { "content-type": "application/json; charset=utf-8; charset=utf-16" },
     { "content-type": "application/x-www-form-urlencoded" },
     { "content-type": "multipart/form-data; boundary=x" },
-    { ...TYPE, "content-encoding": "gzip" },
   ]) {
     await refuses("UNSUPPORTED_MEDIA_TYPE", "{}", { ...headers });
   }

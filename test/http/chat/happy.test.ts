@@ -211,7 +211,7 @@ test("reliability 6: no prompt, no answer and no key of a provider is in the log
     assert(!logs.includes(canary), canary);
 });
 
-export function tool(name: string): object {
+function tool(name: string): object {
   return {
     type: "function",
     function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } },

@@ -3,18 +3,14 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { postChat, streamChat } from "../../harness/chat-client.ts";
 import { answer, json } from "../../harness/chat-upstream.ts";
+import { neverResting } from "../../harness/gateway.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
 let gateway: ChatGateway;
 let next = 0;
 before(async () => {
   gateway = await startChatGateway({
-    gateway: {
-      wrapGateway: (services) => ({
-        ...services,
-        circuits: { isHealthy: () => true, begin: () => undefined, end: () => undefined },
-      }),
-    },
+    gateway: { wrapGateway: neverResting },
   });
 });
 after(() => gateway.close());

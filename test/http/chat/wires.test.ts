@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { FaultRule } from "../../../sandbox/server.ts";
 import { chatOf, names, postChat, streamChat } from "../../harness/chat-client.ts";
-import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { neverResting, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { PNG } from "../../providers/chat/fixtures.ts";
 
 const WIRES = ["openai", "anthropic", "gemini"] as const;
@@ -30,8 +30,7 @@ const keyOf = (wire: (typeof ROUTES)[number]): string => `key-of-the-app-on-${wi
 let gateway: TestGateway;
 before(async () => {
   gateway = await startGateway({
-    // Faults in a row are the point here; that a target rests after them is proven elsewhere.
-    wrapGateway: (services) => ({ ...services, circuits: { isHealthy: () => true, begin: () => {}, end: () => {} } }),
+    wrapGateway: neverResting,
     file: (sandbox) => ({
       connections: WIRES.map((wire) => ({
         id: wire,

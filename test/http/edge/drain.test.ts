@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { drain } from "../../../src/http/drain.ts";
 import type { ServerEvent } from "../../../src/http/sse.ts";
-import { ask, assertError, get, json, open, post, startEdge } from "./harness.ts";
+import { ask, assertError, get, HANDSHAKE, json, KEY, open, post, startEdge } from "./harness.ts";
 import { startKernelCaller } from "./kernel-caller.ts";
 
 const CLOSE = "Connection: close\r\n";
@@ -109,6 +109,78 @@ test("R14: a stream that began before the end, and so promised to keep its conne
   await closed;
   assert.deepEqual(await drained, { clean: true });
 });
+
+test("R14: a caller that resets its connection while the gateway stops takes nobody's answer away", async (t) => {
+  for (const waits of [DRAIN, { ...DRAIN, acceptMs: 0, keptMs: 0 }]) {
+    const started = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const { app, port } = await startEdge(t, {
+      draining: () => true,
+      handle: async () => {
+        started.resolve();
+        await goOn.promise;
+        return json({ done: true });
+      },
+    });
+    const busy = await open(port);
+    busy.socket.write(post("").replace(CLOSE, ""));
+    const idle = await open(port);
+    await started.promise;
+    await connected(app, 2);
+    const timers = heldTimers();
+    const drained = drain(app, { ...waits, wait: timers.wait });
+    const broken = [...app.connections].map((socket) => once(socket, "error"));
+    idle.socket.resetAndDestroy();
+    await Promise.race(broken);
+    await timers.end(waits.acceptMs);
+    if (waits.keptMs > 0) await timers.end(waits.keptMs);
+    goOn.resolve();
+    const [reply] = await busy.untilClose();
+    assert.equal(reply?.body, '{"done":true}');
+    assert.deepEqual(await drained, { clean: true });
+  }
+});
+
+for (const [how, leave] of [
+  ["resets its connection", (socket: Socket) => socket.resetAndDestroy()],
+  ["closes its connection", (socket: Socket) => socket.end()],
+] as const) {
+  test(`contract 10: a caller that ${how} before the 101 leaves nothing held, and no shutdown waits for it`, async (t) => {
+    const judged = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const recorded = Promise.withResolvers<number>();
+    const { app, port, logs } = await startEdge(t, {
+      live: async () => {
+        judged.resolve();
+        await left.promise;
+        return {
+          status: 101,
+          body: {
+            session: () => assert.fail("nobody is there to talk to"),
+            release: async () => released.resolve(),
+          },
+        };
+      },
+      onRecorded: ({ status }) => recorded.resolve(status),
+    });
+    const { socket } = await open(port);
+    socket.write(get("/v1/live", `${KEY}${HANDSHAKE}`).replace(CLOSE, ""));
+    await judged.promise;
+    const [connection] = app.connections;
+    assert.ok(connection !== undefined);
+    leave(socket);
+    while (!connection.destroyed && connection.readable) await setImmediate();
+    left.resolve();
+    await released.promise;
+    assert.equal(await recorded.promise, 499);
+    await app.close();
+    assert.deepEqual(
+      logs.map(({ route, status }) => [route, status]),
+      [["/v1/live", 499]],
+    );
+  });
+}
 
 test("shutdown: a request whose head is under way when the server closes is answered in our words", async (t) => {
   const { app, port } = await startEdge(t);

@@ -90,3 +90,21 @@ test("reliability 7: a reader who does not read holds the events back, and one w
   socket.destroy();
   await ended.promise;
 });
+
+test("reliability 7: a stream whose request breaks off is cut, and its connection does not stay", async (t) => {
+  async function* endless(): AsyncGenerator<ServerEvent> {
+    for (;;) {
+      yield { data: 1 };
+      await nextTurn();
+    }
+  }
+  const { app, port } = await startEdge(t, { handle: streaming(endless()) });
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.write(HEAD.replace("Content-Length: 0", "Content-Length: 5"));
+  await once(socket, "data");
+  socket.resume();
+  // Half of a request and its end: the caller would still read.
+  socket.end();
+  await once(socket, "close");
+  while (app.connections.size > 0) await nextTurn();
+});

@@ -9,12 +9,16 @@ import { createLogger } from "../../../src/lib/logger.ts";
 import type { EndpointContract } from "../../../src/contract/endpoint.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { GatewayError } from "../../../src/contract/errors.ts";
+import type { RecordEnd, Recorder } from "../../../src/gateway/request-record.ts";
 import type { Schedule } from "../../../src/http/body-rate.ts";
 import type { Endpoint, HandlerContext, Reply } from "../../../src/http/endpoint.ts";
 import type { EdgeLimits } from "../../../src/http/limits.ts";
 import { createServer } from "../../../src/http/server.ts";
 
 export const KEY = "Authorization: Bearer good\r\n";
+/** What makes a request one for a WebSocket. */
+export const HANDSHAKE =
+  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 export const MAX_BODY_BYTES = 1_048_576;
 export const PUBLIC_URL = "https://gateway.example";
 
@@ -30,12 +34,32 @@ const BASE: EndpointContract = {
   errors: [],
 };
 
+const LIVE: EndpointContract = {
+  ...BASE,
+  path: "/v1/live",
+  operationId: "live",
+  isRouted: true,
+  responses: { 101: { description: "A WebSocket.", content: {} } },
+};
+
+const NO_RECORDER: Recorder = {
+  decided: () => undefined,
+  measured: () => undefined,
+  keyUsed: () => undefined,
+  jobMade: () => undefined,
+  broke: () => undefined,
+};
+
 export interface EdgeOptions {
   readonly limits?: Partial<EdgeLimits>;
   readonly schedule?: Schedule;
   readonly draining?: () => boolean;
   /** Runs instead of the reading handler of POST /v1/transcription. */
   readonly handle?: (context: HandlerContext) => Promise<Reply>;
+  /** Answers GET /v1/live, a WebSocket; without it there is none. */
+  readonly live?: (context: HandlerContext) => Promise<Reply>;
+  /** Told of the end of each record of GET /v1/live. */
+  readonly onRecorded?: (end: RecordEnd) => void;
 }
 
 export interface RunningEdge {
@@ -45,6 +69,7 @@ export interface RunningEdge {
 }
 
 export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; logs: Record<string, unknown>[] } {
+  const { onRecorded } = options;
   const logs: Record<string, unknown>[] = [];
   const logger = createLogger({ write: (line: string) => logs.push(JSON.parse(line)) }, { isStrict: true });
   const endpoints: Endpoint[] = [
@@ -58,6 +83,7 @@ export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; log
       handle: async ({ request }) => json(request.params),
     },
     { contract: { ...BASE, path: "/v1/chat", operationId: "chat", scope: "chat" }, handle: async () => json({}) },
+    ...(options.live === undefined ? [] : [{ contract: LIVE, handle: options.live }]),
   ];
   const app = createServer({
     endpoints,
@@ -70,6 +96,7 @@ export function testEdge(options: EdgeOptions = {}): { app: FastifyInstance; log
     draining: options.draining ?? (() => false),
     limits: options.limits ?? {},
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
+    ...(onRecorded === undefined ? {} : { openRecord: () => ({ recorder: NO_RECORDER, end: onRecorded }) }),
   });
   return { app, logs };
 }

@@ -5,7 +5,22 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import cases from "../../cases/bad-input.json" with { type: "json" };
-import { ask, assertError, get, json, KEY, open, post, readAll, type RunningEdge, say, startEdge } from "./harness.ts";
+import {
+  ask,
+  assertError,
+  get,
+  HANDSHAKE,
+  json,
+  KEY,
+  open,
+  post,
+  readAll,
+  type RunningEdge,
+  say,
+  startEdge,
+} from "./harness.ts";
+
+const kept = (request: string): string => request.replace("Connection: close\r\n", "");
 
 type Check = (edge: RunningEdge) => Promise<void>;
 
@@ -285,6 +300,94 @@ test("RFC 9112, 9.3.2: what was sent behind a request that closes its connection
     [200, 400],
   );
   assert.equal(begun.length, 2);
+});
+
+test("RFC 9112, 9.3.2: behind an answer that is owed 32 requests wait; what is sent beyond them is not taken, and the last answer says so", async (t) => {
+  const first = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let begun = 0;
+  const { app, port } = await startEdge(t, {
+    handle: async () => {
+      begun += 1;
+      first.resolve();
+      await goOn.promise;
+      return json({});
+    },
+  });
+  const { socket, untilClose } = await open(port);
+  const sent = kept(post("")).repeat(200);
+  socket.write(sent);
+  while ([...app.connections].every(({ bytesRead }) => bytesRead < sent.length)) await nextTurn();
+  // Nothing that follows is even read as a request.
+  socket.write(`${sent}no request at all\r\n`);
+  await first.promise;
+  goOn.resolve();
+  const replies = await untilClose();
+  assert.deepEqual(
+    replies.map(({ status, headers }) => [status, headers["connection"]]),
+    Array.from({ length: 33 }, (_, index) => [200, index === 32 ? "close" : "keep-alive"]),
+  );
+  assert.equal(begun, 33);
+});
+
+test("contract 10: an upgrade that is sent behind a request is refused after that one's answer, and ends nothing but its connection", async (t) => {
+  const { port } = await startEdge(t, {
+    live: async () => ({
+      status: 101,
+      body: { session: () => assert.fail("no upgrade"), release: async () => undefined },
+    }),
+  });
+  const replies = await say(port, kept(get("/v1/me")) + kept(get("/v1/live", `${KEY}${HANDSHAKE}`)) + get("/v1/me"));
+  assert.deepEqual(
+    replies.map(({ status, headers }) => [status, headers["connection"]]),
+    [
+      [200, "keep-alive"],
+      [400, "close"],
+    ],
+  );
+  assertError(replies[1], 400, "INVALID_REQUEST");
+  assert.equal((await ask(port, get("/v1/me"))).status, 200);
+});
+
+test("contract 1, 10: subprotocols that are no list of names are refused in the one body, before the 101", async (t) => {
+  const { port } = await startEdge(t, {
+    live: async () => ({
+      status: 101,
+      body: { session: () => assert.fail("no upgrade"), release: async () => undefined },
+    }),
+  });
+  for (const offered of ["a,,b", "a, a", "a b", ""]) {
+    const reply = await ask(port, kept(get("/v1/live", `${KEY}${HANDSHAKE}Sec-WebSocket-Protocol: ${offered}\r\n`)));
+    assertError(reply, 400, "INVALID_REQUEST");
+  }
+});
+
+test("reliability 7: a caller that keeps its side open after a refused upgrade does not keep the connection", async (t) => {
+  const { app, port } = await startEdge(t, {
+    limits: { lingerMs: 20 },
+    live: async () => assert.fail("it has no key"),
+  });
+  const { socket, replies, keepOpen } = await open(port);
+  keepOpen();
+  socket.write(kept(get("/v1/live", HANDSHAKE)));
+  assertError((await replies(1))[0], 401, "UNAUTHENTICATED");
+  while (app.connections.size > 0) await nextTurn();
+});
+
+test("CONNECT is refused after the answers before it, and a caller that resets its connection then ends nothing", async (t) => {
+  const { app, port } = await startEdge(t);
+  const { socket, replies, keepOpen } = await open(port);
+  keepOpen();
+  socket.write(`${kept(get("/v1/me"))}CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n`);
+  const [first, second] = await replies(2);
+  assert.equal(first?.status, 200);
+  assertError(second, 405, "METHOD_NOT_ALLOWED");
+  const [connection] = app.connections;
+  assert.ok(connection !== undefined);
+  const closed = new Promise((resolve) => connection.once("close", resolve));
+  socket.resetAndDestroy();
+  await closed;
+  assert.equal((await ask(port, get("/v1/me"))).status, 200);
 });
 
 test("G-06: slow heads that are found at once are refused 50 in a turn of the event loop; one that came meanwhile is served", async (t) => {

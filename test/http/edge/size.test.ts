@@ -4,12 +4,8 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError } from "../../../src/contract/errors.ts";
+import { until } from "../../harness/until.ts";
 import { ask, assertError, fakeTimers, get, json, KEY, MAX_BODY_BYTES, open, post, say, startEdge } from "./harness.ts";
-
-/** Lets the sockets of this process go on until something is true. */
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await nextTurn();
-}
 
 const DECLARED = `Content-Length: ${MAX_BODY_BYTES + 1}\r\n`;
 

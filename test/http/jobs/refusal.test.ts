@@ -96,6 +96,22 @@ test("contract 5: what the app's budget does not hold is refused before the 202"
   assert.equal(answer.code, "BUDGET_EXCEEDED");
 });
 
+test("contract 5: a refusal is told, also where the store does not give up the upload: it is swept later", async () => {
+  const { objects } = gateway.app.jobs;
+  const remove = objects.remove.bind(objects);
+  const kept: string[] = [];
+  Object.assign(objects, {
+    remove: (key: string) => {
+      kept.push(key);
+      return Promise.reject(new Error("the store is away"));
+    },
+  });
+  const answer = await postForm(gateway.origin, { path: JOBS, key: POOR });
+  Object.assign(objects, { remove });
+  assert.deepEqual([answer.code, kept.length], ["BUDGET_EXCEEDED", 1]);
+  for (const key of kept) await remove(key);
+});
+
 test("spec 4.1: a job's key gives the first 202 again, byte for byte; another payload or endpoint is a 409", async () => {
   const { origin } = gateway;
   const headers = { "idempotency-key": "job-key-1" };

@@ -7,6 +7,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { newId } from "../../../src/contract/ids.ts";
 import type { Schedule } from "../../../src/http/body-rate.ts";
 import { runLiveSession } from "../../../src/http/live-session.ts";
+import { until } from "../../harness/until.ts";
 import { START } from "./setup.ts";
 
 const START_MS = 10_000;
@@ -75,7 +76,7 @@ async function openSession(t: TestContext): Promise<Session> {
         requestId: newId("request"),
         publicUrl: "http://patchbay.invalid",
         schedule: clock.schedule,
-        now: () => 0,
+        nowMs: () => 0,
         onBroken: (code) => broken.push(code),
         onFault: (error) => assert.fail(String(error)),
         transcribe: async function* (_start, frames, gone) {
@@ -103,10 +104,6 @@ async function openSession(t: TestContext): Promise<Session> {
   await once(client, "open");
   return { client, clock, heard, broken, closed, errors };
 }
-
-const until = async (isTrue: () => boolean): Promise<void> => {
-  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
-};
 
 test("contract 10: without a start frame for 10 s: one REQUEST_TIMEOUT and 1008", async (t) => {
   const { clock, closed, errors, broken } = await openSession(t);

@@ -4,14 +4,35 @@ import { after, before, beforeEach, test } from "node:test";
 import { realtimeToken } from "../../../src/contract/realtime.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 import { call, envelopeIn, frames, realtimeFile, samples, speak, START } from "./setup.ts";
 
 let gateway: TestGateway;
+/** How many settlements, and reservations, to come find the database away. */
+let away = { settle: 0, reserve: 0 };
 before(async () => {
-  gateway = await startGateway({ file: realtimeFile });
+  gateway = await startGateway({
+    file: realtimeFile,
+    wrapGateway: (services) => ({
+      ...services,
+      ledger: {
+        ...services.ledger,
+        settle: async (settlement) => {
+          if (away.settle-- > 0) throw AWAY;
+          return services.ledger.settle(settlement);
+        },
+        reserve: async (reservation) => {
+          if (away.reserve-- > 0) throw AWAY;
+          return services.ledger.reserve(reservation);
+        },
+      },
+    }),
+  });
 });
+const AWAY = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 after(() => gateway.close());
 beforeEach(async () => {
+  away = { settle: 0, reserve: 0 };
   gateway.sandbox.clearCalls();
   gateway.sandbox.clearFaults();
   await gateway.database.db.deleteFrom("attempts").execute();
@@ -84,6 +105,24 @@ test("contract 9, 10: it is metered in slices that add up to what was sent, each
     rows.reduce((sum, { charge_nano_usd: charge }) => sum + Number(charge), 0),
     sentMs * 1000,
   );
+});
+
+test("contract 9, 10: a slice that could not be settled while the database was away is settled at the end, and ends nothing", async () => {
+  away = { settle: 1, reserve: 0 };
+  const caller = await call(gateway.origin);
+  await speak(caller);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  const rows = await attempts();
+  assert.ok(rows.length >= 2);
+  assert.deepEqual([...new Set(rows.map(({ state, outcome }) => `${state} ${outcome}`))], ["settled succeeded"]);
+});
+
+test("reliability G-10, contract 10: a database that is away before anything was sent is OVERLOADED, and no provider is called", async () => {
+  away = { settle: 0, reserve: 1 };
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  assert.deepEqual(await caller.closed, [1011, "OVERLOADED"]);
+  assert.equal(gateway.sandbox.callCount, 0);
 });
 
 test("contract 10: speakers come segment by segment, as in the envelope; word times with the whole", async () => {
@@ -160,14 +199,12 @@ test("contract 10: the request log has it, with its length and its 101", async (
   await speak(caller);
   await caller.closed;
   const { duration_seconds: seconds } = envelopeIn(caller);
-  let rows: { status: number; audio_ms: unknown }[] = [];
-  while (!rows.some(({ audio_ms: ms }) => Number(ms) === Math.round(seconds * 1000))) {
-    rows = await gateway.database.db
+  const rows = () =>
+    gateway.database.db
       .selectFrom("requests")
       .select(["status", "audio_ms"])
       .where("endpoint", "=", "GET /v1/transcription/realtime")
       .execute();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.ok(rows.every(({ status }) => status === 101));
+  await until(async () => (await rows()).some(({ audio_ms: ms }) => Number(ms) === Math.round(seconds * 1000)));
+  assert.ok((await rows()).every(({ status }) => status === 101));
 });

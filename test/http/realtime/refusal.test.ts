@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGateway } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { until } from "../../harness/until.ts";
 import {
   call,
   CHAT_KEY,
@@ -15,6 +16,7 @@ import {
   realtimeFile,
   refused,
   samples,
+  settledAttempts,
   speak,
   START,
 } from "./setup.ts";
@@ -58,13 +60,11 @@ test("contract 2, 10: as many conversations at once as the quota has, and a plac
   assert.deepEqual([answer.status, answer.code], [429, "CONCURRENCY_LIMITED"]);
   await speak(first);
   await first.closed;
-  for (const until = Date.now() + 5_000; Date.now() < until; ) {
+  await until(async () => {
     const next = await call(gateway.origin, { key: NARROW_KEY }).catch(() => null);
-    if (next === null) continue;
-    next.socket.terminate();
-    return;
-  }
-  assert.fail("the place was not given back");
+    next?.socket.terminate();
+    return next !== null;
+  });
 });
 
 for (const [name, send, code] of [
@@ -132,11 +132,7 @@ test("contract 3, 10: a caller who hangs up stops the provider, and is charged f
   await caller.event("transcript.delta");
   caller.socket.terminate();
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
-  let rows = await attempts();
-  while (rows.length === 0 || rows.some(({ state }) => state === "open")) {
-    await new Promise((resolve) => setImmediate(resolve));
-    rows = await attempts();
-  }
+  const rows = await settledAttempts(gateway);
   assert.equal(
     rows.reduce((sum, { charge_nano_usd: charge }) => sum + Number(charge), 0),
     3_000_000,
@@ -149,7 +145,9 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
     const caller = await call(gateway.origin);
     await speak(caller);
     assert.deepEqual(await caller.closed, [1011, "PROVIDER_RESULT_UNKNOWN"]);
-    assert.equal(errorIn(caller).code, "PROVIDER_RESULT_UNKNOWN");
+    const { code, message } = errorIn(caller);
+    assert.equal(code, "PROVIDER_RESULT_UNKNOWN");
+    assert.match(message, /what was heard before them is/u);
     assert.equal(gateway.sandbox.callCount, 1);
     const rows = await attempts();
     assert.ok(rows.every(({ state }) => state === "settled"));

@@ -6,7 +6,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
-import { call, envelopeIn, errorIn, FINISH, frames, samples, speak, START } from "./setup.ts";
+import { call, envelopeIn, errorIn, FINISH, frames, samples, settledAttempts, speak, START } from "./setup.ts";
 
 const ALONE_KEY = "key-of-the-app-with-samples-alone";
 const MODEL = "universal-streaming-english";
@@ -116,11 +116,7 @@ test("contract 3, 10: a caller who hangs up stops the provider, and is charged f
   await caller.event("transcript.delta");
   caller.socket.terminate();
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
-  let rows = await gateway.database.db.selectFrom("attempts").selectAll().execute();
-  while (rows.length === 0 || rows.some(({ state }) => state === "open")) {
-    await new Promise((resolve) => setImmediate(resolve));
-    rows = await gateway.database.db.selectFrom("attempts").selectAll().execute();
-  }
+  const rows = await settledAttempts(gateway);
   assert.equal(
     rows.reduce((sum, row) => sum + Number(row.charge_nano_usd), 0),
     2_000_000,

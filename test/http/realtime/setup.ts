@@ -8,7 +8,8 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { speech } from "../../harness/client.ts";
-import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
+import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 
 export const POOR_KEY = "key-of-the-app-with-small-budget";
 export const NARROW_KEY = "key-of-the-app-with-one-at-once";
@@ -158,3 +159,13 @@ export const errorIn = (caller: Caller) => {
 
 export const envelopeIn = (caller: Caller) =>
   transcriptionEnvelope.parse(caller.events.find(({ event }) => event === "transcript.completed")?.data["envelope"]);
+
+/** The calls to providers, once there are some and each is settled: after a caller hung up, nothing else tells when. */
+export async function settledAttempts({ database }: Pick<TestGateway, "database">) {
+  const attempts = () => database.db.selectFrom("attempts").selectAll().orderBy("id").execute();
+  await until(async () => {
+    const rows = await attempts();
+    return rows.length > 0 && rows.every(({ state }) => state !== "open");
+  });
+  return attempts();
+}

@@ -14,7 +14,7 @@ export const OPERATOR = "key-of-the-operator-of-everything1";
 export const RECEIVER = "https://receiver.example/hooks?token=of-the-owner";
 export const PATH = "/workspace/acme/stt-webhook";
 
-export function workspaces(sandbox: Sandbox): ConfigurationFile {
+function workspaces(sandbox: Sandbox): ConfigurationFile {
   const workspace = (id: string, admin: string, member: string) => ({
     id,
     apps: [{ id: "notes", route: "speech", keys: [{ id: "member", secret: member }] }],

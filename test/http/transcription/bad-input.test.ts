@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { wav } from "../../audio/build-audio.ts";
 import { hostileAudio } from "../../audio/hostile-audio.ts";
 import cases from "../../cases/bad-input.json" with { type: "json" };
 import { standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 import { BOUNDARY, field, file, form } from "../body/bodies.ts";
 import { ask, assertError, get, open, PUBLIC_URL, type RawReply, say } from "../edge/harness.ts";
 import {
@@ -319,14 +321,4 @@ async function assertTooLarge(request: Buffer, param: string): Promise<void> {
 function chunked(body: Buffer): Buffer {
   const head = rawHead(`${jsonHeader}Transfer-Encoding: chunked\r\n`);
   return Buffer.concat([head, Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
-}
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, "waited 5 s for nothing");
-    await nextTurn();
-  }
 }

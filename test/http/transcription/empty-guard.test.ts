@@ -5,6 +5,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Fault, Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { pcmWav, silence } from "../../audio/pcm.ts";
+import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, envelopeOf, postForm, speech } from "../../harness/client.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { attemptsOf as jobAttemptsOf } from "../../jobs/setting.ts";
@@ -186,12 +187,7 @@ async function chargesOf(jobId: string) {
 }
 
 async function attemptsOf(answer: Answer) {
-  const rows = await gateway.database.db
-    .selectFrom("attempts")
-    .select(["model", "outcome", "charge_nano_usd"])
-    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
-    .orderBy("position")
-    .execute();
+  const rows = await attemptRows(gateway, answer);
   return rows.map((row) => [row.model, row.outcome, BigInt(row.charge_nano_usd ?? 0) > 0n]);
 }
 

@@ -93,7 +93,7 @@ test("contract 3: each response_format is made by the gateway from words and seg
     );
   }
   const diarized = envelopeOf(await postForm(gateway.origin, { fields: { response_format: "diarized_json" } }));
-  assert(diarized.segments.every((segment) => segment.speaker !== null));
+  assert(diarized.segments.length > 0 && diarized.segments.every((segment) => segment.speaker !== null));
   const text = envelopeOf(await postForm(gateway.origin, { fields: { response_format: "text", diarization: "true" } }));
   assert.match(text.content, /^S1: .*\nS2: /);
 });

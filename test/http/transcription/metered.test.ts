@@ -6,8 +6,10 @@ import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { WorkspaceId } from "../../../src/contract/ids.ts";
 import { fixture } from "../../audio/build-audio.ts";
-import { type Answer, envelopeOf, postForm, speech } from "../../harness/client.ts";
+import { attemptRows } from "../../harness/attempts.ts";
+import { envelopeOf, postForm, speech } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 
 const CONNECTION = "el";
 let gateway: TestGateway;
@@ -24,7 +26,7 @@ test("§1.9 scribe_v2 on a platform connection: metered at 0.22 USD an audio hou
   const answer = await postForm(gateway.origin, { file: speech() });
   const { usage } = envelopeOf(answer);
   assert.equal(usage.billable_audio_seconds, usage.audio_seconds);
-  const [attempt] = await attemptsOf(answer);
+  const [attempt] = await attemptRows(gateway, answer);
   const audioMs = BigInt(Math.round(usage.audio_seconds * 1000));
   assert.equal(attempt?.charge_nano_usd, (220_000_000n * audioMs + 1_800_000n) / 3_600_000n);
   assert.deepEqual(
@@ -44,7 +46,7 @@ test("contract 9: two channels cost as much as one: Patchbay's price is per hour
 test("contract 9: on the workspace's own account it is the provider's bill: 0 billable seconds, the list price kept", async () => {
   const answer = await postForm(gateway.origin, { key: OTHER_KEY, file: speech() });
   assert.equal(envelopeOf(answer).usage.billable_audio_seconds, 0);
-  const [attempt] = await attemptsOf(answer);
+  const [attempt] = await attemptRows(gateway, answer);
   assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["provider_billed", 0n]);
   assert.ok((attempt?.estimate_nano_usd ?? 0n) > 0n);
 });
@@ -52,12 +54,12 @@ test("contract 9: on the workspace's own account it is the provider's bill: 0 bi
 test("contract 5, 9: the transcript that the provider keeps is deleted there once the answer is stored", async () => {
   const answer = await postForm(gateway.origin, { file: speech() });
   envelopeOf(answer);
-  const [attempt] = await attemptsOf(answer);
+  const [attempt] = await attemptRows(gateway, answer);
   const path = `/elevenlabs/v1/speech-to-text/transcripts/${attempt?.provider_request_id}`;
   await gateway.sandbox.waitForCall((call) => call.method === "DELETE" && call.path === path && call.outcome === 200);
   const { deletions } = gateway.app.gateway;
   const state = () => deletions.state(attempt?.workspace_id as WorkspaceId, answer.headers.get("x-request-id") ?? "");
-  while ((await state()) === "pending") await new Promise((resolve) => setImmediate(resolve));
+  await until(async () => (await state()) !== "pending");
   assert.equal(await state(), "done");
 });
 
@@ -70,22 +72,13 @@ test("contract 1: credit that is used up, which it says under 401, is a matter o
   const answer = await postForm(gateway.origin, { file: speech() });
   envelopeOf(answer);
   assert.deepEqual(
-    (await attemptsOf(answer)).map(({ model, outcome }) => [model, outcome]),
+    (await attemptRows(gateway, answer)).map(({ model, outcome }) => [model, outcome]),
     [
       ["scribe_v2", "failed:payment"],
       ["scribe_v1", "succeeded"],
     ],
   );
 });
-
-async function attemptsOf(answer: Answer) {
-  return gateway.database.db
-    .selectFrom("attempts")
-    .selectAll()
-    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
-    .orderBy("position")
-    .execute();
-}
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {
   const elevenlabs = { kind: "elevenlabs" as const, base_url: sandbox.elevenlabsUrl };

@@ -194,6 +194,20 @@ test("contract 1: every unknown and every malformed field is listed in details.i
   assert.deepEqual(issuesOf(await refuses(() => post({ fields }), 400, "INVALID_REQUEST")).toSorted(), expected);
 });
 
+test("contract 1: a mistyped field is told its name, the same in a form and in JSON", async () => {
+  const words = "`langauge` is not a field of this endpoint. Did you mean `language`?";
+  for (const answer of [
+    await refuses(() => postJson(gateway.origin, { langauge: "de", audio: base64() }), 400, "INVALID_REQUEST"),
+    await refuses(() => post({ fields: { langauge: "de" } }), 400, "INVALID_REQUEST"),
+  ]) {
+    const issues = detailsOf(answer)["issues"] as readonly { readonly message: string }[];
+    assert.deepEqual(
+      issues.map(({ message }) => message),
+      [words],
+    );
+  }
+});
+
 test("contract 2: a key without the scope transcribe is 403 and names it; the body is not judged", async () => {
   const answer = await refuses(() => post({ key: CHAT_KEY, fields: { model: "x" } }), 403, "FORBIDDEN");
   assert.deepEqual(detailsOf(answer), { required: ["transcribe"] });

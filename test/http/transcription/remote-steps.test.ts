@@ -5,8 +5,10 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Fault, FaultRule, Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
+import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, envelopeOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 
 /** One second exactly: 3.60 USD an hour are 0.001 USD. */
 const AUDIO = fixture("speech-44k-stereo.wav");
@@ -107,7 +109,7 @@ for (const [step, charge] of [
         .orderBy("id", "desc")
         .execute();
     const expected = step === "upload" ? 1 : 2;
-    while ((await settled()).length < expected) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await settled()).length >= expected);
     const [attempt] = await settled();
     assert.deepEqual([attempt?.outcome, String(attempt?.charge_nano_usd)], ["aborted", charge]);
   });
@@ -129,12 +131,7 @@ function submissions(): number {
 }
 
 async function attemptsOf(answer: Answer): Promise<readonly (readonly [string, string | null, string])[]> {
-  const rows = await gateway.database.db
-    .selectFrom("attempts")
-    .select(["model", "outcome", "charge_nano_usd"])
-    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
-    .orderBy("position")
-    .execute();
+  const rows = await attemptRows(gateway, answer);
   return rows.map((row) => [row.model, row.outcome, String(row.charge_nano_usd)]);
 }
 

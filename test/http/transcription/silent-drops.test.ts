@@ -5,6 +5,7 @@ import { after, before, beforeEach, test } from "node:test";
 import type { Fault, Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { fixture } from "../../audio/build-audio.ts";
+import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, envelopeOf, postForm } from "../../harness/client.ts";
 import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
@@ -191,13 +192,7 @@ function ask({ fields }: Drop, purpose: string): Promise<Answer> {
 }
 
 async function outcomesOf(answer: Answer): Promise<readonly (readonly [string, string | null])[]> {
-  const rows = await gateway.database.db
-    .selectFrom("attempts")
-    .select(["model", "outcome"])
-    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
-    .orderBy("position")
-    .execute();
-  return rows.map(({ model, outcome }) => [model, outcome]);
+  return (await attemptRows(gateway, answer)).map(({ model, outcome }) => [model, outcome]);
 }
 
 function fileOf(sandbox: Sandbox): ConfigurationFile {

@@ -13,6 +13,7 @@ import type { GatewayServices, IoRequest } from "../../../src/gateway/services.t
 import { ProviderError, type StreamingIo } from "../../../src/providers/io.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { inOrder, pcmWav, RATE, silence, syllables } from "../../audio/pcm.ts";
+import { attemptRows } from "../../harness/attempts.ts";
 import { type Answer, detailsOf, envelopeOf, postForm, speech } from "../../harness/client.ts";
 import { KEY, sandboxConnections, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { attemptsOf as jobAttemptsOf } from "../../jobs/setting.ts";
@@ -309,12 +310,7 @@ test("contract 10: the real ffmpeg cuts every format", {
 
 /** Model, outcome, seconds that were charged. */
 async function attemptsOf(answer: Answer) {
-  const rows = await gateway.database.db
-    .selectFrom("attempts")
-    .select(["model", "outcome", "charge_nano_usd"])
-    .where("request_id", "=", answer.headers.get("x-request-id") ?? "")
-    .orderBy("position")
-    .execute();
+  const rows = await attemptRows(gateway, answer);
   // 3.60 USD an hour are a million nano-USD a second.
   return rows.map((row) => [row.model, row.outcome, Number(row.charge_nano_usd ?? 0) / 1_000_000] as const);
 }

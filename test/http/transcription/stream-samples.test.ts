@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createParser } from "eventsource-parser";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
-import { segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { pcmWav, syllables } from "../../audio/pcm.ts";
 import { detailsOf, postForm } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { until } from "../../harness/until.ts";
+import { attempts, completed, deltas, segments, streamForm } from "./streamed.ts";
 
 const PAIR_KEY = "test-key-of-the-pair-app-000001";
 const MODEL = "universal-streaming-english";
@@ -59,57 +59,14 @@ const stereo = (mono: Int16Array): Uint8Array =>
     2,
   );
 
-interface Received {
-  readonly event: string;
-  readonly data: Record<string, unknown>;
-}
-
-async function stream(
-  key: string,
-  fields: Record<string, string> = {},
-  isEnough = (): boolean => false,
-  seconds = SECONDS,
-) {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ stream: "true", ...fields })) form.append(name, value);
-  form.append("file", new Blob([new Uint8Array(stereo(syllables(seconds, 8_000)))]), "audio.wav");
-  const gone = new AbortController();
-  const response = await fetch(`${gateway.origin}/v1/transcription`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}` },
-    body: form,
-    signal: gone.signal,
-  });
-  assert.equal(response.status, 200, response.status === 200 ? "" : await response.text());
-  const events: Received[] = [];
-  const parser = createParser({
-    onEvent: ({ event, data }) =>
-      events.push({ event: event ?? "", data: JSON.parse(data) as Record<string, unknown> }),
-  });
-  try {
-    for await (const bytes of response.body ?? []) {
-      parser.feed(new TextDecoder().decode(bytes));
-      if (isEnough()) gone.abort();
-    }
-  } catch (error) {
-    assert.ok(gone.signal.aborted, String(error));
-  }
-  return events;
-}
-
-const completed = (events: readonly Received[]) => transcriptionEnvelope.parse(events.at(-1)?.data["envelope"]);
-const attempts = () =>
-  gateway.database.db
-    .selectFrom("attempts")
-    .select(["model", "outcome", "billable_audio_ms"])
-    .orderBy("position")
-    .execute();
+/** Of the app whose one target takes samples, and sounds for `SECONDS`, unless said otherwise. */
+const stream = (call: Parameters<typeof streamForm>[1] = {}) =>
+  streamForm(gateway.origin, { file: stereo(sound), ...call });
 
 test("contract 3: a recording of two channels is decoded to one, and goes over the socket at its own rate", async () => {
-  const events = await stream(KEY);
-  const envelope = completed(events);
-  const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
-  assert.equal(texts.join(""), envelope.content);
+  const streamed = await stream();
+  const envelope = completed(streamed);
+  assert.equal(deltas(streamed).join(""), envelope.content);
   assert.match(envelope.content, /^\[simulated, 0\.0 s to 1\.2 s\]$/u);
   assert.equal(envelope.duration_seconds, SECONDS);
   const [call] = gateway.sandbox.calls;
@@ -118,19 +75,13 @@ test("contract 3: a recording of two channels is decoded to one, and goes over t
     [MODEL, 101, false, sound.byteLength],
   );
   assert.deepEqual(call?.query.find(([name]) => name === "sample_rate")?.[1], "8000");
-  assert.deepEqual(
-    (await attempts()).map(({ model, outcome, billable_audio_ms: ms }) => [model, outcome, Number(ms)]),
-    [[MODEL, "succeeded", 1_200]],
-  );
+  assert.deepEqual(await attempts(gateway), [[MODEL, "succeeded", 1_200]]);
 });
 
 test("contract 3: speakers and word times come, segment by segment as in the envelope", async () => {
-  const events = await stream(KEY, { diarization: "true", timestamps: "both", keyterms: "Patchbay" });
-  const envelope = completed(events);
-  const told = events
-    .filter(({ event }) => event === "transcript.segment")
-    .map(({ data }) => segment.parse(data["segment"]));
-  assert.deepEqual(told, envelope.segments);
+  const streamed = await stream({ fields: { diarization: "true", timestamps: "both", keyterms: "Patchbay" } });
+  const envelope = completed(streamed);
+  assert.deepEqual(segments(streamed), envelope.segments);
   assert.equal(envelope.segments[0]?.speaker, "S1");
   assert.ok(envelope.words.length > 3);
   assert.ok(
@@ -163,20 +114,17 @@ for (const [name, fault, outcome] of [
 ] as const) {
   test(`contract 1: ${name} cost nothing, and the next target answers`, async () => {
     gateway.sandbox.addFault({ model: MODEL, fault });
-    assert.equal((await stream(PAIR_KEY)).at(-1)?.event, "transcript.completed");
-    assert.deepEqual(
-      (await attempts()).map(({ model, outcome: each, billable_audio_ms: ms }) => [model, each, Number(ms)]),
-      [
-        [MODEL, outcome, 0],
-        ["nova-3", "succeeded", 0],
-      ],
-    );
+    assert.equal((await stream({ key: PAIR_KEY })).events.at(-1)?.event, "transcript.completed");
+    assert.deepEqual(await attempts(gateway), [
+      [MODEL, outcome, 0],
+      ["nova-3", "succeeded", 0],
+    ]);
   });
 }
 
 test("contract 3: speakers that are dropped show when it is whole, and are not delivered as done", async () => {
   gateway.sandbox.addFault({ model: MODEL, fault: { kind: "drop", feature: "diarization" } });
-  const events = await stream(KEY, { diarization: "true" });
+  const { events } = await stream({ fields: { diarization: "true" } });
   assert.deepEqual(
     [events.at(-1)?.event, JSON.stringify(events.at(-1)?.data).includes("FEATURE_NOT_DELIVERED")],
     ["error", true],
@@ -185,11 +133,10 @@ test("contract 3: speakers that are dropped show when it is whole, and are not d
 
 test("contract 3, 9: a caller who hangs up stops the socket, is charged as run, and nothing decoded is left behind", async () => {
   gateway.sandbox.addFault({ model: MODEL, fault: { kind: "stall_stream", afterContent: 1 } });
-  await stream(KEY, {}, () => true, 2.4);
+  await stream({ file: stereo(syllables(2 * SECONDS, 8_000)), hangsUp: true });
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
-  let rows = await attempts();
-  while (rows[0]?.outcome == null) rows = await attempts();
-  assert.deepEqual([rows[0].outcome, Number(rows[0].billable_audio_ms)], ["aborted", 2_400]);
+  await until(async () => (await attempts(gateway))[0]?.[1] != null);
+  assert.deepEqual(await attempts(gateway), [[MODEL, "aborted", 2_400]]);
   const left = await readdir(join(gateway.dataDir, "spool")).catch(() => []);
   assert.deepEqual(left, []);
 });

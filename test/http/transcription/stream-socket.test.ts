@@ -1,14 +1,14 @@
 // `stream: true` from providers that transcribe over a socket, fed from the spool (contract 3, "Mode").
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createParser } from "eventsource-parser";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
 import { detailsOf, postForm, speech } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { until } from "../../harness/until.ts";
+import { attempts, completed, deltas, names, segments, streamForm } from "./streamed.ts";
 
 function file(sandbox: Sandbox): ConfigurationFile {
   return {
@@ -36,56 +36,14 @@ function file(sandbox: Sandbox): ConfigurationFile {
 
 const gateway = await startQuietGateway(file);
 
-interface Received {
-  readonly event: string;
-  readonly data: Record<string, unknown>;
-}
-
-async function stream(fields: Record<string, string> = {}, isEnough = (): boolean => false): Promise<Received[]> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ stream: "true", ...fields })) form.append(name, value);
-  form.append("file", new Blob([new Uint8Array(speech())]), "audio.wav");
-  const gone = new AbortController();
-  const response = await fetch(`${gateway.origin}/v1/transcription`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${KEY}` },
-    body: form,
-    signal: gone.signal,
-  });
-  assert.equal(response.status, 200, response.status === 200 ? "" : await response.text());
-  const events: Received[] = [];
-  const parser = createParser({
-    onEvent: ({ event, data }) =>
-      events.push({ event: event ?? "", data: JSON.parse(data) as Record<string, unknown> }),
-  });
-  const decoder = new TextDecoder();
-  try {
-    for await (const bytes of response.body ?? []) {
-      parser.feed(decoder.decode(bytes, { stream: true }));
-      if (isEnough()) gone.abort();
-    }
-  } catch (error) {
-    assert.ok(gone.signal.aborted, String(error));
-  }
-  return events;
-}
-
-const completed = (events: readonly Received[]) => transcriptionEnvelope.parse(events.at(-1)?.data["envelope"]);
-const segmentsIn = (events: readonly Received[]) =>
-  events.filter(({ event }) => event === "transcript.segment").map(({ data }) => segment.parse(data["segment"]));
+const stream = (call: Parameters<typeof streamForm>[1] = {}) => streamForm(gateway.origin, call);
 const outcomes = async () =>
-  (
-    await gateway.database.db
-      .selectFrom("attempts")
-      .select(["model", "outcome", "billable_audio_ms"])
-      .orderBy("position")
-      .execute()
-  ).map(({ model, outcome, billable_audio_ms: ms }) => [model, outcome, Number(ms) > 0]);
+  (await attempts(gateway)).map(([model, outcome, billedMs]) => [model, outcome, billedMs > 0]);
 
 test("contract 3: a file goes through Deepgram's socket, and its results come as text that is the whole", async () => {
-  const events = await stream();
-  const envelope = completed(events);
-  const texts = events.filter(({ event }) => event === "transcript.delta").map(({ data }) => data["text"]);
+  const streamed = await stream();
+  const envelope = completed(streamed);
+  const texts = deltas(streamed);
   assert.ok(texts.length > 2);
   assert.equal(texts.join(""), envelope.content);
   assert.match(envelope.content, /^\[simulated, 0\.0 s to 2\.0 s\] /u);
@@ -98,9 +56,9 @@ test("contract 3: a file goes through Deepgram's socket, and its results come as
 });
 
 test("contract 3: speakers and word times come over the socket too, segment by segment as in the envelope", async () => {
-  const events = await stream({ diarization: "true", timestamps: "both" });
-  const envelope = completed(events);
-  assert.deepEqual(segmentsIn(events), envelope.segments);
+  const streamed = await stream({ fields: { diarization: "true", timestamps: "both" } });
+  const envelope = completed(streamed);
+  assert.deepEqual(segments(streamed), envelope.segments);
   assert.deepEqual([...new Set(envelope.segments.map(({ speaker }) => speaker))], ["S1", "S2"]);
   assert.ok(envelope.words.length > 10);
   assert.ok(gateway.sandbox.calls[0]?.query.some(([name, value]) => name === "diarize_model" && value === "v1"));
@@ -108,11 +66,7 @@ test("contract 3: speakers and word times come over the socket too, segment by s
 
 test("contract 3: silence is a stream of its end alone", async () => {
   gateway.sandbox.addFault({ fault: { kind: "empty" } });
-  const events = await stream();
-  assert.deepEqual(
-    events.map(({ event }) => event),
-    ["transcript.completed"],
-  );
+  assert.deepEqual(names(await stream()), ["transcript.completed"]);
 });
 
 for (const [name, fault, outcome] of [
@@ -124,7 +78,7 @@ for (const [name, fault, outcome] of [
 ] as const) {
   test(`contract 1: ${name} cost nothing, and the next target answers`, async () => {
     gateway.sandbox.addFault({ model: "nova-3", fault });
-    assert.equal((await stream()).at(-1)?.event, "transcript.completed");
+    assert.equal((await stream()).events.at(-1)?.event, "transcript.completed");
     assert.deepEqual(await outcomes(), [
       ["nova-3", outcome, false],
       ["nova-2", "succeeded", false],
@@ -150,7 +104,7 @@ for (const [name, fault] of [
 for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
   test(`contract 3: ${fault} after the first text is one error event and the end; no other target, no charge`, async () => {
     gateway.sandbox.addFault({ model: "nova-3", fault: { kind: fault } });
-    const events = await stream();
+    const { events } = await stream();
     assert.equal(events.filter(({ event }) => event === "error").length, 1);
     assert.equal(errorBody.parse(events.at(-1)?.data).error.code, "PROVIDER_RESULT_UNKNOWN");
     assert.ok(events.some(({ event }) => event === "transcript.delta"));
@@ -160,7 +114,7 @@ for (const fault of ["cut_stream", "error_event", "no_finish"] as const) {
 
 test("contract 3: a dropped feature shows when the stream is whole, and is not delivered as done", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "drop", feature: "diarization" } });
-  const events = await stream({ diarization: "true" });
+  const { events } = await stream({ fields: { diarization: "true" } });
   assert.equal(errorBody.parse(events.at(-1)?.data).error.code, "FEATURE_NOT_DELIVERED");
 });
 
@@ -173,15 +127,10 @@ test("contract 3: redaction that the socket does not document is refused, not se
 
 test("contract 3, 9: a caller who hangs up stops the socket, and the attempt is charged as run", async () => {
   gateway.sandbox.addFault({ model: "nova-3", fault: { kind: "stall_stream", afterContent: 1 } });
-  let seen = 0;
-  await stream({}, () => {
-    seen += 1;
-    return seen >= 1;
-  });
+  await stream({ hangsUp: true });
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
-  let row: unknown[] | undefined;
-  while (row?.[1] == null) [row] = await outcomes();
-  assert.deepEqual(row, ["nova-3", "aborted", true]);
+  await until(async () => (await outcomes())[0]?.[1] != null);
+  assert.deepEqual(await outcomes(), [["nova-3", "aborted", true]]);
 });
 
 test("contract 1: nothing of a transcript or of a credential is in the log", () => {

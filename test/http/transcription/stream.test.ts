@@ -1,15 +1,16 @@
 // POST /v1/transcription with `stream: true` (contract 3, "Mode"): events from targets that stream, and from no others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createParser } from "eventsource-parser";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
-import { routingDecision, segment, transcriptionEnvelope } from "../../../src/contract/transcription.ts";
+import { routingDecision } from "../../../src/contract/transcription.ts";
 import { pcmWav, silence } from "../../audio/pcm.ts";
-import { detailsOf, postForm, speech, type TranscriptionCall } from "../../harness/client.ts";
+import { detailsOf, postForm, type TranscriptionCall } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
+import { until } from "../../harness/until.ts";
+import { attempts, completed, deltas, names, segments, streamForm } from "./streamed.ts";
 
 const SILENT_KEY = "key-of-the-app-that-cannot-stream";
 
@@ -61,73 +62,13 @@ function file(sandbox: Sandbox): ConfigurationFile {
 
 const gateway = await startQuietGateway(file);
 
-interface Received {
-  readonly event: string;
-  readonly data: Record<string, unknown>;
-}
-
-interface Streamed {
-  readonly headers: Headers;
-  readonly events: readonly Received[];
-  readonly text: string;
-}
-
-/** Reads to the end, or until `enough` says so. */
-async function stream(
-  fields: Record<string, string>,
-  options: {
-    readonly headers?: Record<string, string>;
-    readonly path?: string;
-    readonly file?: Uint8Array;
-    readonly enough?: () => boolean;
-  } = {},
-): Promise<Streamed> {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ stream: "true", ...fields })) form.append(name, value);
-  form.append("file", new Blob([new Uint8Array(options.file ?? speech())]), "audio.wav");
-  const gone = new AbortController();
-  const response = await fetch(`${gateway.origin}${options.path ?? "/v1/transcription"}`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${KEY}`, ...options.headers },
-    body: form,
-    signal: gone.signal,
-  });
-  assert.equal(response.status, 200, response.status === 200 ? "" : await response.text());
-  assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/u);
-  const events: Received[] = [];
-  let text = "";
-  const parser = createParser({
-    onEvent: ({ event, data }) =>
-      events.push({ event: event ?? "", data: JSON.parse(data) as Record<string, unknown> }),
-  });
-  const decoder = new TextDecoder();
-  try {
-    for await (const bytes of response.body ?? []) {
-      const piece = decoder.decode(bytes, { stream: true });
-      text += piece;
-      parser.feed(piece);
-      if (options.enough?.() === true) gone.abort();
-    }
-  } catch (error) {
-    assert.ok(gone.signal.aborted, String(error));
-  }
-  return { headers: response.headers, events, text };
-}
-
-const names = ({ events }: Streamed): readonly string[] => [...new Set(events.map(({ event }) => event))];
-const completed = ({ events }: Streamed) => transcriptionEnvelope.parse(events.at(-1)?.data["envelope"]);
-const attempts = () =>
-  gateway.database.db
-    .selectFrom("attempts")
-    .select(["model", "outcome", "billable_audio_ms"])
-    .orderBy("position")
-    .execute();
+const stream = (call: Parameters<typeof streamForm>[1] = {}) => streamForm(gateway.origin, call);
 
 test("contract 3: the text comes in pieces that are the whole, then the envelope, from the first target that streams", async () => {
-  const streamed = await stream({});
+  const streamed = await stream();
   assert.deepEqual(names(streamed), ["transcript.delta", "transcript.completed"]);
   const envelope = completed(streamed);
-  const texts = streamed.events.slice(0, -1).map(({ data }) => data["text"]);
+  const texts = deltas(streamed);
   assert.ok(texts.length > 2);
   assert.equal(texts.join(""), envelope.content);
   assert.equal(envelope.usage.billable_audio_seconds, envelope.usage.audio_seconds);
@@ -138,30 +79,29 @@ test("contract 3: the text comes in pieces that are the whole, then the envelope
 });
 
 test("contract 3: speakers come segment by segment, named as in the envelope", async () => {
-  const streamed = await stream({ diarization: "true" });
+  const streamed = await stream({ fields: { diarization: "true" } });
   assert.deepEqual(names(streamed), ["transcript.segment", "transcript.completed"]);
-  const segments = streamed.events.slice(0, -1).map(({ data }) => segment.parse(data["segment"]));
-  assert.deepEqual(segments, completed(streamed).segments);
+  assert.deepEqual(segments(streamed), completed(streamed).segments);
   assert.deepEqual(
-    segments.map(({ speaker }) => speaker),
+    segments(streamed).map(({ speaker }) => speaker),
     ["S1", "S2"],
   );
 });
 
 test("contract 3: mode realtime is the same stream", async () => {
-  const streamed = await stream({ stream: "false", mode: "realtime" });
+  const streamed = await stream({ fields: { stream: "false", mode: "realtime" } });
   assert.deepEqual(names(streamed), ["transcript.delta", "transcript.completed"]);
 });
 
 test("contract 3: who accepts events alone gets them, and an Accept for text does not turn a stream into one", async () => {
   for (const accept of ["text/event-stream", "text/event-stream, text/plain"]) {
-    assert.equal(names(await stream({}, { headers: { accept } })).at(-1), "transcript.completed");
+    assert.equal(names(await stream({ headers: { accept } })).at(-1), "transcript.completed");
   }
 });
 
 test("contract 3: silence is a stream of its end alone", async () => {
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "empty" } });
-  const streamed = await stream({}, { file: pcmWav(silence(1)) });
+  const streamed = await stream({ file: pcmWav(silence(1)) });
   assert.deepEqual(names(streamed), ["transcript.completed"]);
   assert.equal(completed(streamed).content, "");
 });
@@ -192,23 +132,20 @@ test("contract 3: dry_run of a stream shows who streams, as JSON", async () => {
 
 test("contract 3: a stream ignores an idempotency key: the same one streams again, and a malformed one streams", async () => {
   const headers = { "Idempotency-Key": "stream-1" };
-  await stream({}, { headers });
-  await stream({}, { headers });
-  await stream({}, { headers: { "Idempotency-Key": "none at all" } });
+  await stream({ headers });
+  await stream({ headers });
+  await stream({ headers: { "Idempotency-Key": "none at all" } });
   assert.equal(gateway.sandbox.callCount, 3);
 });
 
 test("contract 3: until the first content a failure is answered by the next target", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "status", status: 500 } });
-  const streamed = await stream({});
+  const streamed = await stream();
   assert.equal(names(streamed).at(-1), "transcript.completed");
-  assert.deepEqual(
-    (await attempts()).map(({ model, outcome, billable_audio_ms: ms }) => [model, outcome, Number(ms) > 0]),
-    [
-      ["gpt-4o-transcribe", "failed:server_error", false],
-      ["gpt-4o-mini-transcribe", "succeeded", false],
-    ],
-  );
+  assert.deepEqual(await attempts(gateway), [
+    ["gpt-4o-transcribe", "failed:server_error", 0],
+    ["gpt-4o-mini-transcribe", "succeeded", 0],
+  ]);
 });
 
 test("contract 3: when every target fails before it said a word, the answer is an ordinary refusal", async () => {
@@ -219,36 +156,30 @@ test("contract 3: when every target fails before it said a word, the answer is a
 
 test("contract 1, 3: a stream cut after its first content ends with one error event; no other target, no charge", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "cut_reply" } });
-  const streamed = await stream({});
+  const streamed = await stream();
   assert.deepEqual(names(streamed), ["transcript.delta", "error"]);
   assert.equal(errorBody.parse(streamed.events.at(-1)?.data).error.code, "PROVIDER_RESULT_UNKNOWN");
   assert.equal(gateway.sandbox.callCount, 1);
-  assert.deepEqual(
-    (await attempts()).map(({ outcome, billable_audio_ms: ms }) => [outcome, Number(ms)]),
-    [["unknown", 0]],
-  );
+  assert.deepEqual(await attempts(gateway), [["gpt-4o-transcribe", "unknown", 0]]);
 });
 
 test("contract 3, 9: a caller who hangs up stops the provider, and the attempt is charged as run", async () => {
   gateway.sandbox.addFault({ model: "gpt-4o-transcribe", fault: { kind: "pace", ms: 200 } });
-  const streamed = await stream({}, { enough: () => true });
+  const streamed = await stream({ hangsUp: true });
   assert.ok(!names(streamed).includes("transcript.completed"));
   await gateway.sandbox.waitForCall(({ aborted }) => aborted);
-  for (;;) {
-    const [row] = await attempts();
-    if (row?.outcome == null) continue;
-    assert.deepEqual([row.outcome, Number(row.billable_audio_ms) > 0], ["aborted", true]);
-    break;
-  }
+  await until(async () => (await attempts(gateway))[0]?.[1] != null);
+  const [[, outcome, billedMs] = []] = await attempts(gateway);
+  assert.deepEqual([outcome, Number(billedMs) > 0], ["aborted", true]);
 });
 
 test("contract 8: OpenAI's endpoint streams in OpenAI's events", async () => {
-  const { text } = await stream({ model: "auto" }, { path: "/v1/audio/transcriptions" });
+  const { text } = await stream({ path: "/v1/audio/transcriptions", fields: { model: "auto" } });
   const events = text
     .trim()
     .split("\n\n")
     .map((line) => JSON.parse(line.replace(/^data: /u, "")) as Record<string, unknown>);
   assert.deepEqual([...new Set(events.map(({ type }) => type))], ["transcript.text.delta", "transcript.text.done"]);
-  const deltas = events.slice(0, -1).map(({ delta }) => delta);
-  assert.equal(deltas.join(""), events.at(-1)?.["text"]);
+  const pieces = events.slice(0, -1).map(({ delta }) => delta);
+  assert.equal(pieces.join(""), events.at(-1)?.["text"]);
 });

@@ -5,8 +5,10 @@ import { after, before, test } from "node:test";
 import { generateKey } from "../../../src/auth/key-format.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import type { WorkspaceId } from "../../../src/contract/ids.ts";
+import { attemptRows } from "../../harness/attempts.ts";
 import { envelopeOf, postForm, speech } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 
 const TEST_KEY = generateKey("test");
 const NOWHERE = "http://127.0.0.1:9";
@@ -50,15 +52,11 @@ for (const place of TARGETS) {
     assert.ok(envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
     assert.equal(envelope.usage.billable_audio_seconds, 0);
     const requestId = answer.headers.get("x-request-id") ?? "";
-    const [attempt] = await gateway.database.db
-      .selectFrom("attempts")
-      .selectAll()
-      .where("request_id", "=", requestId)
-      .execute();
+    const [attempt] = await attemptRows(gateway, answer);
     assert.deepEqual([attempt?.billing_class, attempt?.charge_nano_usd], ["simulated", 0n]);
     const keeps = kind === "assemblyai" || kind === "elevenlabs" || model === "chirp_3";
     const state = () => gateway.app.gateway.deletions.state(attempt?.workspace_id as WorkspaceId, requestId);
-    while ((await state()) === "pending") await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await state()) !== "pending");
     assert.equal(await state(), keeps ? "done" : "none", "what the sandbox keeps is deleted there as well");
   });
 }

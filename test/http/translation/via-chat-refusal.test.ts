@@ -4,16 +4,15 @@ import { EventEmitter, once } from "node:events";
 import { after, before, beforeEach, test } from "node:test";
 import { answer, json } from "../../harness/chat-upstream.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
+import { neverResting } from "../../harness/gateway.ts";
 import { attemptsIn, keyOf, startViaChat, translateVia, type ViaChat } from "./via-chat.ts";
 
 let gateway: ViaChat;
 const settled = new EventEmitter();
 before(async () => {
   gateway = await startViaChat({
-    // Every test hurts the same targets; their circuits would rest.
     wrapGateway: (services) => ({
-      ...services,
-      circuits: { isHealthy: () => true, begin: () => undefined, end: () => undefined },
+      ...neverResting(services),
       ledger: {
         ...services.ledger,
         settle: async (settlement) => {

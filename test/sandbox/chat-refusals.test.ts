@@ -1,8 +1,9 @@
-// The sandbox's chat wires by plain fetch: what the providers refuse, in their own words, and the faults of a stream.
+// The sandbox's chat wires by plain fetch: what the providers refuse, in their own words.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { type FaultRule, type Sandbox, startSandbox } from "../../sandbox/server.ts";
+import { type Sandbox, startSandbox } from "../../sandbox/server.ts";
 import { type Asked, at } from "./ask.ts";
+import { type Body, chatClient, WIRE_NAMES } from "./chat-client.ts";
 
 let sandbox: Sandbox;
 before(async () => {
@@ -14,78 +15,7 @@ beforeEach(() => {
   sandbox.clearCalls();
 });
 
-type WireName = "openai" | "anthropic" | "gemini";
-type Body = Readonly<Record<string, unknown>>;
-
-const WIRES: Readonly<
-  Record<
-    WireName,
-    {
-      readonly path: string;
-      readonly streamPath: string;
-      readonly headers: Record<string, string>;
-      readonly hello: Body;
-    }
-  >
-> = {
-  openai: {
-    path: "/openai/v1/chat/completions",
-    streamPath: "/openai/v1/chat/completions",
-    headers: { authorization: "Bearer sk-1" },
-    hello: { model: "gpt-4o", messages: [{ role: "user", content: "Hello there" }] },
-  },
-  anthropic: {
-    path: "/anthropic/v1/messages",
-    streamPath: "/anthropic/v1/messages",
-    headers: { "x-api-key": "sk-1", "anthropic-version": "2023-06-01" },
-    hello: { model: "claude-sonnet-4-5", max_tokens: 50, messages: [{ role: "user", content: "Hello there" }] },
-  },
-  gemini: {
-    path: "/gemini/v1beta/models/gemini-3.5-flash:generateContent",
-    streamPath: "/gemini/v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse",
-    headers: { "x-goog-api-key": "k-1" },
-    hello: { contents: [{ role: "user", parts: [{ text: "Hello there" }] }] },
-  },
-};
-const NAMES = Object.keys(WIRES) as readonly WireName[];
-
-interface More {
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  readonly signal?: AbortSignal;
-}
-
-async function post(wire: WireName, body: unknown, more: More = {}): Promise<Response> {
-  const { path, headers } = WIRES[wire];
-  const given = Object.entries({ ...headers, ...more.headers }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as [string, string]],
-  );
-  return fetch(`${sandbox.origin}${more.path ?? path}`, {
-    method: "POST",
-    headers: [["content-type", "application/json"], ...given],
-    body: typeof body === "string" ? body : JSON.stringify(body),
-    ...(more.signal === undefined ? {} : { signal: more.signal }),
-  });
-}
-
-async function ask(wire: WireName, change: Body = {}, more: More = {}): Promise<Asked> {
-  const response = await post(wire, { ...WIRES[wire].hello, ...change }, more);
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: JSON.parse(text) as Record<string, unknown>,
-  };
-}
-
-const stream = (wire: WireName, signal?: AbortSignal): Promise<Response> =>
-  post(
-    wire,
-    { ...WIRES[wire].hello, ...(wire === "gemini" ? {} : { stream: true }) },
-    { path: WIRES[wire].streamPath, ...(signal === undefined ? {} : { signal }) },
-  );
-
+const { ask, post } = chatClient(() => sandbox.origin);
 const messageOf = (asked: Asked): string => String(at(asked.json, "error", "message"));
 
 /** Change, status, and a part of the message. */
@@ -386,7 +316,7 @@ test("Gemini before version 3 takes tools or JSON, and calls without a signature
 for (const status of [400, 401, 402, 403, 404, 409, 413, 429, 500, 503, 529]) {
   test(`status ${status}: each provider's own error body`, async () => {
     sandbox.addFault({ fault: { kind: "status", status, retryAfterSeconds: 7 } });
-    for (const wire of NAMES) {
+    for (const wire of WIRE_NAMES) {
       const refused = await ask(wire);
       assert.deepEqual([refused.status, refused.headers.get("retry-after")], [status, "7"]);
       assert.equal(typeof at(refused.json, "error", "message"), "string");
@@ -394,107 +324,8 @@ for (const status of [400, 401, 402, 403, 404, 409, 413, 429, 500, 503, 529]) {
   });
 }
 
-const contentIn = (text: string): number =>
-  text.match(/"content":"[^"]|text_delta|"parts":\[\{"text":"[^"]/gu)?.length ?? 0;
-
-for (const wire of NAMES) {
-  const faulty = (fault: FaultRule["fault"]): void => sandbox.addFault({ wire, times: 1, fault });
-  const model = wire === "openai" ? "gpt-4o" : wire === "anthropic" ? "claude-sonnet-4-5" : "gemini-3.5-flash";
-
-  test(`${wire}: a whole stream, and the call on record with its model`, async () => {
-    const text = await (await stream(wire)).text();
-    assert.ok(contentIn(text) === 6, text);
-    assert.match(text, /"finish_reason":"stop"|"stop_reason":"end_turn"|"finishReason":"STOP"/u);
-    assert.deepEqual(
-      [sandbox.calls[0]?.model, sandbox.calls[0]?.outcome, sandbox.calls[0]?.aborted],
-      [model, 200, false],
-    );
-  });
-
-  test(`${wire}: stall before the first byte, and the caller's leaving is seen`, async () => {
-    faulty({ kind: "stall" });
-    const leave = new AbortController();
-    const pending = stream(wire, leave.signal);
-    await sandbox.waitForCall(({ outcome }) => outcome === "stalled");
-    leave.abort();
-    await assert.rejects(pending, { name: "AbortError" });
-    await sandbox.waitForCall(({ aborted }) => aborted);
-  });
-
-  test(`${wire}: stall after the second piece, and the caller's leaving is seen`, async () => {
-    faulty({ kind: "stall_stream", afterContent: 2 });
-    const leave = new AbortController();
-    const response = await stream(wire, leave.signal);
-    await sandbox.waitForCall(({ outcome }) => outcome === "stalled");
-    let text = "";
-    await assert.rejects(async () => {
-      for await (const chunk of response.body ?? []) {
-        text += Buffer.from(chunk).toString();
-        if (contentIn(text) === 2) leave.abort();
-      }
-    });
-    assert.equal(contentIn(text), 2);
-    await sandbox.waitForCall(({ aborted }) => aborted);
-  });
-
-  test(`${wire}: stall after the head alone`, async () => {
-    faulty({ kind: "stall_stream", afterContent: 0 });
-    const leave = new AbortController();
-    assert.equal((await stream(wire, leave.signal)).status, 200);
-    await sandbox.waitForCall(({ outcome }) => outcome === "stalled");
-    leave.abort();
-  });
-
-  test(`${wire}: a stream cut after its first piece breaks off`, async () => {
-    faulty({ kind: "cut_stream" });
-    const response = await stream(wire);
-    let text = "";
-    await assert.rejects(async () => {
-      for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
-    });
-    assert.equal(contentIn(text), 1);
-    assert.equal(sandbox.calls[0]?.aborted, false);
-  });
-
-  test(`${wire}: an error among the events, in the wire's own shape`, async () => {
-    faulty({ kind: "error_event", afterContent: 3 });
-    const text = await (await stream(wire)).text();
-    assert.equal(contentIn(text), 3);
-    assert.match(text.trim().split("\n").at(-1) ?? "", /"error":\{/u);
-  });
-
-  test(`${wire}: a stream that ends without a finish, cleanly`, async () => {
-    faulty({ kind: "no_finish" });
-    const text = await (await stream(wire)).text();
-    assert.equal(contentIn(text), 6);
-    assert.doesNotMatch(text, /"finish_reason":"|"stop_reason":"|"finishReason":"|\[DONE\]/u);
-  });
-
-  test(`${wire}: a paced stream comes whole`, async () => {
-    faulty({ kind: "pace", ms: 1 });
-    assert.equal(contentIn(await (await stream(wire)).text()), 6);
-  });
-
-  test(`${wire}: a huge answer comes whole, plain and streamed`, async () => {
-    sandbox.addFault({ wire, fault: { kind: "huge", bytes: 3_000_000 } });
-    const plain = await ask(wire);
-    assert.ok(plain.text.length > 3_000_000);
-    const streamed = await (await stream(wire)).text();
-    assert.ok(streamed.length > plain.text.length);
-  });
-
-  test(`${wire}: garbage and an error body under 200`, async () => {
-    faulty({ kind: "garbage" });
-    assert.match(await (await stream(wire)).text(), /^<html>/u);
-    faulty({ kind: "error_body" });
-    const response = await stream(wire);
-    assert.equal(response.status, 200);
-    assert.equal(typeof at(await response.json(), "error", "message"), "string");
-  });
-}
-
 test("a call's credential is not in the record", async () => {
-  for (const wire of NAMES) await ask(wire);
+  for (const wire of WIRE_NAMES) await ask(wire);
   const recorded = JSON.stringify(sandbox.calls.map(({ headers }) => headers));
   assert.ok(!/"(?:sk-1|k-1|Bearer sk-1)"/u.test(recorded), recorded);
 });

@@ -1,0 +1,20 @@
+// What administrators are refused with, whatever the object (contract 1, 10).
+import { GatewayError } from "../contract/errors.ts";
+
+export function noSuch(what: string): GatewayError {
+  return new GatewayError("NOT_FOUND", { message: `There is no such ${what}.` });
+}
+
+export function taken(what: string): GatewayError {
+  return new GatewayError("CONFLICT", {
+    message: `The name is taken by another ${what}. Choose another one.`,
+    details: { reason: "exists" },
+  });
+}
+
+export function inUse(what: string, by: string): GatewayError {
+  return new GatewayError("CONFLICT", {
+    message: `The ${what} is in use: ${by}. Change that first.`,
+    details: { reason: "in_use" },
+  });
+}

@@ -1,0 +1,39 @@
+// The versions that a route ever had, to be looked at (contract 4): what was written, when it first served, and whether it does now.
+import type { RouteVersionView } from "../contract/routes.ts";
+import { pageOf } from "../lib/page.ts";
+import { listRouteVersions, readRouteVersion } from "../storage/routes.ts";
+import { noSuch } from "./refusals.ts";
+import { viewVersion } from "./route-view.ts";
+import { find, type RouteChange } from "./routes.ts";
+import type { Page, PageRequest } from "./services.ts";
+import { readAs, type SetUpServices } from "./set-up-scope.ts";
+
+type Whose = Pick<RouteChange, "scope" | "id">;
+
+export async function listVersionViews(
+  services: SetUpServices,
+  { scope, id, limit, after }: Whose & PageRequest,
+): Promise<Page<RouteVersionView>> {
+  const before = after === null ? null : Number(after);
+  const [route, rows] = await readAs(services, { scope }, async (db) => [
+    await find(db, { scope, id }),
+    await listRouteVersions(db, { scope, id }, { before, limit: limit + 1 }),
+  ]);
+  const { page, nextCursor } = pageOf(
+    rows.map((row) => ({ ...row, id: String(row.version) })),
+    limit,
+  );
+  return { data: page.map((row) => viewVersion(row, route.version)), end: nextCursor };
+}
+
+export async function describeVersion(
+  services: SetUpServices,
+  { version, ...whose }: Whose & { readonly version: number },
+): Promise<RouteVersionView> {
+  const [route, row] = await readAs(services, whose, async (db) => [
+    await find(db, whose),
+    await readRouteVersion(db, whose, version),
+  ]);
+  if (row === null) throw noSuch("version");
+  return viewVersion(row, route.version);
+}

@@ -1,0 +1,5 @@
+// The formats that audio is taken in, as its content shows them (spec 2.1).
+
+/** "mp3" is any MPEG audio stream, layers I to III (.mp3, .mpga, .mp2); "mpeg" is an MPEG program stream. */
+export const AUDIO_FORMATS = ["mp3", "mp4", "m4a", "mpeg", "wav", "webm"] as const;
+export type AudioFormat = (typeof AUDIO_FORMATS)[number];

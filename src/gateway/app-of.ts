@@ -1,0 +1,11 @@
+// Whose routes and budgets a request uses: its key's app (contract 2). Administrators' keys have none.
+import type { AppInfo, Principal } from "../auth/principal.ts";
+import { GatewayError } from "../contract/errors.ts";
+
+export function appOf({ app }: Pick<Principal, "app">): AppInfo {
+  if (app !== null) return app;
+  throw new GatewayError("FORBIDDEN", {
+    message: "This key belongs to no app and routes nothing. Use an app's key.",
+    details: { required: ["app"] },
+  });
+}

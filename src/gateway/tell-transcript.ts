@@ -1,0 +1,52 @@
+// A transcript told while it is made, of a file or live (contract 3, "Mode"; contract 10): piece by piece as the provider says it, and
+// no faster than the caller reads.
+import type { Segment } from "../contract/transcription.ts";
+import type { Handover } from "../lib/handover.ts";
+import { ProviderError } from "../providers/io.ts";
+import type { ProviderSegment } from "../providers/provider.ts";
+import type { Requirements } from "../routing/required-features.ts";
+import type { Execute } from "./attempt.ts";
+import { byStart, clamped, createLabels } from "./wire-pieces.ts";
+
+export type TranscriptPiece =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "segment"; readonly segment: Segment };
+
+/** Makes a call by the provider's stream. */
+export function tellTranscript(
+  wanted: Requirements,
+  durationSeconds: number,
+  pieces: Pick<Handover<TranscriptPiece>, "give">,
+): Execute {
+  return async ({ provider, audio }, plan, openIo) => {
+    if (provider.stream === undefined) throw new Error(`${provider.kind} declares streaming and has none`);
+    const tell = segmentTeller(wanted, durationSeconds);
+    for await (const event of provider.stream(plan, audio, openIo())) {
+      if (event.type === "end") return event.raw;
+      const piece = event.type === "text" ? ({ kind: "text", text: event.text } as const) : tell(event.segment);
+      if (piece !== null) await pieces.give(piece);
+    }
+    throw new ProviderError("bad_reply", { reason: "no_finish" });
+  };
+}
+
+/**
+ * Each segment as the finished transcript will have it, by what was said so far. One that comes out of order is told with the whole
+ * alone, for its place and its speaker's name depend on those before it.
+ */
+export function segmentTeller(
+  wanted: Requirements,
+  durationSeconds: number,
+): (segment: ProviderSegment) => Extract<TranscriptPiece, { kind: "segment" }> | null {
+  const clamp = clamped(durationSeconds);
+  const labels = createLabels(wanted);
+  let last: ProviderSegment | null = null;
+  let count = 0;
+  return (segment) => {
+    const piece = clamp(segment);
+    if (!wanted.wantsSegments || piece.text.trim() === "" || (last !== null && byStart(piece, last) < 0)) return null;
+    last = piece;
+    labels.hear(piece);
+    return { kind: "segment", segment: labels.segment(piece, count++) };
+  };
+}

@@ -1,0 +1,82 @@
+// Budgets of apps, and what plans pay from (contract 9). Whoever changes what they hold has their rows, taken in id order.
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { AppId, WorkspaceId } from "../contract/ids.ts";
+import { PREPARED } from "./prepared.ts";
+import type { Funding } from "./tables-metering.ts";
+import type { Tables } from "./tables.ts";
+
+type Handle = Kysely<Tables>;
+
+/** Whose budgets: the app's, and what its workspace's plan pays from where that is asked. */
+export interface AppOf {
+  readonly workspaceId: WorkspaceId;
+  readonly appId: AppId;
+  readonly funding?: Funding | undefined;
+}
+
+export interface BudgetRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  /** Null for what belongs to the whole workspace. */
+  readonly app_id: string | null;
+  readonly kind: "budget" | "allowance" | "credits";
+  readonly period: "day" | "month" | "total";
+  readonly limit_nano_usd: bigint | null;
+  readonly limit_audio_seconds: string | null;
+  readonly limit_tokens: bigint | null;
+  /** The database's clock. */
+  readonly now: Date;
+}
+
+export async function readBudgets(db: Handle, apps: readonly AppOf[]): Promise<readonly BudgetRow[]> {
+  return (await selectBudgets(apps, [], sql``).execute(db)).rows;
+}
+
+/**
+ * Held to the end of the transaction: reservations on one app's budgets happen one after another, on every process. `ids`: of others,
+ * held along with them.
+ */
+export async function lockBudgetsOf(
+  tx: Handle,
+  apps: readonly AppOf[],
+  ids: readonly string[] = [],
+): Promise<readonly BudgetRow[]> {
+  return (await selectBudgets(apps, ids, sql`for update of b`).execute(tx)).rows;
+}
+
+export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`${PREPARED} select id from budgets where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) order by id for update`.execute(
+    tx,
+  );
+}
+
+export const BUDGET_COLUMNS = sql.raw(
+  "b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, patchbay_now() as now",
+);
+
+function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: RawBuilder<unknown>) {
+  return sql<BudgetRow>`${PREPARED}
+    select ${BUDGET_COLUMNS} from budgets b where b.id in (${sql.join(waysTo(apps, ids), sql` union all `)}) order by b.id ${locking}`;
+}
+
+/** Statements of their ids. Each way to a budget by an index of its own, and none that nobody asked for. */
+export function waysTo(apps: readonly AppOf[], ids: readonly string[]) {
+  return [
+    ...(ids.length === 0 ? [] : [sql`select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) as id`]),
+    ...(apps.length === 0 ? [] : [ownBudgets(apps)]),
+    ...(apps.some((app) => app.funding !== undefined && app.funding !== "none") ? [planBudgets(apps)] : []),
+  ];
+}
+
+function ownBudgets(apps: readonly AppOf[]) {
+  const asked = apps.map(({ workspaceId, appId }) => ({ workspace_id: workspaceId, app_id: appId }));
+  return sql`select own.id from budgets own join jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, app_id text)
+    on own.app_id = asked.app_id and own.workspace_id = asked.workspace_id`;
+}
+
+function planBudgets(apps: readonly AppOf[]) {
+  const asked = apps.map(({ workspaceId, funding }) => ({ workspace_id: workspaceId, kind: funding }));
+  return sql`select of_plan.id from budgets of_plan join jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as asked (workspace_id text, kind text)
+    on of_plan.kind <> 'budget' and of_plan.workspace_id = asked.workspace_id and of_plan.kind = asked.kind`;
+}

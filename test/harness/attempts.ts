@@ -1,0 +1,13 @@
+// The calls to providers that stand behind one answer, as the ledger keeps them.
+import type { Answer } from "./client.ts";
+import type { TestGateway } from "./gateway.ts";
+
+/** In the order of the targets. */
+export function attemptRows({ database }: Pick<TestGateway, "database">, { headers }: Answer) {
+  return database.db
+    .selectFrom("attempts")
+    .selectAll()
+    .where("request_id", "=", headers.get("x-request-id") ?? "")
+    .orderBy("position")
+    .execute();
+}

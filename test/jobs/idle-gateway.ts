@@ -1,0 +1,33 @@
+// One gateway for the tests of a file, which takes jobs and works on none: what is shared outlives the workers beside it. After each
+// test its workers are gone, the clock is right again, and every job that ended has its one event.
+import { after, afterEach } from "node:test";
+import { shiftClock } from "../harness/database.ts";
+import { startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
+import { assertEvents, jobsFile } from "./setting.ts";
+
+export interface IdleGateway {
+  readonly gateway: TestGateway;
+  /** Of the same file unless given another. */
+  readonly startWorker: (options?: TestGatewayOptions) => Promise<TestGateway>;
+}
+
+export async function startIdleGateway(file: NonNullable<TestGatewayOptions["file"]> = jobsFile): Promise<IdleGateway> {
+  const gateway = await startGateway({ file, works: false });
+  const workers: TestGateway[] = [];
+  after(() => gateway.close());
+  afterEach(async () => {
+    for (const worker of workers.splice(0)) await worker.close();
+    gateway.sandbox.clearFaults();
+    gateway.sandbox.clearCalls();
+    await shiftClock(gateway.database, 0);
+    await assertEvents(gateway.database);
+  });
+  return {
+    gateway,
+    async startWorker(options) {
+      const worker = await startGateway({ file, beside: gateway, ...options });
+      workers.push(worker);
+      return worker;
+    },
+  };
+}
