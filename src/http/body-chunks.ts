@@ -1,4 +1,5 @@
 // The body as it arrives, piece by piece: at a fifth of the cost of a loop over the stream.
+import type { IncomingMessage } from "node:http";
 import { finished, type Readable } from "node:stream";
 
 /** The whole body lies there: a small one comes with its head, and there is nothing to wait for. */
@@ -7,9 +8,11 @@ export function hasCome(body: Readable, declaredBytes: number | null): boolean {
 }
 
 /** Null: it has not all come, or there is none. */
-export function takeWhole(body: Readable, declaredBytes: number | null): Buffer | null {
+export function takeWhole(body: Readable | IncomingMessage, declaredBytes: number | null): Buffer | null {
   if (declaredBytes === 0 || !hasCome(body, declaredBytes) || body.readableObjectMode) return null;
   const whole: unknown = body.read();
+  // Node says so only when its parser goes on: an answer that waits for nothing would close the connection over an unread body.
+  if ("complete" in body) body.complete = true;
   // On to its end, for a connection holds on to a request that has none.
   body.resume();
   return Buffer.isBuffer(whole) ? whole : null;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import pino from "pino";
 import { packageRoot } from "../../../src/cli/package-root.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
-import { ERRORS } from "../../../src/contract/errors.ts";
+import { ERRORS, GatewayError } from "../../../src/contract/errors.ts";
 import { JOB_ONLY_ERRORS } from "../../../src/contract/jobs.ts";
 import { health, readiness } from "../../../src/contract/operations.ts";
 import { errorsHtml, errorsMarkdown } from "../../../src/http/docs-errors.ts";
@@ -17,6 +17,7 @@ import { getHealth } from "../../../src/http/endpoints/get-health.ts";
 import { getOpenapi } from "../../../src/http/endpoints/get-openapi.ts";
 import { getReadiness } from "../../../src/http/endpoints/get-readiness.ts";
 import { openapiDocument } from "../../../src/http/openapi.ts";
+import { readJson } from "../../../src/http/read-json.ts";
 import { createServer } from "../../../src/http/server.ts";
 import { json, open, post, startEdge } from "./harness.ts";
 
@@ -155,3 +156,23 @@ test("reliability 7: a reply that nobody reads is let go of after a while; one t
   await closed;
   assert.ok(leftBytes < body.length);
 });
+
+test("contract 1: an answer that waits for nothing leaves the connection open, for its whole body came with its head", async (t) => {
+  const { port } = await startEdge(t, {
+    handle: async ({ request }) => {
+      const value = await readJson({ headers: request.headers, body: request.raw }, 100);
+      if (value === 400) throw new GatewayError("INVALID_REQUEST", { message: "No." });
+      return json(value);
+    },
+  });
+  const { socket, replies } = await open(port);
+  for (const [index, status] of [200, 400, 200].entries()) {
+    socket.write(post("Content-Type: application/json\r\nContent-Length: 3\r\n", `${status}`).replace(CLOSE, ""));
+    const reply = (await replies(index + 1)).at(-1);
+    assert.equal(reply?.status, status);
+    assert.equal(reply?.headers["connection"], "keep-alive");
+  }
+  socket.destroy();
+});
+
+const CLOSE = "Connection: close\r\n";
