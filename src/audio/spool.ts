@@ -28,9 +28,17 @@ export interface SpoolWriter {
   abort(): Promise<void>;
 }
 
+export interface BeginOptions {
+  readonly maxBytes: number;
+  readonly param: string;
+  /** The hash will be asked for, so a file is hashed as it is written instead of being read once more. */
+  readonly hashed?: boolean;
+  /** So many at least were announced: what memory cannot hold does not begin there. */
+  readonly leastBytes?: number;
+}
+
 export interface Spool {
-  /** `hashed`: the hash will be asked for, so a file is hashed as it is written instead of being read once more. */
-  begin(limit: { readonly maxBytes: number; readonly param: string; readonly hashed?: boolean }): SpoolWriter;
+  begin(options: BeginOptions): SpoolWriter;
   /** Bytes held for requests that have not let go of them, on disk and in memory. */
   readonly bytesInFlight: number;
   close(): Promise<void>;
@@ -48,16 +56,14 @@ export async function openSpool(options: {
 }): Promise<Spool> {
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   await removeLeftovers(options.directory);
-  const pool = createBlockPool({
-    largestBytes: options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES,
-    sharedBytes: SHARED_MEMORY_BYTES,
-  });
+  const memoryLimitBytes = options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES;
+  const pool = createBlockPool({ largestBytes: memoryLimitBytes, sharedBytes: SHARED_MEMORY_BYTES });
   const holders = new Set<() => Promise<void>>();
   let bytesInFlight = 0;
   let closed = false;
 
   return {
-    begin(limit) {
+    begin(begun) {
       if (closed) throw new Error("the spool is closed");
       const account: SpoolAccount = {
         add(bytes) {
@@ -67,7 +73,7 @@ export async function openSpool(options: {
           holders.delete(holder);
         },
       };
-      const writer = beginWriting({ ...limit, pool, directory: options.directory, account });
+      const writer = beginWriting({ ...begun, memoryLimitBytes, pool, directory: options.directory, account });
       const holder = () => writer.abort();
       holders.add(holder);
       return writer;
@@ -88,10 +94,8 @@ interface SpoolAccount {
   release(): void;
 }
 
-interface WriterOptions {
-  readonly maxBytes: number;
-  readonly param: string;
-  readonly hashed?: boolean;
+interface WriterOptions extends BeginOptions {
+  readonly memoryLimitBytes: number;
   readonly pool: BlockPool;
   readonly directory: string;
   readonly account: SpoolAccount;
@@ -99,6 +103,7 @@ interface WriterOptions {
 
 function beginWriting(options: WriterOptions): SpoolWriter {
   const memory = createSpoolMemory(options.pool);
+  const isForFile = (options.leastBytes ?? 0) > options.memoryLimitBytes;
   let file: { readonly content: SpoolFile; readonly hash: Hash | null } | null = null;
   let sizeBytes = 0;
   let ended = false;
@@ -144,7 +149,7 @@ function beginWriting(options: WriterOptions): SpoolWriter {
         file.hash?.update(chunk);
         return file.content.write(chunk);
       }
-      return memory.add(chunk) ? undefined : spill(chunk);
+      return !isForFile && memory.add(chunk) ? undefined : spill(chunk);
     },
     async finish() {
       if (ended) throw new Error("the spool writer has ended");

@@ -32,8 +32,11 @@ export function createAudioIntake(options: {
   readonly maxBytes: number;
   /** Its hash will be asked for. */
   readonly hashed: boolean;
+  /** By what the head announced. */
+  readonly leastBytes: number;
   readonly faults: Faults;
 }): AudioIntake {
+  const { spool, maxBytes, hashed, leastBytes } = options;
   const params: AudioParam[] = [];
   let writer: SpoolWriter | null = null;
   let mediaType: string | null = null;
@@ -42,7 +45,7 @@ export function createAudioIntake(options: {
   function begin(param: AudioParam): SpoolWriter | null {
     params.push(param);
     if (params.length > 1) return null;
-    writer = options.spool.begin({ maxBytes: options.maxBytes, param, hashed: options.hashed });
+    writer = spool.begin({ maxBytes, param, hashed, leastBytes });
     return writer;
   }
 

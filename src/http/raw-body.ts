@@ -23,3 +23,5 @@ export interface BodyReading {
 }
 
 export const FORM_FRAMING_BYTES = 65_536;
+/** Of a JSON body what is no audio. */
+export const MAX_REST_BYTES = 1_048_576;

@@ -12,7 +12,7 @@ import { createFaults } from "./faults.ts";
 import { type FieldSchema, validateFields } from "./fields.ts";
 import { safeFileName } from "./file-name.ts";
 import { readFormBody } from "./read-form-body.ts";
-import { type BodyReading, FORM_FRAMING_BYTES, type RawBody } from "./raw-body.ts";
+import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 import { readJsonBody } from "./read-json-body.ts";
 import { refuseQuery } from "./refuse-query.ts";
 
@@ -51,6 +51,7 @@ export async function readSubmission<S extends FieldSchema>(
     maxBytes: options.maxAudioBytes,
     // By the fingerprint of a request with a key.
     hashed: options.hashed === true || request.headers["idempotency-key"] !== undefined,
+    leastBytes: leastAudioBytes(request.headers, type),
     faults,
   });
   try {
@@ -61,6 +62,12 @@ export async function readSubmission<S extends FieldSchema>(
     await intake.abort();
     throw faults.outrank(error);
   }
+}
+
+/** What else a body may hold has its bounds; whatever is announced beyond them is audio. */
+function leastAudioBytes(headers: IncomingHttpHeaders, type: BodyType): number {
+  const declared = declaredLength(headers) ?? 0;
+  return type.kind === "json" ? Math.floor((declared - MAX_REST_BYTES) * 0.75) : declared - FORM_FRAMING_BYTES;
 }
 
 function refuseDeclaredLength(headers: IncomingHttpHeaders, type: BodyType, maxAudioBytes: number): void {

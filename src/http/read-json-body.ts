@@ -5,10 +5,8 @@ import { eachChunk } from "./body-chunks.ts";
 import { VALUE_LIMITS } from "./fields.ts";
 import { createJsonAudioScanner } from "./json-audio.ts";
 import { JsonBodyFault } from "./json-string.ts";
-import type { BodyReading, RawBody } from "./raw-body.ts";
+import { type BodyReading, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 import { parseStrictJson } from "./strict-json.ts";
-
-const MAX_REST_BYTES = 1_048_576;
 
 export async function readJsonBody(reading: BodyReading): Promise<RawBody> {
   const { faults, maxAudioBytes } = reading;

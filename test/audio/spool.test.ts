@@ -97,6 +97,22 @@ test("contract 3 Size: byte N is taken, byte N + 1 is AUDIO_TOO_LARGE while writ
   assert.equal(spool.bytesInFlight, 0);
 });
 
+test("contract 3 Size: what was announced as too large for memory rests in a file from its first byte, though less of it comes", async (t) => {
+  const spool = await openSpool({ directory: await directoryOf(t), memoryLimitBytes: 1_000 });
+  const bytes = randomBytes(10);
+  for (const [leastBytes, kind] of [
+    [1_000, "bytes"],
+    [1_001, "file"],
+  ] as const) {
+    const writer = spool.begin({ maxBytes: 2_000, param: "file", leastBytes });
+    await writer.write(bytes);
+    const spooled = await writer.finish();
+    assert.equal(spooled.source.kind, kind);
+    assert.deepEqual(await readAll(spooled), bytes);
+    await spooled.dispose();
+  }
+});
+
 test("an aborted writer leaves nothing, at whatever point, and may be aborted again", async (t) => {
   const directory = await directoryOf(t);
   const spool = await openSpool({ directory, memoryLimitBytes: 100 });
