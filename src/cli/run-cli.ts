@@ -49,14 +49,18 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   const ignoreBrokenPipe = (error: Error & { code?: string }) => {
     if (error.code !== "EPIPE") throw error;
   };
-  for (const stream of [terminal.stdout, terminal.stderr]) stream.on("error", ignoreBrokenPipe);
+  // Nothing ends because nobody can be told: a gateway serves on while the disk is full that keeps what it says.
+  const ignore = () => undefined;
+  terminal.stdout.on("error", ignoreBrokenPipe);
+  terminal.stderr.on("error", ignore);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return run.exitCode;
   } catch (error) {
     return await reportFailure(error, argv, run);
   } finally {
-    for (const stream of [terminal.stdout, terminal.stderr]) stream.off("error", ignoreBrokenPipe);
+    terminal.stdout.off("error", ignoreBrokenPipe);
+    terminal.stderr.off("error", ignore);
   }
 }
 

@@ -62,6 +62,19 @@ test("a reader that goes away early is no failure, of what is said any more than
   assert.ok(breaks > 1);
 });
 
+test("contract 10: what is said and cannot be kept, because the disk of its file is full, ends no gateway", async () => {
+  const stderr = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error("no space left"), { code: "ENOSPC" })),
+  });
+  const up = async (): Promise<number> => {
+    stderr.write("listening\n");
+    await new Promise((resolve) => stderr.once("close", resolve));
+    return 0;
+  };
+  const work = () => Promise.resolve(0);
+  assert.equal(await runCli(["up"], { up, work, operations, env: {}, cwd: directory, stderr }), 0);
+});
+
 test("contract 10: the operator's key is looked for where the file that was named keeps its data", () => {
   const dataDir = mkdtempSync(join(directory, "data-"));
   writeFileSync(join(dataDir, "operator-key"), "key-of-the-operator\n", { mode: 0o600 });
