@@ -43,10 +43,13 @@ export async function sweepJobs(services: JobServices): Promise<void> {
   while (await endOverdue(services));
 }
 
-/** Every 10 s, by itself: no deadline waits for an object store. Answers how many jobs were purged. */
-export async function purgeJobs(services: JobServices): Promise<number> {
-  const purged = await purgeExpired(services);
-  await removeSpentAudio(services);
+/**
+ * Every 10 s, by itself: no deadline waits for an object store. Nor does a stop: once it is aborted, no further object is removed. Answers
+ * how many jobs were purged.
+ */
+export async function purgeJobs(services: JobServices, stopping?: AbortSignal): Promise<number> {
+  const purged = await purgeExpired(services, stopping);
+  await removeSpentAudio(services, stopping);
   await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(sweeps(services.database).db));
   return purged;
 }
@@ -72,17 +75,20 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   });
 }
 
-async function removeSpentAudio(services: JobServices): Promise<void> {
-  for (const { id, audioKey } of await spentAudio(sweeps(services.database).db))
+async function removeSpentAudio(services: JobServices, stopping?: AbortSignal): Promise<void> {
+  for (const { id, audioKey } of await spentAudio(sweeps(services.database).db)) {
+    if (stopping?.aborted === true) return;
     await removeAudio(services, id, audioKey);
+  }
 }
 
 /** The object goes first: a row that still names it brings us back here. */
-async function purgeExpired(services: JobServices): Promise<number> {
+async function purgeExpired(services: JobServices, stopping?: AbortSignal): Promise<number> {
   const { db } = sweeps(services.database);
   return inBatches(SWEPT_AT_ONCE, async () => {
     let purged = 0;
     for (const { id, resultKey } of await expiredJobs(db)) {
+      if (stopping?.aborted === true) return purged;
       if (resultKey !== null && !(await isRemoved(services, id, resultKey))) continue;
       await purgeJob(db, id);
       purged += 1;
@@ -107,17 +113,21 @@ const ORPHAN_AFTER_MS = 3_600_000;
 const BATCH = 200;
 
 /** Objects that no row names: of a submission that died before its commit, or an attempt that lost its lease. */
-export async function removeOrphans(services: JobServices): Promise<void> {
+export async function removeOrphans(services: JobServices, stopping?: AbortSignal): Promise<void> {
   const { database, objects, gateway } = services;
   const before = new Date(gateway.now().getTime() - ORPHAN_AFTER_MS);
   for (const prefix of ["audio", "results"]) {
     let batch: string[] = [];
     const removeBatch = async (): Promise<void> => {
       const named = await namedObjects(sweeps(database).db, batch);
-      for (const key of batch) if (!named.has(key)) await isRemoved(services, key.split("/")[1] ?? "", key);
+      for (const key of batch) {
+        if (stopping?.aborted === true) return;
+        if (!named.has(key)) await isRemoved(services, key.split("/")[1] ?? "", key);
+      }
       batch = [];
     };
     for await (const key of objects.listOlder(prefix, before)) {
+      if (stopping?.aborted === true) return;
       batch.push(key);
       if (batch.length === BATCH) await removeBatch();
     }

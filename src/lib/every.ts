@@ -7,20 +7,28 @@ export interface Repeated {
   stop(): Promise<void>;
 }
 
-/** Runs `work` every so often, never twice at once; a failure is logged and tried again at the next turn. */
-export function every(periodMs: number, logger: Logger, what: string, work: () => Promise<void>): Repeated {
+/**
+ * Runs `work` every so often, never twice at once; a failure is logged and tried again at the next turn. A stop waits for the turn that
+ * runs, and tells it.
+ */
+export function every(
+  periodMs: number,
+  logger: Logger,
+  what: string,
+  work: (stopping: AbortSignal) => Promise<void>,
+): Repeated {
   let running: Promise<void> = Promise.resolve();
   let busy = false;
   let again = false;
-  let stopped = false;
+  const stopping = new AbortController();
   const turn = (): void => {
     busy = true;
     again = false;
-    running = work()
+    running = work(stopping.signal)
       .catch((error: unknown) => logger.error({ task: what, err: error }, `could not ${what}`))
       .finally(() => {
         busy = false;
-        if (again && !stopped) turn();
+        if (again && !stopping.signal.aborted) turn();
       });
   };
   const timer = setInterval(() => {
@@ -30,10 +38,10 @@ export function every(periodMs: number, logger: Logger, what: string, work: () =
   return {
     soon: () => {
       if (busy) again = true;
-      else if (!stopped) turn();
+      else if (!stopping.signal.aborted) turn();
     },
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       clearInterval(timer);
       await running;
     },

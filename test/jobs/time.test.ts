@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { purgeJobs, removeOrphans } from "../../src/jobs/sweep.ts";
+import type { ObjectStore } from "../../src/objects/store.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { until } from "../harness/until.ts";
@@ -140,6 +141,44 @@ test("contract 5: a result that the store does not let go holds up no other purg
   assert.equal((await poll(gateway.origin, waiting)).error?.code, "JOB_DEADLINE_EXCEEDED");
   Object.assign(app.jobs.objects, { remove });
   assert.deepEqual(await purged(), [true, true]);
+});
+
+test("reliability G-04: a stop waits for one object that the store is asked to let go, and not for all that are due", async () => {
+  const { database, app } = gateway;
+  const { workspace_id: workspace, app_id: appId } = await database.db
+    .selectFrom("jobs")
+    .select(["workspace_id", "app_id"])
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const ofThese = sql<boolean>`request_id = 'req_stop'`;
+  await sql`insert into jobs (id, workspace_id, app_id, request_id, task, purpose, deadline_at)
+    select 'job_stop_' || n, ${workspace}, ${appId}, 'req_stop', 'transcribe', '{}', patchbay_now() from generate_series(1, 3) as n`.execute(
+    database.db,
+  );
+  await sql`update jobs set status = 'processing', lease_until = patchbay_now() where ${ofThese}`.execute(database.db);
+  await sql`update jobs set status = 'succeeded', lease_until = null, audio_key = 'audio/' || id, result_key = 'results/' || id,
+    finished_at = patchbay_now() - interval '31 days', expires_at = patchbay_now() - interval '28 days' where ${ofThese}`.execute(
+    database.db,
+  );
+  const asked: string[] = [];
+  const stop = new AbortController();
+  const objects: ObjectStore = {
+    ...app.jobs.objects,
+    remove: async (key) => {
+      asked.push(key);
+      stop.abort();
+      throw new Error("it is away");
+    },
+    async *listOlder() {
+      yield* ["audio/never_named", "audio/nor_this"];
+    },
+  };
+  await purgeJobs({ ...app.jobs, objects }, stop.signal);
+  assert.equal(asked.length, 1);
+  await removeOrphans({ ...app.jobs, objects }, stop.signal);
+  assert.equal(asked.length, 1);
+  await purgeJobs(app.jobs);
+  assert.deepEqual(await database.db.selectFrom("jobs").select("id").where(ofThese).execute(), []);
 });
 
 test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
