@@ -91,9 +91,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const sweeps = [
     every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
     every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
-    every(SWEEP_MS, logger, "purge jobs", async (stopping) => {
-      if ((await purgeJobs(jobs, stopping)) > 0) vacuum.owe();
-    }),
+    every(SWEEP_MS, logger, "purge jobs", (stopping) => purgeJobs(jobs, { stopping, onPurged: () => vacuum.owe() })),
     every(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.settle()),
     every(TIDY_MS, logger, "owe a vacuum", async () => vacuum.owe()),
     every(SWEEP_MS, logger, "sweep webhooks", () => sweepWebhooks(webhooks)),

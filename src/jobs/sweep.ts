@@ -43,15 +43,18 @@ export async function sweepJobs(services: JobServices): Promise<void> {
   while (await endOverdue(services));
 }
 
-/**
- * Every 10 s, by itself: no deadline waits for an object store. Nor does a stop: once it is aborted, no further object is removed. Answers
- * how many jobs were purged.
- */
-export async function purgeJobs(services: JobServices, stopping?: AbortSignal): Promise<number> {
-  const purged = await purgeExpired(services, stopping);
-  await removeSpentAudio(services, stopping);
+export interface Purging {
+  /** Once it is aborted, no further object is removed: a stop waits for no object store. */
+  readonly stopping?: AbortSignal;
+  /** Some were, and more may follow. */
+  readonly onPurged?: () => void;
+}
+
+/** Every 10 s, by itself: no deadline waits for an object store. */
+export async function purgeJobs(services: JobServices, purging: Purging = {}): Promise<void> {
+  await purgeExpired(services, purging);
+  await removeSpentAudio(services, purging);
   await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(sweeps(services.database).db));
-  return purged;
 }
 
 async function offerForgotten({ database, queue }: JobServices): Promise<void> {
@@ -75,7 +78,7 @@ async function endOverdue(services: JobServices): Promise<boolean> {
   });
 }
 
-async function removeSpentAudio(services: JobServices, stopping?: AbortSignal): Promise<void> {
+async function removeSpentAudio(services: JobServices, { stopping }: Purging): Promise<void> {
   for (const { id, audioKey } of await spentAudio(sweeps(services.database).db)) {
     if (stopping?.aborted === true) return;
     await removeAudio(services, id, audioKey);
@@ -83,14 +86,15 @@ async function removeSpentAudio(services: JobServices, stopping?: AbortSignal): 
 }
 
 /** The object goes first: a row that still names it brings us back here. */
-async function purgeExpired(services: JobServices, stopping?: AbortSignal): Promise<number> {
+async function purgeExpired(services: JobServices, { stopping, onPurged }: Purging): Promise<void> {
   const { db } = sweeps(services.database);
-  return inBatches(SWEPT_AT_ONCE, async () => {
+  await inBatches(SWEPT_AT_ONCE, async () => {
     let purged = 0;
     for (const { id, resultKey } of await expiredJobs(db)) {
       if (stopping?.aborted === true) return purged;
       if (resultKey !== null && !(await isRemoved(services, id, resultKey))) continue;
       await purgeJob(db, id);
+      onPurged?.();
       purged += 1;
     }
     return purged;

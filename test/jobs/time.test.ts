@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { purgeJobs, removeOrphans } from "../../src/jobs/sweep.ts";
 import type { ObjectStore } from "../../src/objects/store.ts";
 import { get, postForm } from "../harness/client.ts";
@@ -143,23 +143,38 @@ test("contract 5: a result that the store does not let go holds up no other purg
   assert.deepEqual(await purged(), [true, true]);
 });
 
-test("reliability G-04: a stop waits for one object that the store is asked to let go, and not for all that are due", async () => {
-  const { database, app } = gateway;
-  const { workspace_id: workspace, app_id: appId } = await database.db
+/** Jobs of long ago whose recordings are still there, and their results in the object store or (null) nowhere. */
+async function addExpired(requestId: string, count: number, resultKey: RawBuilder<unknown>): Promise<void> {
+  const { db } = gateway.database;
+  const { workspace_id: workspace, app_id: appId } = await db
     .selectFrom("jobs")
     .select(["workspace_id", "app_id"])
     .limit(1)
     .executeTakeFirstOrThrow();
-  const ofThese = sql<boolean>`request_id = 'req_stop'`;
   await sql`insert into jobs (id, workspace_id, app_id, request_id, task, purpose, deadline_at)
-    select 'job_stop_' || n, ${workspace}, ${appId}, 'req_stop', 'transcribe', '{}', patchbay_now() from generate_series(1, 3) as n`.execute(
-    database.db,
+    select 'job_' || ${requestId}::text || '_' || n, ${workspace}, ${appId}, ${requestId}, 'transcribe', '{}', patchbay_now()
+    from generate_series(1, ${count}::int) as n`.execute(db);
+  await sql`update jobs set status = 'processing', lease_until = patchbay_now() where request_id = ${requestId}`.execute(
+    db,
   );
-  await sql`update jobs set status = 'processing', lease_until = patchbay_now() where ${ofThese}`.execute(database.db);
-  await sql`update jobs set status = 'succeeded', lease_until = null, audio_key = 'audio/' || id, result_key = 'results/' || id,
-    finished_at = patchbay_now() - interval '31 days', expires_at = patchbay_now() - interval '28 days' where ${ofThese}`.execute(
-    database.db,
-  );
+  await sql`update jobs set status = 'succeeded', lease_until = null, audio_key = 'audio/' || id, result_key = ${resultKey},
+    finished_at = patchbay_now() - interval '31 days', expires_at = patchbay_now() - interval '28 days'
+    where request_id = ${requestId}`.execute(db);
+}
+
+test("contract 5: what was purged is known at once to who vacuums it, however long the store takes with what else is due", async () => {
+  const { jobs } = gateway.app;
+  await addExpired("req_known", 1, sql`null`);
+  const events: string[] = [];
+  const remove = async (key: string): Promise<void> => void events.push(key);
+  const onPurged = (): void => void events.push("purged");
+  await purgeJobs({ ...jobs, objects: { ...jobs.objects, remove } }, { onPurged });
+  assert.deepEqual(events, ["purged", "audio/job_req_known_1"]);
+});
+
+test("reliability G-04: a stop waits for one object that the store is asked to let go, and not for all that are due", async () => {
+  const { database, app } = gateway;
+  await addExpired("req_stop", 3, sql`'results/' || id`);
   const asked: string[] = [];
   const stop = new AbortController();
   const objects: ObjectStore = {
@@ -173,12 +188,13 @@ test("reliability G-04: a stop waits for one object that the store is asked to l
       yield* ["audio/never_named", "audio/nor_this"];
     },
   };
-  await purgeJobs({ ...app.jobs, objects }, stop.signal);
+  await purgeJobs({ ...app.jobs, objects }, { stopping: stop.signal });
   assert.equal(asked.length, 1);
   await removeOrphans({ ...app.jobs, objects }, stop.signal);
   assert.equal(asked.length, 1);
   await purgeJobs(app.jobs);
-  assert.deepEqual(await database.db.selectFrom("jobs").select("id").where(ofThese).execute(), []);
+  const left = await database.db.selectFrom("jobs").select("id").where("request_id", "=", "req_stop").execute();
+  assert.deepEqual(left, []);
 });
 
 test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
