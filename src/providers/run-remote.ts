@@ -1,6 +1,6 @@
 // A provider that takes a submission and is polled, as one call (contract 3, 5): the run is handed out before its first poll,
 // and a poll that fails is asked again, for only the run itself can say how it ended.
-import { asKind, type Io, ProviderError, type RemoteRun } from "./io.ts";
+import { asKind, type FailureKind, type Io, ProviderError, type RemoteRun } from "./io.ts";
 import type { RawTranscript, RemoteSpeech, SpeechAudio, SpeechPlan, SpeechProvider } from "./provider.ts";
 
 export async function transcribeRemotely(
@@ -27,11 +27,15 @@ export async function removeKept(provider: SpeechProvider, run: RemoteRun, io: I
   return provider.remove(run, io);
 }
 
-/** Of a question about a run: what kept it from being answered says nothing of the run, which goes on and may be paid for. */
+/**
+ * Of a question about a run: what kept it from being answered says nothing of the run, which goes on and may be paid for. An answer
+ * that is too long is one, and would be as long again.
+ */
 export function saysNothing(error: unknown): unknown {
-  if (!(error instanceof ProviderError) || error.kind === "timeout" || error.kind === "aborted") return error;
-  return asKind(error, "unknown");
+  return error instanceof ProviderError && !SAYS_ENOUGH.has(error.kind) ? asKind(error, "unknown") : error;
 }
+
+const SAYS_ENOUGH: ReadonlySet<FailureKind> = new Set(["timeout", "aborted", "bad_reply"]);
 
 /** Of a step that no provider works on or bills: however it broke off, nothing was done, and the next target may be tried. */
 export function nothingBegun(error: unknown, step: string): unknown {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
+import { MAX_REPLY_BYTES } from "../../src/outbound/wire-call.ts";
 import { assemblyai } from "../../src/providers/assemblyai.ts";
 import { type FailureKind, ProviderError, type RemoteRun } from "../../src/providers/io.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
@@ -389,6 +390,12 @@ const STEPS: readonly (readonly [
   ["polls that are never answered well", { poll: status(500) }, "unknown", 14],
   ["polls about a run that is not there", { poll: status(400, { error: "transcript id not found" }) }, "unknown", 14],
   ["polls that are broken JSON", { poll: (response) => response.end('{"status":') }, "unknown", 14],
+  [
+    "a transcript longer than any reply may be, which it will be however often it is asked for",
+    { poll: (response) => response.end(Buffer.alloc(MAX_REPLY_BYTES + 1, " ")) },
+    "bad_reply",
+    3,
+  ],
   ["polls of a state nobody knows", { poll: status(200, { ...QUEUED, status: "paused" }) }, "unknown", 14],
 ];
 for (const [what, answers, kind, requests] of STEPS) {
