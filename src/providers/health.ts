@@ -29,8 +29,8 @@ export interface Circuits {
   /** May a request go there now? Pure look: takes no probe. */
   isHealthy(key: string): boolean;
   /**
-   * Called as an attempt begins: the first one after a rest is its probe, and nobody else is let by until that ends. Answers what is to
-   * be called at its end; null: the attempt succeeded.
+   * Called as an attempt begins: the first one after a rest is its probe, and nobody else is let by until that ends, or has lasted as
+   * long as the rest. Answers what is to be called at its end; null: the attempt succeeded.
    */
   begin(key: string): (failure: FailureKind | null) => void;
 }
@@ -65,8 +65,8 @@ export function createCircuits(nowMs: () => number): ReportingCircuits {
     isHealthy: (key) => circuits.get(key)?.isHealthy(nowMs()) ?? true,
     begin: (key) => {
       const circuit = of(key);
-      const isProbe = circuit.begin(nowMs());
-      return (failure) => circuit.end(nowMs(), failure, isProbe);
+      const probed = circuit.begin(nowMs());
+      return (failure) => circuit.end(nowMs(), failure, probed);
     },
     report: () =>
       [...circuits]
@@ -78,35 +78,40 @@ export function createCircuits(nowMs: () => number): ReportingCircuits {
 class Circuit {
   #consecutive = 0;
   #openings = 0;
+  /** Since the start. */
+  #rests = 0;
   #restUntilMs = 0;
-  #probing = false;
+  #probedUntilMs = 0;
   #recent: { readonly atMs: number; readonly failed: boolean }[] = [];
 
   isHealthy(nowMs: number): boolean {
     if (this.#restUntilMs === 0) return true;
-    return nowMs >= this.#restUntilMs && !this.#probing;
+    return nowMs >= Math.max(this.#restUntilMs, this.#probedUntilMs);
   }
 
-  /** Whether it is the probe. */
-  begin(nowMs: number): boolean {
-    if (this.#restUntilMs === 0 || !this.isHealthy(nowMs)) return false;
-    this.#probing = true;
-    return true;
+  /** The rest that it is a probe after; null: it is none. */
+  begin(nowMs: number): number | null {
+    if (this.#restUntilMs === 0 || !this.isHealthy(nowMs)) return null;
+    // It may be a live session, or a stream, which tells how it went when it is over.
+    this.#probedUntilMs = nowMs + this.#restMs();
+    return this.#rests;
   }
 
   /** What began before a rest says nothing new when it ends in it: the rest gets no longer by it, and no shorter. */
-  end(nowMs: number, failure: FailureKind | null, isProbe: boolean): void {
-    if (isProbe) this.#probing = false;
+  end(nowMs: number, failure: FailureKind | null, probed: number | null): void {
+    // Another probe may have closed the circuit meanwhile, or opened it again.
+    const decides = probed === this.#rests && this.#restUntilMs !== 0;
+    if (decides) this.#probedUntilMs = 0;
     if (failure !== null && !COUNTS_AS_FAILURE[failure]) return;
     if (failure === null) {
       this.#consecutive = 0;
-      if (isProbe) this.#close();
+      if (decides) this.#close();
       this.#record(nowMs, false);
       return;
     }
     this.#consecutive += 1;
     this.#record(nowMs, true);
-    if (isProbe || (this.#restUntilMs === 0 && this.#tripped())) this.#open(nowMs);
+    if (decides || (this.#restUntilMs === 0 && this.#tripped())) this.#open(nowMs);
   }
 
   report(nowMs: number): Omit<CircuitReport, "key"> {
@@ -131,8 +136,13 @@ class Circuit {
 
   #open(nowMs: number): void {
     this.#openings += 1;
-    this.#restUntilMs = nowMs + Math.min(MAX_REST_MS, REST_STEP_MS * this.#openings);
+    this.#rests += 1;
+    this.#restUntilMs = nowMs + this.#restMs();
     this.#consecutive = 0;
+  }
+
+  #restMs(): number {
+    return Math.min(MAX_REST_MS, REST_STEP_MS * this.#openings);
   }
 
   #tripped(): boolean {

@@ -71,6 +71,45 @@ test("a call that began before the rest is not taken for the probe, however it e
   }
 });
 
+test("a probe keeps others away no longer than the rest before it: a live session may be one, and lasts for hours", () => {
+  for (const late of ["timeout", null] as const) {
+    const { circuits, advance } = startCircuits();
+    for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
+    advance(30_000);
+    const endLong = circuits.begin(KEY);
+    advance(29_999);
+    assert(!circuits.isHealthy(KEY), "the probe is under way");
+    advance(1);
+    assert(circuits.isHealthy(KEY), "another may try");
+    const endSecond = circuits.begin(KEY);
+    assert(!circuits.isHealthy(KEY), "but one alone");
+    endSecond(null);
+    assert(circuits.isHealthy(KEY));
+    endLong(late);
+    assert(circuits.isHealthy(KEY), "of a circuit that is closed it is a call like others");
+  }
+});
+
+test("a probe that was overtaken closes what still rests, and makes no rest longer", () => {
+  const { circuits, advance } = startCircuits();
+  for (let count = 0; count < 5; count += 1) call(circuits, "timeout");
+  advance(30_000);
+  const ends = [circuits.begin(KEY)];
+  advance(30_000);
+  ends.push(circuits.begin(KEY));
+  for (const end of ends) end("timeout");
+  advance(59_999);
+  assert(!circuits.isHealthy(KEY));
+  advance(1);
+  assert(circuits.isHealthy(KEY), "two probes failed, and it rests for one");
+  const endLong = circuits.begin(KEY);
+  advance(60_000);
+  circuits.begin(KEY);
+  endLong(null);
+  for (let count = 0; count < 4; count += 1) call(circuits, "timeout");
+  assert(circuits.isHealthy(KEY), "the count began anew");
+});
+
 test("a circuit never rests longer than 300 s", () => {
   const { circuits, advance } = startCircuits();
   for (let count = 0; count < 5; count += 1) call(circuits, "connect");
