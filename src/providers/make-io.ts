@@ -182,12 +182,15 @@ function destination(request: Pick<WireRequest, "path" | "query" | "siblings">, 
 
 /** Most calls go to the same few addresses; those of single runs come and go. */
 const MAX_PARSED = 256;
+/** Longer ones hold what a caller said, and 100 words of it make 90 kB. */
+const MAX_PARSED_CHARACTERS = 512;
 const parsedUrls = new Map<string, URL>();
 
 function parsed(text: string): URL {
   const known = parsedUrls.get(text);
   if (known !== undefined) return known;
   const url = new URL(text);
+  if (text.length > MAX_PARSED_CHARACTERS) return url;
   if (parsedUrls.size >= MAX_PARSED) parsedUrls.clear();
   parsedUrls.set(text, url);
   return url;
