@@ -83,7 +83,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
       );
     },
   });
-  const upgrades = createUpgrades(app.server, edge.limits);
+  const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
   app.decorate("connections", connections);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));

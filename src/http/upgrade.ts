@@ -31,11 +31,20 @@ export interface Upgrades {
 
 /** What the HTTP server has to treat as an upgrade; on any other path the header means nothing. */
 export function isSocketRequest(request: IncomingMessage, paths: ReadonlySet<string>): boolean {
-  const path = (request.url ?? "").split("?")[0] ?? "";
-  return request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && paths.has(path);
+  return (
+    request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && paths.has(pathOf(request))
+  );
 }
 
-export function createUpgrades(server: Server, limits: Pick<EdgeLimits, "lingerBytes" | "lingerMs">): Upgrades {
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.split("?")[0] ?? "";
+}
+
+export function createUpgrades(
+  server: Server,
+  paths: ReadonlySet<string>,
+  limits: Pick<EdgeLimits, "lingerBytes" | "lingerMs">,
+): Upgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -59,11 +68,13 @@ export function createUpgrades(server: Server, limits: Pick<EdgeLimits, "lingerB
     response.assignSocket(socket as Socket);
     server.emit("request", request, response);
   });
+  // Of an upgrade that came behind another request Node's parser drops what was sent with it: nothing that follows is waited for.
+  server.prependListener("request", (request, response) => {
+    if (request.headers.upgrade !== undefined && paths.has(pathOf(request))) response.shouldKeepAlive = false;
+  });
   return {
     accept: async (request, response, headers, run) => {
       const taken = heads.get(request);
-      // Of an upgrade that came behind another request Node's parser drops what was sent with it: nothing that follows is waited for.
-      if (taken === undefined && request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
       if (taken === undefined || !isHandshake(request)) throw notAnUpgrade();
       const { socket, head } = taken;
       ownHeaders.set(request, headers);

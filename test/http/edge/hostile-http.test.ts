@@ -349,6 +349,18 @@ test("contract 10: an upgrade that is sent behind a request is refused after tha
   assert.equal((await ask(port, get("/v1/me"))).status, 200);
 });
 
+test("contract 10: an upgrade that is sent behind a request and refused for its key is the last of its connection: what follows it is lost", async (t) => {
+  const { port } = await startEdge(t, { live: async () => assert.fail("it has no key") });
+  const replies = await say(port, kept(get("/v1/me")) + kept(get("/v1/live", HANDSHAKE)) + get("/v1/me"));
+  assert.deepEqual(
+    replies.map(({ status, headers }) => [status, headers["connection"]]),
+    [
+      [200, "keep-alive"],
+      [401, "close"],
+    ],
+  );
+});
+
 test("contract 1, 10: subprotocols that are no list of names are refused in the one body, before the 101", async (t) => {
   const { port } = await startEdge(t, {
     live: async () => ({
