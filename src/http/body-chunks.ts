@@ -7,9 +7,9 @@ export function hasCome(body: Readable, declaredBytes: number | null): boolean {
   return body.readableLength === declaredBytes;
 }
 
-/** Null: it has not all come, or there is none. */
+/** Null: it has not all come, or there is none, or its caller has left: what reads on is told so. */
 export function takeWhole(body: Readable | IncomingMessage, declaredBytes: number | null): Buffer | null {
-  if (declaredBytes === 0 || !hasCome(body, declaredBytes) || body.readableObjectMode) return null;
+  if (declaredBytes === 0 || !hasCome(body, declaredBytes) || body.destroyed || body.readableObjectMode) return null;
   const whole: unknown = body.read();
   // Node says so only when its parser goes on: an answer that waits for nothing would close the connection over an unread body.
   if ("complete" in body) body.complete = true;

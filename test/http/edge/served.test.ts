@@ -1,6 +1,7 @@
 // What the edge serves of itself: health, readiness, the error pages (contract 10); and how long it holds a reply that nobody reads.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
@@ -174,5 +175,30 @@ test("contract 1: an answer that waits for nothing leaves the connection open, f
   }
   socket.destroy();
 });
+
+for (const [how, leave] of [
+  ["resets its connection", (socket: Socket) => socket.resetAndDestroy()],
+  ["closes its connection", (socket: Socket) => socket.end()],
+] as const) {
+  test(`contract 7, 9: of a caller that ${how} before its body is read none is taken, though all of it lies there: nothing is begun for nobody`, async (t) => {
+    const started = Promise.withResolvers<void>();
+    const read = Promise.withResolvers<unknown>();
+    const { port } = await startEdge(t, {
+      handle: async ({ request, clientGone }) => {
+        const gone = once(clientGone, "abort");
+        started.resolve();
+        await gone;
+        const body = readJson({ headers: request.headers, body: request.raw }, 100);
+        read.resolve(body.catch(() => "not taken"));
+        return json(await body);
+      },
+    });
+    const { socket } = await open(port);
+    socket.write(post("Content-Type: application/json\r\nContent-Length: 3\r\n", "200"));
+    await started.promise;
+    leave(socket);
+    assert.equal(await read.promise, "not taken");
+  });
+}
 
 const CLOSE = "Connection: close\r\n";
