@@ -13,7 +13,6 @@ import { refuseAnyQuery } from "./refuse-query.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import { sendGatewayReply } from "./send-gateway-reply.ts";
 import type { ServerEvent } from "./sse.ts";
-import { whileHolding } from "./while-holding.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 
 export interface ChatEdge {
@@ -68,7 +67,6 @@ export async function serveChat(
   return {
     status: 200,
     headers: stream.simulated ? { "x-svc-simulated": "true", ...stream.facts } : stream.facts,
-    // The request counts as running until its last event.
-    body: { events: whileHolding(held.move(), events(stream.parts, errors)) },
+    body: { events: events(stream.parts, errors), held: held.move() },
   };
 }

@@ -30,8 +30,8 @@ export type ReplyBody =
   | { readonly json: unknown }
   | { readonly text: string; readonly contentType: string }
   | { readonly bytes: Buffer; readonly contentType: string }
-  /** Sent as they come; the status is 200. */
-  | { readonly events: AsyncIterable<ServerEvent> }
+  /** Sent as they come; the status is 200. What is held is let go of behind the last: so long the request counts as running. */
+  | { readonly events: AsyncIterable<ServerEvent>; readonly held?: Disposable | AsyncDisposable }
   /** A WebSocket; `release` is called when it is over, or never came to be. */
   | { readonly session: RunSession; readonly release: () => Promise<void> };
 

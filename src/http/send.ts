@@ -6,7 +6,7 @@ import type { Edge } from "./edge.ts";
 import type { Reply, ReplyBody } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import { hasUnreadBody, lingerAfterReply } from "./linger.ts";
-import { sendEvents, type ServerEvent } from "./sse.ts";
+import { sendEvents } from "./sse.ts";
 
 /** Transcripts are other people's text: nobody on the way keeps one, and no browser takes one for a page. */
 const PLAIN = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
@@ -20,7 +20,7 @@ export async function sendReply(
   answer: Reply,
 ): Promise<FastifyReply> {
   const { body } = answer;
-  if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body.events);
+  if ("events" in body) return sendStream(edge, request, reply, answer.headers ?? {}, body);
   if ("session" in body) return sendSession(edge, request, reply, body);
   // Serialised before the first header is set: a value that is no JSON becomes a clean 500.
   const payload = "json" in body ? JSON.stringify(body.json) : "text" in body ? body.text : body.bytes;
@@ -41,8 +41,9 @@ async function sendStream(
   request: FastifyRequest,
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
-  events: AsyncIterable<ServerEvent>,
+  { events, held }: Extract<ReplyBody, { events: unknown }>,
 ): Promise<FastifyReply> {
+  await using _ = held;
   const exchange = edge.exchanges.get(request.raw);
   if (exchange === undefined) throw new Error("the exchange was not opened");
   reply.hijack();

@@ -148,12 +148,23 @@ function refusedUpgrade(error: ProviderError): ProviderError {
   return error.kind === "unknown" ? asKind(error, "server_error") : error;
 }
 
-async function* withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
+/** No generator: a piece of a stream passes enough of them. */
+function withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncIterable<Uint8Array> {
+  const fail = (error: unknown): never => {
     throw failureOf(error, options);
-  }
+  };
+  return {
+    [Symbol.asyncIterator]: () => {
+      const chunks = body[Symbol.asyncIterator]();
+      return {
+        next: () => chunks.next().catch(fail),
+        return: async () => {
+          await chunks.return?.().catch(fail);
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }
 
 function outboundRequest(request: WireRequest, options: IoOptions, timeoutMs: number): OutboundRequest | CallerRequest {

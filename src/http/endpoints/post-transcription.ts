@@ -23,7 +23,6 @@ import { routedHeaders } from "../routed-headers.ts";
 import { sendGatewayReply } from "../send-gateway-reply.ts";
 import { type SubmissionEdge, takeSubmission } from "../take-submission.ts";
 import { transcriptEvents, type WordTranscript } from "../transcript-events.ts";
-import { whileHolding } from "../while-holding.ts";
 
 export interface TranscriptionEdge extends SubmissionEdge {
   readonly gateway: GatewayServices;
@@ -105,7 +104,7 @@ export function speechEndpoint<S extends FieldSchema>(
         return {
           status: 200,
           headers: stream.simulated ? { "x-svc-simulated": "true" } : {},
-          body: { events: whileHolding(held.move(), events(stream.parts, errors)) },
+          body: { events: events(stream.parts, errors), held: held.move() },
         };
       }
       const answered = { ...call, delivery, present, receivedAtMs, clientGone };
