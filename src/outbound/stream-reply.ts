@@ -99,21 +99,20 @@ export class StreamReply implements ReplyReader {
     }
   }
 
-  async #wait(): Promise<void> {
-    const woken = Promise.withResolvers<void>();
-    this.#wake = woken.resolve;
+  #wait(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
     const timer = this.#timeout(this.#idleTimeoutMs);
-    try {
-      // The client hands over what it holds, even the end, before this returns: whoever waits must be known by then.
-      if (this.#isPaused) {
-        this.#isPaused = false;
-        this.#call.resume();
-      }
-      await woken.promise;
-    } finally {
+    this.#wake = () => {
       this.#wake = null;
       clearTimeout(timer);
+      resolve();
+    };
+    // The client hands over what it holds, even the end, before this returns: whoever waits must be known by then.
+    if (this.#isPaused) {
+      this.#isPaused = false;
+      this.#call.resume();
     }
+    return promise;
   }
 
   #letGo(): void {

@@ -6,7 +6,7 @@ import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
-const usage = z.looseObject({
+const usage = z.object({
   input_tokens: tokens,
   output_tokens: tokens,
   cache_creation_input_tokens: tokens,
@@ -15,7 +15,7 @@ const usage = z.looseObject({
 type Usage = z.infer<typeof usage>;
 
 /** Of kinds of blocks that are not asked for (thoughts, above all) nothing is read. */
-const block = z.looseObject({
+const block = z.object({
   type: z.string(),
   text: z.string().optional(),
   id: z.string().optional(),
@@ -23,7 +23,7 @@ const block = z.looseObject({
   input: z.unknown().optional(),
 });
 
-const reply = z.looseObject({
+const reply = z.object({
   type: z.literal("message"),
   content: z.array(block),
   stop_reason: z.string().nullish(),
@@ -31,20 +31,20 @@ const reply = z.looseObject({
 });
 
 const streamEvent = z.discriminatedUnion("type", [
-  z.looseObject({
+  z.object({
     type: z.literal("message_start"),
-    message: z.looseObject({ usage: usage.nullish().catch(undefined) }),
+    message: z.object({ usage: usage.nullish().catch(undefined) }),
   }),
-  z.looseObject({ type: z.literal("content_block_start"), index: z.int(), content_block: block }),
-  z.looseObject({
+  z.object({ type: z.literal("content_block_start"), index: z.int(), content_block: block }),
+  z.object({
     type: z.literal("content_block_delta"),
     index: z.int(),
-    delta: z.looseObject({ type: z.string(), text: z.string().optional(), partial_json: z.string().optional() }),
+    delta: z.object({ type: z.string(), text: z.string().optional(), partial_json: z.string().optional() }),
   }),
-  z.looseObject({ type: z.literal("content_block_stop"), index: z.int() }),
-  z.looseObject({
+  z.object({ type: z.literal("content_block_stop"), index: z.int() }),
+  z.object({
     type: z.literal("message_delta"),
-    delta: z.looseObject({ stop_reason: z.string().nullish() }),
+    delta: z.object({ stop_reason: z.string().nullish() }),
     usage: usage.nullish().catch(undefined),
   }),
 ]);

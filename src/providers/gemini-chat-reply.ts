@@ -6,7 +6,7 @@ import type { EventReader } from "./chat-wire.ts";
 import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
-const part = z.looseObject({
+const part = z.object({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
@@ -19,16 +19,16 @@ const part = z.looseObject({
     .optional(),
 });
 
-const fragment = z.looseObject({
+const fragment = z.object({
   candidates: z
     .array(
-      z.looseObject({
-        content: z.looseObject({ parts: z.array(part).nullish() }).nullish(),
+      z.object({
+        content: z.object({ parts: z.array(part).nullish() }).nullish(),
         finishReason: z.string().nullish(),
       }),
     )
     .nullish(),
-  promptFeedback: z.looseObject({ blockReason: z.string().nullish() }).nullish(),
+  promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
   usageMetadata: z
     .looseObject({
       promptTokenCount: tokens,

@@ -8,7 +8,7 @@ import { ProviderError } from "./io.ts";
 import { type JsonReply, requestIdOf } from "./read-reply.ts";
 
 const content = z
-  .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))])
+  .union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))])
   .nullish()
   // Mistral sends parts, some of which are thoughts and not the answer.
   .transform((value) => {
@@ -16,7 +16,7 @@ const content = z
     return (value ?? []).map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
   });
 
-const calledFunction = z.looseObject({
+const calledFunction = z.object({
   name: z.string().nullish(),
   // Ollama has sent objects.
   arguments: z
@@ -25,33 +25,33 @@ const calledFunction = z.looseObject({
     .transform((value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : (value ?? ""))),
 });
 
-const toolCall = z.looseObject({
+const toolCall = z.object({
   index: z.int().nullish(),
   id: z.string().nullish(),
   function: calledFunction.optional(),
 });
 
-const message = z.looseObject({
+const message = z.object({
   content,
   refusal: z.string().nullish(),
   tool_calls: z.array(toolCall).nullish(),
 });
 
-const usage = z.looseObject({
+const usage = z.object({
   prompt_tokens: tokens,
   completion_tokens: tokens,
-  prompt_tokens_details: z.looseObject({ cached_tokens: tokens }).nullish().catch(undefined),
+  prompt_tokens_details: z.object({ cached_tokens: tokens }).nullish().catch(undefined),
 });
 
-const reply = z.looseObject({
-  choices: z.array(z.looseObject({ message, finish_reason: z.string().nullish() })).min(1),
+const reply = z.object({
+  choices: z.array(z.object({ message, finish_reason: z.string().nullish() })).min(1),
   usage: usage.nullish().catch(undefined),
 });
 
-const chunk = z.looseObject({
-  choices: z.array(z.looseObject({ delta: message.nullish(), finish_reason: z.string().nullish() })).nullish(),
+const chunk = z.object({
+  choices: z.array(z.object({ delta: message.nullish(), finish_reason: z.string().nullish() })).nullish(),
   usage: usage.nullish().catch(undefined),
-  x_groq: z.looseObject({ usage: usage.nullish() }).nullish().catch(undefined),
+  x_groq: z.object({ usage: usage.nullish() }).nullish().catch(undefined),
 });
 
 const FINISH: FinishReasons = {
