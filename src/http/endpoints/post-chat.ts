@@ -7,6 +7,7 @@ import { type ChatEdge, serveChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import { readPassedOn } from "../read-fields.ts";
+import { worded } from "../worded.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   const contract = postChatContract;
@@ -16,9 +17,7 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
       serveChat(edge, context, contract, async (request) => ({
         fields: await readPassedOn(request, chatFields, edge.maxBodyBytes),
         present: (answer) => answer,
-        async *events(parts, errors) {
-          for await (const part of parts) yield eventOf(part, errors);
-        },
+        events: (parts, errors) => worded(parts, (part) => eventOf(part, errors)),
       })),
   };
 }
