@@ -11,7 +11,7 @@ const part = z.object({
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
   functionCall: z
-    .looseObject({
+    .object({
       id: z.string().optional(),
       name: z.string().min(1),
       args: z.record(z.string(), z.unknown()).nullish(),
@@ -30,7 +30,7 @@ const fragment = z.object({
     .nullish(),
   promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
   usageMetadata: z
-    .looseObject({
+    .object({
       promptTokenCount: tokens,
       toolUsePromptTokenCount: tokens,
       candidatesTokenCount: tokens,
