@@ -1,5 +1,6 @@
 // An adapter's `Io` on one account: its base URL, its secret, the attempt's deadline, and failures by kind (contract 1).
 import { setTimeout as wait } from "node:timers/promises";
+import { passedOn } from "../lib/passed-on.ts";
 import { createMemory, type Memory } from "./memory.ts";
 import {
   type CallerRequest,
@@ -148,23 +149,13 @@ function refusedUpgrade(error: ProviderError): ProviderError {
   return error.kind === "unknown" ? asKind(error, "server_error") : error;
 }
 
-/** No generator: a piece of a stream passes enough of them. */
 function withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncIterable<Uint8Array> {
-  const fail = (error: unknown): never => {
-    throw failureOf(error, options);
-  };
-  return {
-    [Symbol.asyncIterator]: () => {
-      const chunks = body[Symbol.asyncIterator]();
-      return {
-        next: () => chunks.next().catch(fail),
-        return: async () => {
-          await chunks.return?.().catch(fail);
-          return { done: true, value: undefined };
-        },
-      };
+  return passedOn(body, {
+    each: (chunk) => chunk,
+    failed: (error) => {
+      throw failureOf(error, options);
     },
-  };
+  });
 }
 
 function outboundRequest(request: WireRequest, options: IoOptions, timeoutMs: number): OutboundRequest | CallerRequest {

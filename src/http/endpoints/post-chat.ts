@@ -3,11 +3,11 @@ import type { Principal } from "../../auth/principal.ts";
 import { chatFields, type ChatStreamEvent } from "../../contract/chat.ts";
 import { postChatContract } from "../../contract/endpoint-chat.ts";
 import type { ChatStreamPart } from "../../gateway/chat.ts";
+import { passedOn } from "../../lib/passed-on.ts";
 import { type ChatEdge, serveChat } from "../chat-edge.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import { readPassedOn } from "../read-fields.ts";
-import { worded } from "../worded.ts";
 
 export function postChat(edge: ChatEdge): Endpoint<Principal> {
   const contract = postChatContract;
@@ -17,7 +17,7 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
       serveChat(edge, context, contract, async (request) => ({
         fields: await readPassedOn(request, chatFields, edge.maxBodyBytes),
         present: (answer) => answer,
-        events: (parts, errors) => worded(parts, (part) => eventOf(part, errors)),
+        events: (parts, errors) => passedOn(parts, { each: (part) => eventOf(part, errors) }),
       })),
   };
 }
