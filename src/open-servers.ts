@@ -53,15 +53,16 @@ export interface Servers {
 export function createServers(options: ServersOptions, parts: ServerParts): Servers {
   const { configuration, database, logger } = options;
   const { isDraining, nowMs, keys, openRecord, metrics } = parts;
+  const forgetKeys = () => keys.forget();
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
-    admin: { database, pepper: options.pepper },
+    admin: { database, pepper: options.pepper, forgetKeys },
     records: { database, deletions: parts.gateway.deletions },
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     health: parts.health,
     sandbox: parts.sandbox,
-    applyFile: { ...parts.setUp, pepper: options.pepper, ownFile: options.ownFile ?? null },
+    applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },
   };
   const readiness = getReadiness({
     draining: isDraining,

@@ -17,6 +17,7 @@ export interface ApplyFileServices extends ApplyServices {
   /** Null: it was started without one. */
   readonly ownFile: OwnFile | null;
   readonly refreshDirectory: () => Promise<void>;
+  readonly forgetKeys: () => void;
 }
 
 export async function applyFile(
@@ -41,7 +42,10 @@ export async function applyFile(
     });
   }
   const changes = await applyAndCompare(services, loaded.configuration, { dryRun });
-  // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
-  if (!dryRun) await services.refreshDirectory().catch(() => undefined);
+  if (!dryRun) {
+    services.forgetKeys();
+    // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.
+    await services.refreshDirectory().catch(() => undefined);
+  }
   return { object: "configuration_applied", file: ownFile.path, dry_run: dryRun, changes: [...changes] };
 }

@@ -13,7 +13,14 @@ import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings
 import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, taken } from "./refusals.ts";
-import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
+import {
+  type Acting,
+  type AdminServices,
+  changeKeys,
+  type KeyChangeServices,
+  type Page,
+  type PageRequest,
+} from "./services.ts";
 
 type AppRow = Selectable<Tables["apps"]>;
 
@@ -78,12 +85,12 @@ export async function describeApp({ database }: AdminServices, { workspaceId, ap
 }
 
 export async function replaceApp(
-  { database }: AdminServices,
+  services: KeyChangeServices,
   { workspaceId, actor, app }: OfApp,
   precondition: Precondition,
   given: GivenApp,
 ): Promise<AppView> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  return changeKeys(services, workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, given);
     const before = await lockApp(tx, workspaceId, app);
     requireMatch(precondition, view(before));
@@ -102,11 +109,11 @@ export async function replaceApp(
 }
 
 export async function deleteApp(
-  { database }: AdminServices,
+  services: KeyChangeServices,
   { workspaceId, actor, app }: OfApp,
   precondition: Precondition,
 ): Promise<AppView> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  return changeKeys(services, workspaceId, async (tx) => {
     const before = await lockApp(tx, workspaceId, app);
     allowMatch(precondition, view(before));
     const working = await tx

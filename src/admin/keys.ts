@@ -15,9 +15,9 @@ import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView
 import { refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch } from "./refusals.ts";
-import type { AdminServices } from "./services.ts";
+import { type AdminServices, changeKeys, type KeyChangeServices } from "./services.ts";
 
-export interface KeyServices extends AdminServices {
+export interface KeyServices extends KeyChangeServices {
   readonly pepper: Buffer;
 }
 
@@ -59,12 +59,12 @@ export async function describeKey({ database }: AdminServices, { workspaceId, ke
 }
 
 export async function replaceKey(
-  { database }: AdminServices,
+  services: KeyChangeServices,
   { workspaceId, actor, key }: OfKey,
   precondition: Precondition,
   given: GivenKey,
 ): Promise<KeyView> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  return changeKeys(services, workspaceId, async (tx) => {
     await refuseUnknownRoutes(tx, workspaceId, given);
     const before = await lock(tx, workspaceId, key);
     requireMatch(precondition, keyView(before));
@@ -91,19 +91,19 @@ export async function replaceKey(
 
 /** The new key has everything of the old one; the old one stops when the overlap is over, and never later than it would have. */
 export async function rotateKey(
-  { database, pepper }: KeyServices,
+  services: KeyServices,
   { workspaceId, actor, key }: OfKey,
   precondition: Precondition,
   overlapSeconds: number,
 ): Promise<KeyView> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  return changeKeys(services, workspaceId, async (tx) => {
     const before = await lock(tx, workspaceId, key);
     allowMatch(precondition, keyView(before));
     refuseEnded(before);
     const secret = generateKey(kindOf(before));
     const { id, workspace_id, app_id, name, role, scopes, expires_at } = before;
     const settings = JSON.stringify(before.settings);
-    const made = await insert(tx, pepper, secret, {
+    const made = await insert(tx, services.pepper, secret, {
       workspace_id,
       app_id,
       name,
@@ -126,11 +126,11 @@ export async function rotateKey(
 
 /** Revoked again it is as it was. */
 export async function revokeKey(
-  { database }: AdminServices,
+  services: KeyChangeServices,
   { workspaceId, actor, key }: OfKey,
   precondition: Precondition,
 ): Promise<KeyView> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  return changeKeys(services, workspaceId, async (tx) => {
     const before = await lock(tx, workspaceId, key);
     allowMatch(precondition, keyView(before));
     if (before.revoked_at !== null) return keyView(before);

@@ -15,7 +15,14 @@ import { auditChange, type Change } from "./audit-change.ts";
 import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, taken } from "./refusals.ts";
-import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
+import {
+  type Acting,
+  type AdminServices,
+  changeKeys,
+  type KeyChangeServices,
+  type Page,
+  type PageRequest,
+} from "./services.ts";
 
 type WorkspaceRow = Selectable<Tables["workspaces"]>;
 
@@ -73,10 +80,10 @@ export interface WorkspaceChange extends Acting {
 }
 
 export async function replaceWorkspace(
-  { database }: AdminServices,
+  services: KeyChangeServices,
   { workspaceId, actor, precondition, plan }: WorkspaceChange & Pick<NewWorkspace, "plan">,
 ): Promise<WorkspaceView> {
-  return database.inWorkspace(workspaceId, async (tx) => {
+  return changeKeys(services, workspaceId, async (tx) => {
     await lockDirectory(tx);
     const before = await lock(tx, workspaceId);
     requireMatch(precondition, view(before));
@@ -96,10 +103,10 @@ export async function replaceWorkspace(
 }
 
 export async function deleteWorkspace(
-  { database }: AdminServices,
+  services: KeyChangeServices,
   { workspaceId, actor, precondition }: WorkspaceChange,
 ): Promise<void> {
-  await database.inWorkspace(workspaceId, async (tx) => {
+  await changeKeys(services, workspaceId, async (tx) => {
     await lockDirectory(tx);
     const before = await lock(tx, workspaceId);
     allowMatch(precondition, view(before));

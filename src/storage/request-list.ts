@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import type { RequestOutcome } from "../contract/request-list.ts";
 import { REQUEST_OUTCOME } from "./request-outcome.ts";
-import type { RequestScope } from "./requests.ts";
+import { IN_ORDER, type RequestScope } from "./requests.ts";
 import type { AttemptRow, RequestRow, Tables } from "./tables.ts";
 
 export interface RequestFilter extends RequestScope {
@@ -117,7 +117,7 @@ export async function listAttempts(
       "charge_nano_usd",
     ])
     .where("request_id", "in", [...requestIds])
-    .orderBy("created_at")
+    .orderBy(IN_ORDER)
     .orderBy("id")
     .execute();
 }

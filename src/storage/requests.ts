@@ -80,6 +80,12 @@ export async function readRequest(db: Kysely<Tables>, scope: RequestScope, id: s
   return (await query.executeTakeFirst()) ?? null;
 }
 
+/**
+ * Of one request's attempts, before their ids. When a chat from a lease began is reckoned back at each write, to no better than such a
+ * write takes; all of its request are one process's, whose ids are in order. A job's may be of several: the database's clock counts.
+ */
+export const IN_ORDER = sql`case when lease_id is null then created_at end`;
+
 /** Those of the request and of the job it made, in their order. */
 export async function readAttempts(
   db: Kysely<Tables>,
@@ -92,7 +98,7 @@ export async function readAttempts(
     .where("request_id", "=", requestId)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
-    .orderBy("created_at")
+    .orderBy(IN_ORDER)
     .orderBy("id")
     .execute();
 }

@@ -19,6 +19,7 @@ before(async () => {
 after(() => database.close());
 
 const actor = newId("key");
+const forgetKeys = () => undefined;
 const NONE = { route: null, audio_input_override: null, audio_purpose_policy: null, purposes: [], quota: {} } as const;
 const seal = createSeal({ keys: [Buffer.alloc(32, 7)] });
 
@@ -27,7 +28,7 @@ const MAKINGS: Readonly<Record<string, Making>> = {
   "an app": (workspaceId) => createApp({ database }, { workspaceId, actor }, { ...NONE, slug: "notes", name: null }),
   "an administrator's key": (workspaceId) =>
     createKey(
-      { database, pepper: Buffer.alloc(32, 9) },
+      { database, pepper: Buffer.alloc(32, 9), forgetKeys },
       { workspaceId, actor },
       { ...NONE, app: null, role: "admin", mode: "live", name: null, scopes: [], expires_at: null },
     ),
@@ -51,7 +52,8 @@ async function makeWorkspace(): Promise<WorkspaceId> {
   return brand("workspace", id);
 }
 
-const remove = (workspaceId: WorkspaceId) => deleteWorkspace({ database }, { workspaceId, actor, precondition: null });
+const remove = (workspaceId: WorkspaceId) =>
+  deleteWorkspace({ database, forgetKeys }, { workspaceId, actor, precondition: null });
 
 /** How many rows of any table name the workspace, but for the audit log's own. */
 async function leftOf(workspaceId: WorkspaceId): Promise<number> {

@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
+import { replaceApp } from "../../src/admin/apps.ts";
+import { replaceKey, revokeKey, rotateKey } from "../../src/admin/keys.ts";
+import { replaceWorkspace } from "../../src/admin/workspaces.ts";
 import { hashKey, visibleParts } from "../../src/auth/key-format.ts";
 import { createKeyVerifier, type KeyVerifier, type VerifyKeyServices } from "../../src/auth/verify-key.ts";
 import { brand, newId } from "../../src/contract/ids.ts";
@@ -39,6 +42,40 @@ test("contract 2: a revoked key is refused on another process once the change wa
   await revoke(key, { announced: true });
   assert.equal(await heard, key.id);
   await assert.rejects(verifier.verify(key.header), { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: whoever ends a key is answered when it no longer works on that process, announced or not", async () => {
+  const verifier = createKeyVerifier({ ...LOOK_UPS, nowMs: Date.now });
+  const services = { database, pepper: PEPPER, forgetKeys: () => verifier.forget() };
+  const revoked = await makeKey();
+  await verifier.verify(revoked.header);
+  await revokeKey(services, revoked, null);
+  await assert.rejects(verifier.verify(revoked.header), { code: "UNAUTHENTICATED" });
+
+  const rotated = await makeKey();
+  await verifier.verify(rotated.header);
+  await rotateKey(services, rotated, null, 0);
+  await assert.rejects(verifier.verify(rotated.header), { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: whoever changes a key, its app or its workspace is answered when that is in force on that process", async () => {
+  const verifier = createKeyVerifier({ ...LOOK_UPS, nowMs: Date.now });
+  const services = { database, pepper: PEPPER, forgetKeys: () => verifier.forget() };
+  const key = await makeKey();
+  const { workspaceId, appId, actor } = key;
+  assert.deepEqual((await verifier.verify(key.header)).scopes, ["transcribe"]);
+  const settings = { route: null, audio_input_override: null, audio_purpose_policy: null, purposes: [], quota: {} };
+  const plain = { ...settings, name: "key", expires_at: null };
+  await replaceKey(services, key, "any", { ...plain, scopes: ["chat"] });
+  assert.deepEqual((await verifier.verify(key.header)).scopes, ["chat"]);
+  await replaceApp(services, { workspaceId, actor, app: appId }, "any", { ...settings, name: "Renamed" });
+  assert.equal((await verifier.verify(key.header)).app?.name, "Renamed");
+  await database.db
+    .insertInto("plans")
+    .values({ id: "team", monthly_chat_tokens: 1n, credits_nano_usd: 0n, managed_by: "test" })
+    .execute();
+  await replaceWorkspace(services, { workspaceId, actor, precondition: "any", plan: "team" });
+  assert.equal((await verifier.verify(key.header)).workspace.plan, "team");
 });
 
 test("contract 2: where the announcement is lost, a revoked key is refused within 5 s", async () => {
@@ -151,6 +188,11 @@ test("contract 10: a key that is taken out of the file stops working on a gatewa
   }
 });
 
+const LOOK_UPS: Pick<VerifyKeyServices, "pepper" | "findKey"> = {
+  pepper: PEPPER,
+  findKey: (hash, testMode) => findKey(database, hash, testMode),
+};
+
 function nextOf(changes: Changes): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const stop = changes.onChange("keys", (detail) => {
@@ -167,12 +209,7 @@ interface Process {
 }
 
 async function startProcess(options: Partial<VerifyKeyServices> = {}): Promise<Process> {
-  const verifier = createKeyVerifier({
-    pepper: PEPPER,
-    findKey: (hash, testMode) => findKey(database, hash, testMode),
-    nowMs: Date.now,
-    ...options,
-  });
+  const verifier = createKeyVerifier({ ...LOOK_UPS, nowMs: Date.now, ...options });
   const changes = await listenForChanges(database, { onError: () => undefined });
   open.push(changes);
   changes.onChange("keys", () => verifier.forget());
@@ -198,7 +235,7 @@ async function makeKey() {
       managed_by: "test",
     })
     .execute();
-  return { id: brand("key", id), header: `Bearer ${secret}` };
+  return { id: brand("key", id), key: id, workspaceId, appId, actor: newId("key"), header: `Bearer ${secret}` };
 }
 
 async function revoke({ id }: { readonly id: string }, { announced }: { readonly announced: boolean }): Promise<void> {

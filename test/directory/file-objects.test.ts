@@ -126,6 +126,7 @@ test("contract 10: a file that was applied is not told as undone because this pr
       path: "/patchbay.yaml",
       load: () => ({ ok: true as const, configuration, file: "/patchbay.yaml", warnings: [] }),
     },
+    forgetKeys: () => undefined,
     refreshDirectory: () => Promise.reject(new Error(`the database is away (${(looks += 1)})`)),
   };
   for (const dryRun of [true, false]) assert.equal((await applyFile(services, { file: null, dryRun })).dry_run, dryRun);

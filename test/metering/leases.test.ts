@@ -5,6 +5,8 @@ import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
 import { purgeLeases } from "../../src/storage/budget-leases.ts";
+import { listAttempts } from "../../src/storage/request-list.ts";
+import { readAttempts } from "../../src/storage/requests.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 
@@ -396,4 +398,27 @@ test("contract 10: what a lease pays for is on record from when it was reserved,
     .where("id", "=", item.attemptId)
     .executeTakeFirstOrThrow();
   assert.equal((settledAt?.getTime() ?? 0) - createdAt.getTime(), 5_000);
+});
+
+test("contract 10: the attempts of one request are read in the order they were made, whenever each was written", async () => {
+  let nowMs = Date.now();
+  const held = open(() => nowMs);
+  const requestId = newId("request");
+  const ids: string[] = [];
+  for (const waitedMs of [0, 60_000]) {
+    const item = reservation(10, 0n, { requestId });
+    ids.push(item.attemptId);
+    assert.deepEqual(await held.reserve(item), { ok: true });
+    await held.settle(settlement(item, 10));
+    // The longer it waits for its turn, the less is known of when it began.
+    nowMs += waitedMs;
+    await held.flush();
+  }
+  const read = await readAttempts(database.db, tenant, requestId);
+  assert.deepEqual(
+    read.map(({ id }) => id),
+    ids,
+  );
+  assert((read[0]?.created_at ?? 0) > (read[1]?.created_at ?? 0), "or the order would prove nothing");
+  assert.equal((await listAttempts(database.db, [requestId])).length, 2);
 });
