@@ -1,17 +1,18 @@
-// An answer as the gateway hands it to the edge, and as an idempotency slot keeps it: status, a few headers, bytes.
+// An answer as the gateway hands it to the edge, and as an idempotency slot keeps it: status, a few headers, a body.
 import { jsonBytes } from "../lib/json-in-steps.ts";
 
 export interface GatewayReply {
   readonly status: number;
   /** Content type and facts beside the body; never the request id, which is the edge's. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+  /** Text leaves in one piece with its head, where bytes are a second one. */
+  readonly body: string | Buffer;
 }
 
 type Headers = GatewayReply["headers"];
 
 export function jsonReply(status: number, value: unknown, headers: Headers = {}): GatewayReply {
-  return { status, headers: typed("application/json", headers), body: Buffer.from(JSON.stringify(value)) };
+  return { status, headers: typed("application/json", headers), body: JSON.stringify(value) };
 }
 
 /** Of a transcript, which may be long: then others have their turns while it is written. */
@@ -20,7 +21,7 @@ export async function transcriptReply(value: unknown, headers: Headers = {}): Pr
 }
 
 export function textReply(contentType: string, text: string, headers: Headers): GatewayReply {
-  return { status: 200, headers: typed(contentType, headers), body: Buffer.from(text) };
+  return { status: 200, headers: typed(contentType, headers), body: text };
 }
 
 function typed(contentType: string, headers: Headers): Headers {

@@ -4,7 +4,7 @@ import type { BillingClass } from "../contract/billing-class.ts";
 import type { AppId, AttemptId, KeyId, RequestId, WorkspaceId } from "../contract/ids.ts";
 import { createBatcher } from "../lib/batch.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import type { SlotRef, StoredReply } from "../storage/idempotency-slots.ts";
+import type { SlotRef, NewReply } from "../storage/idempotency-slots.ts";
 import type { Seal } from "../storage/seal.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import type { Funding } from "../storage/tables-metering.ts";
@@ -66,7 +66,7 @@ export type Reserved =
   | { readonly ok: false; readonly slotLost: true };
 
 export type SlotEnd =
-  | { readonly kind: "complete"; readonly ref: SlotRef; readonly reply: StoredReply }
+  | { readonly kind: "complete"; readonly ref: SlotRef; readonly reply: NewReply }
   | { readonly kind: "burn"; readonly ref: SlotRef }
   | { readonly kind: "release"; readonly ref: SlotRef };
 

@@ -107,6 +107,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       jobId: record.jobId,
       receivedAtMs: record.receivedAtMs,
     });
+    if (fresh.length === MAX_BATCH) writer.soon();
     if (fresh.length <= MAX_WAITING) return;
     const lost = fresh.splice(0, MAX_BATCH).length;
     logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");

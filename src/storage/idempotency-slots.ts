@@ -21,6 +21,9 @@ export interface StoredReply {
   readonly body: Buffer;
 }
 
+/** One to be kept. */
+export type NewReply = Omit<StoredReply, "body"> & { readonly body: string | Buffer };
+
 /** What cannot be stored is not replayed: the slot is burned. */
 export const MAX_STORED_BODY_BYTES = 8 * 1024 * 1024;
 const SLOT_LEASE_SECONDS = 30;
@@ -117,14 +120,15 @@ export async function renewSlots(db: Handle, refs: readonly SlotRef[]): Promise<
 }
 
 /** False: the slot was no longer ours, or the body is too large to keep (then it is burned). */
-export async function completeSlot(db: Handle, seal: Seal, ref: SlotRef, reply: StoredReply): Promise<boolean> {
-  if (reply.body.length > MAX_STORED_BODY_BYTES) {
+export async function completeSlot(db: Handle, seal: Seal, ref: SlotRef, reply: NewReply): Promise<boolean> {
+  const body = typeof reply.body === "string" ? Buffer.from(reply.body) : reply.body;
+  if (body.length > MAX_STORED_BODY_BYTES) {
     await burnSlots(db, [ref]);
     return false;
   }
   const { numAffectedRows } = await sql`
     update idempotency_slots set state = 'completed', status = ${reply.status}, headers = ${JSON.stringify(reply.headers)}::jsonb,
-      body = ${seal.seal(reply.body, placeOf(ref))}
+      body = ${seal.seal(body, placeOf(ref))}
     where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and owner = ${ref.owner} and state = 'dispatched'`.execute(
     db,
   );
@@ -183,7 +187,7 @@ export async function completeReservedSlot(
   tx: Handle,
   seal: Seal,
   ref: SlotRef,
-  reply: StoredReply,
+  reply: NewReply,
   expiresAt: Date,
 ): Promise<boolean> {
   const held = await dispatchSlots(tx, [ref]);

@@ -1,7 +1,7 @@
 // The request log on its way to the database (contract 10): nothing is lost while the database is away for a moment, one bad
 // record holds up no other, what is over its retention goes, and a shutdown writes what is left.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { after, before, beforeEach, mock, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
@@ -21,14 +21,14 @@ before(async () => {
 beforeEach(async () => {
   logs.length = 0;
   await database.db.deleteFrom("requests").execute();
-  log = createRequestLog({
-    database,
-    logger: pino({}, { write: (line: string) => logs.push(line) }),
-    keptDays: 30,
-    nowMs: Date.now,
-  });
+  log = open();
 });
 after(() => database.close());
+
+function open(): RequestLog {
+  const logger = pino({}, { write: (line: string) => logs.push(line) });
+  return createRequestLog({ database, logger, keptDays: 30, nowMs: Date.now });
+}
 
 const noQuota = { requestsPerMinute: null, concurrent: null, audioSecondsPerHour: null, tokensPerMinute: null };
 const routing = { route: null, audioInputOverride: null, defaultPurpose: null, audioPurposePolicy: null, purposes: [] };
@@ -58,8 +58,8 @@ function leave(endpoint = "POST /v1/chat", receivedAtMs = Date.now(), owner: Pri
 const rows = () => database.db.selectFrom("requests").select(["endpoint", "at"]).execute();
 
 test("contract 10: records that could not be written are written when the database is back, each once", async () => {
-  for (let count = 0; count < 700; count += 1) leave();
   await sql`alter table requests rename to requests_away`.execute(database.db);
+  for (let count = 0; count < 700; count += 1) leave();
   await assert.rejects(log.flush());
   leave();
   await assert.rejects(log.flush());
@@ -67,6 +67,17 @@ test("contract 10: records that could not be written are written when the databa
   await log.flush();
   await log.flush();
   assert.equal((await rows()).length, 701);
+});
+
+test("contract 10: a full batch is written at once, and waits for no timer", async () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  try {
+    log = open();
+    for (let count = 0; count < 500; count += 1) leave();
+    while ((await rows()).length < 500) await turn();
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test("contract 10: records whose commit was made and never answered for are written again, and stay as they are", async () => {
