@@ -1,6 +1,7 @@
 // The command line: what exists, its help, and how every outcome becomes an exit code.
 import { Command, CommanderError } from "commander";
 import { addKeys, addUsage } from "./admin-commands.ts";
+import { addApi } from "./api-commands.ts";
 import { addChat } from "./chat-commands.ts";
 import { addListen, addTranscribe, addTranslate } from "./client-commands.ts";
 import { examples, type Run } from "./command-kit.ts";
@@ -105,6 +106,7 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
   addKeys(program, run);
   addProviders(program, run);
   addPurposes(program, run);
+  addApi(program, run);
   addSimulate(program, run);
   addConfig(program, run);
   addOperations(program, run, operations);

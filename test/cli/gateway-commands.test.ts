@@ -454,3 +454,61 @@ test("contract 10: providers check shows accounts and what rests; exit code 7 wh
   assert.match(resting.err, /nova-3 on dg rests after failures/u);
   assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
+
+const api = (key: string, ...more: readonly string[]) =>
+  run("api", ...more, "--api-key", key, "--url", more[1]?.startsWith("/admin/") ? gateway.adminOrigin : gateway.origin);
+
+test("contract 10: api asks whatever the API has, and prints one JSON document; a text as it is", async () => {
+  const me = await api(KEY, "get", "/v1/me");
+  assert.deepEqual([me.code, me.err], [0, ""]);
+  assert.equal((JSON.parse(me.out) as { workspace: { slug: string } }).workspace.slug, "acme");
+  assert.match((await api(KEY, "GET", "/docs/errors")).out, /^<!doctype html>/iu);
+  const streamed = await api(
+    KEY,
+    "POST",
+    "/v1/chat",
+    "--data",
+    '{"messages":[{"role":"user","content":"Hi"}],"stream":true}',
+  );
+  assert.match(streamed.out, /^event: chat\.started$/mu);
+  assert.match(streamed.out, /^event: chat\.completed$/mu);
+});
+
+test("contract 10: api changes what has no command of its own, by the version that was seen", async () => {
+  const path = "/admin/v1/workspaces";
+  stdin = '{"slug":"by-api","plan":null}';
+  const made = await api(OPERATOR_KEY, "POST", path, "--data", "-");
+  assert.equal(made.code, 0, made.err);
+  const one = `${path}/by-api`;
+  const seen = await api(OPERATOR_KEY, "GET", one, "--include");
+  const etag = /^etag: (.*)$/mu.exec(seen.err)?.[1] ?? "";
+  assert.match(seen.err, /^200 /u);
+  const blind = await api(OPERATOR_KEY, "PUT", one, "--data", '{"plan":null}');
+  assert.equal(blind.code, 2);
+  assert.equal((JSON.parse(blind.out) as { error: { code: string } }).error.code, "PRECONDITION_REQUIRED");
+  assert.match(blind.err, /PRECONDITION_REQUIRED/u);
+  const changed = await api(OPERATOR_KEY, "PUT", one, "--data", '{"plan":null}', "--if-match", etag);
+  assert.equal(changed.code, 0, changed.err);
+  assert.equal((await api(OPERATOR_KEY, "DELETE", one)).code, 0);
+  assert.equal((await api(OPERATOR_KEY, "GET", one)).code, 4);
+});
+
+test("contract 10: api sends a key with every POST, so that sending again is safe", async () => {
+  const body = ["--data", '{"messages":[{"role":"user","content":"Once"}]}', "--idempotency-key", "api-once"];
+  const [first, again] = [await api(KEY, "POST", "/v1/chat", ...body), await api(KEY, "POST", "/v1/chat", ...body)];
+  assert.equal(first.code, 0, first.err);
+  assert.equal(again.out, first.out);
+});
+
+test("contract 10: api refuses what is no request before anybody is asked", async () => {
+  for (const [method, path, ...more] of [
+    ["PATCH", "/v1/me"],
+    ["GET", "v1/me"],
+    ["GET", "//elsewhere.example/v1/me"],
+    ["POST", "/v1/chat", "--data", "{"],
+    ["POST", "/v1/chat", "--data", "@/nowhere/at/all.json"],
+  ] as const) {
+    const refused = await run("api", method, path, ...more, "--url", "http://127.0.0.1:1", "--api-key", KEY);
+    assert.equal(refused.code, 2, `${method} ${path} ${refused.err}`);
+  }
+});

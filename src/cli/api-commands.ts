@@ -1,0 +1,55 @@
+// `patchbay api`: its options and its help.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type ApiOptions, callApi, isMethod, METHODS } from "./api.ts";
+import { examples, idempotencyKeyOption, outputOption, type Run } from "./command-kit.ts";
+import { EXIT_CODE_HELP } from "./exit-codes.ts";
+import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "./gateway-url.ts";
+
+export function addApi(program: Command, run: Run): void {
+  program
+    .command("api")
+    .description(
+      "Send any request of the API with the key that is at hand, and print the answer: for what has no command of its own. /openapi.json and /docs say what there is.",
+    )
+    .argument("<method>", METHODS.join(", "), parseMethod)
+    .argument("<path>", "The path with its query, such as /v1/me.")
+    .addHelpText(
+      "before",
+      examples(
+        "patchbay api GET /v1/me",
+        "patchbay api GET /admin/v1/workspaces",
+        `patchbay api POST /admin/v1/workspaces --data '{"slug":"acme"}'`,
+        "patchbay api GET /workspace/acme/budgets",
+        "patchbay api PUT /admin/v1/connections/dg --data @dg.json --if-match '*'",
+      ),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(new Option("-d, --data <json>", "The body: JSON, @FILE, or `-` for stdin."))
+    .addOption(new Option("--if-match <etag>", "The version that is changed, as its ETag said; * for whichever it is."))
+    .addOption(idempotencyKeyOption())
+    .addOption(new Option("-i, --include", "Print status and headers on stderr, the ETag among them."))
+    .addOption(outputOption())
+    .addOption(
+      new Option(
+        "--url <url>",
+        `Address of the listener (default ${DEFAULT_ADMIN_URL} below /admin, else PATCHBAY_URL or ${DEFAULT_URL}).`,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "Key (PATCHBAY_API_KEY; default: the one a gateway started here saved, below /admin and /workspace the operator's).",
+      ),
+    )
+    .action((method: ApiMethod, path: string, options: ApiOptions) =>
+      run.interruptibly(() => callApi(method, path, options, run.terminal, run.signal)),
+    );
+}
+
+type ApiMethod = ReturnType<typeof parseMethod>;
+
+function parseMethod(text: string) {
+  const method = text.toUpperCase();
+  if (!isMethod(method)) throw new InvalidArgumentError(`It must be one of ${METHODS.join(", ")}.`);
+  return method;
+}

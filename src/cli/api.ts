@@ -1,0 +1,100 @@
+// `patchbay api`: one request of the API, whichever (contract 1, 10), with the key, the tries and the exit codes of every other command.
+import { randomUUID } from "node:crypto";
+import type { EndpointMethod } from "../contract/endpoint.ts";
+import { EXIT } from "./exit-codes.ts";
+import { recordOf, textOf } from "./gateway-client.ts";
+import { type Call, type GatewayOptions, openSession, readDocument } from "./gateway-session.ts";
+import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { printJson, printResult } from "./print.ts";
+import { readTextArgument } from "./read-argument.ts";
+import { CliError, type Terminal, visible, write } from "./terminal.ts";
+
+export const METHODS = ["GET", "POST", "PUT", "DELETE"] as const satisfies readonly EndpointMethod[];
+
+export function isMethod(text: string): text is EndpointMethod {
+  return METHODS.some((method) => method === text);
+}
+
+export interface ApiOptions extends GatewayOptions {
+  /** JSON, `@FILE`, or `-`. */
+  readonly data?: string;
+  readonly ifMatch?: string;
+  readonly idempotencyKey?: string;
+  readonly include?: boolean;
+  readonly output?: string;
+}
+
+export async function callApi(
+  method: EndpointMethod,
+  path: string,
+  options: ApiOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!/^\/(?!\/)/u.test(path))
+    throw new CliError(EXIT.usage, "The path must begin with one /.", { hints: ["which gateway: --url URL"] });
+  const { data, ifMatch, idempotencyKey = randomUUID() } = options;
+  const body = data === undefined ? null : await readData(data, terminal);
+  const call: Call = {
+    method,
+    headers: {
+      accept: "*/*",
+      ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+      ...(method === "POST" ? { "idempotency-key": idempotencyKey } : {}),
+    },
+    makeBody: () => ({ body, headers: body === null ? {} : { "content-type": "application/json" } }),
+    // Not every POST takes the key.
+    isRepeatable: method !== "POST",
+  };
+  const response = await openSession(...whoseSession(path, options, terminal, signal))
+    .call(path, call)
+    .catch((error: unknown) => printRefusal(error, terminal));
+  if (options.include === true) await write(terminal.stderr, visible(head(response)));
+  const type = response.headers.get("content-type") ?? "";
+  if (/^application\/(?:[\w.+-]+\+)?json\b/u.test(type))
+    return printJson(terminal, await readDocument(response), options.output);
+  if (options.output !== undefined || !type.startsWith("text/event-stream"))
+    return printResult(terminal, await response.text(), options.output);
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    const text = decoder.decode(chunk, { stream: true });
+    await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
+  }
+}
+
+/** What administrators do, the operator may do everywhere; it alone has a listener of its own. */
+function whoseSession(
+  path: string,
+  options: ApiOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Parameters<typeof openSession> {
+  const isBelow = (place: string) => path.startsWith(`${place}/`);
+  const url = options.url ?? (isBelow("/admin") ? DEFAULT_ADMIN_URL : undefined);
+  const as = isBelow("/admin") || isBelow("/workspace") ? "operator" : "app";
+  return [{ ...options, ...(url === undefined ? {} : { url }) }, terminal, signal, as];
+}
+
+/** An answer as well: the gateway's own is printed where the other would be. */
+async function printRefusal(error: unknown, terminal: Terminal): Promise<never> {
+  if (error instanceof CliError && textOf(recordOf(recordOf(error.document)["error"])["code"]) !== null)
+    await printJson(terminal, error.document);
+  throw error;
+}
+
+/** As it was typed: what is wrong with it besides is the gateway's to say. */
+async function readData(data: string, terminal: Terminal): Promise<string> {
+  const isNamed = data === "-" || data.startsWith("@");
+  const text = isNamed ? await readTextArgument(data.replace(/^@/u, ""), "--data", terminal) : data;
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    throw new CliError(EXIT.usage, "--data is not JSON.", { hints: ["a file: --data @FILE"] });
+  }
+}
+
+function head({ status, statusText, headers }: Response): string {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\n`);
+  return `${status} ${statusText}\n${lines.join("")}\n`;
+}
