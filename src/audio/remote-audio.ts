@@ -157,9 +157,11 @@ async function take(
     windowStartBytes = receivedBytes;
   }, times.windowMs);
   try {
-    for await (const chunk of reply.body) {
-      receivedBytes += chunk.byteLength;
-      await writer.write(chunk);
+    for await (const chunks of reply.body) {
+      for (const chunk of chunks) {
+        receivedBytes += chunk.byteLength;
+        await writer.write(chunk);
+      }
     }
     return await writer.finish();
   } catch (error) {

@@ -54,7 +54,8 @@ export interface ChatStream {
   readonly simulated: boolean;
   /** As headers, for words that have no place for them. */
   readonly facts: Readonly<Record<string, string>>;
-  readonly parts: AsyncIterable<ChatStreamPart>;
+  /** Those that came together are handed over together. */
+  readonly parts: AsyncIterable<readonly ChatStreamPart[]>;
 }
 
 export async function chat(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {

@@ -26,7 +26,8 @@ const NO_DEADLINE_MS = Number.MAX_SAFE_INTEGER;
 interface Opened {
   readonly attempt: ChatAttempt;
   readonly source: Source;
-  readonly first: ChatEvent;
+  /** Those that came with it. */
+  readonly first: readonly ChatEvent[];
 }
 
 export async function openChatStream(
@@ -60,11 +61,11 @@ async function openOne(
   const source = createSource(attempt, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
   try {
     for (;;) {
-      const event = await source.next();
-      if (event === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
-      if (isContent(event)) {
+      const events = await source.next();
+      if (events === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+      if (events.some(isContent)) {
         source.contentCame();
-        return { attempt, source, first: event };
+        return { attempt, source, first: events };
       }
     }
   } catch (error) {
@@ -78,16 +79,16 @@ async function* relay(
   { recorder }: ChatCall,
   decision: DecidedChat,
   { attempt, source, first }: Opened,
-): AsyncGenerator<ChatStreamPart> {
+): AsyncGenerator<readonly ChatStreamPart[]> {
   const id = newId("chat");
   const createdAt = services.now();
   const parts = createAnswerParts();
   let ended = false;
   try {
-    yield { kind: "started", id, createdAt: createdAt.toISOString() };
-    for (let event: ChatEvent | null = first; event !== null; event = await source.next()) {
-      const part = parts.add(event);
-      if (part !== null) yield part;
+    yield [{ kind: "started", id, createdAt: createdAt.toISOString() }];
+    for (let events: readonly ChatEvent[] | null = first; events !== null; events = await source.next()) {
+      const told = events.flatMap((event) => parts.add(event) ?? []);
+      if (told.length > 0) yield told;
     }
     const content = parts.content();
     if (content === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
@@ -96,7 +97,7 @@ async function* relay(
     ended = true;
     await attempt.succeed(used, source.providerRequestId());
     const usage = usageOf(attempt.billing, used);
-    yield { kind: "completed", answer: chatAnswer({ id, createdAt, decision, attempt, content, usage }) };
+    yield [{ kind: "completed", answer: chatAnswer({ id, createdAt, decision, attempt, content, usage }) }];
   } catch (error) {
     if (ended) throw error;
     ended = true;
@@ -105,7 +106,7 @@ async function* relay(
     if (error.kind === "aborted") return;
     const told = streamBroke(error.kind);
     recorder.broke(told.code);
-    yield { kind: "error", error: told };
+    yield [{ kind: "error", error: told }];
   } finally {
     // The reader left between two parts.
     if (!ended) {
@@ -127,8 +128,8 @@ function usedOf(source: Source, producedTokens: number): Used {
 
 /** The provider's events with a limit on each wait, and what they said beside the answer. */
 interface Source {
-  /** null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
-  next(): Promise<ChatEvent | null>;
+  /** What has come; null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
+  next(): Promise<readonly ChatEvent[] | null>;
   contentCame(): void;
   /** For a stream that is not read to its end. */
   close(): Promise<void>;
@@ -162,8 +163,10 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number, idleM
           stopTimers();
           return null;
         }
-        if (result.value.type === "open") ({ providerRequestId } = result.value);
-        if (result.value.type === "usage") usage = result.value;
+        for (const event of result.value) {
+          if (event.type === "open") ({ providerRequestId } = event);
+          if (event.type === "usage") usage = event;
+        }
         return result.value;
       } catch (error) {
         stopTimers();

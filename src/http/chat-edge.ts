@@ -27,9 +27,9 @@ export interface WordedChat {
   readonly fields: ChatFields;
   readonly present: (answer: ChatAnswer) => unknown;
   readonly events: (
-    parts: AsyncIterable<ChatStreamPart>,
+    parts: AsyncIterable<readonly ChatStreamPart[]>,
     errors: Omit<ErrorReplyContext, "accept">,
-  ) => AsyncIterable<ServerEvent>;
+  ) => AsyncIterable<readonly ServerEvent[]>;
 }
 
 export async function serveChat(

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { EndpointContract } from "../contract/endpoint.ts";
 import type { RequestId } from "../contract/ids.ts";
 import type { Recorder } from "../gateway/request-record.ts";
-import type { ServerEvent } from "./sse.ts";
+import type { ServerEvents } from "./sse.ts";
 import type { RunSession } from "./upgrade.ts";
 
 /** The least that the edge must know of whoever calls. */
@@ -31,7 +31,7 @@ export type ReplyBody =
   | { readonly text: string; readonly contentType: string }
   | { readonly bytes: Buffer; readonly contentType: string }
   /** Sent as they come; the status is 200. What is held is let go of behind the last: so long the request counts as running. */
-  | { readonly events: AsyncIterable<ServerEvent>; readonly held?: Disposable | AsyncDisposable }
+  | { readonly events: AsyncIterable<ServerEvents>; readonly held?: Disposable | AsyncDisposable }
   /** A WebSocket; `release` is called when it is over, or never came to be. */
   | { readonly session: RunSession; readonly release: () => Promise<void> };
 

@@ -10,6 +10,9 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
+/** One, or those that came together. */
+export type ServerEvents = ServerEvent | readonly ServerEvent[];
+
 const PING_MS = 15_000;
 
 export interface SendEventsOptions {
@@ -21,7 +24,7 @@ export interface SendEventsOptions {
 /** Resolves when the last event is written or the caller is gone; leaving early returns the events' iterator. */
 export async function sendEvents(
   response: ServerResponse,
-  events: AsyncIterable<ServerEvent>,
+  events: AsyncIterable<ServerEvents>,
   { headers, clientGone, schedule }: SendEventsOptions,
 ): Promise<void> {
   response.writeHead(200, {
@@ -33,12 +36,13 @@ export async function sendEvents(
   });
   const ping = keepAlive(response, schedule);
   try {
-    for await (const event of events) {
+    for await (const come of events) {
       if (clientGone.aborted) return;
       // Whoever asks for the head alone would wait for the end of what may have none.
       if (response.req.method === "HEAD") break;
       ping.wrote();
-      if (!response.write(eventText(event))) await once(response, "drain", { signal: clientGone });
+      const text = isOne(come) ? eventText(come) : come.map(eventText).join("");
+      if (!response.write(text)) await once(response, "drain", { signal: clientGone });
     }
     response.end();
   } catch (error) {
@@ -48,6 +52,10 @@ export async function sendEvents(
     // Nobody is left, or the request broke: the connection would stay, with an answer that never ends.
     if (!response.writableEnded) response.destroy();
   }
+}
+
+function isOne(events: ServerEvents): events is ServerEvent {
+  return !Array.isArray(events);
 }
 
 export function eventText({ event, data }: ServerEvent): string {

@@ -5,7 +5,7 @@ import { Client, type Dispatcher } from "undici";
 import type { Guard } from "./guard.ts";
 import { HTTP_OPTIONS } from "./http-options.ts";
 import type { WireSocketRequest } from "./socket.ts";
-import { type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
+import { type Chunks, type OutboundStream, StreamReply, type StreamTimes } from "./stream-reply.ts";
 import type { TargetPolicy } from "./target-policy.ts";
 import { OutboundError, type WireRequest } from "./wire-call.ts";
 
@@ -127,7 +127,7 @@ function untilRead(
   const end = (): void => resolve();
   const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
   signal?.addEventListener("abort", end, { once: true });
-  async function* reading(): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* reading(): AsyncGenerator<Chunks, void, undefined> {
     try {
       yield* body;
     } finally {

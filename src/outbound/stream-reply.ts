@@ -10,11 +10,17 @@ export interface StreamTimes {
   readonly idleTimeoutMs?: number;
 }
 
+/** Never empty. */
+export type Chunks = readonly Uint8Array[];
+
 export interface OutboundStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** To be read once. Leaving the loop gives the connection up, unless the reply ends on its own within a moment. */
-  readonly body: AsyncIterable<Uint8Array>;
+  /**
+   * To be read once: each time all that has come meanwhile, so that whoever is busy catches up in one step. Leaving the loop gives the
+   * connection up, unless the reply ends on its own within a moment.
+   */
+  readonly body: AsyncIterable<Chunks>;
 }
 
 /** What is held while nobody reads; beyond it the socket is not read either. */
@@ -79,15 +85,16 @@ export class StreamReply implements ReplyReader {
     this.#wake?.();
   }
 
-  async *#read(): AsyncGenerator<Uint8Array, void, undefined> {
+  async *#read(): AsyncGenerator<Chunks, void, undefined> {
     try {
       while (true) {
         // What the caller stopped is over at once; what the other side broke is over after what came before.
         if (isAbort(this.#outcome)) throw this.#outcome;
-        const chunk = this.#chunks.shift();
-        if (chunk !== undefined) {
-          this.#heldBytes -= chunk.byteLength;
-          yield chunk;
+        if (this.#chunks.length > 0) {
+          const chunks = this.#chunks;
+          this.#chunks = [];
+          this.#heldBytes = 0;
+          yield chunks;
           continue;
         }
         if (this.#outcome === "ended") return;

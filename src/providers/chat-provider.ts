@@ -191,5 +191,5 @@ export interface ChatProvider {
   /** For a plan made with `stream: false`. A success without a regular finish is thrown as `bad_reply`. */
   chat(plan: ChatPlan, io: StreamingIo): Promise<ChatResult>;
   /** For a plan made with `stream: true`. To stop it while a next event is awaited, abort the signal given to `io`. */
-  stream(plan: ChatPlan, io: StreamingIo): AsyncIterable<ChatEvent>;
+  stream(plan: ChatPlan, io: StreamingIo): AsyncIterable<readonly ChatEvent[]>;
 }

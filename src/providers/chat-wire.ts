@@ -1,5 +1,6 @@
 // What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
 // adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
+import type { EventSourceMessage } from "eventsource-parser";
 import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
@@ -31,21 +32,17 @@ export async function* streamChat(
   plan: ChatPlan,
   io: StreamingIo,
   { headers, requestIdHeader, reader }: ChatStreamOptions,
-): AsyncGenerator<ChatEvent> {
+): AsyncGenerator<readonly ChatEvent[]> {
   const stream = await io.open(wireRequest(plan, { ...headers, accept: "text/event-stream" }));
   await refuseFailure(stream, io.credential);
   const providerRequestId = requestIdHeader === null ? null : requestIdOf(stream.headers, requestIdHeader);
-  yield { type: "open", providerRequestId };
+  yield [{ type: "open", providerRequestId }];
   try {
-    for await (const { data } of readEvents(stream.body)) {
-      // OpenAI's end mark; the other protocols have none.
-      if (data === "[DONE]") break;
-      const body = parsedReply({ text: data });
-      if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-      const failure = eventFailure(body, io.credential);
+    for await (const messages of readEvents(stream.body)) {
+      const { events, isOver, failure } = readTogether(messages, reader, io.credential);
+      if (events.length > 0) yield events;
       if (failure !== null) throw failure;
-      // By `yield*` each member of a list would cost two promises more.
-      for (const event of reader.read(body)) yield event;
+      if (isOver) break;
     }
   } catch (error) {
     // An answer with its end is whole, whatever becomes of the connection.
@@ -53,7 +50,26 @@ export async function* streamChat(
   }
   const reason = reader.finishReason();
   if (reason === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
-  yield { type: "finish", reason };
+  yield [{ type: "finish", reason }];
+}
+
+/** What came before a failure is the caller's. */
+function readTogether(messages: readonly EventSourceMessage[], reader: EventReader, credential: string | null) {
+  const events: ChatEvent[] = [];
+  try {
+    for (const { data } of messages) {
+      // OpenAI's end mark; the other protocols have none.
+      if (data === "[DONE]") return { events, isOver: true, failure: null };
+      const body = parsedReply({ text: data });
+      if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+      const failure = eventFailure(body, credential);
+      if (failure !== null) throw failure;
+      events.push(...reader.read(body));
+    }
+    return { events, isOver: false, failure: null };
+  } catch (failure) {
+    return { events, isOver: true, failure };
+  }
 }
 
 function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {
@@ -83,13 +99,15 @@ export async function refuseFailure(stream: WireStream, credential: string | nul
 }
 
 /** The beginning of a refusal says enough, and one that breaks off is a refusal all the same. */
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function textOf(body: WireStream["body"]): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      sizeBytes += chunk.byteLength;
+    for await (const come of body) {
+      for (const chunk of come) {
+        chunks.push(chunk);
+        sizeBytes += chunk.byteLength;
+      }
       if (sizeBytes > MAX_REFUSAL_BYTES) break;
     }
   } catch (error) {

@@ -127,7 +127,8 @@ export interface WireStream {
    * To be read once. Throws `ProviderError` `unknown`, `timeout`, `aborted` or `bad_reply` (too large) where it breaks.
    * Unread bytes are not gathered: the provider is made to wait. Leaving the loop gives the connection up.
    */
-  readonly body: AsyncIterable<Uint8Array>;
+  /** Each time all that has come. */
+  readonly body: AsyncIterable<readonly Uint8Array[]>;
 }
 
 /** An upgrade to a WebSocket. */

@@ -149,9 +149,9 @@ function refusedUpgrade(error: ProviderError): ProviderError {
   return error.kind === "unknown" ? asKind(error, "server_error") : error;
 }
 
-function withFailures(body: AsyncIterable<Uint8Array>, options: IoOptions): AsyncIterable<Uint8Array> {
+function withFailures(body: WireStream["body"], options: IoOptions): WireStream["body"] {
   return passedOn(body, {
-    each: (chunk) => chunk,
+    each: (chunks) => chunks,
     failed: (error) => {
       throw failureOf(error, options);
     },

@@ -26,19 +26,21 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
   await refuseFailure(reply, io.credential);
   const segments: z.infer<typeof segment>[] = [];
   let end: object | null = null;
-  for await (const { data } of readEvents(reply.body)) {
-    if (data === "[DONE]") continue;
-    const event = parsedReply({ text: data });
-    if (event === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-    const failure = eventFailure(event, io.credential);
-    if (failure !== null) throw failure;
-    const parsed = known.safeParse(event).data;
-    if (parsed?.type === "transcript.text.delta" && parsed.delta !== "") yield { type: "text", text: parsed.delta };
-    if (parsed?.type === "transcript.text.segment") {
-      segments.push(parsed);
-      yield { type: "segment", segment: segmentOf(parsed) };
+  for await (const messages of readEvents(reply.body)) {
+    for (const { data } of messages) {
+      if (data === "[DONE]") continue;
+      const event = parsedReply({ text: data });
+      if (event === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+      const failure = eventFailure(event, io.credential);
+      if (failure !== null) throw failure;
+      const parsed = known.safeParse(event).data;
+      if (parsed?.type === "transcript.text.delta" && parsed.delta !== "") yield { type: "text", text: parsed.delta };
+      if (parsed?.type === "transcript.text.segment") {
+        segments.push(parsed);
+        yield { type: "segment", segment: segmentOf(parsed) };
+      }
+      if (parsed?.type === "transcript.text.done") end = parsed;
     }
-    if (parsed?.type === "transcript.text.done") end = parsed;
   }
   // A text without its end has a hole where the rest would be.
   if (end === null) throw new ProviderError("bad_reply", { reason: "no_finish" });

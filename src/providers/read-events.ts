@@ -1,5 +1,6 @@
 // Server-sent events out of bytes, in one place for every provider: however the bytes were split on the way, a character
-// or a line end in the middle of it, the events are the same.
+// or a line end in the middle of it, the events are the same. Those that came together are passed on together, for each step on the
+// way to a caller costs turns of its own.
 import { TextDecoder } from "node:util";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { ProviderError } from "./io.ts";
@@ -7,7 +8,10 @@ import { ProviderError } from "./io.ts";
 /** A single event this long is no chat; the whole stream has its own limit in the dialer. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
 
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventSourceMessage> {
+/** Never an empty list. What came before a fault is passed on before it is thrown. */
+export async function* readEvents(
+  body: AsyncIterable<readonly Uint8Array[]>,
+): AsyncGenerator<readonly EventSourceMessage[]> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let ready: EventSourceMessage[] = [];
   let isTooLong = false;
@@ -19,16 +23,26 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
       isTooLong ||= error.type === "max-buffer-size-exceeded";
     },
   });
-  const feed = (text: string): readonly EventSourceMessage[] => {
-    ready = [];
-    parser.feed(text);
-    if (isTooLong) throw new ProviderError("bad_reply", { reason: "event_too_long" });
-    return ready;
+  const feed = (read: () => string): ProviderError | null => {
+    try {
+      parser.feed(read());
+    } catch (error) {
+      if (error instanceof ProviderError) return error;
+      throw error;
+    }
+    return isTooLong ? new ProviderError("bad_reply", { reason: "event_too_long" }) : null;
   };
-  // By `yield*` each member of a list would cost two promises more.
-  for await (const chunk of body) for (const event of feed(decode(decoder, chunk))) yield event;
+  let fault: ProviderError | null = null;
+  for await (const chunks of body) {
+    for (const chunk of chunks) fault ??= feed(() => decode(decoder, chunk));
+    if (ready.length > 0) yield ready;
+    ready = [];
+    if (fault !== null) throw fault;
+  }
   // Some servers end on their last line and forget the empty one.
-  for (const event of feed(`${decode(decoder)}\n\n`)) yield event;
+  fault = feed(() => `${decode(decoder)}\n\n`);
+  if (ready.length > 0) yield ready;
+  if (fault !== null) throw fault;
 }
 
 function decode(decoder: TextDecoder, chunk?: Uint8Array): string {

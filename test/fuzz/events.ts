@@ -6,6 +6,7 @@ import { readEvents as readForCli } from "../../src/cli/read-events.ts";
 import { eventText } from "../../src/http/sse.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { readEvents } from "../../src/providers/read-events.ts";
+import { eachOf } from "../harness/each-of.ts";
 import type { Fuzz } from "./fuzz.ts";
 import { cutAt, cuts } from "./pieces.ts";
 
@@ -42,14 +43,16 @@ const noise = fc.array(
   { maxLength: 40 },
 );
 
-async function* over(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces;
+/** Each by itself, or all together. */
+async function* over(pieces: readonly Uint8Array[], together: boolean): AsyncGenerator<readonly Uint8Array[]> {
+  if (together) yield pieces;
+  else for (const piece of pieces) yield [piece];
 }
 
-async function fromProvider(pieces: readonly Uint8Array[]) {
+async function fromProvider(pieces: readonly Uint8Array[], together = false) {
   const events: unknown[] = [];
   try {
-    for await (const { event, data } of readEvents(over(pieces))) events.push([event, data]);
+    for await (const { event, data } of eachOf(readEvents(over(pieces, together)))) events.push([event, data]);
     return { events };
   } catch (error) {
     assert.ok(error instanceof ProviderError, String(error));
@@ -72,12 +75,14 @@ export const events: Fuzz = {
         const pieces = cutAt(wire, places);
         const expected = sent.map(({ event: name, data }) => [name, JSON.stringify(data)]);
         assert.deepEqual((await fromProvider(pieces)).events, expected);
+        assert.deepEqual((await fromProvider(pieces, true)).events, expected);
         const read: unknown[] = [];
         for await (const { name, data } of readForCli(ReadableStream.from(pieces)))
           read.push([name, JSON.stringify(data)]);
         assert.deepEqual(read, expected);
         const other = Buffer.from(tokens.join(""));
         assert.deepEqual(await fromProvider(cutAt(other, places)), await fromProvider([other]));
+        assert.deepEqual(await fromProvider(cutAt(other, places), true), await fromProvider([other]));
       },
     ) as fc.IAsyncProperty<unknown>,
     close: async () => undefined,

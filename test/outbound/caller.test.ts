@@ -15,6 +15,7 @@ import {
 } from "../../src/outbound/dial.ts";
 import { refusalOf } from "../../src/outbound/refusal.ts";
 import { audioUrlPolicy, webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { eachOf } from "../harness/each-of.ts";
 import { httpServer, readAll, socketServer } from "./loopback.ts";
 import { type PretendInternet, pretendInternet } from "./pretend-internet.ts";
 import { aWhile, impatient, soon } from "./soon.ts";
@@ -232,7 +233,7 @@ async function openedStream(t: TestContext, over: Partial<CallerRequest>) {
 test("contract 7: a stream from somebody else's address is read as it comes, and its connection goes with its reader", async (t) => {
   const { gone, stream } = await openedStream(t, {});
   assert.equal(stream.status, 200);
-  for await (const chunk of stream.body) {
+  for await (const chunk of eachOf(stream.body)) {
     assert.equal(Buffer.from(chunk).toString(), "hello");
     break;
   }
@@ -376,7 +377,7 @@ test("contract 7: a stream from somebody else's address goes on for as long as s
     const before = timers();
     const stream = await outbound.open(post({ ...over, signal }));
     let text = "";
-    for await (const chunk of stream.body) {
+    for await (const chunk of eachOf(stream.body)) {
       text += Buffer.from(chunk).toString();
       // About the clock: a limit that nobody set is not one of a millisecond.
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -37,7 +37,7 @@ async function opened(t: TestContext, more: More = {}, status = 200) {
   client.head(status);
   const { body } = await soon(opening);
   const reading = eachSoon(body);
-  const next = async () => String((await reading.next()).value);
+  const next = async () => textOf((await reading.next()).value ?? []);
   /** Asked for before it is there: what has become of it so far. */
   const asked = async () => {
     const iterator = body[Symbol.asyncIterator]();
@@ -45,7 +45,7 @@ async function opened(t: TestContext, more: More = {}, status = 200) {
     const look = async (): Promise<void> => {
       try {
         const { done, value } = await iterator.next();
-        outcome = done === true ? "end" : String(value);
+        outcome = done === true ? "end" : textOf(value);
       } catch (error) {
         outcome = error instanceof OutboundError ? error.failure : error;
       }
@@ -59,6 +59,8 @@ async function opened(t: TestContext, more: More = {}, status = 200) {
   };
   return { client, body, next, asked, leave: () => reading.return() };
 }
+
+const textOf = (chunks: readonly Uint8Array[]): string => Buffer.concat(chunks).toString();
 
 const failureOf = (work: Promise<unknown>): Promise<OutboundError> => failureIn(soon(work));
 
@@ -74,7 +76,7 @@ test("contract 7: 64 KiB are held while nobody reads; one byte more and the othe
   client.data("b");
   client.data("c");
   assert.deepEqual(client.asked, ["pause"]);
-  for (const length of [65_536, 1, 1]) assert.equal((await next()).length, length);
+  assert.equal((await next()).length, 65_538);
   assert.deepEqual(client.asked, ["pause"]);
   const reading = await asked();
   assert.deepEqual(client.asked, ["pause", "resume"]);
@@ -152,8 +154,8 @@ test("contract 7: what was sent is not handed over once the caller gave up, thou
   const hangUp = new AbortController();
   const { client, next } = await opened(t, { signal: hangUp.signal });
   client.data("one");
-  client.data("two");
   assert.equal(await next(), "one");
+  client.data("two");
   hangUp.abort();
   assert.equal((await failureOf(next())).failure, "aborted");
   assert.deepEqual([client.asked, getEventListeners(hangUp.signal, "abort").length], [["abort"], 0]);

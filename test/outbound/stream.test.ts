@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import type { StreamRequest } from "../../src/outbound/dial.ts";
+import type { OutboundStream, StreamRequest } from "../../src/outbound/dial.ts";
+import { eachOf } from "../harness/each-of.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
 import { aWhile, soon } from "./soon.ts";
 import { failureOf, outboundFor } from "./way-out.ts";
@@ -27,9 +28,9 @@ async function serverOf(t: TestContext, after: (socket: Socket) => void, ...piec
   );
 }
 
-async function textOf(body: AsyncIterable<Uint8Array>, onChunk: (text: string) => void = () => {}): Promise<string> {
+async function textOf(body: OutboundStream["body"], onChunk: (text: string) => void = () => {}): Promise<string> {
   let text = "";
-  for await (const chunk of body) {
+  for await (const chunk of eachOf(body)) {
     text += Buffer.from(chunk).toString("latin1");
     onChunk(text);
   }
@@ -82,7 +83,7 @@ test("a reader that takes its time is not timed", async (t) => {
   const url = await serverOf(t, (socket) => socket.end(`${chunked("two")}0\r\n\r\n`, () => done.resolve()), "one");
   const { body } = await outboundFor(t).open(post(url, { idleTimeoutMs: 50 }));
   let text = "";
-  for await (const chunk of body) {
+  for await (const chunk of eachOf(body)) {
     text += Buffer.from(chunk).toString();
     await done.promise;
     // The guarantee is about the clock, so here it has to run past the limit.
@@ -175,7 +176,7 @@ test("a slow reader makes the other side wait: what is held stays small", async 
   });
   const { body } = await outboundFor(t).open(post(url));
   let received = 0;
-  for await (const chunk of body) {
+  for await (const chunk of eachOf(body)) {
     if (received === 0) {
       // Loopback buffers swallow a few MiB; a reader without back-pressure would have all 48 within these turns.
       for (let turn = 0; turn < 2_000; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -198,7 +199,7 @@ test("contract 7: a reply that came whole before its connection was closed is wh
     const { body } = await outboundFor(t).open(post(url));
     await soon(answered.promise);
     let received = 0;
-    for await (const chunk of body) {
+    for await (const chunk of eachOf(body)) {
       await aWhile();
       received += chunk.byteLength;
     }

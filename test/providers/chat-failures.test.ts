@@ -6,8 +6,9 @@ import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
 import type { ChatEvent } from "../../src/providers/chat-provider.ts";
 import { ProviderError } from "../../src/providers/io.ts";
+import { eachOf } from "../harness/each-of.ts";
 import { httpServer, readAll, refusingUrl, socketServer } from "../outbound/loopback.ts";
-import { CHAT_WIRES, type ChatWire, chatIo, planFor, WIRE_NAMES } from "./chat/fixtures.ts";
+import { CHAT_WIRES, type ChatWire, chatIo, eventsOf, planFor, WIRE_NAMES } from "./chat/fixtures.ts";
 import { RECORDED } from "./chat/recorded.ts";
 import { STATUSES } from "./failure-suite.ts";
 import { CREDENTIAL } from "./wire-suite.ts";
@@ -44,7 +45,7 @@ async function failureAt(
   const events: ChatEvent[] = [];
   const work = async (): Promise<void> => {
     if (!stream) return void (await provider.chat(plan, io));
-    for await (const event of provider.stream(plan, io)) {
+    for await (const event of eachOf(provider.stream(plan, io))) {
       events.push(event);
       onEvent(event);
     }
@@ -255,8 +256,7 @@ for (const wire of WIRE_NAMES) {
     const finished = wire === "openai" ? upTo('"finish_reason":"stop"') : whole.replace("data: [DONE]\n\n", "");
     const url = await streaming(t, finished, (socket) => void setImmediate(() => socket.end()));
     const { provider } = CHAT_WIRES[wire];
-    const events: ChatEvent[] = [];
-    for await (const event of provider.stream(planFor(wire, { stream: true }), chatIo(t, url))) events.push(event);
+    const events = await eventsOf(provider.stream(planFor(wire, { stream: true }), chatIo(t, url)));
     assert.deepEqual(events.at(-1), { type: "finish", reason: "stop" });
   });
 }

@@ -10,8 +10,8 @@ import { assembled } from "./chat/assembled.ts";
 import { CHAT_WIRES, type ChatWire, eventsOf, HELLO, ioOfChunks, planFor, WIRE_NAMES } from "./chat/fixtures.ts";
 import { RECORDED, type RecordedAnswer, type RecordedCase, SIGNED, SIGNED_ID } from "./chat/recorded.ts";
 
-const streamed = (wire: ChatWire, chunks: Iterable<Uint8Array>): Promise<readonly ChatEvent[]> =>
-  eventsOf(CHAT_WIRES[wire].provider.stream(planFor(wire, { stream: true }), ioOfChunks(chunks)));
+const streamed = (wire: ChatWire, chunks: Iterable<Uint8Array>, together = false): Promise<readonly ChatEvent[]> =>
+  eventsOf(CHAT_WIRES[wire].provider.stream(planFor(wire, { stream: true }), ioOfChunks(chunks, { together })));
 
 function plain(wire: ChatWire, body: unknown): Promise<ChatResult> {
   const reply: WireReply = { status: 200, headers: {}, text: JSON.stringify(body) };
@@ -66,19 +66,51 @@ test("contract 7: every byte split of every recorded stream gives the same event
       fc.nat(streams.length - 1),
       fc.array(fc.nat(10_000), { maxLength: 12 }),
       fc.constantFrom("\n", "\r\n", "\r"),
-      async (which, cuts, lineEnd) => {
+      fc.boolean(),
+      async (which, cuts, lineEnd, together) => {
         const stream = streams[which];
         assert.ok(stream);
         const whole = await streamed(stream.wire, [Buffer.from(stream.text)]);
         const bytes = Buffer.from(stream.text.replaceAll("\n", lineEnd));
         const at = [0, ...cuts.map((cut) => cut % bytes.length).toSorted((one, other) => one - other), bytes.length];
         const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
-        assert.deepEqual(await streamed(stream.wire, chunks), whole);
+        assert.deepEqual(await streamed(stream.wire, chunks, together), whole);
       },
     ),
     { numRuns: 600 },
   );
 });
+
+for (const [what, fault] of [
+  ["an event that is no JSON", Buffer.from("data: {\n\n")],
+  ["bytes that are no UTF-8", Buffer.from([0x64, 0xff, 0xfe])],
+  [
+    "an error among the events",
+    Buffer.from('data: {"type":"error","error":{"type":"overloaded_error","message":"no"}}\n\n'),
+  ],
+] as const) {
+  for (const wire of WIRE_NAMES)
+    test(`contract 7: ${wire}: ${what} in the middle: what came before is handed over, however much came at once`, async () => {
+      const { stream } = (RECORDED[0] as RecordedCase).wires[wire];
+      const end = stream.indexOf("\n\n", stream.length / 2) + 2;
+      const chunks = [Buffer.from(stream.slice(0, end)), fault, Buffer.from(stream.slice(end))];
+      const seen = await Promise.all(
+        [false, true].map(async (together) => {
+          const events: ChatEvent[] = [];
+          const io = ioOfChunks(chunks, { together });
+          const reading = async () => {
+            for await (const some of CHAT_WIRES[wire].provider.stream(planFor(wire, { stream: true }), io))
+              events.push(...some);
+          };
+          const error = await reading().catch((thrown: unknown) => thrown);
+          assert.ok(error instanceof ProviderError, String(error));
+          return { events, kind: error.kind };
+        }),
+      );
+      assert.ok(seen[0]?.events.some(({ type }) => type === "text"));
+      assert.deepEqual(seen[1], seen[0]);
+    });
+}
 
 const outcomeOf = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
 

@@ -2,6 +2,7 @@
 import { type ChatAnswer, type ChatFields, chatFieldsOfClients, type ToolCall } from "../../contract/chat.ts";
 import type { ChatCompletionFields } from "../../contract/openai-compatible.ts";
 import type { ChatStreamPart } from "../../gateway/chat.ts";
+import { passedOn } from "../../lib/passed-on.ts";
 import { type ErrorReplyContext, toErrorBody } from "../error-reply.ts";
 import type { ServerEvent } from "../sse.ts";
 import { createFaults } from "../faults.ts";
@@ -77,11 +78,11 @@ export function toCompletion(answer: ChatAnswer, model: string): object {
 }
 
 /** The parts of a stream as chunks; `[DONE]` only after a regular end, so that a broken one cannot pass for whole. */
-export async function* toChunks(
-  parts: AsyncIterable<ChatStreamPart>,
+export function toChunks(
+  parts: AsyncIterable<readonly ChatStreamPart[]>,
   errors: Omit<ErrorReplyContext, "accept">,
   { model, includeUsage }: { readonly model: string; readonly includeUsage: boolean },
-): AsyncGenerator<ServerEvent> {
+): AsyncIterable<readonly ServerEvent[]> {
   let head = { id: "", object: "chat.completion.chunk", created: 0, model };
   const chunk = (delta: object, finishReason: string | null = null): ServerEvent => ({
     data: {
@@ -90,28 +91,26 @@ export async function* toChunks(
       ...(includeUsage ? { usage: null } : {}),
     },
   });
-  for await (const part of parts) {
+  const chunksOf = (part: ChatStreamPart): ServerEvent | readonly ServerEvent[] => {
     switch (part.kind) {
       case "started":
         head = { ...head, id: part.id, created: unixSeconds(part.createdAt) };
-        yield chunk({ role: "assistant", content: "", refusal: null });
-        break;
+        return chunk({ role: "assistant", content: "", refusal: null });
       case "text":
-        yield chunk({ content: part.text });
-        break;
+        return chunk({ content: part.text });
       case "tool_call":
-        yield chunk({ tool_calls: [toToolCallDelta(part.delta)] });
-        break;
+        return chunk({ tool_calls: [toToolCallDelta(part.delta)] });
       case "completed":
-        yield chunk({}, part.answer.finish_reason);
-        if (includeUsage) yield { data: { ...head, choices: [], usage: toUsage(part.answer) } };
-        yield { data: "[DONE]" };
-        break;
+        return [
+          chunk({}, part.answer.finish_reason),
+          ...(includeUsage ? [{ data: { ...head, choices: [], usage: toUsage(part.answer) } }] : []),
+          { data: "[DONE]" },
+        ];
       case "error":
-        yield { data: toErrorBody(part.error, errors) };
-        break;
+        return { data: toErrorBody(part.error, errors) };
     }
-  }
+  };
+  return passedOn(parts, { each: (some) => some.flatMap(chunksOf) });
 }
 
 function toToolCall({ id, name, arguments: text }: ToolCall): object {

@@ -17,7 +17,7 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
       serveChat(edge, context, contract, async (request) => ({
         fields: await readPassedOn(request, chatFields, edge.maxBodyBytes),
         present: (answer) => answer,
-        events: (parts, errors) => passedOn(parts, { each: (part) => eventOf(part, errors) }),
+        events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),
       })),
   };
 }

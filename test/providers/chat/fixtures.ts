@@ -84,14 +84,12 @@ export function planFor(wire: ChatWire, wishes: Partial<ChatRequest> = {}): Chat
   return planned(provider, chatTarget(provider, model), wishes);
 }
 
-export async function eventsOf(events: AsyncIterable<ChatEvent>): Promise<readonly ChatEvent[]> {
-  const all: ChatEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
+export async function eventsOf(events: AsyncIterable<readonly ChatEvent[]>): Promise<readonly ChatEvent[]> {
+  return (await Array.fromAsync(events)).flat();
 }
 
-/** An `Io` whose stream is these chunks, with no socket in between. */
-export function ioOfChunks(chunks: Iterable<Uint8Array>): StreamingIo {
+/** An `Io` whose stream is these chunks, each by itself or all together, with no socket in between. */
+export function ioOfChunks(chunks: Iterable<Uint8Array>, { together = false } = {}): StreamingIo {
   const never = (): never => assert.fail("not to be called");
   return {
     credential: null,
@@ -106,7 +104,8 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>): StreamingIo {
       status: 200,
       headers: { "content-type": "text/event-stream" },
       body: (async function* () {
-        yield* chunks;
+        if (together) yield [...chunks];
+        else for (const chunk of chunks) yield [chunk];
       })(),
     }),
   };

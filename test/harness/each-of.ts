@@ -1,0 +1,5 @@
+// One by one what comes together.
+
+export async function* eachOf<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const batch of batches) yield* batch;
+}
