@@ -124,10 +124,9 @@ export interface WireStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * To be read once. Throws `ProviderError` `unknown`, `timeout`, `aborted` or `bad_reply` (too large) where it breaks.
-   * Unread bytes are not gathered: the provider is made to wait. Leaving the loop gives the connection up.
+   * To be read once: each time all that has come. Throws `ProviderError` `unknown`, `timeout`, `aborted` or `bad_reply` (too
+   * large) where it breaks. Unread bytes are not gathered: the provider is made to wait. Leaving the loop gives the connection up.
    */
-  /** Each time all that has come. */
   readonly body: AsyncIterable<readonly Uint8Array[]>;
 }
 
