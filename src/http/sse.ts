@@ -14,6 +14,8 @@ export interface ServerEvent {
 export type ServerEvents = ServerEvent | readonly ServerEvent[];
 
 const PING_MS = 15_000;
+/** Of what came together so much is written at once; the rest waits for its reader, as it would have one by one. */
+const MAX_WRITE_CHARACTERS = 64 * 1024;
 
 export interface SendEventsOptions {
   readonly headers: Readonly<Record<string, string>>;
@@ -35,14 +37,24 @@ export async function sendEvents(
     "content-type": "text/event-stream; charset=utf-8",
   });
   const ping = keepAlive(response, schedule);
+  const write = (text: string): boolean => {
+    ping.wrote();
+    return response.write(text);
+  };
+  const drained = () => once(response, "drain", { signal: clientGone });
   try {
     for await (const come of events) {
       if (clientGone.aborted) return;
       // Whoever asks for the head alone would wait for the end of what may have none.
       if (response.req.method === "HEAD") break;
-      ping.wrote();
-      const text = isOne(come) ? eventText(come) : come.map(eventText).join("");
-      if (!response.write(text)) await once(response, "drain", { signal: clientGone });
+      let text = "";
+      for (const event of isOne(come) ? [come] : come) {
+        text += eventText(event);
+        if (text.length < MAX_WRITE_CHARACTERS) continue;
+        if (!write(text)) await drained();
+        text = "";
+      }
+      if (text !== "" && !write(text)) await drained();
     }
     response.end();
   } catch (error) {

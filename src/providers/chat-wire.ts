@@ -64,7 +64,8 @@ function readTogether(messages: readonly EventSourceMessage[], reader: EventRead
       if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
       const failure = eventFailure(body, credential);
       if (failure !== null) throw failure;
-      events.push(...reader.read(body));
+      // Not spread: one message may hold more than a call takes arguments.
+      for (const event of reader.read(body)) events.push(event);
     }
     return { events, isOver: false, failure: null };
   } catch (failure) {

@@ -147,8 +147,8 @@ export function openAiEvents(): EventReader {
         const text = delta?.content || (delta?.refusal ?? "");
         hasRefusal ||= Boolean(delta?.refusal);
         if (text !== "") events.push({ type: "text", text });
-        events.push(...(delta?.tool_calls ?? []).map(readCall));
-        if (reason != null && reason !== "") events.push(...readFinish(reason));
+        for (const piece of delta?.tool_calls ?? []) events.push(readCall(piece));
+        if (reason != null && reason !== "") for (const event of readFinish(reason)) events.push(event);
       }
       const reported = toUsage(parsed.data.usage ?? parsed.data.x_groq?.usage);
       if (reported !== null) events.push({ type: "usage", usage: reported, isFinal: finish !== null });

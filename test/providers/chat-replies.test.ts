@@ -112,6 +112,24 @@ for (const [what, fault] of [
     });
 }
 
+const MANY = 300_000;
+const manyOf = (piece: string) => Array<string>(MANY).fill(piece).join(",");
+
+for (const [wire, what, message] of [
+  ["openai", "texts", `{"choices":[${manyOf('{"delta":{"content":"a"}}')},{"delta":{},"finish_reason":"stop"}]}`],
+  [
+    "openai",
+    "pieces of a call",
+    `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"one","function":{"name":"f"}},${manyOf('{"index":0}')}]},"finish_reason":"stop"}]}`,
+  ],
+  ["gemini", "texts", `{"candidates":[{"content":{"parts":[${manyOf('{"text":"a"}')}]},"finishReason":"STOP"}]}`],
+] as const)
+  test(`contract 7: ${wire}: one message may hold any number of ${what}`, async () => {
+    const events = await streamed(wire, [Buffer.from(`data: ${message}\n\n`)]);
+    assert(events.length > MANY, String(events.length));
+    assert.equal(events.at(-1)?.type, "finish");
+  });
+
 const outcomeOf = async (work: Promise<unknown>): Promise<unknown> => work.catch((thrown: unknown) => thrown);
 
 test("whatever JSON comes as an answer or as an event, it is an answer or a ProviderError, and nothing else", async () => {

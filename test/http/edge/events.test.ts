@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HandlerContext, Reply } from "../../../src/http/endpoint.ts";
-import type { ServerEvent } from "../../../src/http/sse.ts";
+import type { ServerEvent, ServerEvents } from "../../../src/http/sse.ts";
 import { startEdge } from "./harness.ts";
 
 const HEAD = "POST /v1/transcription HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nAuthorization: Bearer good\r\n\r\n";
@@ -17,7 +17,7 @@ function post(port: number): Promise<Response> {
   });
 }
 
-function streaming(events: AsyncIterable<ServerEvent>): (context: HandlerContext) => Promise<Reply> {
+function streaming(events: AsyncIterable<ServerEvents>): (context: HandlerContext) => Promise<Reply> {
   return async () => ({ status: 200, headers: { "x-mark": "yes" }, body: { events } });
 }
 
@@ -89,6 +89,46 @@ test("reliability 7: a reader who does not read holds the events back, and one w
   assert(made < 5_000, `${made} events of 10 kB were made for nobody`);
   socket.destroy();
   await ended.promise;
+});
+
+test("reliability 7: what came together is written no faster than it is read", async (t) => {
+  let worded = 0;
+  const ended = Promise.withResolvers<void>();
+  const data = {
+    toJSON: () => {
+      worded += 1;
+      return "x".repeat(10_000);
+    },
+  };
+  async function* together(): AsyncGenerator<readonly ServerEvent[]> {
+    try {
+      yield Array.from({ length: 10_000 }, (): ServerEvent => ({ data }));
+    } finally {
+      ended.resolve();
+    }
+  }
+  const { port } = await startEdge(t, { handle: streaming(together()) });
+  const socket = connect(port, "127.0.0.1");
+  socket.write(HEAD);
+  await once(socket, "readable");
+  socket.pause();
+  // The kernel's buffers fill, then nothing more is worded.
+  for (let still = 0, before = -1; still < 500; before = worded) {
+    await nextTurn();
+    still = worded === before ? still + 1 : 0;
+  }
+  assert(worded < 5_000, `${worded} events of 10 kB were worded for nobody`);
+  socket.destroy();
+  await ended.promise;
+});
+
+test("contract 7: what came together arrives whole and in order, however long it is", async (t) => {
+  const data = Array.from({ length: 3_000 }, (_, index) => `${index} ${"é".repeat(100)}`);
+  async function* together(): AsyncGenerator<readonly ServerEvent[]> {
+    yield data.map((each) => ({ data: each }));
+  }
+  const { port } = await startEdge(t, { handle: streaming(together()) });
+  assert.equal(await (await post(port)).text(), data.map((each) => `data: ${each}\n\n`).join(""));
 });
 
 test("reliability 7: a stream whose request breaks off is cut, and its connection does not stay", async (t) => {
