@@ -47,7 +47,7 @@ export async function readAnswerStream(
   throw new CliError(EXIT.upstream, "The stream ended before the answer did.");
 }
 
-function streamError(document: unknown): CliError {
+export function streamError(document: unknown): CliError {
   const outer = recordOf(document);
   const error = recordOf(outer["error"] ?? outer);
   const code = textOf(error["code"]);

@@ -1,13 +1,16 @@
 // `patchbay api`: one request of the API, whichever (contract 1, 10), with the key, the tries and the exit codes of every other command.
 import { randomUUID } from "node:crypto";
+import { createParser } from "eventsource-parser";
 import type { EndpointMethod } from "../contract/endpoint.ts";
+import { passedOn } from "../lib/passed-on.ts";
+import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { type Call, type GatewayOptions, openSession, readDocument } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printJson, printResult } from "./print.ts";
 import { readTextArgument } from "./read-argument.ts";
-import { CliError, type Terminal, visible, write } from "./terminal.ts";
+import { CliError, type Terminal, visible, write, writeTo } from "./terminal.ts";
 
 export const METHODS = ["GET", "POST", "PUT", "DELETE"] as const satisfies readonly EndpointMethod[];
 
@@ -54,12 +57,39 @@ export async function callApi(
   if (/^application\/(?:[\w.+-]+\+)?json\b/u.test(type))
     return printJson(terminal, await readDocument(response), options.output);
   if (options.output !== undefined || !type.startsWith("text/event-stream"))
-    return printResult(terminal, await response.text(), options.output);
+    return printResult(terminal, await response.text().catch(brokeOff), options.output);
+  if (response.body !== null) await printStream(response.body, terminal);
+}
+
+/** As it comes, until its end or its reader's. An error among the events is told by the exit code, too. */
+async function printStream(body: ReadableStream<Uint8Array>, terminal: Terminal): Promise<void> {
   const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
+  let failure: CliError | null = null;
+  const parser = createParser({
+    // Those of OpenAI's form have no names.
+    onEvent: ({ event, data }) => {
+      if (event === undefined || event === "error") failure ??= errorIn(data);
+    },
+  });
+  for await (const chunk of passedOn(body, { each: (bytes) => bytes, failed: brokeOff })) {
     const text = decoder.decode(chunk, { stream: true });
-    await write(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text);
+    if (!(await writeTo(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text))) return;
+    parser.feed(text);
   }
+  if (failure !== null) throw failure;
+}
+
+function errorIn(data: string): CliError | null {
+  try {
+    const document = JSON.parse(data) as unknown;
+    return textOf(recordOf(recordOf(document)["error"])["code"]) === null ? null : streamError(document);
+  } catch {
+    return null;
+  }
+}
+
+function brokeOff(): never {
+  throw new CliError(EXIT.upstream, "The answer broke off before its end.");
 }
 
 /** What administrators do, the operator may do everywhere; it alone has a listener of its own. */

@@ -66,6 +66,12 @@ async function send(request: GatewayRequest): Promise<Outcome> {
 
 function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: unknown): Outcome {
   const cause = error instanceof Error ? error.cause : undefined;
+  // Nothing was sent. What is wrong may be the API key: not to be quoted.
+  if (error instanceof TypeError && cause === undefined)
+    throw new CliError(
+      EXIT.usage,
+      "No such request can be sent: a key or a version is no header's value, or GET has a body.",
+    );
   const code = errorCode(cause) ?? "";
   const nobodyThere = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
   const origin = new URL(url).origin;

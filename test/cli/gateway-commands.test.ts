@@ -1,5 +1,9 @@
 // The commands of a client and of an administrator against a whole gateway (contract 3-10).
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { after, before, test } from "node:test";
 import { runCli } from "../../src/cli/run-cli.ts";
@@ -507,8 +511,62 @@ test("contract 10: api refuses what is no request before anybody is asked", asyn
     ["GET", "//elsewhere.example/v1/me"],
     ["POST", "/v1/chat", "--data", "{"],
     ["POST", "/v1/chat", "--data", "@/nowhere/at/all.json"],
+    ["GET", "/v1/me", "--data", "{}"],
+    ["PUT", "/v1/me", "--data", "{}", "--if-match", "\u4e16"],
+    ["POST", "/v1/chat", "--idempotency-key", "two\nlines"],
   ] as const) {
     const refused = await run("api", method, path, ...more, "--url", "http://127.0.0.1:1", "--api-key", KEY);
     assert.equal(refused.code, 2, `${method} ${path} ${refused.err}`);
   }
+});
+
+const odd = (port: URL, ...more: readonly string[]) =>
+  run("api", "GET", "/odd", ...more, "--url", port.href, "--api-key", KEY);
+
+for (const type of ["text/plain", "text/event-stream"])
+  test(`contract 10: api: a ${type} that breaks off is exit code 7, and no file`, async (t) => {
+    const far = await httpServer(t, (_request, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.write("data: 1\n\n", () => response.destroy());
+    });
+    const file = join(tmpdir(), randomUUID());
+    for (const more of [[], ["--output", file]]) {
+      const cut = await odd(far, ...more);
+      assert.deepEqual([cut.code, cut.err], [7, "error The answer broke off before its end.\n"]);
+    }
+    assert.equal(existsSync(file), false);
+  });
+
+test("contract 10: api: an error that ends a stream is printed as it is, and is the exit code", async (t) => {
+  const error = { code: "BUDGET_EXCEEDED", message: "no more" };
+  for (const name of ["event: error\n", ""]) {
+    const stream = `data: {"n":1}\n\n${name}data: ${JSON.stringify({ error })}\n\n`;
+    const far = await httpServer(t, (_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(stream);
+    });
+    const ended = await odd(far);
+    assert.deepEqual([ended.code, ended.out, ended.err], [6, stream, "error BUDGET_EXCEEDED: no more\n"]);
+  }
+});
+
+test("contract 10: api: a stream without an end is over when its reader is", async (t) => {
+  const left = Promise.withResolvers<void>();
+  const far = await httpServer(t, (_request, response) => {
+    response.once("close", left.resolve);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: 1\n\n");
+  });
+  const code = await runCli(["api", "GET", "/endless", "--url", far.href, "--api-key", KEY], {
+    up: async () => 0,
+    work: async () => 0,
+    operations,
+    env: {},
+    stdout: new Writable({
+      // As a pipe's does whose reader is gone.
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
+    }),
+    stderr: new Writable({ write: (_chunk, _encoding, done) => done() }),
+  });
+  assert.equal(code, 0);
+  await left.promise;
 });
