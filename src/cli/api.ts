@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { createParser } from "eventsource-parser";
 import type { EndpointMethod } from "../contract/endpoint.ts";
-import { passedOn } from "../lib/passed-on.ts";
 import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { type Call, type GatewayOptions, openSession, readDocument } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printJson, printResult } from "./print.ts";
+import { readBody, readText } from "./read-answer.ts";
 import { readTextArgument } from "./read-argument.ts";
 import { CliError, type Terminal, visible, write, writeTo } from "./terminal.ts";
 
@@ -57,7 +57,7 @@ export async function callApi(
   if (/^application\/(?:[\w.+-]+\+)?json\b/u.test(type))
     return printJson(terminal, await readDocument(response), options.output);
   if (options.output !== undefined || !type.startsWith("text/event-stream"))
-    return printResult(terminal, await response.text().catch(brokeOff), options.output);
+    return printResult(terminal, await readText(response), options.output);
   if (response.body !== null) await printStream(response.body, terminal);
 }
 
@@ -71,7 +71,7 @@ async function printStream(body: ReadableStream<Uint8Array>, terminal: Terminal)
       if (event === undefined || event === "error") failure ??= errorIn(data);
     },
   });
-  for await (const chunk of passedOn(body, { each: (bytes) => bytes, failed: brokeOff })) {
+  for await (const chunk of readBody(body)) {
     const text = decoder.decode(chunk, { stream: true });
     if (!(await writeTo(terminal.stdout, terminal.stdout.isTTY === true ? visible(text) : text))) return;
     parser.feed(text);
@@ -86,10 +86,6 @@ function errorIn(data: string): CliError | null {
   } catch {
     return null;
   }
-}
-
-function brokeOff(): never {
-  throw new CliError(EXIT.upstream, "The answer broke off before its end.");
 }
 
 /** What administrators do, the operator may do everywhere; it alone has a listener of its own. */

@@ -4,6 +4,7 @@ import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
 import { callGateway, type GatewayRequest, recordOf, textOf } from "./gateway-client.ts";
 import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
+import { readText } from "./read-answer.ts";
 import { CliError, type Terminal, visible } from "./terminal.ts";
 
 export interface GatewayOptions {
@@ -72,8 +73,9 @@ export function openPlace(
 }
 
 export async function readDocument(response: Response): Promise<unknown> {
+  const text = await readText(response);
   try {
-    return JSON.parse(await response.text());
+    return JSON.parse(text);
   } catch (error) {
     throw new CliError(EXIT.upstream, "The answer is not JSON; is a gateway at this address?", {
       hints: [error instanceof Error ? error.name : ""],

@@ -13,6 +13,7 @@ import {
 } from "./gateway-session.ts";
 import { type ListOptions, printList, readList } from "./lists.ts";
 import { facts, printJson, printResult } from "./print.ts";
+import { readText } from "./read-answer.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 import { printed, requestFields } from "./transcribe.ts";
@@ -179,7 +180,7 @@ async function resultOf(session: Session, { result, result_url: url }: Job): Pro
 
 async function exported(session: Session, id: string, format: ExportFormat): Promise<string> {
   const response = await session.call(`${pathOf(id)}${queryOf({ format })}`, { headers: { accept: "*/*" } });
-  const text = await response.text();
+  const text = await readText(response);
   return text.endsWith("\n") ? text : `${text}\n`;
 }
 

@@ -1,5 +1,6 @@
 // Server-sent events of a streamed answer (contract 3, 5, 7), as far as the command line needs them.
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { readBody } from "./read-answer.ts";
 
 export interface ServerEvent {
   readonly name: string;
@@ -20,7 +21,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       isTooLong ||= type === "max-buffer-size-exceeded";
     },
   });
-  for await (const chunk of body) {
+  for await (const chunk of readBody(body)) {
     ready = [];
     parser.feed(decoder.decode(chunk, { stream: true }));
     if (isTooLong) throw new Error("an event of the stream is too large");

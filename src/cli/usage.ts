@@ -3,6 +3,7 @@ import { z } from "zod";
 import { USAGE_GROUPS, type UsageReport, type UsageTable, usageReport, usageTable } from "../contract/usage.ts";
 import { openPlace, type PlaceOptions, queryOf, understood } from "./gateway-session.ts";
 import { facts, printJson, printResult, table } from "./print.ts";
+import { readText } from "./read-answer.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
 /** Of the admin listener `workspace` means: only this one's. */
@@ -30,7 +31,7 @@ export async function usage(options: UsageOptions, terminal: Terminal, signal: A
   });
   if (options.csv === true) {
     const response = await session.call(`${place}/usage${query}`, { headers: { accept: "text/csv" } });
-    return printResult(terminal, await response.text(), options.output);
+    return printResult(terminal, await readText(response), options.output);
   }
   const document = await session.document(`${place}/usage${query}`);
   if (options.json === true) return printJson(terminal, document, options.output);

@@ -123,9 +123,14 @@ test("a stream that breaks says so: the error's code with its exit code, or that
       },
     ],
   ];
-  await using gateway = await fakeGateway((response, _request, count) =>
-    answerEvents(response, events.slice(0, count)),
-  );
+  await using gateway = await fakeGateway((response, _request, count) => {
+    if (count > 1) return answerEvents(response, events.slice(0, count - 1));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('event: chat.delta\ndata: {"content":"Hel"}\n\n', () => response.destroy());
+  });
+  const torn = await run(["chat", "Hi", ...KEY, "--url", gateway.url]);
+  assert.deepEqual([torn.exitCode, torn.stdout], [7, "Hel"]);
+  assert.match(torn.stderr, /broke off before its end/u);
   const cut = await run(["chat", "Hi", ...KEY, "--url", gateway.url]);
   assert.deepEqual([cut.exitCode, cut.stdout], [7, "Hel"]);
   assert.match(cut.stderr, /ended before the answer did/u);

@@ -1,0 +1,17 @@
+// The body of an answer: a connection that breaks in the middle of it is said to have done so, and is exit code 7.
+import { passedOn } from "../lib/passed-on.ts";
+import { EXIT } from "./exit-codes.ts";
+import { CliError } from "./terminal.ts";
+
+export function readText(response: Response): Promise<string> {
+  return response.text().catch(brokeOff);
+}
+
+export function readBody(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  return passedOn(body, { each: (bytes) => bytes, failed: brokeOff });
+}
+
+/** However fetch words it. */
+function brokeOff(): never {
+  throw new CliError(EXIT.upstream, "The answer broke off before its end.");
+}
