@@ -190,6 +190,9 @@ export interface ChatProvider {
   plan(request: ChatRequest, target: ChatTarget): ChatPlanResult;
   /** For a plan made with `stream: false`. A success without a regular finish is thrown as `bad_reply`. */
   chat(plan: ChatPlan, io: StreamingIo): Promise<ChatResult>;
-  /** For a plan made with `stream: true`. To stop it while a next event is awaited, abort the signal given to `io`. */
+  /**
+   * For a plan made with `stream: true`. Events that came together are handed over together; no list is empty. To stop it while a
+   * next one is awaited, abort the signal given to `io`.
+   */
   stream(plan: ChatPlan, io: StreamingIo): AsyncIterable<readonly ChatEvent[]>;
 }
