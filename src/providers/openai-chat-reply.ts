@@ -99,19 +99,20 @@ function toUsage(reported: z.infer<typeof usage> | null | undefined): ChatUsage 
 }
 
 interface OpenCall {
-  readonly wireIndex: number | null;
   readonly wireId: string | null;
   hasArguments: boolean;
 }
 
 export function openAiEvents(): EventReader {
   const calls: OpenCall[] = [];
+  /** The last call of each index on the wire. */
+  const positions = new Map<number, number>();
   let finish: string | null = null;
   let hasRefusal = false;
 
   /** By index; a server that counts none, or only from 0, starts a new call with each new id. */
   function indexOf({ index, id }: z.infer<typeof toolCall>): number {
-    const at = calls.findLastIndex((call) => index == null || call.wireIndex === index);
+    const at = index == null ? calls.length - 1 : (positions.get(index) ?? -1);
     return id != null && id !== "" && id !== calls[at]?.wireId ? -1 : at;
   }
 
@@ -125,7 +126,8 @@ export function openAiEvents(): EventReader {
     }
     const name = piece.function?.name;
     if (name == null || name === "") throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    calls.push({ wireIndex: piece.index ?? null, wireId: piece.id || null, hasArguments: written !== "" });
+    if (piece.index != null) positions.set(piece.index, calls.length);
+    calls.push({ wireId: piece.id || null, hasArguments: written !== "" });
     return { type: "tool_call", index: calls.length - 1, id: piece.id || newCallId(), name, arguments: written };
   }
 
