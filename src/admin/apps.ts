@@ -10,17 +10,11 @@ import { holdWorkspace } from "../storage/hold-workspace.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange, type Change } from "./audit-change.ts";
 import { type GivenSettings, refuseUnknownRoutes, settingsToStore, shownSettings } from "./app-settings.ts";
+import { changeKeys, type KeyChangeServices } from "./change-keys.ts";
 import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, taken } from "./refusals.ts";
-import {
-  type Acting,
-  type AdminServices,
-  changeKeys,
-  type KeyChangeServices,
-  type Page,
-  type PageRequest,
-} from "./services.ts";
+import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
 
 type AppRow = Selectable<Tables["apps"]>;
 

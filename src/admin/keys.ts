@@ -10,12 +10,13 @@ import { holdWorkspace } from "../storage/hold-workspace.ts";
 import { auditChange, type Change } from "./audit-change.ts";
 import { refuseUnknownRoutes, settingsToStore } from "./app-settings.ts";
 import type { OfWorkspace } from "./apps.ts";
+import { changeKeys, type KeyChangeServices } from "./change-keys.ts";
 import { appOf, type GivenKey, type NewKey, refuseEnded, refuseMisfit, refusePast } from "./judge-key.ts";
 import { audited, DATABASE_NOW, isOfWorkspace, KEY_COLUMNS, type KeyRow, keyView } from "./key-view.ts";
 import { refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch } from "./refusals.ts";
-import { type AdminServices, changeKeys, type KeyChangeServices } from "./services.ts";
+import type { AdminServices } from "./services.ts";
 
 export interface KeyServices extends KeyChangeServices {
   readonly pepper: Buffer;

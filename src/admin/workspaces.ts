@@ -12,17 +12,11 @@ import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import { operatorsSight } from "../storage/system.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange, type Change } from "./audit-change.ts";
+import { changeKeys, type KeyChangeServices } from "./change-keys.ts";
 import { refuseManagedByFile, shownManager } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
 import { noSuch, taken } from "./refusals.ts";
-import {
-  type Acting,
-  type AdminServices,
-  changeKeys,
-  type KeyChangeServices,
-  type Page,
-  type PageRequest,
-} from "./services.ts";
+import type { Acting, AdminServices, Page, PageRequest } from "./services.ts";
 
 type WorkspaceRow = Selectable<Tables["workspaces"]>;
 

@@ -1,6 +1,7 @@
 // `patchbay api`: its options and its help.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type ApiOptions, callApi, isMethod, METHODS } from "./api.ts";
+import { ENDPOINT_METHODS, type EndpointMethod } from "../contract/endpoint.ts";
+import { type ApiOptions, callApi } from "./api.ts";
 import { examples, idempotencyKeyOption, outputOption, type Run } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { DEFAULT_ADMIN_URL, DEFAULT_URL } from "./gateway-url.ts";
@@ -11,7 +12,7 @@ export function addApi(program: Command, run: Run): void {
     .description(
       "Send any request of the API with the key that is at hand, and print the answer: for what has no command of its own. /openapi.json and /docs say what there is.",
     )
-    .argument("<method>", METHODS.join(", "), parseMethod)
+    .argument("<method>", ENDPOINT_METHODS.join(", "), parseMethod)
     .argument("<path>", "The path with its query, such as /v1/me.")
     .addHelpText(
       "before",
@@ -41,15 +42,13 @@ export function addApi(program: Command, run: Run): void {
         "Key (PATCHBAY_API_KEY; default: the one a gateway started here saved, below /admin and /workspace the operator's).",
       ),
     )
-    .action((method: ApiMethod, path: string, options: ApiOptions) =>
+    .action((method: EndpointMethod, path: string, options: ApiOptions) =>
       run.interruptibly(() => callApi(method, path, options, run.terminal, run.signal)),
     );
 }
 
-type ApiMethod = ReturnType<typeof parseMethod>;
-
-function parseMethod(text: string) {
-  const method = text.toUpperCase();
-  if (!isMethod(method)) throw new InvalidArgumentError(`It must be one of ${METHODS.join(", ")}.`);
+function parseMethod(text: string): EndpointMethod {
+  const method = ENDPOINT_METHODS.find((known) => known === text.toUpperCase());
+  if (method === undefined) throw new InvalidArgumentError(`It must be one of ${ENDPOINT_METHODS.join(", ")}.`);
   return method;
 }

@@ -5,18 +5,12 @@ import type { EndpointMethod } from "../contract/endpoint.ts";
 import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
-import { type Call, type GatewayOptions, openSession, readDocument } from "./gateway-session.ts";
+import { type Call, type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printJson, printResult } from "./print.ts";
 import { readBody, readText } from "./read-answer.ts";
 import { readTextArgument } from "./read-argument.ts";
 import { CliError, type Terminal, visible, write, writeTo } from "./terminal.ts";
-
-export const METHODS = ["GET", "POST", "PUT", "DELETE"] as const satisfies readonly EndpointMethod[];
-
-export function isMethod(text: string): text is EndpointMethod {
-  return METHODS.some((method) => method === text);
-}
 
 export interface ApiOptions extends GatewayOptions {
   /** JSON, `@FILE`, or `-`. */
@@ -49,7 +43,7 @@ export async function callApi(
     // Not every POST takes the key.
     isRepeatable: method !== "POST",
   };
-  const response = await openSession(...whoseSession(path, options, terminal, signal))
+  const response = await sessionFor(path, options, terminal, signal)
     .call(path, call)
     .catch((error: unknown) => printRefusal(error, terminal));
   if (options.include === true) await write(terminal.stderr, visible(head(response)));
@@ -89,16 +83,11 @@ function errorIn(data: string): CliError | null {
 }
 
 /** What administrators do, the operator may do everywhere; it alone has a listener of its own. */
-function whoseSession(
-  path: string,
-  options: ApiOptions,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Parameters<typeof openSession> {
+function sessionFor(path: string, options: ApiOptions, terminal: Terminal, signal: AbortSignal): Session {
   const isBelow = (place: string) => path.startsWith(`${place}/`);
-  const url = options.url ?? (isBelow("/admin") ? DEFAULT_ADMIN_URL : undefined);
-  const as = isBelow("/admin") || isBelow("/workspace") ? "operator" : "app";
-  return [{ ...options, ...(url === undefined ? {} : { url }) }, terminal, signal, as];
+  const whose = isBelow("/admin") || isBelow("/workspace") ? "operator" : "app";
+  const place = isBelow("/admin") ? { url: DEFAULT_ADMIN_URL } : {};
+  return openSession({ ...place, ...options }, terminal, signal, whose);
 }
 
 /** An answer as well: the gateway's own is printed where the other would be. */

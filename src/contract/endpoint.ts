@@ -3,7 +3,8 @@ import type { z } from "zod";
 import type { ErrorCode } from "./errors.ts";
 import type { Scope } from "./scopes.ts";
 
-export type EndpointMethod = "GET" | "POST" | "PUT" | "DELETE";
+export const ENDPOINT_METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
+export type EndpointMethod = (typeof ENDPOINT_METHODS)[number];
 /** What an endpoint can ask for; `routing:read` only changes what an answer shows. */
 export type EndpointScope = Exclude<Scope, "routing:read">;
 

@@ -5,7 +5,7 @@ import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
 import { readEvents } from "./read-events.ts";
-import { eventFailure, failedReply, type JsonReply, parsedReply, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { eventBody, failedReply, type JsonReply, readJsonReply, requestIdOf } from "./read-reply.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -39,9 +39,13 @@ export async function* streamChat(
   yield [{ type: "open", providerRequestId }];
   try {
     for await (const messages of readEvents(stream.body)) {
-      const { events, isOver, failure } = readTogether(messages, reader, io.credential);
-      if (events.length > 0) yield events;
-      if (failure !== null) throw failure;
+      const events: ChatEvent[] = [];
+      let isOver: boolean;
+      try {
+        isOver = readTogether(messages, reader, io.credential, events);
+      } finally {
+        if (events.length > 0) yield events;
+      }
       if (isOver) break;
     }
   } catch (error) {
@@ -53,24 +57,20 @@ export async function* streamChat(
   yield [{ type: "finish", reason }];
 }
 
-/** What came before a failure is the caller's. */
-function readTogether(messages: readonly EventSourceMessage[], reader: EventReader, credential: string | null) {
-  const events: ChatEvent[] = [];
-  try {
-    for (const { data } of messages) {
-      // OpenAI's end mark; the other protocols have none.
-      if (data === "[DONE]") return { events, isOver: true, failure: null };
-      const body = parsedReply({ text: data });
-      if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-      const failure = eventFailure(body, credential);
-      if (failure !== null) throw failure;
-      // Not spread: one message may hold more than a call takes arguments.
-      for (const event of reader.read(body)) events.push(event);
-    }
-    return { events, isOver: false, failure: null };
-  } catch (failure) {
-    return { events, isOver: true, failure };
+/** Into `events`, what came before a failure too. Whether the answer said that it is over. */
+function readTogether(
+  messages: readonly EventSourceMessage[],
+  reader: EventReader,
+  credential: string | null,
+  events: ChatEvent[],
+): boolean {
+  for (const { data } of messages) {
+    // OpenAI's end mark; the other protocols have none.
+    if (data === "[DONE]") return true;
+    // Not spread: one message may hold more than a call takes arguments.
+    for (const event of reader.read(eventBody(data, credential))) events.push(event);
   }
+  return false;
 }
 
 function wireRequest(plan: ChatPlan, headers: Headers): WireRequest {

@@ -6,7 +6,7 @@ import { ProviderError, type StreamingIo } from "./io.ts";
 import { audioRequest } from "./openai-audio.ts";
 import type { ProviderSegment, SpeechAudio, SpeechEvent, SpeechPlan } from "./provider.ts";
 import { readEvents } from "./read-events.ts";
-import { eventFailure, parsedReply } from "./read-reply.ts";
+import { eventBody } from "./read-reply.ts";
 
 const delta = z.object({ type: z.literal("transcript.text.delta"), delta: z.string() });
 const segment = z.object({
@@ -29,11 +29,7 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
   for await (const messages of readEvents(reply.body)) {
     for (const { data } of messages) {
       if (data === "[DONE]") continue;
-      const event = parsedReply({ text: data });
-      if (event === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
-      const failure = eventFailure(event, io.credential);
-      if (failure !== null) throw failure;
-      const parsed = known.safeParse(event).data;
+      const parsed = known.safeParse(eventBody(data, io.credential)).data;
       if (parsed?.type === "transcript.text.delta" && parsed.delta !== "") yield { type: "text", text: parsed.delta };
       if (parsed?.type === "transcript.text.segment") {
         segments.push(parsed);

@@ -23,26 +23,24 @@ export async function* readEvents(
       isTooLong ||= error.type === "max-buffer-size-exceeded";
     },
   });
-  const feed = (read: () => string): ProviderError | null => {
-    try {
-      parser.feed(read());
-    } catch (error) {
-      if (error instanceof ProviderError) return error;
-      throw error;
-    }
-    return isTooLong ? new ProviderError("bad_reply", { reason: "event_too_long" }) : null;
+  const feed = (text: string): void => {
+    parser.feed(text);
+    if (isTooLong) throw new ProviderError("bad_reply", { reason: "event_too_long" });
   };
-  let fault: ProviderError | null = null;
   for await (const chunks of body) {
-    for (const chunk of chunks) fault ??= feed(() => decode(decoder, chunk));
-    if (ready.length > 0) yield ready;
-    ready = [];
-    if (fault !== null) throw fault;
+    try {
+      for (const chunk of chunks) feed(decode(decoder, chunk));
+    } finally {
+      if (ready.length > 0) yield ready;
+      ready = [];
+    }
   }
-  // Some servers end on their last line and forget the empty one.
-  fault = feed(() => `${decode(decoder)}\n\n`);
-  if (ready.length > 0) yield ready;
-  if (fault !== null) throw fault;
+  try {
+    // Some servers end on their last line and forget the empty one.
+    feed(`${decode(decoder)}\n\n`);
+  } finally {
+    if (ready.length > 0) yield ready;
+  }
 }
 
 function decode(decoder: TextDecoder, chunk?: Uint8Array): string {

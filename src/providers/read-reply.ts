@@ -43,6 +43,15 @@ export function eventFailure(body: unknown, credential: string | null): Provider
   return new ProviderError(KIND_OF_CODE.get(code ?? "") ?? "bad_reply", { reason: code ?? "error_event" });
 }
 
+/** Of one event: its JSON. Throws for what is none, and for an error. */
+export function eventBody(text: string, credential: string | null): unknown {
+  const body = parsedReply({ text });
+  if (body === undefined) throw new ProviderError("bad_reply", { reason: "not_json" });
+  const failure = eventFailure(body, credential);
+  if (failure !== null) throw failure;
+  return body;
+}
+
 /** What the providers' codes would have meant as a status. */
 const KIND_OF_CODE: ReadonlyMap<string, FailureKind> = new Map([
   ...kinds("server_error", ["overloaded_error", "api_error", "server_error", "INTERNAL", "UNAVAILABLE"]),
