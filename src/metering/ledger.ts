@@ -115,11 +115,8 @@ export interface Ledger {
 
 /** Larger ones hold budgets longer than they save commits. */
 const MAX_BATCH = 200;
-/**
- * A batch of the embedded engine holds the process's one thread, and costs about the same for one as for ten. A server's is planned and
- * committed anew each time: fewer and larger ones cost it a quarter less (docs/measurements.md).
- */
-const REST_FACTOR = { pglite: 4, postgres: 0.5 };
+/** Each batch is planned and committed anew: fewer and larger ones cost a server a quarter less (docs/measurements.md). */
+const REST_FACTOR = 0.5;
 
 export interface LedgerOptions {
   readonly database: Database;
@@ -159,7 +156,7 @@ export function createLedger({ database, seal, nowMs = Date.now }: LedgerOptions
   };
   const enqueue = createBatcher(run, {
     maxItems: MAX_BATCH,
-    restFactor: REST_FACTOR[database.engine],
+    restFactor: REST_FACTOR,
     isOneItemsFault: isBadData,
   });
 

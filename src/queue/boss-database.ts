@@ -1,9 +1,9 @@
 // How pg-boss reaches our database: inside a transaction of ours, or on the embedded engine, where one connection serves both.
-import type { PGlite } from "@electric-sql/pglite";
-import { CompiledQuery, type Kysely } from "kysely";
+import { CompiledQuery } from "kysely";
+import { type CustomTypesConfig, type Pool, types } from "pg";
 import type { Db } from "pg-boss";
 import type { Transacting } from "../storage/database.ts";
-import type { Tables } from "../storage/tables.ts";
+import { listenEmbedded } from "../storage/listen-embedded.ts";
 
 export function fromTransaction(tx: Transacting): Db {
   return {
@@ -14,32 +14,31 @@ export function fromTransaction(tx: Transacting): Db {
   };
 }
 
-const INT8 = 20;
 /** pg-boss counts in plain numbers; ours are exact. */
-const OPTIONS = { parsers: { [INT8]: Number } };
+const PLAIN_NUMBERS: CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)),
+};
 
-export function fromEmbedded(pglite: PGlite, db: Kysely<Tables>): Db {
-  const run = async (text: string, values: unknown[] | undefined) => {
-    if (values !== undefined && values.length > 0) return (await pglite.query(text, values, OPTIONS)).rows;
-    // Several statements, perhaps with a begin and a commit of their own.
-    return (await pglite.exec(text, OPTIONS)).flatMap((result) => result.rows);
-  };
+export function fromEmbedded(pool: Pool): Db {
   return {
-    executeSql: (text, values) =>
-      // While this holds the one connection, no transaction of ours is open into which the statement could fall.
-      db.connection().execute(async () => {
-        try {
-          return { rows: await run(text, values) };
-        } catch (error) {
-          // A block that failed half way leaves its transaction open for whoever comes next.
-          await pglite.exec("rollback");
-          throw error;
-        }
-      }),
+    executeSql: async (text, values) => {
+      const client = await pool.connect();
+      try {
+        // Without values these may be several statements, perhaps with a begin and a commit of their own.
+        const answers = [await client.query({ text, values: values ?? [], types: PLAIN_NUMBERS })].flat();
+        return { rows: answers.flatMap(({ rows }) => rows as unknown[]) };
+      } catch (error) {
+        // A block that failed half way leaves its transaction open for whoever comes next.
+        await client.query("rollback");
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
     listen: async (channel, onNotification, onReconnect) => {
-      const unlisten = await db.connection().execute(() => pglite.listen(channel, onNotification));
+      const stop = await listenEmbedded(pool, channel, onNotification);
       onReconnect();
-      return { close: () => db.connection().execute(() => unlisten()) };
+      return { close: async () => stop() };
     },
   };
 }

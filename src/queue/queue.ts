@@ -148,14 +148,14 @@ export function createQueue({ database, queues, onError, silence }: CreateQueueO
 }
 
 function openBoss(database: Database, silence: SilenceTimes | undefined): PgBoss {
-  const { direct, db } = engine(database);
+  const { direct } = engine(database);
   const common = { schema: SCHEMA, schedule: false, superviseIntervalSeconds: 10, monitorIntervalSeconds: 10 };
   // pg-boss hands its options on to its pool, and its types do not say so. The one connection that only listens it asks itself, every 10 s.
   const watched = direct.engine === "pglite" ? {} : { onConnect: watchSilence(direct.databaseUrl, silence) };
   return direct.engine === "pglite"
     ? new PgBoss({
         ...common,
-        db: fromEmbedded(direct.pglite, db),
+        db: fromEmbedded(direct.pool),
         backend: "pglite",
         reindex: false,
         monitorVacuum: false,

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "pg";
 import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts";
 import type { Database } from "./database.ts";
+import { listenEmbedded } from "./listen-embedded.ts";
 import { engine } from "./system.ts";
 
 export interface Changes {
@@ -37,10 +38,10 @@ export async function listenForChanges(database: Database, options: ListenOption
     if (change === null) missed();
     else tell(change.topic, change.detail);
   };
-  const { direct } = database;
+  const { direct } = engine(database);
   const ears =
     direct.engine === "postgres" ? await listenOnServer(direct.databaseUrl, { heard, missed, ...options }) : null;
-  const embedded = direct.engine === "pglite" ? await listenEmbedded(database, heard) : null;
+  const stop = direct.engine === "pglite" ? await listenEmbedded(direct.pool, CHANGES_CHANNEL, heard) : null;
   return {
     onChange: (topic, listener) => {
       listeners.get(topic)?.add(listener);
@@ -48,7 +49,7 @@ export async function listenForChanges(database: Database, options: ListenOption
     },
     close: async () => {
       await ears?.close();
-      await embedded?.close();
+      stop?.();
     },
   };
 }
@@ -62,14 +63,6 @@ function readChange(payload: string): { readonly topic: ChangeTopic; readonly de
   } catch {
     return null;
   }
-}
-
-async function listenEmbedded(database: Database, heard: (payload: string) => void): Promise<Ears> {
-  const { direct, db } = engine(database);
-  if (direct.engine !== "pglite") throw new Error("the embedded engine was expected");
-  const { pglite } = direct;
-  const unlisten = await db.connection().execute(() => pglite.listen(CHANGES_CHANNEL, heard));
-  return { close: () => db.connection().execute(() => unlisten()) };
 }
 
 interface ServerListener extends ListenOptions {

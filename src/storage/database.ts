@@ -1,14 +1,12 @@
 // The database, embedded or a server, behind one face: the same migrations, the same SQL, the same types (architecture "Engines").
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
-import { Kysely, PGliteDialect, PostgresDialect, sql, type Transaction } from "kysely";
-import { type ClientBase, Pool, types } from "pg";
+import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
+import { type ClientBase, Pool, type PoolConfig, types } from "pg";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
 import { migrate } from "./migrate.ts";
-import type { PGlite } from "@electric-sql/pglite";
 import { type EmbeddedEngine, startInDirectory } from "./pglite.ts";
 import { prepareMarked } from "./prepared.ts";
-import { preparing } from "./prepared-embedded.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
 import type { Tables } from "./tables.ts";
@@ -34,9 +32,9 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
-/** On the embedded engine whoever uses it must first hold Kysely's one connection: `db.connection()`. */
+/** On the embedded engine there is one connection, for whoever asks this pool and for Kysely. */
 export type DirectAccess =
-  | { readonly engine: "pglite"; readonly pglite: PGlite }
+  | { readonly engine: "pglite"; readonly pool: Pool; readonly dump: EmbeddedEngine["dump"] }
   | { readonly engine: "postgres"; readonly databaseUrl: string; readonly migrateUrl: string | null };
 
 export interface DatabaseOptions {
@@ -67,16 +65,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions): Promise<Database> {
-  const pglite = preparing(engine.pglite, await import("@electric-sql/pglite"));
-  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
+  const pool = openPool({ ...EMBEDDED_SESSION, stream: engine.connect });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return migrated(
-    { db, engine: "pglite", direct: { engine: "pglite", pglite: engine.pglite } },
+    { db, engine: "pglite", direct: { engine: "pglite", pool, dump: engine.dump } },
     async () => {
       if (asItIs === true) return undefined;
       await migrate(db);
       return protect(db);
     },
-    () => engine.close(),
+    async () => {
+      await db.destroy();
+      await engine.close();
+    },
   );
 }
 
@@ -146,22 +147,48 @@ async function bind(tx: Transacting, workspaceId: WorkspaceId, role: TenantRole)
   );
 }
 
+/** Said in full: what is left out the driver takes from the environment. */
+const EMBEDDED_SESSION = {
+  host: "embedded",
+  port: 5432,
+  user: "postgres",
+  database: "postgres",
+  password: "",
+  ssl: false,
+  // Its one session, kept for as long as it works.
+  max: 1,
+  idleTimeoutMillis: 0,
+} satisfies PoolConfig;
+
 function connect(connectionString: string, max: number): Kysely<Tables> {
   const watch = watchSilence(connectionString);
-  const pool = new Pool({
+  const pool = openPool({
     connectionString,
     max,
     connectionTimeoutMillis: 5_000,
     // A connection whose other end is gone without a word is found out while it idles, not by the next statement.
     keepAlive: true,
-    // Statements leave without waiting for the answer before them (prepared.ts).
-    pipeline: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: "patchbay",
     onConnect: (client) => {
       watch(client);
-      prepareMarked(client);
       return prepareConnection(client);
+    },
+  });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+}
+
+function openPool({ onConnect, ...config }: PoolConfig): Pool {
+  const pool = new Pool({
+    ...config,
+    // Statements leave without waiting for the answer before them (prepared.ts).
+    pipeline: true,
+    onConnect: (client) => {
+      prepareMarked(client);
+      // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of them;
+      // unheard, the break itself would end the process.
+      client.on("error", () => undefined);
+      return onConnect?.(client);
     },
     types: {
       getTypeParser: (oid, format) =>
@@ -170,14 +197,11 @@ function connect(connectionString: string, max: number): Kysely<Tables> {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return pool;
 }
 
 /** The pool awaits what this returns, though its type does not say so. */
 function prepareConnection(client: ClientBase): unknown {
-  // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next of them;
-  // unheard, the break itself would end the process.
-  client.on("error", () => undefined);
   // No transaction waits for anything but its own statements: one that does belongs to a process that was stopped or cut off,
   // and its locks would hold up all the others.
   return client.query(`set idle_in_transaction_session_timeout = ${LONGEST_IDLE_IN_TRANSACTION_MS}`);

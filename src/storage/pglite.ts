@@ -1,11 +1,11 @@
-// The embedded engine: PostgreSQL compiled to WebAssembly, in this process, in a directory or in memory.
+// The embedded engine: PostgreSQL compiled to WebAssembly, on a thread of this process, in a directory or in memory. It is spoken to as a
+// server is, in PostgreSQL's wire protocol, by the same driver.
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { PGlite } from "@electric-sql/pglite";
+import { Duplex } from "node:stream";
+import { Worker } from "node:worker_threads";
 import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
-
-const INT8 = 20;
-const BYTEA = 17;
+import type { EngineAnswer, EngineOptions, EngineQuestion } from "./pglite-thread.ts";
 
 /** The engine's own folder in the data directory. */
 export const EMBEDDED_FOLDER = "pglite";
@@ -19,21 +19,23 @@ export async function holdsDatabase(dataDir: string): Promise<boolean> {
 }
 
 export interface EmbeddedEngine {
-  readonly pglite: PGlite;
+  /** What the driver takes for a socket. There is one session, so one at a time. */
+  readonly connect: () => Duplex;
+  /** The data directory as a tar file, as `startInMemory` takes it. */
+  readonly dump: () => Promise<Uint8Array<ArrayBuffer>>;
   readonly close: () => Promise<void>;
 }
 
-/** Commits are on disk before they are answered: durability is never relaxed. */
 export async function startInDirectory(dataDir: string, held?: DataDirLock): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   // Whoever holds the directory already keeps it for what comes after.
   const lock = held === undefined ? await lockDataDir(dataDir) : { release: async () => undefined };
   try {
-    const pglite = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), relaxedDurability: false });
+    const engine = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), dump: null });
     return {
-      pglite,
+      ...engine,
       close: async () => {
-        await pglite.close();
+        await engine.close();
         await lock.release();
       },
     };
@@ -43,23 +45,123 @@ export async function startInDirectory(dataDir: string, held?: DataDirLock): Pro
   }
 }
 
-/** Gone with the process; `fromDump` is a data directory as `dumpDataDir` gives it. */
-export async function startInMemory(fromDump?: Blob): Promise<EmbeddedEngine> {
-  const pglite = await start(fromDump === undefined ? {} : { loadDataDir: fromDump });
-  return { pglite, close: () => pglite.close() };
+/** Gone with the process; `dump` is a data directory as the engine gives it. */
+export async function startInMemory(dump: Uint8Array<ArrayBuffer> | null = null): Promise<EmbeddedEngine> {
+  return start({ dataDir: null, dump });
 }
 
-async function start(options: { dataDir?: string; relaxedDurability?: boolean; loadDataDir?: Blob }): Promise<PGlite> {
-  // Loaded when needed: 30 MB of engine that a server database does not want in memory.
-  const { PGlite: Engine } = await import("@electric-sql/pglite");
-  const engine = await Engine.create({
-    ...options,
-    parsers: {
-      [INT8]: (value) => BigInt(value),
-      [BYTEA]: (value) => Buffer.from(value.slice(2), "hex"),
+async function start(options: EngineOptions): Promise<EmbeddedEngine> {
+  const thread = startThread(options);
+  await thread.started;
+  let closing: Promise<unknown> | null = null;
+  return {
+    connect: () => new SessionStream(thread.ask),
+    dump: () => thread.ask("dump"),
+    close: async () => {
+      closing ??= thread.ask("close");
+      await closing;
     },
+  };
+}
+
+type Ask = (question: EngineQuestion) => Promise<Uint8Array<ArrayBuffer>>;
+
+/** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is this file's own. */
+const THREAD_URL = new URL(
+  import.meta.url.endsWith(".ts") ? "./pglite-thread.ts" : "./pglite-thread.js",
+  import.meta.url,
+);
+
+function startThread(options: EngineOptions): { readonly started: Promise<unknown>; readonly ask: Ask } {
+  const worker = new Worker(THREAD_URL, { workerData: options });
+  const waiting: PromiseWithResolvers<Uint8Array<ArrayBuffer>>[] = [];
+  let ended: Error | null = null;
+  const expected = (): Promise<Uint8Array<ArrayBuffer>> => {
+    const answer = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+    waiting.push(answer);
+    // It holds the process only while somebody waits for it.
+    if (waiting.length === 1) worker.ref();
+    return answer.promise;
+  };
+  const end = (why: Error): void => {
+    ended ??= why;
+    for (const each of waiting.splice(0)) each.reject(ended);
+  };
+  worker.on("message", (answer: EngineAnswer) => {
+    const next = waiting.shift();
+    if (waiting.length === 0) worker.unref();
+    if ("fault" in answer) next?.reject(answer.fault);
+    else next?.resolve(answer);
   });
-  // A used file of the log is deleted, not renamed to serve again with all that stands in it (storage/vacuum.ts).
-  await engine.exec("set wal_recycle = off");
-  return engine;
+  worker.on("error", end).on("exit", () => end(new Error("the embedded database has ended")));
+  return {
+    started: expected(),
+    ask: async (question) => {
+      if (ended !== null) throw ended;
+      const answer = expected();
+      worker.postMessage(question, typeof question === "string" ? [] : [question.buffer]);
+      return answer;
+    },
+  };
+}
+
+/** A socket for the driver: what is written is asked of the engine, and what the engine answers can be read. */
+class SessionStream extends Duplex {
+  readonly #ask: Ask;
+  #unsent: Buffer[] = [];
+
+  constructor(ask: Ask) {
+    super();
+    this.#ask = ask;
+  }
+
+  connect(): this {
+    process.nextTick(() => this.emit("connect"));
+    return this;
+  }
+
+  /** Of a socket's face, as the driver calls it; there is no network here. */
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  override _read(): void {
+    // The engine answers when it is asked, not when it is read.
+  }
+
+  override _write(chunk: Buffer, _encoding: string, written: () => void): void {
+    this.#unsent.push(chunk);
+    // What is said in one go is one question: a trip to the thread costs more than most statements.
+    if (this.#unsent.length === 1) process.nextTick(() => void this.#send());
+    written();
+  }
+
+  override _final(ended: () => void): void {
+    this.push(null);
+    ended();
+  }
+
+  async #send(): Promise<void> {
+    // In memory of its own, which can be given away.
+    const question = new Uint8Array(Buffer.concat(this.#unsent));
+    this.#unsent = [];
+    try {
+      const answer = await this.#ask(question);
+      if (answer.length > 0 && !this.destroyed) this.push(Buffer.from(answer.buffer));
+    } catch (error) {
+      this.destroy(error instanceof Error ? error : new Error("the embedded database failed", { cause: error }));
+    }
+  }
 }

@@ -37,7 +37,7 @@ export async function fillDataDir(dataDir: string): Promise<void> {
     complaint += chunk.toString();
   });
   const ended = once(unpacking, "close");
-  unpacking.stdin.end(Buffer.from(await (await cachedDump()).arrayBuffer()));
+  unpacking.stdin.end(await cachedDump());
   const [code] = (await ended) as [number | null];
   if (code !== 0) throw new Error(`tar failed: ${complaint}`);
 }
@@ -76,28 +76,28 @@ export async function makeTenant({ db }: Pick<Database, "db">) {
 async function openFromDump(): Promise<TestDatabase> {
   const embedded = await borrowEngine(cachedDump);
   const database = await openDatabase({ embedded });
-  await embedded.remember();
+  if (database.direct.engine === "pglite") await embedded.remember(database.direct.pool);
   const sameHandle = { ...database, close: async () => undefined };
   return { ...database, openSecond: async () => sameHandle };
 }
 
 /** A fresh start takes seconds, a start from a migrated dump a fraction of one. Keyed by everything that makes it. */
-async function cachedDump(): Promise<Blob> {
+async function cachedDump(): Promise<Uint8Array<ArrayBuffer>> {
   const cache = join(tmpdir(), `patchbay-test-${process.getuid?.() ?? 0}`);
   const path = join(cache, `${schemaHash()}.tar`);
   try {
-    return new Blob([await readFile(path)]);
+    return new Uint8Array(await readFile(path));
   } catch {
     const database = await openDatabase({ embedded: await startInMemory() });
     await installQueue(database);
     if (database.direct.engine !== "pglite") throw new Error("an embedded database was asked for");
-    const dump = Buffer.from(await (await database.direct.pglite.dumpDataDir("none")).arrayBuffer());
+    const dump = await database.direct.dump();
     await database.close();
     await mkdir(cache, { recursive: true });
     const aside = `${path}.${randomBytes(6).toString("hex")}`;
     await writeFile(aside, dump);
     await rename(aside, path);
-    return new Blob([dump]);
+    return dump;
   }
 }
 
@@ -167,7 +167,7 @@ function withName(server: string, name: string): string {
 function schemaHash(): string {
   const root = new URL("../../", import.meta.url);
   const hash = createHash("sha256").update(readFileSync(new URL("package-lock.json", root)));
-  for (const file of globSync("src/storage/{migrations/*,migrate,pglite,protect,tenant-tables}.ts", {
+  for (const file of globSync("src/storage/{migrations/*,migrate,pglite*,protect,tenant-tables}.ts", {
     cwd: root,
   }).toSorted())
     hash.update(readFileSync(new URL(file, root)));

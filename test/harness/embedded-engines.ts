@@ -1,6 +1,7 @@
 // Embedded engines for tests: starting one costs a second, so a process that runs several test files starts one and empties it
 // between them. Only what is again as it was at the start is given out; anything else is thrown away, and a new one started.
-import type { PGlite } from "@electric-sql/pglite";
+import type { Duplex } from "node:stream";
+import { Client } from "pg";
 import { type EmbeddedEngine, startInMemory } from "../../src/storage/pglite.ts";
 
 /** What a migrated database without any data looks like. */
@@ -11,8 +12,10 @@ interface Beginning {
   readonly sequences: readonly { readonly name: string; readonly value: string; readonly isCalled: boolean }[];
 }
 
+type Asked = Pick<Client, "query">;
+
 interface Engine {
-  readonly pglite: PGlite;
+  readonly embedded: EmbeddedEngine;
   beginning: Beginning | null;
 }
 
@@ -25,7 +28,7 @@ export function keepEngines(): void {
 
 export async function endIdleEngines(): Promise<void> {
   isKept = false;
-  for (const { pglite } of idle.splice(0)) await pglite.close();
+  for (const { embedded } of idle.splice(0)) await embedded.close();
 }
 
 /** As many as most test files have open at once. */
@@ -34,21 +37,29 @@ const idle: Engine[] = [];
 
 export interface BorrowedEngine extends EmbeddedEngine {
   /** Of a database that has been migrated and holds nothing yet. */
-  readonly remember: () => Promise<void>;
+  readonly remember: (pool: Asked) => Promise<void>;
 }
 
-export async function borrowEngine(dump: () => Promise<Blob>): Promise<BorrowedEngine> {
-  const engine = (await takeIdle()) ?? { pglite: (await startInMemory(await dump())).pglite, beginning: null };
-  const { handle, cut } = cuttable(engine.pglite);
+/** What a test file left running does not reach the next one's database: its connections end with its turn. */
+export async function borrowEngine(dump: () => Promise<Uint8Array<ArrayBuffer>>): Promise<BorrowedEngine> {
+  const engine = (await takeIdle()) ?? { embedded: await startInMemory(await dump()), beginning: null };
+  const opened: Duplex[] = [];
+  let isOver = false;
   return {
-    pglite: handle,
-    remember: async () => {
-      engine.beginning ??= await lookAt(engine.pglite);
+    connect: () => {
+      const stream = engine.embedded.connect();
+      if (isOver) stream.destroy();
+      opened.push(stream);
+      return stream;
+    },
+    dump: engine.embedded.dump,
+    remember: async (pool) => {
+      engine.beginning ??= await lookAt(pool);
     },
     close: async () => {
-      cut();
-      if (!isKept || engine.beginning === null || idle.length >= MOST_IDLE || engine.pglite.closed)
-        await engine.pglite.close();
+      isOver = true;
+      for (const stream of opened) stream.destroy();
+      if (!isKept || engine.beginning === null || idle.length >= MOST_IDLE) await engine.embedded.close();
       else idle.push(engine);
     },
   };
@@ -56,51 +67,42 @@ export async function borrowEngine(dump: () => Promise<Blob>): Promise<BorrowedE
 
 async function takeIdle(): Promise<Engine | null> {
   const engine = idle.pop();
-  if (engine === undefined || engine.beginning === null) return null;
+  const beginning = engine?.beginning ?? null;
+  if (engine === undefined || beginning === null) return null;
   try {
-    if (await empty(engine.pglite, engine.beginning)) return engine;
+    if (await onEngine(engine.embedded, (client) => empty(client, beginning))) return engine;
   } catch {
     // In a state that no statement gets it out of.
   }
-  await engine.pglite.close().catch(() => undefined);
+  await engine.embedded.close().catch(() => undefined);
   return null;
 }
 
-/** After `cut` the handle is as good as closed: what a test file left running does not reach the next one's database. */
-function cuttable(pglite: PGlite): { readonly handle: PGlite; readonly cut: () => void } {
-  let isCut = false;
-  const handle = new Proxy(pglite, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return (...args: unknown[]): unknown => {
-        if (isCut) throw new Error("PGlite is closed");
-        return Reflect.apply(value, target, args);
-      };
-    },
-  });
-  return {
-    handle,
-    cut: () => {
-      isCut = true;
-    },
-  };
+/** On a connection of its own, for which the one before must have ended or wait. */
+async function onEngine<T>(embedded: EmbeddedEngine, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ user: "postgres", database: "postgres", ssl: false, stream: embedded.connect });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }
 
-async function lookAt(pglite: PGlite): Promise<Beginning> {
-  const catalogue = await catalogueOf(pglite);
+async function lookAt(client: Asked): Promise<Beginning> {
+  const catalogue = await catalogueOf(client);
   const functions = await column(
-    pglite,
+    client,
     `select pg_get_functiondef(oid) as value from pg_proc where proname = 'patchbay_now'`,
   );
   const rows: { name: string; rows: string }[] = [];
-  for (const name of await filledTables(pglite)) {
-    const [all] = await column(pglite, `select coalesce(json_agg(t), '[]')::text as value from ${name} t`);
+  for (const name of await filledTables(client)) {
+    const [all] = await column(client, `select coalesce(json_agg(t), '[]')::text as value from ${name} t`);
     if (all !== undefined && all !== "[]") rows.push({ name, rows: all });
   }
   const sequences: { name: string; value: string; isCalled: boolean }[] = [];
-  for (const name of await column(pglite, `select oid::regclass::text as value from pg_class where relkind = 'S'`)) {
-    const read = await pglite.query<{ value: string; is_called: boolean }>(
+  for (const name of await column(client, `select oid::regclass::text as value from pg_class where relkind = 'S'`)) {
+    const read = await client.query<{ value: string; is_called: boolean }>(
       `select last_value::text as value, is_called from ${name}`,
     );
     for (const { value, is_called } of read.rows) sequences.push({ name, value, isCalled: is_called });
@@ -109,28 +111,24 @@ async function lookAt(pglite: PGlite): Promise<Beginning> {
 }
 
 /** Whether it is now what it was at its beginning. */
-async function empty(pglite: PGlite, { catalogue, functions, rows, sequences }: Beginning): Promise<boolean> {
-  await pglite.exec("rollback");
-  await pglite.exec("reset session authorization");
-  await pglite.exec("discard all");
-  await pglite.exec("set wal_recycle = off");
+async function empty(client: Asked, { catalogue, functions, rows, sequences }: Beginning): Promise<boolean> {
   // The clock is a function that tests replace.
-  await pglite.exec(functions.join(";\n"));
+  await client.query(functions.join(";\n"));
   // Rules of the tables, append-only ones among them, are for those who use them.
-  await pglite.exec("set session_replication_role = replica");
-  const filled = await filledTables(pglite);
-  if (filled.length > 0) await pglite.exec(`truncate ${filled.join(", ")} cascade`);
+  await client.query("set session_replication_role = replica");
+  const filled = await filledTables(client);
+  if (filled.length > 0) await client.query(`truncate ${filled.join(", ")} cascade`);
   for (const { name, rows: all } of rows)
-    await pglite.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1::json)`, [all]);
+    await client.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1::json)`, [all]);
   for (const { name, value, isCalled } of sequences)
-    await pglite.query(`select setval($1::regclass, $2::bigint, $3)`, [name, value, isCalled]);
-  await pglite.exec("reset session_replication_role");
-  return (await catalogueOf(pglite)) === catalogue;
+    await client.query(`select setval($1::regclass, $2::bigint, $3)`, [name, value, isCalled]);
+  await client.query("reset session_replication_role");
+  return (await catalogueOf(client)) === catalogue;
 }
 
-async function filledTables(pglite: PGlite): Promise<readonly string[]> {
+async function filledTables(client: Asked): Promise<readonly string[]> {
   return column(
-    pglite,
+    client,
     `select oid::regclass::text as value from pg_class where relkind = 'r' and oid >= 16384 and pg_relation_size(oid) > 0`,
   );
 }
@@ -158,12 +156,12 @@ const CATALOGUES = [
   "pg_type",
 ];
 
-async function catalogueOf(pglite: PGlite): Promise<string> {
+async function catalogueOf(client: Asked): Promise<string> {
   const counts = CATALOGUES.map(
     (name) => `select '${name} ' || count(*) || ' ' || max(xmin::text::bigint) as line from ${name}`,
   );
   const [all = ""] = await column(
-    pglite,
+    client,
     `select string_agg(line, E'\\n' order by line) as value from (
       ${counts.join(" union all ")}
       union all select 'function ' || oid || ' ' || md5(p.*::text) from pg_proc p where oid >= 16384
@@ -178,6 +176,6 @@ async function catalogueOf(pglite: PGlite): Promise<string> {
 /** What emptying a table, or counting its rows, changes. */
 const VOLATILE = `'{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid}'::text[]`;
 
-async function column(pglite: PGlite, statement: string): Promise<readonly string[]> {
-  return (await pglite.query<{ value: string }>(statement)).rows.map(({ value }) => value);
+async function column(client: Asked, statement: string): Promise<readonly string[]> {
+  return (await client.query<{ value: string }>(statement)).rows.map(({ value }) => value);
 }

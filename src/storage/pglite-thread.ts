@@ -1,0 +1,70 @@
+// The thread of pglite.ts, in which the engine works: neither a statement nor a vacuum nor a wait for the disk holds up a request.
+import { on } from "node:events";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { PGlite } from "@electric-sql/pglite";
+
+export interface EngineOptions {
+  /** Null: in memory. */
+  readonly dataDir: string | null;
+  /** A tar file of a data directory, for an engine in memory. */
+  readonly dump: Uint8Array<ArrayBuffer> | null;
+}
+
+/** Bytes are of PostgreSQL's wire protocol. Each question is answered, in the order of asking. */
+export type EngineQuestion = Uint8Array<ArrayBuffer> | "dump" | "close";
+export type EngineAnswer = Uint8Array<ArrayBuffer> | { readonly fault: unknown };
+
+/** The first byte of a startup packet, as of no other message. */
+const STARTUP = 0;
+
+if (parentPort !== null) await serve(parentPort, workerData as EngineOptions);
+
+/** The first answer says that the engine runs, or why not. */
+async function serve(port: MessagePort, options: EngineOptions): Promise<void> {
+  const questions = on(port, "message") as AsyncIterable<readonly [EngineQuestion]>;
+  const answer = (said: EngineAnswer): void => {
+    // Bytes are moved, not copied.
+    port.postMessage(said, "fault" in said ? [] : [said.buffer]);
+  };
+  const engine = await start(options).catch((fault: unknown) => answer({ fault }));
+  if (engine === undefined) return port.close();
+  answer(new Uint8Array());
+  for await (const [question] of questions) {
+    answer(await answerOf(engine, question).catch((fault: unknown) => ({ fault })));
+    if (question === "close") return port.close();
+  }
+}
+
+async function start({ dataDir, dump }: EngineOptions): Promise<PGlite> {
+  return PGlite.create({
+    // Commits are on disk before they are answered.
+    relaxedDurability: false,
+    ...(dataDir === null ? {} : { dataDir }),
+    ...(dump === null ? {} : { loadDataDir: new Blob([dump]) }),
+  });
+}
+
+async function answerOf(engine: PGlite, question: EngineQuestion): Promise<EngineAnswer> {
+  if (question === "dump") return new Uint8Array(await (await engine.dumpDataDir("none")).arrayBuffer());
+  if (question === "close") {
+    await engine.close();
+    return new Uint8Array();
+  }
+  if (question[0] === STARTUP) await beginAnew(engine);
+  return run(engine, question);
+}
+
+/** There is one session: a connection finds nothing in it that the one before had left. */
+async function beginAnew(engine: PGlite): Promise<void> {
+  await engine.exec("rollback");
+  await engine.exec("discard all");
+  // A used file of the log is deleted, not renamed to serve again with all that stands in it (storage/vacuum.ts).
+  await engine.exec("set wal_recycle = off");
+}
+
+async function run(engine: PGlite, message: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  // What comes is a view of the engine's memory, which it writes again.
+  await engine.execProtocolRawStream(message, { onRawData: (bytes) => parts.push(bytes.slice()) });
+  return new Uint8Array(Buffer.concat(parts));
+}
