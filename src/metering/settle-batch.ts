@@ -14,6 +14,7 @@ import {
   holding,
 } from "../storage/held-budgets.ts";
 import { burnSlots, completeSlot, dispatchSlots, releaseSlots } from "../storage/idempotency-slots.ts";
+import { byKeys, PREPARED } from "../storage/prepared.ts";
 import type { Seal } from "../storage/seal.ts";
 import type { Settled, Settlement, SlotEnd, TokenUsage } from "./ledger.ts";
 
@@ -142,13 +143,16 @@ async function writeOutcomes(
     usage_source: item.usage?.source ?? null,
   }));
   const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
-  // `provider_seconds_flag`: contract 3 "Seconds", more than 2 % or 1 s apart.
-  const { rows } = await sql<SettledRow & HeldRow>`
+  // `provider_seconds_flag`: contract 3 "Seconds", more than 2 % or 1 s apart. Attempts are asked for by their ids, and by nothing
+  // else that an index knows: an index of those that are open would be read as a whole.
+  await byKeys(tx);
+  const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb,
         input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, usage_source text)),
-      open as materialized (select id, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
-        where state = 'open' and id in (select id from given) order by id for update),
+      found as materialized (select id, state, audio_ms, reserved_nano_usd, reserved_tokens, windows from attempts
+        where id = any(array(select id from given)) order by id for update),
+      open as materialized (select * from found where state = 'open'),
       settled as (update attempts set state = 'settled', settled_at = patchbay_now(), outcome = given.outcome,
           audio_ms = coalesce(given.audio_ms, open.audio_ms), provider_ms = given.provider_ms,
           provider_seconds_flag = coalesce(abs(given.provider_ms - open.audio_ms) > least(1000, open.audio_ms / 50.0), false),

@@ -1,9 +1,12 @@
 // Statements that every request runs are read and planned once on each connection, and only run after that. They begin with
-// PREPARED, and are such that no growth of a table makes their plan a bad one: rows put in, or found by key in small tables.
+// PREPARED, and are such that no growth of a table makes their plan a bad one: rows put in, or found by key in small tables, or in large ones
+// where `byKeys` went before.
 import { type RawBuilder, sql } from "kysely";
 import type { ClientBase } from "pg";
+import type { Transacting } from "./database.ts";
 
 const MARK = "/* prepared */";
+const FIRST_MARK = "/* prepared, first */";
 const LAST_MARK = "/* prepared, last */";
 
 /** At the very beginning of a statement whose text is always the same. */
@@ -14,6 +17,17 @@ export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
  * it answers for both. What it fails with, the commit fails with.
  */
 export const LAST: RawBuilder<unknown> = sql.raw(LAST_MARK);
+
+const FIRST = sql.raw(FIRST_MARK);
+
+/**
+ * Until the transaction ends rows are found by their keys, whatever the planner takes a table's size for: a plan that is kept stays as good while
+ * the table grows. It leaves with the statement behind it, and takes no trip of its own.
+ */
+export async function byKeys(tx: Transacting): Promise<void> {
+  const off = (name: string) => sql`set_config(${sql.lit(`enable_${name}`)}, 'off', true)`;
+  await sql`${FIRST} select ${off("seqscan")}, ${off("hashjoin")}, ${off("mergejoin")}`.execute(tx);
+}
 
 type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
 
@@ -38,6 +52,8 @@ export function prepareMarked(client: ClientBase): void {
     }
     if (!isMarked(text)) return run(text, values, ...more);
     const sent = run({ name: nameOf(text), text, values });
+    // What follows it fails where it does.
+    if (text.startsWith(FIRST_MARK)) return ahead(sent, "SELECT");
     if (!text.startsWith(LAST_MARK)) return sent;
     last = Promise.resolve(sent);
     return ahead(sent, "SELECT");
@@ -56,7 +72,7 @@ function afterBoth([last, committed]: readonly PromiseSettledResult<unknown>[]):
 }
 
 export function isMarked(text: string): boolean {
-  return text.startsWith(MARK) || text.startsWith(LAST_MARK);
+  return [MARK, FIRST_MARK, LAST_MARK].some((mark) => text.startsWith(mark));
 }
 
 /** The same for as long as the process lives. */
