@@ -69,7 +69,6 @@ export async function endLocked(services: JobServices, tx: Transacting, row: Job
     usage: end.usage ?? null,
     ttlSeconds: limits.sttJobResultTtlSeconds,
   });
-  if (end.settlement !== null) await gateway.ledger.settleIn(tx, end.settlement);
   const workspaceId = brand("workspace", row.workspace_id);
   const appId = brand("app", row.app_id);
   if (row.slot_key !== null) await moveSlotExpiry(tx, { workspaceId, appId, keySha256: row.slot_key }, expiresAt);
@@ -86,4 +85,6 @@ export async function endLocked(services: JobServices, tx: Transacting, row: Job
   await insertWebhookEvent(tx, event);
   await onTerminal(tx, event);
   await queue.publish(jobTopic(row.id), tx);
+  // Last: others of the app wait while its budgets are held.
+  if (end.settlement !== null) await gateway.ledger.settleIn(tx, end.settlement);
 }

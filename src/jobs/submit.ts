@@ -93,7 +93,6 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
   const reservation = audio === null ? null : reservationFor(services, call, decision, audio.measured);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
   const answer = await database.inWorkspace(owner.workspaceId, async (tx) => {
-    if (reservation !== null) await reserve(services, tx, reservation);
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -108,6 +107,9 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
       slotKey: slot?.ref.keySha256 ?? null,
       deadlineSeconds: limits.jobDeadlineSeconds,
     });
+    await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
+    // Behind all that needs no budget: others of the app wait while it is held.
+    if (reservation !== null) await reserve(services, tx, reservation);
     const reply = jsonReply(202, describeSubmitted(jobId, createdAt), {
       location: pollUrl(jobId),
       "retry-after": String(RETRY_AFTER_SECONDS),
@@ -117,7 +119,6 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
       const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
       if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
     }
-    await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
     return reply;
   });
   call.recorder.jobMade(jobId);
