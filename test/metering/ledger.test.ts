@@ -553,7 +553,7 @@ test("decision 20: attempts are settled by a plan that looks them up by id, made
         const scans = plan.match(/\S+ Scan (using|on) attempts[^\n]*\n[^\n]*/gu) ?? [];
         const looksUp = /^Index Scan (using|on) attempts_pkey[^\n]*\n +Index Cond: \(id = /u;
         assert.deepEqual(
-          scans.map((scan) => looksUp.test(scan) || /^Heap Scan on attempts /u.test(scan)),
+          scans.map((scan) => looksUp.test(scan) || scan.startsWith("Heap Scan on attempts ")),
           scans.map(() => true),
           plan,
         );
