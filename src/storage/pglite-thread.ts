@@ -17,6 +17,11 @@ export type EngineAnswer = Uint8Array<ArrayBuffer> | { readonly fault: unknown }
 /** The first byte of a startup packet, as of no other message. */
 const STARTUP = 0;
 
+/** By it PostgreSQL leaves a statement that failed, which it has told. */
+const LONG_JUMP = 100;
+/** The engine's turn, in which it hears one message. */
+const TURN = "_PostgresMainLoopOnce";
+
 if (parentPort !== null) await serve(parentPort, workerData as EngineOptions);
 
 /** The first answer says that the engine runs, or why not. */
@@ -28,11 +33,35 @@ async function serve(port: MessagePort, options: EngineOptions): Promise<void> {
   };
   const engine = await start(options).catch((fault: unknown) => answer({ fault }));
   if (engine === undefined) return port.close();
+  /** What is left of an engine that failed is nothing to work with: it may answer wrongly, or never. */
+  const stop = (why: unknown): never => {
+    const what = why instanceof Error ? String(why) : JSON.stringify(why);
+    answer({ fault: new Error(`the embedded database failed: ${what}`) });
+    // Of this thread.
+    process.exit(1);
+  };
+  tellTraps(engine, stop);
   answer(new Uint8Array());
   for await (const [question] of questions) {
-    answer(await answerOf(engine, question).catch((fault: unknown) => ({ fault })));
+    answer(await answerOf(engine, question).catch(question === "dump" ? (fault: unknown) => ({ fault }) : stop));
     if (question === "close") return port.close();
   }
+}
+
+/**
+ * Whatever else throws in the engine (its stack or memory has ended, or it has left) PGlite takes for the same, and answers an empty result
+ * or nothing.
+ */
+function tellTraps({ Module }: PGlite, stop: (why: unknown) => never): void {
+  const turn = Module[TURN];
+  Module[TURN] = () => {
+    try {
+      turn();
+    } catch (error) {
+      if ((error as { readonly status?: unknown }).status === LONG_JUMP) throw error;
+      stop(error);
+    }
+  };
 }
 
 async function start({ dataDir, dump }: EngineOptions): Promise<PGlite> {

@@ -35,8 +35,11 @@ export async function startInDirectory(dataDir: string, held?: DataDirLock): Pro
     return {
       ...engine,
       close: async () => {
-        await engine.close();
-        await lock.release();
+        try {
+          await engine.close();
+        } finally {
+          await lock.release();
+        }
       },
     };
   } catch (error) {
@@ -58,7 +61,7 @@ async function start(options: EngineOptions): Promise<EmbeddedEngine> {
     connect: () => new SessionStream(thread.ask),
     dump: () => thread.ask("dump"),
     close: async () => {
-      closing ??= thread.ask("close");
+      closing ??= thread.close();
       await closing;
     },
   };
@@ -72,8 +75,18 @@ const THREAD_URL = new URL(
   import.meta.url,
 );
 
-function startThread(options: EngineOptions): { readonly started: Promise<unknown>; readonly ask: Ask } {
-  const worker = new Worker(THREAD_URL, { workerData: options });
+interface Thread {
+  readonly started: Promise<unknown>;
+  readonly ask: Ask;
+  /** One that has ended is closed. */
+  readonly close: () => Promise<unknown>;
+}
+
+/** PostgreSQL finds its stack at an end before this one is (`max_stack_depth`), and tells it as an error; with Node's 4 MB it does not. */
+const STACK_SIZE_MB = 16;
+
+function startThread(options: EngineOptions): Thread {
+  const worker = new Worker(THREAD_URL, { workerData: options, resourceLimits: { stackSizeMb: STACK_SIZE_MB } });
   const waiting: PromiseWithResolvers<Uint8Array<ArrayBuffer>>[] = [];
   let ended: Error | null = null;
   const expected = (): Promise<Uint8Array<ArrayBuffer>> => {
@@ -94,15 +107,17 @@ function startThread(options: EngineOptions): { readonly started: Promise<unknow
     else next?.resolve(answer);
   });
   worker.on("error", end).on("exit", () => end(new Error("the embedded database has ended")));
-  return {
-    started: expected(),
-    ask: async (question) => {
-      if (ended !== null) throw ended;
-      const answer = expected();
-      worker.postMessage(question, typeof question === "string" ? [] : [question.buffer]);
-      return answer;
-    },
+  const ask: Ask = async (question) => {
+    if (ended !== null) throw ended;
+    const answer = expected();
+    worker.postMessage(question, typeof question === "string" ? [] : [question.buffer]);
+    return answer;
   };
+  const close = () =>
+    ask("close").catch((error: unknown) => {
+      if (ended === null) throw error;
+    });
+  return { started: expected(), ask, close };
 }
 
 /** A socket for the driver: what is written is asked of the engine, and what the engine answers can be read. */

@@ -57,9 +57,9 @@ const AWAY_CODES = new Set([
 ]);
 /** Connections lost, shutdown and start, too many connections, a transaction that was idle for too long. */
 const AWAY_STATES = /^(08|57P|53|25P03)/u;
-/** The driver's own, which have no code. */
+/** The driver's own and the embedded engine's (pglite.ts), which have no code. */
 const AWAY_MESSAGES =
-  /^(Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying to connect)/u;
+  /^(the embedded database|Connection terminated|Client (has encountered|was closed)|timeout exceeded when trying to connect)/u;
 
 /** The server could not be reached, or left in the middle: whether a commit that was under way was made is unknown. */
 export function isAway(error: unknown): boolean {

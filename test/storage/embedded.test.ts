@@ -9,6 +9,7 @@ import { Client } from "pg";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { openDatabase } from "../../src/storage/database.ts";
 import { EMBEDDED_FOLDER, type EmbeddedEngine, startInDirectory, startInMemory } from "../../src/storage/pglite.ts";
+import { isAway } from "../../src/storage/transact.ts";
 
 let engine: EmbeddedEngine;
 
@@ -17,14 +18,8 @@ before(async () => {
 });
 after(() => engine.close());
 
-async function connected(): Promise<Client> {
-  const client = new Client({
-    user: "postgres",
-    database: "postgres",
-    ssl: false,
-    pipeline: true,
-    stream: engine.connect,
-  });
+async function connected(to = engine): Promise<Client> {
+  const client = new Client({ user: "postgres", database: "postgres", ssl: false, pipeline: true, stream: to.connect });
   await client.connect();
   return client;
 }
@@ -32,12 +27,12 @@ async function connected(): Promise<Client> {
 test("a statement that works for long leaves the process its turns", async () => {
   const client = await connected();
   let turns = 0;
-  let isAnswered = false;
+  const answered = new AbortController();
   const working = client.query("select count(*) from generate_series(1, 1000000)").then((answer) => {
-    isAnswered = true;
+    answered.abort();
     return answer;
   });
-  while (!isAnswered) {
+  while (!answered.signal.aborted) {
     await turn();
     turns += 1;
   }
@@ -107,6 +102,40 @@ test("closed, it fails whoever asks, and says so", async () => {
   const late = new Client({ user: "postgres", database: "postgres", ssl: false, stream: other.connect });
   late.on("error", () => undefined);
   await assert.rejects(late.connect(), { message: /the embedded database has ended/u });
+});
+
+test("a statement that needs more stack than there is fails as on a server, and the engine works on", async () => {
+  const client = await connected();
+  const tooDeep = { code: "54001" };
+  const nested = "[".repeat(100_000) + "]".repeat(100_000);
+  await assert.rejects(client.query("select $1::jsonb", [nested]), tooDeep);
+  await client.query("create function again(n int) returns int language plpgsql as 'begin return again(n + 1); end'");
+  await assert.rejects(client.query("select again(1)"), tooDeep);
+  assert.deepEqual((await client.query("select 1 as n")).rows, [{ n: 1 }]);
+  await client.end();
+});
+
+test("an engine that fails answers nobody as if it worked: all are told, and its directory is free for another", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-embedded-"));
+  try {
+    const failing = await startInDirectory(dataDir);
+    const client = await connected(failing);
+    client.on("error", () => undefined);
+    await client.query("create table copied (n int)");
+    // Rows by COPY are nothing that PGlite takes from a connection: it breaks on it.
+    const answers = await Promise.allSettled([client.query("copy copied from stdin"), client.query("select 1")]);
+    for (const answer of answers) {
+      assert.equal(answer.status, "rejected");
+      assert.match(String(answer.reason), /the embedded database failed/u);
+      assert.ok(isAway(answer.reason));
+    }
+    await assert.rejects(connected(failing), isAway);
+    await failing.close();
+    const another = await startInDirectory(dataDir);
+    await another.close();
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
 
 test("a directory in which it cannot start is told as a fault, and is free again", async () => {
