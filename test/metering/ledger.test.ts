@@ -533,6 +533,29 @@ test("contract 9: a budget deleted while its attempt runs does not stop the sett
   assert.equal((await ledger.settle(settlement(item))).changed, true);
 });
 
+test("contract 9: of two transactions that settle an attempt at once the later one waits, and changes nothing", async () => {
+  await addBudget({ usd: 1_000_000_000n });
+  const reserved = reservation();
+  await ledger.reserve(reserved);
+  const later: ReturnType<Ledger["settle"]>[] = [];
+  await database.transaction(async (tx) => {
+    await ledger.settleIn(tx, settlement(reserved));
+    later.push(elsewhere.settle(settlement(reserved)));
+    // The embedded engine's one connection is this transaction's: there the later one has not begun.
+    let isWaiting = database.engine === "pglite";
+    while (!isWaiting) {
+      const { rows } = await sql`select 1 from pg_locks where not granted
+        and transactionid = pg_current_xact_id()::xid`.execute(tx);
+      isWaiting = rows.length > 0;
+    }
+  });
+  assert.deepEqual(
+    (await Promise.all(later)).map(({ changed }) => changed),
+    [false],
+  );
+  assert.equal((await spending()).spentNanoUsd, reserved.reserveNanoUsd);
+});
+
 test("decision 20: attempts are settled by a plan that looks them up by id, made while there are none and while there is one", async () => {
   const reserved = reservation();
   for (const few of [reserved, reservation()]) {
