@@ -130,6 +130,8 @@ test("an engine that fails answers nobody as if it worked: all are told, and its
       assert.ok(isAway(answer.reason));
     }
     await assert.rejects(connected(failing), isAway);
+    // By which `/readyz` knows.
+    await assert.rejects((await openDatabase({ embedded: failing, asItIs: true })).ping(), isAway);
     await failing.close();
     const another = await startInDirectory(dataDir);
     await another.close();
