@@ -3,6 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
+import { threadUrl } from "../lib/thread-url.ts";
 import { type Measurement, measureInPlace } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
 import { SNIFF_BYTES } from "./sniff-audio.ts";
@@ -43,11 +44,7 @@ const killAfterDefault = (sizeBytes: number): number => 2000 + 1000 * Math.ceil(
 /** How often its limit a job may take by the clock before the machine counts as overloaded. */
 const PATIENCE = 15;
 
-/** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is this file's own. */
-const OWN_WORKER_URL = new URL(
-  import.meta.url.endsWith(".ts") ? "./measure-worker.ts" : "./measure-worker.js",
-  import.meta.url,
-);
+const OWN_WORKER_URL = threadUrl(import.meta.url, "measure-worker");
 
 export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   const killAfterMs = options.killAfterMs ?? killAfterDefault;

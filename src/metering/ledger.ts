@@ -115,7 +115,7 @@ export interface Ledger {
 
 /** Larger ones hold budgets longer than they save commits. */
 const MAX_BATCH = 200;
-/** Each batch is planned and committed anew: fewer and larger ones cost a server a quarter less (docs/measurements.md). */
+/** Each batch is a commit: fewer and larger ones cost a server a quarter less (docs/measurements.md). */
 const REST_FACTOR = 0.5;
 
 export interface LedgerOptions {

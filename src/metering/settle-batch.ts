@@ -143,9 +143,9 @@ async function writeOutcomes(
     usage_source: item.usage?.source ?? null,
   }));
   const moved = sql`select jsonb_array_elements(attempt_windows) ->> 'budget_id' as id from settled`;
+  await byKeys(tx);
   // `provider_seconds_flag`: contract 3 "Seconds", more than 2 % or 1 s apart. Attempts are asked for by their ids, and by nothing
   // else that an index knows: an index of those that are open would be read as a whole.
-  await byKeys(tx);
   const { rows } = await sql<SettledRow & HeldRow>`${PREPARED}
     with given as materialized (select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as given (id text, outcome text,
         provider_ms bigint, audio_ms bigint, billable_audio_ms bigint, charge_nano_usd bigint, provider_request_id text, receipts jsonb,

@@ -1,8 +1,8 @@
 // How pg-boss reaches our database: inside a transaction of ours, or on the embedded engine, where one connection serves both.
 import { CompiledQuery } from "kysely";
-import { type CustomTypesConfig, type Pool, types } from "pg";
+import type { Pool } from "pg";
 import type { Db } from "pg-boss";
-import type { Transacting } from "../storage/database.ts";
+import { int8As, type Transacting } from "../storage/database.ts";
 import { listenEmbedded } from "../storage/listen-embedded.ts";
 
 export function fromTransaction(tx: Transacting): Db {
@@ -15,9 +15,7 @@ export function fromTransaction(tx: Transacting): Db {
 }
 
 /** pg-boss counts in plain numbers; ours are exact. */
-const PLAIN_NUMBERS: CustomTypesConfig = {
-  getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format)),
-};
+const PLAIN_NUMBERS = int8As(Number);
 
 export function fromEmbedded(pool: Pool): Db {
   return {

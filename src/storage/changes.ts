@@ -19,7 +19,7 @@ export interface ListenOptions {
 }
 
 interface Ears {
-  close(): Promise<void>;
+  close(): Promise<void> | void;
 }
 
 const RETRY_MS = 500;
@@ -39,17 +39,17 @@ export async function listenForChanges(database: Database, options: ListenOption
     else tell(change.topic, change.detail);
   };
   const { direct } = engine(database);
-  const ears =
-    direct.engine === "postgres" ? await listenOnServer(direct.databaseUrl, { heard, missed, ...options }) : null;
-  const stop = direct.engine === "pglite" ? await listenEmbedded(direct.pool, CHANGES_CHANNEL, heard) : null;
+  const ears: Ears =
+    direct.engine === "postgres"
+      ? await listenOnServer(direct.databaseUrl, { heard, missed, ...options })
+      : { close: await listenEmbedded(direct.pool, CHANGES_CHANNEL, heard) };
   return {
     onChange: (topic, listener) => {
       listeners.get(topic)?.add(listener);
       return () => listeners.get(topic)?.delete(listener);
     },
     close: async () => {
-      await ears?.close();
-      stop?.();
+      await ears.close();
     },
   };
 }

@@ -1,7 +1,7 @@
 // The database, embedded or a server, behind one face: the same migrations, the same SQL, the same types (architecture "Engines").
 // Inside a transaction only `tx` exists: on the embedded engine the outer handle would wait for it forever.
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
-import { type ClientBase, Pool, type PoolConfig, types } from "pg";
+import { type ClientBase, type CustomTypesConfig, Pool, type PoolConfig, types } from "pg";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
 import { migrate } from "./migrate.ts";
@@ -190,14 +190,18 @@ function openPool({ onConnect, ...config }: PoolConfig): Pool {
       client.on("error", () => undefined);
       return onConnect?.(client);
     },
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === types.builtins.INT8 ? (value: string) => BigInt(value) : types.getTypeParser(oid, format),
-    },
+    types: int8As(BigInt),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", () => undefined);
   return pool;
+}
+
+/** All other types as the driver reads them. */
+export function int8As(read: (text: string) => bigint | number): CustomTypesConfig {
+  return {
+    getTypeParser: (oid, format) => (oid === types.builtins.INT8 ? read : types.getTypeParser(oid, format)),
+  };
 }
 
 /** The pool awaits what this returns, though its type does not say so. */

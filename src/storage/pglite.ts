@@ -4,6 +4,7 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { Worker } from "node:worker_threads";
+import { threadUrl } from "../lib/thread-url.ts";
 import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
 import type { EngineAnswer, EngineOptions, EngineQuestion } from "./pglite-thread.ts";
 
@@ -69,11 +70,7 @@ async function start(options: EngineOptions): Promise<EmbeddedEngine> {
 
 type Ask = (question: EngineQuestion) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is this file's own. */
-const THREAD_URL = new URL(
-  import.meta.url.endsWith(".ts") ? "./pglite-thread.ts" : "./pglite-thread.js",
-  import.meta.url,
-);
+const THREAD_URL = threadUrl(import.meta.url, "pglite-thread");
 
 interface Thread {
   readonly started: Promise<unknown>;

@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { AudioFormat } from "../../contract/audio-formats.ts";
 import { createSpoolFile } from "../spool-file.ts";
 import { spoolFileName } from "../spool-leftovers.ts";
+import { threadUrl } from "../../lib/thread-url.ts";
 import type { FfmpegAnswer, FfmpegJob, FfmpegOrder } from "./ffmpeg-worker.ts";
 import { type EncodedAudio, Undecodable } from "./pcm.ts";
 
@@ -102,11 +103,7 @@ interface FfmpegWorker {
   readonly ended: Promise<unknown>;
 }
 
-/** From .ts sources and from compiled .js alike: nothing rewrites a URL, so the extension is this file's own. */
-const WORKER_URL = new URL(
-  import.meta.url.endsWith(".ts") ? "./ffmpeg-worker.ts" : "./ffmpeg-worker.js",
-  import.meta.url,
-);
+const WORKER_URL = threadUrl(import.meta.url, "ffmpeg-worker");
 
 function openWorker(job: FfmpegJob): FfmpegWorker {
   const worker = new Worker(WORKER_URL, { workerData: job, env: {}, execArgv: [] });

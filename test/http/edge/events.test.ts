@@ -1,7 +1,7 @@
 // Server-sent events over real sockets (contract 3, 7): the form, pings, a slow reader, and a caller who leaves.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HandlerContext, Reply } from "../../../src/http/endpoint.ts";
@@ -63,6 +63,19 @@ test("contract 7: silence is broken by a comment, and only silence", async (t) =
   assert.equal(await response.text(), "data: 1\n\n: ping\n\ndata: 2\n\n");
 });
 
+/** Comes back when the kernel's buffers are full and what the source has `done` stands still. */
+async function askAndNotRead(port: number, done: () => number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(HEAD);
+  await once(socket, "readable");
+  socket.pause();
+  for (let still = 0, before = -1; still < 500; before = done()) {
+    await nextTurn();
+    still = done() === before ? still + 1 : 0;
+  }
+  return socket;
+}
+
 test("reliability 7: a reader who does not read holds the events back, and one who leaves ends them", async (t) => {
   let made = 0;
   const ended = Promise.withResolvers<void>();
@@ -77,15 +90,7 @@ test("reliability 7: a reader who does not read holds the events back, and one w
     }
   }
   const { port } = await startEdge(t, { handle: streaming(endless()) });
-  const socket = connect(port, "127.0.0.1");
-  socket.write(HEAD);
-  await once(socket, "readable");
-  socket.pause();
-  // The kernel's buffers fill, then the source stands still.
-  for (let still = 0, before = -1; still < 500; before = made) {
-    await nextTurn();
-    still = made === before ? still + 1 : 0;
-  }
+  const socket = await askAndNotRead(port, () => made);
   assert(made < 5_000, `${made} events of 10 kB were made for nobody`);
   socket.destroy();
   await ended.promise;
@@ -108,15 +113,7 @@ test("reliability 7: what came together is written no faster than it is read", a
     }
   }
   const { port } = await startEdge(t, { handle: streaming(together()) });
-  const socket = connect(port, "127.0.0.1");
-  socket.write(HEAD);
-  await once(socket, "readable");
-  socket.pause();
-  // The kernel's buffers fill, then nothing more is worded.
-  for (let still = 0, before = -1; still < 500; before = worded) {
-    await nextTurn();
-    still = worded === before ? still + 1 : 0;
-  }
+  const socket = await askAndNotRead(port, () => worded);
   assert(worded < 5_000, `${worded} events of 10 kB were worded for nobody`);
   socket.destroy();
   await ended.promise;
