@@ -37,41 +37,45 @@ export function createSettleQueue(
     }, ms).unref();
   };
 
-  /** One batch at a time, until nothing is left or one fails. */
+  /** One turn at a time: what had come when it began. What comes meanwhile waits a moment for company too. */
   const write = (): Promise<void> => {
-    writing ??= writeAll().finally(() => {
+    writing ??= writeTurn().finally(() => {
       writing = null;
+      if (fresh.length > 0) later(LINGER_MS);
     });
     return writing;
   };
 
-  const writeAll = async (): Promise<void> => {
+  const writeTurn = async (): Promise<void> => {
     try {
-      for (;;) {
-        if (waiting.length === 0) {
-          [waiting, fresh] = [fresh, []];
-          mayBeThere = false;
-        }
-        if (waiting.length === 0) return;
-        const batch = waiting.slice(0, batchSize);
-        try {
-          await settleLeased(database, batch, { nowMs: nowMs(), mayBeThere });
-        } catch (error) {
-          if (!isBadData(error)) throw error;
-          // One bad item must not hold up the others: it is found by halves, told, and left out.
-          if (batch.length > 1) {
-            batchSize = Math.ceil(batch.length / 2);
-            continue;
-          }
-          onError(error);
-        }
-        waiting = waiting.slice(batch.length);
-        batchSize = MAX_BATCH;
-      }
+      // What an earlier turn could not write goes by itself: only of it some may be there.
+      await writeWaiting();
+      [waiting, fresh] = [fresh, []];
+      mayBeThere = false;
+      await writeWaiting();
     } catch (error) {
       mayBeThere = true;
       later(RETRY_MS);
       throw error;
+    }
+  };
+
+  const writeWaiting = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, batchSize);
+      try {
+        await settleLeased(database, batch, { nowMs: nowMs(), mayBeThere });
+      } catch (error) {
+        if (!isBadData(error)) throw error;
+        // One bad item must not hold up the others: it is found by halves, told, and left out.
+        if (batch.length > 1) {
+          batchSize = Math.ceil(batch.length / 2);
+          continue;
+        }
+        onError(error);
+      }
+      waiting = waiting.slice(batch.length);
+      batchSize = MAX_BATCH;
     }
   };
 

@@ -9,6 +9,7 @@ import { listAttempts } from "../../src/storage/request-list.ts";
 import { readAttempts } from "../../src/storage/requests.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { until } from "../harness/until.ts";
 
 let database: TestDatabase;
 let leases: Leases;
@@ -284,6 +285,36 @@ test("contract 9: settlements whose commit was made and never answered for are w
   assert.equal((await attempts()).length, 7);
   await own.close();
   assert.deepEqual(await windows(id), [{ tokens: [49n, 0n], nanoUsd: [0n, 0n] }]);
+});
+
+test("contract 9: what is settled while others are written is written behind them, together, with nobody asking for it", async () => {
+  const batches: number[] = [];
+  const began = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  let rows = 0;
+  const transaction: TestDatabase["transaction"] = async (work) => {
+    began.resolve();
+    await mayEnd.promise;
+    const result = await database.transaction(work);
+    const now = (await attempts()).length;
+    batches.push(now - rows);
+    rows = now;
+    return result;
+  };
+  const items = Array.from({ length: 7 }, () => reservation(10));
+  let isReserved = false;
+  const own = createLeases({
+    database: { ...database, transaction: (work) => (isReserved ? transaction(work) : database.transaction(work)) },
+  });
+  opened.push(own);
+  for (const item of items) assert((await own.reserve(item)).ok);
+  isReserved = true;
+  await own.settle(settlement(items[0] as Reservation, 7));
+  await began.promise;
+  for (const item of items.slice(1)) await own.settle(settlement(item, 7));
+  mayEnd.resolve();
+  await until(() => batches.length === 2);
+  assert.deepEqual(batches, [1, 6]);
 });
 
 test("contract 9: what a provider calls its exchange is kept to the letter, and beside what rows have in common each keeps its own", async () => {
