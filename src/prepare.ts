@@ -95,10 +95,14 @@ export async function prepare(
   const { pepper } = secrets;
   const seal = createSeal({ keys: secrets.encryptionKeys });
   step(`secrets      ${secrets.where}`);
+  const log = logDestination(1);
+  const logger = createLogger(log);
   const database = await openDatabase({
     databaseUrl: configuration.storage.databaseUrl ?? undefined,
     migrateUrl: configuration.storage.migrateUrl ?? undefined,
     dataDir: configuration.storage.dataDir,
+    onRestart: (error) =>
+      logger.error({ task: "embedded database", err: error }, "the embedded database failed, and is started again"),
   });
   step(
     `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,
@@ -109,8 +113,6 @@ export async function prepare(
   );
   await sealUnderDataKeys(database, seal);
   await applyConfiguration({ database, seal, pepper }, configuration, { isFile: file !== null });
-  const log = logDestination(1);
-  const logger = createLogger(log);
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();

@@ -33,8 +33,8 @@ export function fromEmbedded(pool: Pool): Db {
         client.release();
       }
     },
-    listen: async (channel, onNotification, onReconnect) => {
-      const stop = await listenEmbedded(pool, channel, onNotification);
+    listen: async (channel, heard, onReconnect) => {
+      const stop = await listenEmbedded(pool, channel, { heard, missed: onReconnect });
       onReconnect();
       return { close: async () => stop() };
     },

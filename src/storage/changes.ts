@@ -42,7 +42,7 @@ export async function listenForChanges(database: Database, options: ListenOption
   const ears: Ears =
     direct.engine === "postgres"
       ? await listenOnServer(direct.databaseUrl, { heard, missed, ...options })
-      : { close: await listenEmbedded(direct.pool, CHANGES_CHANNEL, heard) };
+      : { close: await listenEmbedded(direct.pool, CHANGES_CHANNEL, { heard, missed }) };
   return {
     onChange: (topic, listener) => {
       listeners.get(topic)?.add(listener);

@@ -5,7 +5,7 @@ import { type ClientBase, type CustomTypesConfig, Pool, type PoolConfig, types }
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { DataDirLock } from "./data-dir-lock.ts";
 import { migrate } from "./migrate.ts";
-import { type EmbeddedEngine, startInDirectory } from "./pglite.ts";
+import { type DirectoryOptions, type EmbeddedEngine, startInDirectory } from "./pglite.ts";
 import { prepareMarked } from "./prepared.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
@@ -45,6 +45,8 @@ export interface DatabaseOptions {
   readonly dataDir?: string | undefined;
   /** Of `dataDir`, taken before by the caller, who also releases it. */
   readonly heldLock?: DataDirLock | undefined;
+  /** Of the embedded engine in `dataDir` (pglite.ts). */
+  readonly onRestart?: DirectoryOptions["onRestart"];
   /** Embedded, and the caller's: started by it, and ended by whoever closes this. */
   readonly embedded?: EmbeddedEngine | undefined;
   readonly poolSize?: number | undefined;
@@ -57,10 +59,10 @@ const LONGEST_IDLE_IN_TRANSACTION_MS = 5_000;
 export type Transacting = Transaction<Tables>;
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { databaseUrl, dataDir, embedded } = options;
+  const { databaseUrl, dataDir, embedded, heldLock: held, onRestart } = options;
   if (databaseUrl !== undefined && databaseUrl !== "") return openServer(databaseUrl, options);
   if (embedded !== undefined) return openEmbedded(embedded, options);
-  if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir, options.heldLock), options);
+  if (dataDir !== undefined) return openEmbedded(await startInDirectory(dataDir, { held, onRestart }), options);
   throw new Error("openDatabase needs a databaseUrl, a dataDir or an embedded engine.");
 }
 

@@ -12,7 +12,13 @@ export interface EngineOptions {
 
 /** Bytes are of PostgreSQL's wire protocol. Each question is answered, in the order of asking. */
 export type EngineQuestion = Uint8Array<ArrayBuffer> | "dump" | "close";
-export type EngineAnswer = Uint8Array<ArrayBuffer> | { readonly fault: unknown };
+export type EngineAnswer = Uint8Array<ArrayBuffer> | EngineFault;
+
+export interface EngineFault {
+  readonly fault: unknown;
+  /** The thread ends with it. */
+  readonly isLast?: true;
+}
 
 /** The first byte of a startup packet, as of no other message. */
 const STARTUP = 0;
@@ -36,7 +42,7 @@ async function serve(port: MessagePort, options: EngineOptions): Promise<void> {
   /** What is left of an engine that failed is nothing to work with: it may answer wrongly, or never. */
   const stop = (why: unknown): never => {
     const what = why instanceof Error ? String(why) : JSON.stringify(why);
-    answer({ fault: new Error(`the embedded database failed: ${what}`) });
+    answer({ fault: new Error(`the embedded database failed: ${what}`), isLast: true });
     // Of this thread.
     process.exit(1);
   };

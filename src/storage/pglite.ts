@@ -27,12 +27,22 @@ export interface EmbeddedEngine {
   readonly close: () => Promise<void>;
 }
 
-export async function startInDirectory(dataDir: string, held?: DataDirLock): Promise<EmbeddedEngine> {
+export interface DirectoryOptions {
+  /** Of the directory, by whoever keeps it for what comes after, too. */
+  readonly held?: DataDirLock | undefined;
+  /** Told each time the engine failed, with what it failed with, and is started anew for the next who asks. */
+  readonly onRestart?: ((why: Error) => void) | undefined;
+}
+
+/** An engine that fails fails who was asking it; the next who connects finds it started anew. */
+export async function startInDirectory(
+  dataDir: string,
+  { held, onRestart }: DirectoryOptions = {},
+): Promise<EmbeddedEngine> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // Whoever holds the directory already keeps it for what comes after.
   const lock = held === undefined ? await lockDataDir(dataDir) : { release: async () => undefined };
   try {
-    const engine = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), dump: null });
+    const engine = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), dump: null }, onRestart);
     return {
       ...engine,
       close: async () => {
@@ -54,19 +64,36 @@ export async function startInMemory(dump: Uint8Array<ArrayBuffer> | null = null)
   return start({ dataDir: null, dump });
 }
 
-async function start(options: EngineOptions): Promise<EmbeddedEngine> {
-  const thread = startThread(options);
+async function start(options: EngineOptions, onRestart?: (why: Error) => void): Promise<EmbeddedEngine> {
+  let thread = startThread(options);
   await thread.started;
   let closing: Promise<unknown> | null = null;
+  /** Until which one is not started that just could not be. */
+  let restUntilMs = 0;
+  /** Each session has the thread it began with: on another it would be a stranger. */
+  const living = (): Thread => {
+    const why = thread.ended();
+    // What was in memory is lost; in a directory PostgreSQL finds all that was committed.
+    if (why === null || options.dataDir === null || closing !== null || performance.now() < restUntilMs) return thread;
+    onRestart?.(why);
+    thread = startThread(options);
+    thread.started.catch(() => {
+      restUntilMs = performance.now() + REST_MS;
+    });
+    return thread;
+  };
   return {
-    connect: () => new SessionStream(thread.ask),
-    dump: () => thread.ask("dump"),
+    connect: () => new SessionStream(living().ask),
+    dump: () => living().ask("dump"),
     close: async () => {
       closing ??= thread.close();
       await closing;
     },
   };
 }
+
+/** Starting costs a second of processor time, and whoever failed is asked again at once by everybody. */
+const REST_MS = 1_000;
 
 type Ask = (question: EngineQuestion) => Promise<Uint8Array<ArrayBuffer>>;
 
@@ -75,6 +102,8 @@ const THREAD_URL = threadUrl(import.meta.url, "pglite-thread");
 interface Thread {
   readonly started: Promise<unknown>;
   readonly ask: Ask;
+  /** Why; null while it works. */
+  readonly ended: () => Error | null;
   /** One that has ended is closed. */
   readonly close: () => Promise<unknown>;
 }
@@ -93,17 +122,23 @@ function startThread(options: EngineOptions): Thread {
     if (waiting.length === 1) worker.ref();
     return answer.promise;
   };
-  const end = (why: Error): void => {
-    ended ??= why;
+  let why: unknown = null;
+  const end = (): void => {
+    ended ??= why instanceof Error ? why : new Error("the embedded database has ended", { cause: why });
     for (const each of waiting.splice(0)) each.reject(ended);
   };
   worker.on("message", (answer: EngineAnswer) => {
+    // Told when the thread is gone: whoever asks again then finds it so.
+    if ("isLast" in answer) {
+      why = answer.fault;
+      return;
+    }
     const next = waiting.shift();
     if (waiting.length === 0) worker.unref();
     if ("fault" in answer) next?.reject(answer.fault);
     else next?.resolve(answer);
   });
-  worker.on("error", end).on("exit", () => end(new Error("the embedded database has ended")));
+  worker.on("error", (error) => (why = error)).on("exit", end);
   const ask: Ask = async (question) => {
     if (ended !== null) throw ended;
     const answer = expected();
@@ -114,7 +149,7 @@ function startThread(options: EngineOptions): Thread {
     ask("close").catch((error: unknown) => {
       if (ended === null) throw error;
     });
-  return { started: expected(), ask, close };
+  return { started: expected(), ask, ended: () => ended, close };
 }
 
 /** A socket for the driver: what is written is asked of the engine, and what the engine answers can be read. */

@@ -3,13 +3,17 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { Client } from "pg";
+import { announceChange } from "../../src/storage/announce.ts";
+import { listenForChanges } from "../../src/storage/changes.ts";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { openDatabase } from "../../src/storage/database.ts";
 import { EMBEDDED_FOLDER, type EmbeddedEngine, startInDirectory, startInMemory } from "../../src/storage/pglite.ts";
 import { isAway } from "../../src/storage/transact.ts";
+import { fillDataDir } from "../harness/database.ts";
+import { until } from "../harness/until.ts";
 
 let engine: EmbeddedEngine;
 
@@ -20,6 +24,7 @@ after(() => engine.close());
 
 async function connected(to = engine): Promise<Client> {
   const client = new Client({ user: "postgres", database: "postgres", ssl: false, pipeline: true, stream: to.connect });
+  client.on("error", () => undefined);
   await client.connect();
   return client;
 }
@@ -115,39 +120,103 @@ test("a statement that needs more stack than there is fails as on a server, and 
   await client.end();
 });
 
-test("an engine that fails answers nobody as if it worked: all are told, and its directory is free for another", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-embedded-"));
-  try {
-    const failing = await startInDirectory(dataDir);
-    const client = await connected(failing);
-    client.on("error", () => undefined);
-    await client.query("create table copied (n int)");
-    // Rows by COPY are nothing that PGlite takes from a connection: it breaks on it.
-    const answers = await Promise.allSettled([client.query("copy copied from stdin"), client.query("select 1")]);
-    for (const answer of answers) {
-      assert.equal(answer.status, "rejected");
-      assert.match(String(answer.reason), /the embedded database failed/u);
-      assert.ok(isAway(answer.reason));
-    }
-    await assert.rejects(connected(failing), isAway);
-    // By which `/readyz` knows.
-    await assert.rejects((await openDatabase({ embedded: failing, asItIs: true })).ping(), isAway);
-    await failing.close();
-    const another = await startInDirectory(dataDir);
-    await another.close();
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
+test("an engine that fails answers nobody as if it worked: all who ask it are told", async () => {
+  const failing = await startInMemory(await engine.dump());
+  const client = await connected(failing);
+  await breakIt(client);
+  await assert.rejects(connected(failing), isAway);
+  // By which `/readyz` knows.
+  await assert.rejects((await openDatabase({ embedded: failing, asItIs: true })).ping(), isAway);
+  await failing.close();
 });
 
-test("a directory in which it cannot start is told as a fault, and is free again", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-embedded-"));
-  try {
-    await mkdir(join(dataDir, EMBEDDED_FOLDER));
-    await writeFile(join(dataDir, EMBEDDED_FOLDER, "PG_VERSION"), "1\n");
-    await assert.rejects(startInDirectory(dataDir), Error);
-    await (await lockDataDir(dataDir)).release();
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
+/** Rows by COPY are nothing that PGlite takes from a connection: it breaks on it. */
+async function breakIt(client: Client): Promise<void> {
+  await client.query("create table if not exists copied (n int)");
+  const answers = await Promise.allSettled([client.query("copy copied from stdin"), client.query("select 1")]);
+  for (const answer of answers) {
+    assert.equal(answer.status, "rejected");
+    assert.match(String(answer.reason), /the embedded database failed/u);
+    assert.ok(isAway(answer.reason));
   }
+}
+
+async function emptyDirectory(t: TestContext): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), "patchbay-embedded-"));
+  t.after(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+async function filledDirectory(t: TestContext): Promise<string> {
+  const dataDir = await emptyDirectory(t);
+  await fillDataDir(dataDir);
+  return dataDir;
+}
+
+test("in a directory it is started anew for the next who connects, with all that was committed, and its directory stays held", async (t) => {
+  const dataDir = await filledDirectory(t);
+  const told: string[] = [];
+  const failing = await startInDirectory(dataDir, { onRestart: (why) => told.push(why.message) });
+  const client = await connected(failing);
+  await client.query("create table kept as select 7 as n");
+  const open = await connected(failing);
+  await breakIt(client);
+  await assert.rejects(open.query("select 1"), isAway, "a session is not carried on by another engine");
+  const again = await connected(failing);
+  assert.deepEqual((await again.query("select n from kept")).rows, [{ n: 7 }]);
+  await assert.rejects(lockDataDir(dataDir), Error);
+  await breakIt(again);
+  await (await connected(failing)).end();
+  assert.equal(told.length, 2);
+  for (const why of told) assert.match(why, /^the embedded database failed/u);
+  await failing.close();
+  await (await lockDataDir(dataDir)).release();
+});
+
+test("one that cannot be started anew fails whoever connects, and closes", async (t) => {
+  const dataDir = await filledDirectory(t);
+  let restarts = 0;
+  const failing = await startInDirectory(dataDir, { onRestart: () => (restarts += 1) });
+  const client = await connected(failing);
+  await breakIt(client);
+  await writeFile(join(dataDir, EMBEDDED_FOLDER, "PG_VERSION"), "1\n");
+  const asked = await Promise.allSettled([connected(failing), connected(failing), connected(failing)]);
+  assert.deepEqual(
+    asked.map((each) => each.status),
+    ["rejected", "rejected", "rejected"],
+  );
+  assert.equal(restarts, 1, "once for all of them");
+  await failing.close();
+  await (await lockDataDir(dataDir)).release();
+});
+
+test("contract 2: who listens goes on listening when the engine was started anew, and hears that something may have been missed", async (t) => {
+  const failing = await startInDirectory(await filledDirectory(t));
+  const database = await openDatabase({ embedded: failing, asItIs: true });
+  const changes = await listenForChanges(database, { onError: () => undefined });
+  const heard: (string | null)[] = [];
+  changes.onChange("leases", (detail) => heard.push(detail));
+  await database.transaction((tx) => announceChange(tx, "leases", "one"));
+  await until(() => heard.length === 1);
+  await breakIt(await connected(failing));
+  await until(() =>
+    database.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await until(() => heard.length === 2);
+  await database.transaction((tx) => announceChange(tx, "leases", "two"));
+  await until(() => heard.length === 3);
+  assert.deepEqual(heard, ["one", null, "two"]);
+  await changes.close();
+  await database.close();
+});
+
+test("a directory in which it cannot start is told as a fault, and is free again", async (t) => {
+  const dataDir = await emptyDirectory(t);
+  await mkdir(join(dataDir, EMBEDDED_FOLDER));
+  await writeFile(join(dataDir, EMBEDDED_FOLDER, "PG_VERSION"), "1\n");
+  await assert.rejects(startInDirectory(dataDir), Error);
+  await (await lockDataDir(dataDir)).release();
 });
