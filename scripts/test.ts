@@ -30,6 +30,7 @@ const FIRST = [
   "test/conformance/conformance.test.ts",
   "test/up/processes.test.ts",
   "test/storage/data-dir.test.ts",
+  "test/storage/embedded.test.ts",
   "test/explain/fresh-process.test.ts",
   "test/jobs/states.test.ts",
   "test/http/transcription/split.test.ts",

@@ -19,9 +19,10 @@ import { type HeldSlot, withSlot } from "../gateway/with-slot.ts";
 import type { Reservation } from "../metering/ledger.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
-import type { Transacting } from "../storage/database.ts";
+import type { Database, Transacting } from "../storage/database.ts";
 import { completeReservedSlot } from "../storage/idempotency-slots.ts";
-import { insertJob } from "../storage/jobs.ts";
+import { insertJob, readJob } from "../storage/jobs.ts";
+import { transactOnce } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
@@ -86,13 +87,18 @@ interface Acceptance {
   readonly slot: HeldSlot | null;
 }
 
-async function commit(services: JobServices, call: JobCall, accepted: Acceptance): Promise<GatewayReply> {
+async function commit(services: JobServices, call: JobCall, acceptance: Acceptance): Promise<GatewayReply> {
   const { database, gateway, seal, queue, limits } = services;
-  const { jobId, decision, audio, audioKey, slot } = accepted;
+  const { jobId, decision, audio, audioKey, slot } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservation = audio === null ? null : reservationFor(services, call, decision, audio.measured);
   const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
-  const answer = await database.inWorkspace(owner.workspaceId, async (tx) => {
+  const submitted = (createdAt: Date): GatewayReply =>
+    jsonReply(202, describeSubmitted(jobId, createdAt), {
+      location: pollUrl(jobId),
+      "retry-after": String(RETRY_AFTER_SECONDS),
+    });
+  const take = async (tx: Transacting): Promise<GatewayReply> => {
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -110,17 +116,20 @@ async function commit(services: JobServices, call: JobCall, accepted: Acceptance
     await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
     // Behind all that needs no budget: others of the app wait while it is held.
     if (reservation !== null) await reserve(services, tx, reservation);
-    const reply = jsonReply(202, describeSubmitted(jobId, createdAt), {
-      location: pollUrl(jobId),
-      "retry-after": String(RETRY_AFTER_SECONDS),
-    });
+    const reply = submitted(createdAt);
     if (slot !== null) {
       // Until the job's own end is known; its end moves it.
       const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
       if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
     }
     return reply;
-  });
+  };
+  const taken = async (tx: Transacting): Promise<GatewayReply | null> => {
+    const row = await readJob(tx, owner, jobId);
+    return row === null ? null : submitted(row.created_at);
+  };
+  const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
+  const answer = await transactOnce({ transaction }, take, taken);
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;

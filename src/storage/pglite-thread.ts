@@ -12,13 +12,8 @@ export interface EngineOptions {
 
 /** Bytes are of PostgreSQL's wire protocol. Each question is answered, in the order of asking. */
 export type EngineQuestion = Uint8Array<ArrayBuffer> | "dump" | "close";
-export type EngineAnswer = Uint8Array<ArrayBuffer> | EngineFault;
-
-export interface EngineFault {
-  readonly fault: unknown;
-  /** The thread ends with it. */
-  readonly isLast?: true;
-}
+/** `last`: why the thread ends, which answers whatever was asked. */
+export type EngineAnswer = Uint8Array<ArrayBuffer> | { readonly fault: unknown } | { readonly last: Error };
 
 /** The first byte of a startup packet, as of no other message. */
 const STARTUP = 0;
@@ -35,14 +30,14 @@ async function serve(port: MessagePort, options: EngineOptions): Promise<void> {
   const questions = on(port, "message") as AsyncIterable<readonly [EngineQuestion]>;
   const answer = (said: EngineAnswer): void => {
     // Bytes are moved, not copied.
-    port.postMessage(said, "fault" in said ? [] : [said.buffer]);
+    port.postMessage(said, said instanceof Uint8Array ? [said.buffer] : []);
   };
   const engine = await start(options).catch((fault: unknown) => answer({ fault }));
   if (engine === undefined) return port.close();
   /** What is left of an engine that failed is nothing to work with: it may answer wrongly, or never. */
   const stop = (why: unknown): never => {
     const what = why instanceof Error ? String(why) : JSON.stringify(why);
-    answer({ fault: new Error(`the embedded database failed: ${what}`), isLast: true });
+    answer({ last: new Error(`the embedded database failed: ${what}`) });
     // Of this thread.
     process.exit(1);
   };

@@ -122,15 +122,15 @@ function startThread(options: EngineOptions): Thread {
     if (waiting.length === 1) worker.ref();
     return answer.promise;
   };
-  let why: unknown = null;
+  let why: Error | null = null;
   const end = (): void => {
-    ended ??= why instanceof Error ? why : new Error("the embedded database has ended", { cause: why });
+    ended ??= why ?? new Error("the embedded database has ended");
     for (const each of waiting.splice(0)) each.reject(ended);
   };
   worker.on("message", (answer: EngineAnswer) => {
     // Told when the thread is gone: whoever asks again then finds it so.
-    if ("isLast" in answer) {
-      why = answer.fault;
+    if ("last" in answer) {
+      why = answer.last;
       return;
     }
     const next = waiting.shift();
@@ -138,7 +138,7 @@ function startThread(options: EngineOptions): Thread {
     if ("fault" in answer) next?.reject(answer.fault);
     else next?.resolve(answer);
   });
-  worker.on("error", (error) => (why = error)).on("exit", end);
+  worker.on("error", (error: Error) => (why = error)).on("exit", end);
   const ask: Ask = async (question) => {
     if (ended !== null) throw ended;
     const answer = expected();

@@ -39,6 +39,23 @@ export async function transactAgain<T>(
   }
 }
 
+/**
+ * Done once, though a session be cut: `done` looks up on another one whether it was committed, and what was not is done again. It
+ * answers null where it was not.
+ */
+export async function transactOnce<T>(
+  database: Pick<Database, "transaction">,
+  work: (tx: Transacting) => Promise<T>,
+  done: (tx: Transacting) => Promise<T | null>,
+): Promise<T> {
+  try {
+    return await transact(database, work);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+  }
+  return transactAgain(database, async (tx) => (await done(tx)) ?? work(tx));
+}
+
 /** The transaction is certainly undone. */
 function isTransient(error: unknown): boolean {
   const code = errorCode(error);

@@ -1,4 +1,5 @@
 // The embedded engine on its thread (architecture "Engines"): the same face as a server's, and no request waits for it.
+// Of embedded storage alone.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

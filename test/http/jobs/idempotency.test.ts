@@ -4,6 +4,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { removeOrphans } from "../../../src/jobs/sweep.ts";
+import type { Database } from "../../../src/storage/database.ts";
 import { postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { jobsFile } from "../../jobs/setting.ts";
@@ -42,6 +43,46 @@ test("contract 3: the key lives as long as the job's result", async () => {
     .executeTakeFirstOrThrow();
   assert.equal(slot.expires_at.toISOString(), done.expires_at);
 });
+
+for (const [when, isCommitted] of [
+  ["before its commit", false],
+  ["behind its commit", true],
+] as const) {
+  test(`contract 5: a submission whose session is cut ${when} is accepted, and made once`, async () => {
+    const { database } = gateway;
+    let cuts = 0;
+    const cutOnce = <T>(result: T): T => {
+      if (!isSubmission(result) || cuts > 0) return result;
+      cuts += 1;
+      throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    };
+    const inWorkspace: Database["inWorkspace"] = (workspaceId, work) =>
+      isCommitted
+        ? database.inWorkspace(workspaceId, work).then(cutOnce)
+        : database.inWorkspace(workspaceId, async (tx) => cutOnce(await work(tx)));
+    const second = await startGateway({
+      file: jobsFile,
+      beside: { ...gateway, database: { ...database, inWorkspace } },
+      works: false,
+    });
+    const jobs = () => database.db.selectFrom("jobs").select(["id", "call_attempt_id"]).execute();
+    const attempts = () => database.db.selectFrom("attempts").select("id").execute();
+    const [jobsBefore, attemptsBefore] = [await jobs(), await attempts()];
+    const headers = { "idempotency-key": `cut ${when}`.replaceAll(" ", "-") };
+    const first = submittedOf(await postForm(second.origin, { path: JOBS, headers }));
+    assert.equal(cuts, 1);
+    const again = submittedOf(await postForm(second.origin, { path: JOBS, headers }));
+    assert.deepEqual(again, first);
+    await second.close();
+    assert.equal((await jobs()).length, jobsBefore.length + 1);
+    assert.equal((await attempts()).length, attemptsBefore.length + 1);
+    assert.equal((await ended(gateway.origin, first.job_id)).status, "succeeded");
+  });
+}
+
+function isSubmission(result: unknown): boolean {
+  return typeof result === "object" && result !== null && "status" in result && result.status === 202;
+}
 
 test("contract 5: a submission that fails before its commit leaves no job, no reservation and a free key; its audio is swept", async () => {
   const { database, app, dataDir } = gateway;
