@@ -33,7 +33,8 @@ export function createSettleQueue(
   const later = (ms: number): void => {
     timer ??= setTimeout(() => {
       timer = null;
-      write().catch(onError);
+      // The turn under way sees to what came meanwhile.
+      if (writing === null) write().catch(onError);
     }, ms).unref();
   };
 
