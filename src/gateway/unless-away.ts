@@ -7,7 +7,8 @@ export function unlessAway<T>(work: Promise<T>): Promise<T> {
   return work.catch(refuseWhileAway);
 }
 
-function refuseWhileAway(error: unknown): never {
+/** The error itself where it is another. */
+export function refuseWhileAway(error: unknown): never {
   if (!isAway(error)) throw error;
   throw new GatewayError("OVERLOADED", {
     message: "The gateway's database does not answer at the moment. Nothing was begun.",

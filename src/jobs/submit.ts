@@ -26,7 +26,7 @@ import { transactOnce } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
 
 export interface JobCall extends AudioCall {
   readonly metadata: Readonly<Record<string, string>>;
@@ -98,7 +98,9 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       location: pollUrl(jobId),
       "retry-after": String(RETRY_AFTER_SECONDS),
     });
+  let mayBeMade = false;
   const take = async (tx: Transacting): Promise<GatewayReply> => {
+    mayBeMade = false;
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -122,6 +124,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       const expiresAt = new Date(deadlineAt.getTime() + limits.sttJobResultTtlSeconds * 1000);
       if (!(await completeReservedSlot(tx, seal, slot.ref, reply, expiresAt))) throw takenOver();
     }
+    mayBeMade = true;
     return reply;
   };
   const taken = async (tx: Transacting): Promise<GatewayReply | null> => {
@@ -129,7 +132,11 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     return row === null ? null : submitted(row.created_at);
   };
   const transaction: Database["transaction"] = (work) => database.inWorkspace(owner.workspaceId, work);
-  const answer = await transactOnce({ transaction }, take, taken);
+  const answer = await transactOnce({ transaction }, take, taken).catch((error: unknown) => {
+    // Cut at its commit it may be a job, and who is told to try again would make a second one.
+    if (mayBeMade) throw error;
+    return refuseWhileAway(error);
+  });
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;

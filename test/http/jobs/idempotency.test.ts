@@ -4,6 +4,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { removeOrphans } from "../../../src/jobs/sweep.ts";
+import type { Ledger } from "../../../src/metering/ledger.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
@@ -54,7 +55,7 @@ for (const [when, isCommitted] of [
     const cutOnce = <T>(result: T): T => {
       if (!isSubmission(result) || cuts > 0) return result;
       cuts += 1;
-      throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+      throw sessionCut();
     };
     const inWorkspace: Database["inWorkspace"] = (workspaceId, work) =>
       isCommitted
@@ -78,6 +79,43 @@ for (const [when, isCommitted] of [
     assert.equal((await attempts()).length, attemptsBefore.length + 1);
     assert.equal((await ended(gateway.origin, first.job_id)).status, "succeeded");
   });
+}
+
+test("contract 5: a submission whose session is cut each time is refused, and leaves no job, no reservation, no audio and a free key", async () => {
+  const { database, dataDir } = gateway;
+  let cuts = 0;
+  const cut = (): never => {
+    cuts += 1;
+    throw sessionCut();
+  };
+  const second = await startGateway({
+    file: jobsFile,
+    beside: gateway,
+    works: false,
+    wrapGateway: (services) => {
+      const { ledger } = services;
+      const reserveIn: Ledger["reserveIn"] = (tx, reservation) => ledger.reserveIn(tx, reservation).then(cut);
+      return { ...services, ledger: { ...ledger, reserveIn } };
+    },
+  });
+  const count = async () => [
+    (await database.db.selectFrom("jobs").select("id").execute()).length,
+    (await database.db.selectFrom("attempts").select("id").execute()).length,
+    globSync(join(dataDir, "objects", "audio", "*")).length,
+  ];
+  const before = await count();
+  const headers = { "idempotency-key": "cut-each-time" };
+  const refused = await postForm(second.origin, { path: JOBS, headers });
+  await second.close();
+  assert.equal(cuts, 4);
+  assert.deepEqual([refused.status, refused.code, refused.headers.get("retry-after")], [503, "OVERLOADED", "2"]);
+  assert.deepEqual(await count(), before);
+  const { job_id: id } = await submit(gateway.origin, { headers });
+  assert.equal((await ended(gateway.origin, id)).status, "succeeded");
+});
+
+function sessionCut(): Error {
+  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 }
 
 function isSubmission(result: unknown): boolean {
