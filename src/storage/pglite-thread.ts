@@ -32,15 +32,14 @@ async function serve(port: MessagePort, options: EngineOptions): Promise<void> {
     // Bytes are moved, not copied.
     port.postMessage(said, said instanceof Uint8Array ? [said.buffer] : []);
   };
-  const engine = await start(options).catch((fault: unknown) => answer({ fault }));
-  if (engine === undefined) return port.close();
-  /** What is left of an engine that failed is nothing to work with: it may answer wrongly, or never. */
-  const stop = (why: unknown): never => {
+  /** What is left of an engine that failed is nothing to work with: it may answer wrongly, or never, and keeps the thread from ending. */
+  const stop = (why: unknown, did = "failed"): never => {
     const what = why instanceof Error ? String(why) : JSON.stringify(why);
-    answer({ last: new Error(`the embedded database failed: ${what}`) });
+    answer({ last: new Error(`the embedded database ${did}: ${what}`) });
     // Of this thread.
     process.exit(1);
   };
+  const engine = await start(options).catch((why: unknown) => stop(why, "could not be started"));
   tellTraps(engine, stop);
   answer(new Uint8Array());
   for await (const [question] of questions) {

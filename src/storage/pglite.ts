@@ -1,6 +1,6 @@
 // The embedded engine: PostgreSQL compiled to WebAssembly, on a thread of this process, in a directory or in memory. It is spoken to as a
 // server is, in PostgreSQL's wire protocol, by the same driver.
-import { access, mkdir } from "node:fs/promises";
+import { access, mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { Worker } from "node:worker_threads";
@@ -55,8 +55,23 @@ export async function startInDirectory(
     };
   } catch (error) {
     await lock.release();
-    throw error;
+    throw new Error(
+      `${error instanceof Error ? error.message : String(error)} (in ${dataDir}${await roomIn(dataDir)})`,
+      {
+        cause: error,
+      },
+    );
   }
+}
+
+/** The log alone takes files of 16 MiB each. */
+const LITTLE_ROOM_BYTES = 64 * 1024 * 1024;
+
+/** The engine itself does not say that it found none. */
+async function roomIn(dataDir: string): Promise<string> {
+  const { bavail, bsize } = await statfs(dataDir);
+  const freeBytes = bavail * bsize;
+  return freeBytes < LITTLE_ROOM_BYTES ? `, where only ${Math.floor(freeBytes / (1024 * 1024))} MiB are free` : "";
 }
 
 /** Gone with the process; `dump` is a data directory as the engine gives it. */

@@ -180,12 +180,12 @@ test("one that cannot be started anew fails whoever connects, and closes", async
   const failing = await startInDirectory(dataDir, { onRestart: () => (restarts += 1) });
   const client = await connected(failing);
   await breakIt(client);
-  await writeFile(join(dataDir, EMBEDDED_FOLDER, "PG_VERSION"), "1\n");
+  // It gives up and stays on its thread, as on a disk that is full.
+  await writeFile(join(dataDir, EMBEDDED_FOLDER, "postgresql.conf"), "no_such_setting = 1\n");
   const asked = await Promise.allSettled([connected(failing), connected(failing), connected(failing)]);
-  assert.deepEqual(
-    asked.map((each) => each.status),
-    ["rejected", "rejected", "rejected"],
-  );
+  assert.equal(asked.length, 3);
+  for (const each of asked)
+    assert.match(String(each.status === "rejected" && each.reason), /the embedded database could not be started/u);
   assert.equal(restarts, 1, "once for all of them");
   await failing.close();
   await (await lockDataDir(dataDir)).release();
@@ -218,6 +218,9 @@ test("a directory in which it cannot start is told as a fault, and is free again
   const dataDir = await emptyDirectory(t);
   await mkdir(join(dataDir, EMBEDDED_FOLDER));
   await writeFile(join(dataDir, EMBEDDED_FOLDER, "PG_VERSION"), "1\n");
-  await assert.rejects(startInDirectory(dataDir), Error);
+  await assert.rejects(startInDirectory(dataDir), ({ message }: Error) => {
+    assert.match(message, /^the embedded database could not be started: /u);
+    return message.includes(dataDir);
+  });
   await (await lockDataDir(dataDir)).release();
 });
