@@ -1,9 +1,10 @@
 // The house-keeping of usage (contract 9): attempts into the sums, and both gone after their retention, attempts only once they are
-// in the sums; with them the leases that paid them.
+// in the sums; with them the leases that paid them, and the windows of budgets that ended before.
 import type { Logger } from "pino";
 import { every } from "../lib/every.ts";
 import { inBatches } from "../lib/in-batches.ts";
 import { purgeLeases } from "../storage/budget-leases.ts";
+import { purgeWindows } from "../storage/budget-windows.ts";
 import type { Database } from "../storage/database.ts";
 import { sweeps } from "../storage/system.ts";
 import { purgeAttempts, purgeUsage, rollUsage } from "../storage/usage-hours.ts";
@@ -37,6 +38,7 @@ export function startRollUp({ database, logger, requestDays, usageDays }: RollUp
     await inBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH));
     await inBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH));
     await inBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH));
+    await inBatches(PURGE_BATCH, () => purgeWindows(db, usageDays, PURGE_BATCH));
   });
   return {
     roll,

@@ -125,6 +125,18 @@ async function addToWindows(
   return new Set(rows.map((row) => windowId({ budgetId: row.budget_id, windowStart: row.window_start })));
 }
 
+/** A month's begins so long before it ends. */
+const LONGEST_WINDOW_DAYS = 31;
+
+/** Windows that ended before what usage tells of, and hold nothing; a budget without a period has one for ever. Answers how many went. */
+export async function purgeWindows(db: Handle, usageDays: number, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`delete from budget_windows where ctid = any(array(
+    select ctid from budget_windows where window_start <> 'epoch'
+      and window_start <= patchbay_now() - ${usageDays + LONGEST_WINDOW_DAYS}::int * interval '1 day'
+      and reserved_nano_usd = 0 and reserved_audio_ms = 0 and reserved_tokens = 0 limit ${limit}))`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
 /** As it stands in the JSON of attempts and leases. */
 export function windowKeyJson({ budgetId, windowStart }: WindowKey) {
   return { budget_id: budgetId, window_start: windowStart.toISOString() };

@@ -5,6 +5,7 @@ import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
 import { purgeLeases } from "../../src/storage/budget-leases.ts";
+import { purgeWindows } from "../../src/storage/budget-windows.ts";
 import { listAttempts } from "../../src/storage/request-list.ts";
 import { readAttempts } from "../../src/storage/requests.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
@@ -240,6 +241,30 @@ test("contract 9, 10: a lease that was given back goes with the request log, one
   assert.deepEqual(await keptAfter(31 * DAY), [true]);
   assert.deepEqual(await keptAfter(399 * DAY), [true]);
   assert.deepEqual(await keptAfter(401 * DAY), []);
+});
+
+test("contract 9, 10: a window of a budget that ended goes with usage; one that holds something, and that of a budget without a period, stay", async () => {
+  for (const period of ["day", "month", "total"] as const) await budget({ tokens: 1_000n, period });
+  const item = reservation(1);
+  assert((await leases.reserve(item)).ok);
+  const DAY = 86_400;
+  const keptAfter = async (seconds: number) => {
+    await shiftClock(database, seconds);
+    while ((await purgeWindows(database.db, 400, 1)) > 0);
+    const rows = await database.db
+      .selectFrom("budget_windows")
+      .select("budget_id")
+      .where("budget_id", "like", `${tenant.appId}/%`)
+      .orderBy("budget_id")
+      .execute();
+    return rows.map((row) => row.budget_id.slice(tenant.appId.length + 1));
+  };
+  assert.deepEqual(await keptAfter(500 * DAY), ["day", "month", "total"], "a reservation is open in each");
+  await shiftClock(database, 0);
+  await leases.settle(settlement(item, 1));
+  await leases.close();
+  assert.deepEqual(await keptAfter(400 * DAY), ["day", "month", "total"]);
+  assert.deepEqual(await keptAfter(463 * DAY), ["total"]);
 });
 
 test("contract 9: a settlement that the database refuses holds up no other", async () => {
