@@ -100,7 +100,6 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
     });
   let mayBeMade = false;
   const take = async (tx: Transacting): Promise<GatewayReply> => {
-    mayBeMade = false;
     const { createdAt, deadlineAt } = await insertJob(tx, owner, {
       id: jobId,
       keyId: call.principal.key.id,
@@ -115,6 +114,8 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       slotKey: slot?.ref.keySha256 ?? null,
       deadlineSeconds: limits.jobDeadlineSeconds,
     });
+    // Its id was free, so no earlier try is still being committed.
+    mayBeMade = false;
     await enqueueJob(queue, { id: jobId, appId: owner.appId }, { goesFirst: false }, tx);
     // Behind all that needs no budget: others of the app wait while it is held.
     if (reservation !== null) await reserve(services, tx, reservation);

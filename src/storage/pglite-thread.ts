@@ -1,11 +1,15 @@
 // The thread of pglite.ts, in which the engine works: neither a statement nor a vacuum nor a wait for the disk holds up a request.
 import { on } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 
 export interface EngineOptions {
   /** Null: in memory. */
   readonly dataDir: string | null;
+  /** It is not made where it is missing: somebody worked in it a moment ago. */
+  readonly isThere?: boolean;
   /** A tar file of a data directory, for an engine in memory. */
   readonly dump: Uint8Array<ArrayBuffer> | null;
 }
@@ -64,7 +68,8 @@ function tellTraps({ Module }: PGlite, stop: (why: unknown) => never): void {
   };
 }
 
-async function start({ dataDir, dump }: EngineOptions): Promise<PGlite> {
+async function start({ dataDir, isThere = false, dump }: EngineOptions): Promise<PGlite> {
+  if (isThere && dataDir !== null && !existsSync(join(dataDir, "PG_VERSION"))) throw new Error(`${dataDir} is gone`);
   return PGlite.create({
     // Commits are on disk before they are answered.
     relaxedDurability: false,

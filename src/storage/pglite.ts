@@ -69,8 +69,10 @@ const LITTLE_ROOM_BYTES = 64 * 1024 * 1024;
 
 /** The engine itself does not say that it found none. */
 async function roomIn(dataDir: string): Promise<string> {
-  const { bavail, bsize } = await statfs(dataDir);
-  const freeBytes = bavail * bsize;
+  const freeBytes = await statfs(dataDir).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => Number.POSITIVE_INFINITY,
+  );
   return freeBytes < LITTLE_ROOM_BYTES ? `, where only ${Math.floor(freeBytes / (1024 * 1024))} MiB are free` : "";
 }
 
@@ -91,7 +93,7 @@ async function start(options: EngineOptions, onRestart?: (why: Error) => void): 
     // What was in memory is lost; in a directory PostgreSQL finds all that was committed.
     if (why === null || options.dataDir === null || closing !== null || performance.now() < restUntilMs) return thread;
     onRestart?.(why);
-    thread = startThread(options);
+    thread = startThread({ ...options, isThere: true });
     thread.started.catch(() => {
       restUntilMs = performance.now() + REST_MS;
     });
@@ -153,7 +155,10 @@ function startThread(options: EngineOptions): Thread {
     if ("fault" in answer) next?.reject(answer.fault);
     else next?.resolve(answer);
   });
-  worker.on("error", (error: Error) => (why = error)).on("exit", end);
+  worker.on("error", (error: Error) => {
+    why = new Error(`the embedded database failed: ${error.message}`, { cause: error });
+  });
+  worker.on("exit", end);
   const ask: Ask = async (question) => {
     if (ended !== null) throw ended;
     const answer = expected();

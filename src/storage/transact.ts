@@ -39,21 +39,34 @@ export async function transactAgain<T>(
   }
 }
 
+const UNIQUE_VIOLATION = "23505";
+
 /**
  * Done once, though a session be cut: `done` looks up on another one whether it was committed, and what was not is done again. It
- * answers null where it was not.
+ * answers null where it was not. `work` puts in a row by an id that stays the same.
  */
 export async function transactOnce<T>(
   database: Pick<Database, "transaction">,
   work: (tx: Transacting) => Promise<T>,
   done: (tx: Transacting) => Promise<T | null>,
 ): Promise<T> {
+  let hasBegun = false;
   try {
-    return await transact(database, work);
+    return await transact(database, async (tx) => {
+      hasBegun = true;
+      return work(tx);
+    });
   } catch (error) {
-    if (!isAway(error)) throw error;
+    if (!hasBegun || !isAway(error)) throw error;
   }
-  return transactAgain(database, async (tx) => (await done(tx)) ?? work(tx));
+  try {
+    return await transactAgain(database, async (tx) => (await done(tx)) ?? work(tx));
+  } catch (error) {
+    // It was still being committed when it was looked up: the row that was put in again has waited for that.
+    const found = errorCode(error) === UNIQUE_VIOLATION ? await transactAgain(database, done) : null;
+    if (found === null) throw error;
+    return found;
+  }
 }
 
 /** The transaction is certainly undone. */

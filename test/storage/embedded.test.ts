@@ -1,7 +1,7 @@
 // The embedded engine on its thread (architecture "Engines"): the same face as a server's, and no request waits for it.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -189,6 +189,17 @@ test("one that cannot be started anew fails whoever connects, and closes", async
   assert.equal(restarts, 1, "once for all of them");
   await failing.close();
   await (await lockDataDir(dataDir)).release();
+});
+
+test("one whose directory is gone is not made anew, empty", async (t) => {
+  const dataDir = await filledDirectory(t);
+  const failing = await startInDirectory(dataDir);
+  const client = await connected(failing);
+  await breakIt(client);
+  await rename(join(dataDir, EMBEDDED_FOLDER), join(dataDir, "elsewhere"));
+  await assert.rejects(connected(failing), /the embedded database could not be started: .* is gone/u);
+  await assert.rejects(access(join(dataDir, EMBEDDED_FOLDER)));
+  await failing.close();
 });
 
 test("contract 2: who listens goes on listening when the engine was started anew, and hears that something may have been missed", async (t) => {

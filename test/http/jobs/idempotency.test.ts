@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { sql } from "kysely";
 import { removeOrphans } from "../../../src/jobs/sweep.ts";
 import type { Ledger } from "../../../src/metering/ledger.ts";
 import type { Database } from "../../../src/storage/database.ts";
 import { postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { TEST_ENGINE } from "../../harness/database.ts";
+import { until } from "../../harness/until.ts";
 import { jobsFile } from "../../jobs/setting.ts";
 import { ended, JOBS, submit, submittedOf } from "./jobs.ts";
 
@@ -78,6 +81,60 @@ for (const [when, isCommitted] of [
     assert.equal((await jobs()).length, jobsBefore.length + 1);
     assert.equal((await attempts()).length, attemptsBefore.length + 1);
     assert.equal((await ended(gateway.origin, first.job_id)).status, "succeeded");
+  });
+}
+
+for (const isCutAgain of [false, true]) {
+  test(`contract 5: a submission that is still being committed when it is looked up is ${isCutAgain ? "not refused as if nothing were begun" : "accepted"}`, async () => {
+    const { database } = gateway;
+    const [reached, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let calls = 0;
+    const inWorkspace: Database["inWorkspace"] = async (workspaceId, work) => {
+      const wrapped: typeof work = async (tx) => {
+        const result = await work(tx);
+        if (!isSubmission(result)) return result;
+        reached.resolve();
+        await mayCommit.promise;
+        return result;
+      };
+      if (calls === 0) {
+        const held = database.inWorkspace(workspaceId, wrapped);
+        const first = await Promise.race([held, reached.promise]);
+        // Of something else than the submission.
+        if (first !== undefined) return held;
+        calls = 1;
+        throw sessionCut();
+      }
+      calls += 1;
+      if (isCutAgain && calls > 2) throw sessionCut();
+      const again = database.inWorkspace(workspaceId, work);
+      if (calls === 2) await until(async () => (await waitsForLock()) || TEST_ENGINE === "pglite");
+      mayCommit.resolve();
+      if (!isCutAgain) return again;
+      await again.catch(() => undefined);
+      throw sessionCut();
+    };
+    const waitsForLock = async () => {
+      if (TEST_ENGINE === "pglite") return false;
+      const { rows } =
+        await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+          database.db,
+        );
+      return rows.length > 0;
+    };
+    const second = await startGateway({
+      file: jobsFile,
+      beside: { ...gateway, database: { ...database, inWorkspace } },
+      works: false,
+    });
+    const jobs = () => database.db.selectFrom("jobs").select("id").orderBy("created_at", "desc").execute();
+    const jobsBefore = (await jobs()).length;
+    const answer = await postForm(second.origin, { path: JOBS });
+    await second.close();
+    assert.deepEqual([answer.status, answer.code ?? null], isCutAgain ? [500, "INTERNAL"] : [202, null]);
+    const [made, ...others] = await jobs();
+    assert.equal(others.length, jobsBefore);
+    assert.equal((await ended(gateway.origin, made?.id ?? "")).status, "succeeded");
   });
 }
 
