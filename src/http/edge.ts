@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/errors.ts";
+import type { Note } from "../lib/note.ts";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
@@ -34,7 +35,7 @@ export interface Edge {
   readonly logger: Logger;
   /** Sees each exchange as it begins and as it is over; only counts, never throws. */
   readonly watch: ExchangeWatch | null;
-  readonly exchanges: WeakMap<IncomingMessage, Exchange>;
+  readonly exchanges: Note<IncomingMessage, Exchange>;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;
 }

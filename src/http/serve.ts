@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
+import { createNote } from "../lib/note.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
@@ -39,7 +40,7 @@ export function serve<P extends EdgePrincipal>(
   const byToken = "authenticate" in endpoint ? endpoint.authenticate : () => null;
   // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
   const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
-  const admitted = new WeakMap<FastifyRequest, Admitted<P>>();
+  const admitted = createNote<FastifyRequest, Admitted<P>>("admitted");
   app.route({
     method: contract.method,
     url: contract.path,

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { endpointName } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
+import { createNote } from "../lib/note.ts";
 import { allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
@@ -47,7 +48,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     draining: options.draining,
     logger: options.logger,
     watch: options.watch ?? null,
-    exchanges: new WeakMap(),
+    exchanges: createNote("exchange"),
     upgrades: () => upgrades,
   };
   const socketPaths = new Set(
