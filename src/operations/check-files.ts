@@ -1,10 +1,11 @@
 // `patchbay doctor` on this machine: runtime, data directory and its rights, secrets, free disk, decoder.
 import { constants } from "node:fs";
-import { access, statfs } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
 import { neededNode } from "../cli/package-root.ts";
 import type { Configuration } from "../config/configuration.ts";
+import { freeBytes } from "../lib/free-bytes.ts";
 import { openSecrets } from "../storage/open-secrets.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
@@ -77,8 +78,7 @@ export async function checkSecrets({ storage, secrets }: Configuration): Promise
 
 export async function checkDisk({ dataDir }: Configuration["storage"]): Promise<Finding> {
   const place = await nearestExisting(dataDir);
-  const { bavail, bsize } = await statfs(place);
-  const free = bavail * bsize;
+  const free = await freeBytes(place);
   const text = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${dataDir}`;
   if (free < NEEDED_BYTES) return fail("disk", text, "free some, or move storage.data_dir to a larger disk");
   return free < COMFORTABLE_BYTES

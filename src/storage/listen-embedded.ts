@@ -13,26 +13,28 @@ export async function listenEmbedded(
   channel: string,
   { heard, missed }: EmbeddedListener,
 ): Promise<() => void> {
-  let isOver = false;
   const tell = (said: Notification): void => {
-    if (said.channel === channel && !isOver) heard(said.payload ?? "");
+    if (said.channel === channel) heard(said.payload ?? "");
   };
   const listen = async (client: ClientBase): Promise<void> => {
     client.on("notification", tell);
     await client.query(`listen ${escapeIdentifier(channel)}`);
   };
-  const client = await pool.connect();
+  const first = await pool.connect();
+  let listening: ClientBase = first;
   try {
-    await listen(client);
+    await listen(first);
   } finally {
-    client.release();
+    first.release();
   }
   // One that breaks on it is replaced in its turn.
-  const again = (next: ClientBase): void => void listen(next).then(missed, () => undefined);
+  const again = (next: ClientBase): void => {
+    listening = next;
+    void listen(next).then(missed, () => undefined);
+  };
   pool.on("connect", again);
   return () => {
-    isOver = true;
     pool.off("connect", again);
-    client.off("notification", tell);
+    listening.off("notification", tell);
   };
 }

@@ -1,9 +1,10 @@
 // The embedded engine: PostgreSQL compiled to WebAssembly, on a thread of this process, in a directory or in memory. It is spoken to as a
 // server is, in PostgreSQL's wire protocol, by the same driver.
-import { access, mkdir, statfs } from "node:fs/promises";
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { Worker } from "node:worker_threads";
+import { freeBytes } from "../lib/free-bytes.ts";
 import { threadUrl } from "../lib/thread-url.ts";
 import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
 import type { EngineAnswer, EngineOptions, EngineQuestion } from "./pglite-thread.ts";
@@ -55,12 +56,8 @@ export async function startInDirectory(
     };
   } catch (error) {
     await lock.release();
-    throw new Error(
-      `${error instanceof Error ? error.message : String(error)} (in ${dataDir}${await roomIn(dataDir)})`,
-      {
-        cause: error,
-      },
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${why} (in ${dataDir}${await roomIn(dataDir)})`, { cause: error });
   }
 }
 
@@ -69,11 +66,8 @@ const LITTLE_ROOM_BYTES = 64 * 1024 * 1024;
 
 /** The engine itself does not say that it found none. */
 async function roomIn(dataDir: string): Promise<string> {
-  const freeBytes = await statfs(dataDir).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => Number.POSITIVE_INFINITY,
-  );
-  return freeBytes < LITTLE_ROOM_BYTES ? `, where only ${Math.floor(freeBytes / (1024 * 1024))} MiB are free` : "";
+  const free = await freeBytes(dataDir).catch(() => Number.POSITIVE_INFINITY);
+  return free < LITTLE_ROOM_BYTES ? `, where only ${Math.floor(free / (1024 * 1024))} MiB are free` : "";
 }
 
 /** Gone with the process; `dump` is a data directory as the engine gives it. */

@@ -10,6 +10,7 @@ import { listAttempts } from "../../src/storage/request-list.ts";
 import { readAttempts } from "../../src/storage/requests.ts";
 import { listenForChanges } from "../../src/storage/changes.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
+import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
 
 let database: TestDatabase;
@@ -294,7 +295,7 @@ test("contract 9: settlements whose commit was made and never answered for are w
     const result = await database.transaction(work);
     if (!isLost) return result;
     isLost = false;
-    throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    throw sessionCut();
   };
   const own = createLeases({ database: { ...database, transaction }, onError: () => undefined });
   opened.push(own);

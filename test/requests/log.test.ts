@@ -11,6 +11,7 @@ import { createRequestLog, type RequestLog } from "../../src/requests/log.ts";
 import { postForm } from "../harness/client.ts";
 import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
 import { startGateway } from "../harness/gateway.ts";
+import { sessionCut } from "../harness/session-cut.ts";
 
 let database: TestDatabase;
 let log: RequestLog;
@@ -87,7 +88,7 @@ test("contract 10: records whose commit was made and never answered for are writ
     transformResult: async ({ result }) => {
       if (!isLost) return result;
       isLost = false;
-      throw Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+      throw sessionCut();
     },
   });
   const logger = pino({}, { write: (line: string) => logs.push(line) });

@@ -10,6 +10,7 @@ import type { Database } from "../../../src/storage/database.ts";
 import { postForm } from "../../harness/client.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { TEST_ENGINE } from "../../harness/database.ts";
+import { sessionCut } from "../../harness/session-cut.ts";
 import { until } from "../../harness/until.ts";
 import { jobsFile } from "../../jobs/setting.ts";
 import { ended, JOBS, submit, submittedOf } from "./jobs.ts";
@@ -170,10 +171,6 @@ test("contract 5: a submission whose session is cut each time is refused, and le
   const { job_id: id } = await submit(gateway.origin, { headers });
   assert.equal((await ended(gateway.origin, id)).status, "succeeded");
 });
-
-function sessionCut(): Error {
-  return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
-}
 
 function isSubmission(result: unknown): boolean {
   return typeof result === "object" && result !== null && "status" in result && result.status === 202;
