@@ -35,14 +35,14 @@ export function openIoOver(
 ): GatewayServices["openIo"] {
   const memory = createMemory(nowMs);
   const callerPolicy = byokPolicy(byok);
-  return ({ timeoutMs, isCallersAddress, ...request }) =>
+  return (request) =>
     createIo({
+      ...request,
       outbound,
       memory,
       nowMs,
-      deadlineMs: timeoutMs,
-      ...request,
-      ...(isCallersAddress ? { callerPolicy } : {}),
+      deadlineMs: request.timeoutMs,
+      ...(request.isCallersAddress ? { callerPolicy } : {}),
     });
 }
 

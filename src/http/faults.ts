@@ -12,7 +12,7 @@ export interface Faults {
   /** The error that must win over `error`, which ended the reading. */
   outrank(error: unknown): unknown;
   /** Whether a fault so far is about the audio itself. */
-  readonly concernAudio: boolean;
+  concernAudio(): boolean;
   throwIfAny(): void;
 }
 
@@ -51,7 +51,7 @@ export function createFaults(own: Readonly<Record<string, unknown>> = {}): Fault
     outrank(cause) {
       return refusedName !== null && cause instanceof GatewayError ? error() : cause;
     },
-    get concernAudio() {
+    concernAudio() {
       return issues.some(({ param }) => param === "file" || param === "audio" || param?.startsWith("audio."));
     },
     throwIfAny() {

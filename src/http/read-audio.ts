@@ -88,7 +88,7 @@ async function judge<S extends FieldSchema>(
   const audio = validateFields(audioFields, raw.audio, faults, "audio.");
   const sources: string[] = [...intake.params];
   if (raw.audio.has("url") && raw.audio.get("url") !== null) sources.push("audio.url");
-  if (sources.length === 0 && !faults.concernAudio) {
+  if (sources.length === 0 && !faults.concernAudio()) {
     const param = type.kind === "json" ? "audio" : "file";
     faults.add(param, "There is no audio: send a multipart `file`, `audio.base64`, `audio.data` or `audio.url`.");
   }

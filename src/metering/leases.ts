@@ -8,6 +8,7 @@ import { createLeasePool, type Lease, type LeasePool } from "./lease-pool.ts";
 import type { Ledger, Reservation } from "./ledger.ts";
 import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
+import { createWording } from "../storage/shared-rows.ts";
 import { leasedAttempt } from "./settle-leased.ts";
 import { createSettleQueue } from "./settle-queue.ts";
 import { sweepLeases } from "./sweep-leases.ts";
@@ -43,6 +44,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
   const holder = randomUUID();
   const tell = (error: unknown) => onError?.(error);
   const queue = createSettleQueue(database, nowMs, tell);
+  const word = createWording();
   const pools = new Map<string, LeasePool>();
   const open = new Map<
     string,
@@ -102,7 +104,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       const counts = item.outcome === "succeeded" || item.outcome === "aborted";
       const tokens = counts ? spentTokens(item.usage, need.tokens) : 0n;
       lease.put({ nanoUsd: need.nanoUsd - item.chargeNanoUsd, tokens: need.tokens - tokens });
-      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens, reservedAtMs }));
+      queue.push(leasedAttempt(reservation, item, { leaseId: lease.id, tokens, reservedAtMs }, word));
       return { changed: true, slotEnded: false };
     },
     flush: () => queue.flush(),

@@ -32,7 +32,8 @@ export interface LeasedAttempt extends SharingRow {
 export function leasedAttempt(
   reservation: Reservation,
   settlement: Settlement,
-  { leaseId, tokens, reservedAtMs }: Pick<LeasedAttempt, "leaseId" | "tokens"> & { readonly reservedAtMs: number },
+  { leaseId, tokens, reservedAtMs }: Pick<LeasedAttempt, "leaseId" | "tokens" | "reservedAtMs">,
+  word: (shared: object) => string,
 ): LeasedAttempt {
   return {
     attemptId: reservation.attemptId,
@@ -46,7 +47,7 @@ export function leasedAttempt(
     estimateNanoUsd: reservation.estimateNanoUsd,
     providerRequestId: settlement.providerRequestId,
     usage: settlement.usage ?? null,
-    shared: JSON.stringify(sharedOf(reservation, settlement, leaseId)),
+    shared: word(sharedOf(reservation, settlement, leaseId)),
   };
 }
 
@@ -80,11 +81,9 @@ function sumByLease(batch: readonly LeasedAttempt[]): readonly LeaseChange[] {
   return [...sums.values()];
 }
 
-function sharedOf(
-  reservation: Reservation,
-  settlement: Settlement,
-  leaseId: LeaseId,
-): Readonly<Record<keyof typeof SHARED, unknown>> {
+type Shared = Readonly<Record<keyof typeof SHARED, unknown>>;
+
+function sharedOf(reservation: Reservation, settlement: Settlement, leaseId: LeaseId): Shared {
   return {
     workspace_id: reservation.workspaceId,
     app_id: reservation.appId,

@@ -5,6 +5,8 @@ import type { FailureKind } from "./io.ts";
 const CONSECUTIVE_FAILURES = 5;
 const WINDOW_MS = 10_000;
 const WINDOW_MIN_CALLS = 20;
+/** A busy window needs no more than its last calls to be judged. */
+const WINDOW_MAX_CALLS = 100;
 const WINDOW_FAILURE_RATIO = 0.5;
 const REST_STEP_MS = 30_000;
 const MAX_REST_MS = 300_000;
@@ -82,6 +84,7 @@ class Circuit {
   #rests = 0;
   #restUntilMs = 0;
   #probedUntilMs = 0;
+  /** The latest last; up to twice as many as are looked at, so that not every call shifts all of them. */
   #recent: { readonly atMs: number; readonly failed: boolean }[] = [];
 
   isHealthy(nowMs: number): boolean {
@@ -111,11 +114,11 @@ class Circuit {
     }
     this.#consecutive += 1;
     this.#record(nowMs, true);
-    if (decides || (this.#restUntilMs === 0 && this.#tripped())) this.#open(nowMs);
+    if (decides || (this.#restUntilMs === 0 && this.#tripped(nowMs))) this.#open(nowMs);
   }
 
   report(nowMs: number): Omit<CircuitReport, "key"> {
-    const recent = this.#recent.filter((call) => call.atMs >= nowMs - WINDOW_MS);
+    const recent = this.#window(nowMs);
     const isResting = this.#restUntilMs !== 0;
     return {
       isHealthy: this.isHealthy(nowMs),
@@ -145,18 +148,19 @@ class Circuit {
     return Math.min(MAX_REST_MS, REST_STEP_MS * this.#openings);
   }
 
-  #tripped(): boolean {
+  #tripped(nowMs: number): boolean {
     if (this.#consecutive >= CONSECUTIVE_FAILURES) return true;
-    const failed = this.#recent.filter((call) => call.failed).length;
-    return this.#recent.length >= WINDOW_MIN_CALLS && failed >= this.#recent.length * WINDOW_FAILURE_RATIO;
+    const recent = this.#window(nowMs);
+    const failed = recent.filter((call) => call.failed).length;
+    return recent.length >= WINDOW_MIN_CALLS && failed >= recent.length * WINDOW_FAILURE_RATIO;
+  }
+
+  #window(nowMs: number): readonly { readonly failed: boolean }[] {
+    return this.#recent.slice(-WINDOW_MAX_CALLS).filter((call) => call.atMs >= nowMs - WINDOW_MS);
   }
 
   #record(nowMs: number, failed: boolean): void {
+    if (this.#recent.length >= 2 * WINDOW_MAX_CALLS) this.#recent = this.#recent.slice(-WINDOW_MAX_CALLS);
     this.#recent.push({ atMs: nowMs, failed });
-    const oldest = nowMs - WINDOW_MS;
-    const firstKept = this.#recent.findIndex((call) => call.atMs >= oldest);
-    if (firstKept > 0) this.#recent.splice(0, firstKept);
-    // A busy window needs no more than its last hundred calls to be judged; this bounds the cost of a look.
-    if (this.#recent.length > 100) this.#recent.splice(0, this.#recent.length - 100);
   }
 }

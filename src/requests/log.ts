@@ -6,6 +6,7 @@ import { every } from "../lib/every.ts";
 import { inBatches } from "../lib/in-batches.ts";
 import type { Database } from "../storage/database.ts";
 import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
+import { createWording } from "../storage/shared-rows.ts";
 import { batches, sweeps } from "../storage/system.ts";
 import { isBadData } from "../storage/transact.ts";
 
@@ -44,6 +45,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   let fresh: NewRequest[] = [];
   /** What several say: thousands that wait hold it once. */
   const shared = new Map<string, string>();
+  const word = createWording();
   /** Being written, or to be written again. */
   let batch: readonly NewRequest[] = [];
   /** It was under way when the database left: some of it may have been committed. */
@@ -95,7 +97,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       unowned += 1;
       if (unowned > MAX_UNOWNED) return;
     }
-    const text = JSON.stringify(sharedOf(record));
+    const text = word(sharedOf(record));
     const same = shared.get(text) ?? text;
     if (shared.size >= MAX_BATCH) shared.clear();
     shared.set(same, same);

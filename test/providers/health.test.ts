@@ -153,3 +153,13 @@ test("one account's failures never take a provider away from another account", (
   assert(!circuits.isHealthy("ws_1/dg/nova-3"));
   assert(circuits.isHealthy(KEY));
 });
+
+test("of a busy window the last hundred calls decide: half of them failed opens the circuit, whatever succeeded before", () => {
+  const { circuits } = startCircuits();
+  for (let count = 0; count < 350; count += 1) call(circuits, null);
+  // Never five failures in a row: 49 in the first 61 calls.
+  for (let count = 1; count <= 61; count += 1) call(circuits, count % 5 === 0 ? null : "server_error");
+  assert(circuits.isHealthy(KEY));
+  call(circuits, "server_error");
+  assert(!circuits.isHealthy(KEY));
+});
