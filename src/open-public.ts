@@ -53,10 +53,11 @@ export interface PublicParts {
   readonly isClosing: () => boolean;
   readonly edge: AdminEdge;
   readonly readiness: Endpoint;
+  readonly publicUrl: () => string;
 }
 
 export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
-  const { configuration, gateway, spool, isClosing, database, edge, readiness } = parts;
+  const { configuration, gateway, spool, isClosing, database, edge, readiness, publicUrl } = parts;
   const { requireAdmin } = edge;
   const { jobs, webhooks, draining } = parts.durable;
   const { limits } = configuration;
@@ -67,19 +68,19 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     spool,
     maxAudioBytes: limits.maxAudioBytes,
     submitJob: (call) => submitJob(jobs, call),
-    publicUrl: () => configuration.server.publicUrl,
+    publicUrl,
   };
   const realtime: RealtimeEdge = {
     gateway,
     admission,
     tokens: createRealtimeTokens(database, (hash, testMode) => findKey(database, hash, testMode)),
-    publicUrl: () => configuration.server.publicUrl,
+    publicUrl,
   };
   const chat: ChatEdge = {
     gateway,
     admission,
     maxBodyBytes: limits.maxChatBodyBytes,
-    publicUrl: () => configuration.server.publicUrl,
+    publicUrl,
   };
   const allowlist: DomainsEdge = { requireAdmin, domains: { database, maxDomains: limits.maxAudioUrlDomains } };
   return [

@@ -10,6 +10,7 @@ import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
+import { publicUrlOf } from "./http/listen.ts";
 import { createServer } from "./http/server.ts";
 import { createAdminServer, createWatchServer } from "./open-admin.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
@@ -68,9 +69,10 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     draining: isDraining,
     checks: { database: () => database.ping().then(() => true) },
   });
+  const publicUrl = publicUrlOf(configuration.server.publicUrl, () => server);
   const frame = {
     authenticate: (authorization: string | undefined) => keys.verify(authorization),
-    publicUrl: () => configuration.server.publicUrl,
+    publicUrl,
     logger,
     draining: isDraining,
     nowMs,
@@ -83,6 +85,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     database,
     edge,
     readiness,
+    publicUrl,
     isClosing: () => isClosing,
   });
   const server = createServer({

@@ -45,7 +45,8 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
     interruptibly: (work) => interruptibly(terminal, interrupt, work),
     exitCode: EXIT.ok,
   };
-  const program = buildProgram(run, dependencies);
+  const said: Promise<void>[] = [];
+  const program = buildProgram(run, dependencies, said);
   // A reader that goes away early (`| head`) is not a failure; without a listener it would be one.
   const ignoreBrokenPipe = (error: Error & { code?: string }) => {
     if (error.code !== "EPIPE") throw error;
@@ -60,12 +61,14 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   } catch (error) {
     return await reportFailure(error, argv, run);
   } finally {
+    await Promise.allSettled(said);
     terminal.stdout.off("error", ignoreBrokenPipe);
     terminal.stderr.off("error", ignore);
   }
 }
 
-function buildProgram(run: Run, { up, work, operations }: CliDependencies): Command {
+/** `said`: what commander prints by itself, help above all; whether it could be printed is known later. */
+function buildProgram(run: Run, { up, work, operations }: CliDependencies, said: Promise<void>[]): Command {
   const { terminal } = run;
   const program = new Command("patchbay")
     .description("A gateway for speech-to-text and chat: one key, routed, refused rather than degraded.")
@@ -75,8 +78,8 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies): Comm
     .exitOverride()
     .showSuggestionAfterError(true)
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(visible(text)),
+      writeOut: (text) => said.push(write(terminal.stdout, text)),
+      writeErr: (text) => said.push(write(terminal.stderr, visible(text))),
     })
     .addHelpText(
       "before",

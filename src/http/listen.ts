@@ -18,3 +18,14 @@ export interface ListenAt {
 export function listen(server: Pick<FastifyInstance, "listen">, at: ListenAt): Promise<string> {
   return server.listen({ ...at, backlog: BACKLOG });
 }
+
+/** Where others reach the server: `configured`, whose port 0 is the one that the system chose, as soon as the server listens. */
+export function publicUrlOf(configured: string, listening: () => Pick<FastifyInstance, "addresses">): () => string {
+  const url = new URL(configured);
+  if (url.port !== "0") return () => configured;
+  return () => {
+    const [address] = listening().addresses();
+    url.port = String(typeof address === "object" ? address.port : 0);
+    return url.href.replace(/\/$/, "");
+  };
+}

@@ -62,6 +62,26 @@ test("a reader that goes away early is no failure, of what is said any more than
   assert.ok(breaks > 1);
 });
 
+test("nor is one of help, of the version, or of a mistake that is told", async () => {
+  const gone = () =>
+    new Writable({
+      write: (_chunk, _encoding, done) =>
+        void setImmediate(done, Object.assign(new Error("write EPIPE"), { code: "EPIPE" })),
+    });
+  const dependencies = { up: () => Promise.resolve(0), work: () => Promise.resolve(0), operations, cwd: directory };
+  const runs: readonly (readonly [string, number])[] = [
+    ["--help", 0],
+    ["--version", 0],
+    ["jobs --help", 0],
+    ["nonsense", 2],
+  ];
+  for (const [line, exitCode] of runs) {
+    const [stdout, stderr] = [gone(), gone()];
+    assert.equal(await runCli(line.split(" "), { ...dependencies, env: {}, stdout, stderr }), exitCode, line);
+    assert.ok(stdout.destroyed || stderr.destroyed, `${line}: its reader was asked`);
+  }
+});
+
 test("contract 10: what is said and cannot be kept, because the disk of its file is full, ends no gateway", async () => {
   const stderr = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("no space left"), { code: "ENOSPC" })),
