@@ -1,12 +1,12 @@
 // The embedded engine: PostgreSQL compiled to WebAssembly, on a thread of this process, in a directory or in memory. It is spoken to as a
 // server is, in PostgreSQL's wire protocol, by the same driver.
-import { access, mkdir } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { Duplex } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { freeBytes } from "../lib/free-bytes.ts";
 import { threadUrl } from "../lib/thread-url.ts";
-import { type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
+import { DataDirInUse, type DataDirLock, lockDataDir } from "./data-dir-lock.ts";
 import type { EngineAnswer, EngineOptions, EngineQuestion } from "./pglite-thread.ts";
 
 /** The engine's own folder in the data directory. */
@@ -40,9 +40,9 @@ export async function startInDirectory(
   dataDir: string,
   { held, onRestart }: DirectoryOptions = {},
 ): Promise<EmbeddedEngine> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const lock = held === undefined ? await lockDataDir(dataDir) : { release: async () => undefined };
+  let lock: Pick<DataDirLock, "release"> = { release: async () => undefined };
   try {
+    if (held === undefined) lock = await lockDataDir(dataDir);
     const engine = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), dump: null }, onRestart);
     return {
       ...engine,
@@ -56,6 +56,7 @@ export async function startInDirectory(
     };
   } catch (error) {
     await lock.release();
+    if (error instanceof DataDirInUse) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`${why} (in ${dataDir}${await roomIn(dataDir)})`, { cause: error });
   }
@@ -94,7 +95,7 @@ async function start(options: EngineOptions, onRestart?: (why: Error) => void): 
     return thread;
   };
   return {
-    connect: () => new SessionStream(living().ask),
+    connect: () => living().connect(),
     dump: () => living().ask("dump"),
     close: async () => {
       closing ??= thread.close();
@@ -113,6 +114,8 @@ const THREAD_URL = threadUrl(import.meta.url, "pglite-thread");
 interface Thread {
   readonly started: Promise<unknown>;
   readonly ask: Ask;
+  /** A session ends with its thread, also one that asks nothing at the moment. */
+  readonly connect: () => SessionStream;
   /** Why; null while it works. */
   readonly ended: () => Error | null;
   /** One that has ended is closed. */
@@ -125,6 +128,7 @@ const STACK_SIZE_MB = 16;
 function startThread(options: EngineOptions): Thread {
   const worker = new Worker(THREAD_URL, { workerData: options, resourceLimits: { stackSizeMb: STACK_SIZE_MB } });
   const waiting: PromiseWithResolvers<Uint8Array<ArrayBuffer>>[] = [];
+  const sessions = new Set<SessionStream>();
   let ended: Error | null = null;
   const expected = (): Promise<Uint8Array<ArrayBuffer>> => {
     const answer = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
@@ -137,6 +141,7 @@ function startThread(options: EngineOptions): Thread {
   const end = (): void => {
     ended ??= why ?? new Error("the embedded database has ended");
     for (const each of waiting.splice(0)) each.reject(ended);
+    for (const session of sessions) session.destroy(ended);
   };
   worker.on("message", (answer: EngineAnswer) => {
     // Told when the thread is gone: whoever asks again then finds it so.
@@ -159,11 +164,16 @@ function startThread(options: EngineOptions): Thread {
     worker.postMessage(question, typeof question === "string" ? [] : [question.buffer]);
     return answer;
   };
+  const connect = (): SessionStream => {
+    const session = new SessionStream(ask);
+    if (ended === null) sessions.add(session);
+    return session.once("close", () => sessions.delete(session));
+  };
   const close = () =>
     ask("close").catch((error: unknown) => {
       if (ended === null) throw error;
     });
-  return { started: expected(), ask, ended: () => ended, close };
+  return { started: expected(), ask, connect, ended: () => ended, close };
 }
 
 /** A socket for the driver: what is written is asked of the engine, and what the engine answers can be read. */

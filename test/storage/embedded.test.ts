@@ -174,6 +174,15 @@ test("in a directory it is started anew for the next who connects, with all that
   await (await lockDataDir(dataDir)).release();
 });
 
+test("a connection that asks nothing at the moment ends with its engine, and the first who asks then is answered by the next", async (t) => {
+  const failing = await startInDirectory(await filledDirectory(t));
+  const database = await openDatabase({ embedded: failing, asItIs: true });
+  await database.ping();
+  await breakIt(await connected(failing));
+  await database.ping();
+  await database.close();
+});
+
 test("one that cannot be started anew fails whoever connects, and closes", async (t) => {
   const dataDir = await filledDirectory(t);
   let restarts = 0;
@@ -223,6 +232,12 @@ test("contract 2: who listens goes on listening when the engine was started anew
   assert.deepEqual(heard, ["one", null, "two"]);
   await changes.close();
   await database.close();
+});
+
+test("a directory that cannot be held is told as a fault, and by its name", async (t) => {
+  const dataDir = join(await emptyDirectory(t), "a file");
+  await writeFile(dataDir, "");
+  await assert.rejects(startInDirectory(dataDir), ({ message }: Error) => message.includes(`(in ${dataDir})`));
 });
 
 test("a directory in which it cannot start is told as a fault, and is free again", async (t) => {
