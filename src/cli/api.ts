@@ -42,11 +42,13 @@ export async function callApi(
     makeBody: () => ({ body, headers: body === null ? {} : { "content-type": "application/json" } }),
     // Not every POST takes the key.
     isRepeatable: method !== "POST",
+    ...(options.include === true
+      ? { onAnswer: (answer: Response) => write(terminal.stderr, visible(head(answer))) }
+      : {}),
   };
   const response = await sessionFor(path, options, terminal, signal)
     .call(path, call)
     .catch((error: unknown) => printRefusal(error, terminal));
-  if (options.include === true) await write(terminal.stderr, visible(head(response)));
   const type = response.headers.get("content-type") ?? "";
   if (/^application\/(?:[\w.+-]+\+)?json\b/u.test(type))
     return printJson(terminal, await readDocument(response), options.output);

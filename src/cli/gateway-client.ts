@@ -17,6 +17,8 @@ export interface GatewayRequest {
   };
   readonly signal: AbortSignal;
   readonly onRetry: (message: string, delaySeconds: number) => void;
+  /** Of each try, a refusal's too; its body is not yet read. */
+  readonly onAnswer?: (answer: Response) => Promise<void>;
   /** False: doing it twice would do it twice, so a broken connection is not tried again. True unless given. */
   readonly isRepeatable?: boolean;
 }
@@ -61,6 +63,7 @@ async function send(request: GatewayRequest): Promise<Outcome> {
     request.signal.throwIfAborted();
     return connectionFailure(request, error);
   }
+  await request.onAnswer?.(response);
   return response.ok ? { ok: true, response } : refusal(request.url, response);
 }
 

@@ -489,6 +489,9 @@ test("contract 10: api changes what has no command of its own, by the version th
   assert.match(seen.err, /^200 /u);
   const blind = await api(OPERATOR_KEY, "PUT", one, "--data", '{"plan":null}');
   assert.equal(blind.code, 2);
+  assert.doesNotMatch(blind.err, /^x-request-id:/mu);
+  const shown = await api(OPERATOR_KEY, "PUT", one, "--data", '{"plan":null}', "--include");
+  assert.match(shown.err, /^428 .*\n(?:.+: .*\n)*x-request-id: req_/u, "of a refusal too, before what is said of it");
   assert.equal((JSON.parse(blind.out) as { error: { code: string } }).error.code, "PRECONDITION_REQUIRED");
   assert.match(blind.err, /PRECONDITION_REQUIRED/u);
   const changed = await api(OPERATOR_KEY, "PUT", one, "--data", '{"plan":null}', "--if-match", etag);
