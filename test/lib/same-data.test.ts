@@ -34,7 +34,15 @@ test("a list is no object, a missing member not null, a text not its number; the
     [{}, []],
     [["a"], { 0: "a" }],
     [{ a: null }, {}],
-    [{ a: undefined }, { b: undefined }],
+    [
+      { a: undefined, b: 1 },
+      { b: 1, c: 2 },
+    ],
+    [
+      { b: 1, c: 2 },
+      { a: undefined, b: 1 },
+    ],
+    [{ a: undefined }, { a: undefined }],
     [{ a: 1 }, { a: "1" }],
     [{ a: { b: [1, 2] } }, { a: { b: [2, 1] } }],
     [[1], [1, 2]],
