@@ -3,7 +3,6 @@ import { createServer as createNodeServer, type Server } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { endpointName } from "../contract/endpoint.ts";
-import { GatewayError } from "../contract/errors.ts";
 import { newId } from "../contract/ids.ts";
 import { createNote } from "../lib/note.ts";
 import { allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
@@ -86,9 +85,10 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   });
   const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
   app.decorate("connections", connections);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, translate(error)));
+  // To it no request has a body: what comes is judged and read by whoever wants it.
+  for (const method of new Set(options.endpoints.map(({ contract }) => contract.method)))
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, error));
   app.setNotFoundHandler((request) => {
     throw noSuchEndpoint(allowed(request.raw.url ?? ""));
   });
@@ -172,14 +172,5 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
       startedAtMs: receivedAtMs,
       endedAtMs,
     });
-  });
-}
-
-function translate(error: unknown): unknown {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-  if (code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") return error;
-  return new GatewayError("UNSUPPORTED_MEDIA_TYPE", {
-    message: "The Content-Type header is not a media type.",
-    param: "content-type",
   });
 }
