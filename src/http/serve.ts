@@ -1,10 +1,9 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
-import { createNote } from "../lib/note.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
@@ -30,6 +29,8 @@ interface Admitted<P> {
   readonly recorded: Recorded | null;
 }
 
+const NOBODY = { principal: null, recorded: null };
+
 export function serve<P extends EdgePrincipal>(
   app: FastifyInstance,
   endpoint: Endpoint<P> | EndpointWithToken<P>,
@@ -40,27 +41,26 @@ export function serve<P extends EdgePrincipal>(
   const byToken = "authenticate" in endpoint ? endpoint.authenticate : () => null;
   // What picks a model judges its query after quotas, with its other fields; probes and pages without a key take any.
   const takesNoQuery = contract.query === undefined && contract.isRouted !== true && contract.auth !== "none";
-  const admitted = createNote<FastifyRequest, Admitted<P>>("admitted");
+  const admit = async (request: FastifyRequest, reply: FastifyReply, exchange: Exchange): Promise<Admitted<P>> => {
+    const authenticated = unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
+    const principal = await authenticated.catch((error: unknown) => {
+      openRecord(edge, contract, frame, { request, reply, principal: null });
+      throw error;
+    });
+    const { quotaFields } = frame;
+    if (isLimited(contract) && quotaFields !== undefined) exchange.fields = () => quotaFields(principal);
+    const recorded = openRecord(edge, contract, frame, { request, reply, principal });
+    if (contract.auth === "operator") requireOperator(principal);
+    if (contract.scope !== undefined) requireScope(principal, contract.scope);
+    return { principal, recorded };
+  };
   app.route({
     method: contract.method,
     url: contract.path,
-    onRequest: async (request, reply) => {
-      if (contract.auth === "none") return;
-      const authenticated = unlessAway(byToken(request) ?? frame.authenticate(request.headers.authorization));
-      const principal = await authenticated.catch((error: unknown) => {
-        openRecord(edge, contract, frame, { request, reply, principal: null });
-        throw error;
-      });
-      const { quotaFields } = frame;
-      if (isLimited(contract) && quotaFields !== undefined)
-        exchangeOf(edge, request).fields = () => quotaFields(principal);
-      admitted.set(request, { principal, recorded: openRecord(edge, contract, frame, { request, reply, principal }) });
-      if (contract.auth === "operator") requireOperator(principal);
-      if (contract.scope !== undefined) requireScope(principal, contract.scope);
-    },
     handler: async (request, reply) => {
       const { raw } = request;
       const exchange = exchangeOf(edge, request);
+      const { principal, recorded } = contract.auth === "none" ? NOBODY : await admit(request, reply, exchange);
       refuseEncoding(request.headers);
       if (takesNoQuery) refuseAnyQuery(request.query);
       onFirstRead(raw, () => {
@@ -72,7 +72,6 @@ export function serve<P extends EdgePrincipal>(
           tooSlow: exchange.cut,
         });
       });
-      const { principal = null, recorded = null } = admitted.get(request) ?? {};
       const handled = handle({
         requestId: brand("request", request.id),
         request,
