@@ -94,6 +94,11 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     openRecord,
     quotaFields: (principal) => parts.gateway.quotas.standing(principal),
   });
+  // Read while it is there: what is asked first when nobody listens any more is answered with it too.
+  server.addHook("onListen", (done) => {
+    publicUrl();
+    done();
+  });
   // Callers and balancers need a moment to learn of the end; what they send in it is served.
   server.addHook("preClose", async () => {
     isClosing = true;

@@ -19,13 +19,19 @@ export function listen(server: Pick<FastifyInstance, "listen">, at: ListenAt): P
   return server.listen({ ...at, backlog: BACKLOG });
 }
 
-/** Where others reach the server: `configured`, whose port 0 is the one that the system chose, as soon as the server listens. */
+/**
+ * Where others reach the server: `configured`, whose port 0 is the one that the system chose. It stays so when the server no longer listens
+ * and still answers.
+ */
 export function publicUrlOf(configured: string, listening: () => Pick<FastifyInstance, "addresses">): () => string {
   const url = new URL(configured);
   if (url.port !== "0") return () => configured;
+  let known: string | null = null;
   return () => {
     const [address] = listening().addresses();
-    url.port = String(typeof address === "object" ? address.port : 0);
-    return url.href.replace(/\/$/, "");
+    if (known !== null || typeof address !== "object") return known ?? configured;
+    url.port = String(address.port);
+    known = url.href.replace(/\/$/, "");
+    return known;
   };
 }

@@ -46,6 +46,8 @@ test("a list is no object, a missing member not null, a text not its number; the
     [{ a: 1 }, { a: "1" }],
     [{ a: { b: [1, 2] } }, { a: { b: [2, 1] } }],
     [[1], [1, 2]],
+    [new Date(1), new Date(2)],
+    [new Map([[1, 2]]), new Map()],
     [null, {}],
     [null, 0],
   ];

@@ -1,5 +1,6 @@
 // The address by which the gateway speaks of itself (contract 10, `server.public_url`), where the system chooses its port.
 import assert from "node:assert/strict";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { publicUrlOf } from "../../../src/http/listen.ts";
@@ -20,5 +21,14 @@ test("contract 10: an address that was set stays as it was set; port 0 is the on
   const listening = { addresses: () => [{ address: "127.0.0.1", family: "IPv4", port: 4321 }] };
   assert.equal(publicUrlOf("https://stt.example.com/gateway", () => listening)(), "https://stt.example.com/gateway");
   assert.equal(publicUrlOf("http://[::1]:0", () => listening)(), "http://[::1]:4321");
-  assert.equal(publicUrlOf("http://127.0.0.1:0", () => ({ addresses: () => [] }))(), "http://127.0.0.1:0");
+});
+
+test("contract 10: the port that was listened on is named as long as requests are answered, before it by 0", () => {
+  let addresses: AddressInfo[] = [];
+  const publicUrl = publicUrlOf("http://127.0.0.1:0", () => ({ addresses: () => addresses }));
+  assert.equal(publicUrl(), "http://127.0.0.1:0");
+  addresses = [{ address: "127.0.0.1", family: "IPv4", port: 4321 }];
+  assert.equal(publicUrl(), "http://127.0.0.1:4321");
+  addresses = [];
+  assert.equal(publicUrl(), "http://127.0.0.1:4321");
 });
