@@ -47,24 +47,30 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
   };
   const said: Promise<void>[] = [];
   const program = buildProgram(run, dependencies, said);
-  // A reader that goes away early (`| head`) is not a failure; without a listener it would be one.
-  const ignoreBrokenPipe = (error: Error & { code?: string }) => {
-    if (error.code !== "EPIPE") throw error;
-  };
-  // Nothing ends because nobody can be told: a gateway serves on while the disk is full that keeps what it says.
+  // Who writes a result hears what became of it (`write`). Of what is said nobody has to: a gateway serves on while the disk is full that
+  // keeps it.
   const ignore = () => undefined;
-  terminal.stdout.on("error", ignoreBrokenPipe);
+  terminal.stdout.on("error", ignore);
   terminal.stderr.on("error", ignore);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return run.exitCode;
   } catch (error) {
-    return await reportFailure(error, argv, run);
+    return await reportFailure((await unprinted(error, said)) ?? error, argv, run);
   } finally {
     await Promise.allSettled(said);
-    terminal.stdout.off("error", ignoreBrokenPipe);
+    terminal.stdout.off("error", ignore);
     terminal.stderr.off("error", ignore);
   }
+}
+
+/** Why help or the version, which were all that was asked for, could not be printed. */
+async function unprinted(error: unknown, said: readonly Promise<void>[]): Promise<unknown> {
+  if (!(error instanceof CommanderError) || error.exitCode !== 0) return null;
+  return Promise.all(said).then(
+    () => null,
+    (why: unknown) => why,
+  );
 }
 
 /** `said`: what commander prints by itself, help above all; whether it could be printed is known later. */

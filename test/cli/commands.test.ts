@@ -82,6 +82,25 @@ test("nor is one of help, of the version, or of a mistake that is told", async (
   }
 });
 
+test("what was asked for and cannot be written, because the disk is full, is a failure, and told", async () => {
+  const full = () =>
+    new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" })),
+    });
+  const dependencies = { up: () => Promise.resolve(0), work: () => Promise.resolve(0), operations, cwd: directory };
+  for (const line of ["--help", "--version", "config schema"]) {
+    const told: string[] = [];
+    const stderr = new Writable({
+      write: (chunk, _encoding, done) => {
+        told.push(String(chunk));
+        done();
+      },
+    });
+    assert.equal(await runCli(line.split(" "), { ...dependencies, env: {}, stdout: full(), stderr }), 1, line);
+    assert.equal(told.join(""), "error ENOSPC: no space left\n", line);
+  }
+});
+
 test("contract 10: what is said and cannot be kept, because the disk of its file is full, ends no gateway", async () => {
   const stderr = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error("no space left"), { code: "ENOSPC" })),
