@@ -65,12 +65,10 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
 }
 
 /** Why help or the version, which were all that was asked for, could not be printed. */
-async function unprinted(error: unknown, said: readonly Promise<void>[]): Promise<unknown> {
-  if (!(error instanceof CommanderError) || error.exitCode !== 0) return null;
-  return Promise.all(said).then(
-    () => null,
-    (why: unknown) => why,
-  );
+async function unprinted(thrown: unknown, said: readonly Promise<void>[]): Promise<unknown> {
+  if (!(thrown instanceof CommanderError) || thrown.exitCode !== 0) return null;
+  const printed = await Promise.allSettled(said);
+  return printed.find((each) => each.status === "rejected")?.reason ?? null;
 }
 
 /** `said`: what commander prints by itself, help above all; whether it could be printed is known later. */
