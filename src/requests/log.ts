@@ -43,8 +43,6 @@ const PURGE_BATCH = 5_000;
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, logger, keptDays, nowMs, onRecord } = options;
   let fresh: NewRequest[] = [];
-  /** What several say: thousands that wait hold it once. */
-  const shared = new Map<string, string>();
   const word = createWording();
   /** Being written, or to be written again. */
   let batch: readonly NewRequest[] = [];
@@ -97,12 +95,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       unowned += 1;
       if (unowned > MAX_UNOWNED) return;
     }
-    const text = word(sharedOf(record));
-    const same = shared.get(text) ?? text;
-    if (shared.size >= MAX_BATCH) shared.clear();
-    shared.set(same, same);
     fresh.push({
-      shared: same,
+      shared: word(sharedOf(record)),
       id: record.requestId,
       durationMs: Math.max(0, record.endedAtMs - record.receivedAtMs),
       audioMs: record.audioMs,

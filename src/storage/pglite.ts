@@ -40,7 +40,7 @@ export async function startInDirectory(
   dataDir: string,
   { held, onRestart }: DirectoryOptions = {},
 ): Promise<EmbeddedEngine> {
-  let lock: Pick<DataDirLock, "release"> = { release: async () => undefined };
+  let lock: DataDirLock = { release: async () => undefined };
   try {
     if (held === undefined) lock = await lockDataDir(dataDir);
     const engine = await start({ dataDir: join(dataDir, EMBEDDED_FOLDER), dump: null }, onRestart);

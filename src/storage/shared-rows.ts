@@ -10,12 +10,24 @@ export interface SharingRow {
 
 type Value = string | number | bigint | null;
 
-/** Words what rows share. Most say what the one before said: to see that costs half of saying it again, and those that wait hold it once. */
+/** What rows of so many kinds share is remembered at a time. */
+const MAX_TEXTS = 500;
+
+/**
+ * Words what rows share; thousands that wait and say the same hold one text. Most say what the one before said, and to see that costs a third
+ * of wording it and hashing the text.
+ */
 export function createWording(): (shared: object) => string {
+  const texts = new Map<string, string>();
   let latest: { readonly shared: object; readonly text: string } | null = null;
   return (shared) => {
-    if (latest === null || !isSameData(latest.shared, shared)) latest = { shared, text: JSON.stringify(shared) };
-    return latest.text;
+    if (latest !== null && isSameData(latest.shared, shared)) return latest.text;
+    const worded = JSON.stringify(shared);
+    const text = texts.get(worded) ?? worded;
+    if (texts.size >= MAX_TEXTS) texts.clear();
+    texts.set(text, text);
+    latest = { shared, text };
+    return text;
   };
 }
 
@@ -29,13 +41,10 @@ export function sharedRows<Row extends SharingRow>(
   shared: Readonly<Record<string, string>>,
 ): RawBuilder<unknown> {
   const numbers = new Map<string, number>();
-  // Most share what the one before did, and to compare two texts costs a tenth of what hashing one does.
-  let latest = { text: "", number: 0 };
-  const numberOf = ({ shared: text }: Row): number => {
-    if (text === latest.text) return latest.number;
-    latest = { text, number: numbers.get(text) ?? numbers.size + 1 };
-    numbers.set(text, latest.number);
-    return latest.number;
+  const numberOf = (row: Row): number => {
+    const known = numbers.get(row.shared) ?? numbers.size + 1;
+    numbers.set(row.shared, known);
+    return known;
   };
   const arrays = [sql`${arrayOf(rows.map(numberOf))}::bigint[]`];
   for (const [type, valueOf] of Object.values(own)) arrays.push(sql`${arrayOf(rows.map(valueOf))}::${sql.raw(type)}[]`);
