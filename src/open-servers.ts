@@ -69,7 +69,8 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     draining: isDraining,
     checks: { database: () => database.ping().then(() => true) },
   });
-  const publicUrl = publicUrlOf(configuration.server.publicUrl, () => server);
+  let url = configuration.server.publicUrl;
+  const publicUrl = () => url;
   const frame = {
     authenticate: (authorization: string | undefined) => keys.verify(authorization),
     publicUrl,
@@ -94,9 +95,9 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     openRecord,
     quotaFields: (principal) => parts.gateway.quotas.standing(principal),
   });
-  // Read while it is there: what is asked first when nobody listens any more is answered with it too.
+  // Read once, while it is there: requests are answered after the last address was given up too.
   server.addHook("onListen", (done) => {
-    publicUrl();
+    url = publicUrlOf(url, server.addresses());
     done();
   });
   // Callers and balancers need a moment to learn of the end; what they send in it is served.

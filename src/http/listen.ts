@@ -1,4 +1,5 @@
 // Opens a listener of the gateway's (reliability 7): callers that come all at once wait in the kernel's queue, and are not turned away.
+import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 
 /**
@@ -19,19 +20,11 @@ export function listen(server: Pick<FastifyInstance, "listen">, at: ListenAt): P
   return server.listen({ ...at, backlog: BACKLOG });
 }
 
-/**
- * Where others reach the server: `configured`, whose port 0 is the one that the system chose. It stays so when the server no longer listens
- * and still answers.
- */
-export function publicUrlOf(configured: string, listening: () => Pick<FastifyInstance, "addresses">): () => string {
+/** Where others reach a server that listens at `addresses`: `configured`, whose port 0 is the one that the system chose. */
+export function publicUrlOf(configured: string, addresses: readonly (Pick<AddressInfo, "port"> | string)[]): string {
   const url = new URL(configured);
-  if (url.port !== "0") return () => configured;
-  let known: string | null = null;
-  return () => {
-    const [address] = listening().addresses();
-    if (known !== null || typeof address !== "object") return known ?? configured;
-    url.port = String(address.port);
-    known = url.href.replace(/\/$/, "");
-    return known;
-  };
+  const [address] = addresses;
+  if (url.port !== "0" || typeof address !== "object") return configured;
+  url.port = String(address.port);
+  return url.href.replace(/\/$/, "");
 }
