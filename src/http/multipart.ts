@@ -34,7 +34,7 @@ interface Step {
 }
 
 export interface MultipartReader {
-  /** A promise asks the caller to wait, and to leave the chunk alone, before the next one. */
+  /** A promise asks the caller to wait, and to leave the chunk alone, before the next one; then it is the caller's again. */
   write(chunk: Buffer): Promise<void> | void;
   /** The body is over; text before the first and after the last boundary was ignored. */
   end(): void;
@@ -89,7 +89,10 @@ export function createMultipartReader(
   function advance(): Promise<void> | void {
     while (unread.length > 0) {
       const { used, next, wait } = step(unread);
-      if (used === 0 && next === state) return;
+      if (used === 0 && next === state) {
+        unread = Buffer.from(unread);
+        return;
+      }
       unread = unread.subarray(used);
       state = next;
       if (wait !== undefined) return wait.then(advance);

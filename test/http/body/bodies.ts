@@ -59,11 +59,12 @@ export function request(
   return { headers, body: Readable.from(Buffer.isBuffer(body) ? [body] : body, { objectMode: false }), query };
 }
 
+/** Each in memory of its own, as Node hands them out: what is kept of one that was taken is missed. */
 export function cut(bytes: Buffer, sizes: number | readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const size = typeof sizes === "number" ? sizes : (sizes[turn % sizes.length] ?? 1);
-    chunks.push(bytes.subarray(at, at + size));
+    chunks.push(Buffer.from(Uint8Array.from(bytes.subarray(at, at + size)).buffer));
     at += size;
   }
   return chunks;

@@ -29,6 +29,25 @@ test("contract 3 Size: the next piece comes when the last one was taken, and the
   assert.deepEqual(begun, ["one", "two", "three"]);
 });
 
+test("contract 3 Size: of a chunk nothing is left once it was taken, and not before; what shares memory with others is left alone", async () => {
+  const body = new PassThrough();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const shared = Buffer.alloc(6, "shared");
+  const chunks = [Buffer.from(new ArrayBuffer(20_000)), Buffer.from(new ArrayBuffer(20_000)), shared.subarray(0, 3)];
+  const all = eachChunk(body, { ...BOUND, maxBytes: 50_000 }, (chunk) => (chunk === chunks[1] ? promise : undefined));
+  for (const chunk of chunks) body.write(chunk);
+  await turns();
+  assert.deepEqual([chunks[0]?.length, chunks[1]?.length], [0, 20_000]);
+  resolve();
+  body.end();
+  await all;
+  assert.deepEqual(
+    chunks.map((chunk) => chunk.length),
+    [0, 0, 3],
+  );
+  assert.equal(shared.toString(), "shared");
+});
+
 test("contract 3 Size: what fails while a piece is taken ends the reading, and the stream is left to its owner", async () => {
   const body = new PassThrough();
   const all = eachChunk(body, BOUND, () => Promise.reject(new Error("no room")));
