@@ -86,13 +86,15 @@ function unwritten(cause: unknown): Error {
   return noRoom(cause) ?? new Error("the spool file could not be written", { cause });
 }
 
-export async function* readSpoolFile(path: string): AsyncGenerator<Uint8Array> {
+export async function* readSpoolFile(path: string, pieces?: "passing"): AsyncGenerator<Uint8Array> {
   const handle = await open(path, "r");
   try {
+    let block: Buffer | null = null;
     for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(READ_BYTES), 0, READ_BYTES);
+      if (block === null || pieces !== "passing") block = Buffer.allocUnsafeSlow(READ_BYTES);
+      const { bytesRead } = await handle.read(block, 0, READ_BYTES);
       if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
+      yield block.subarray(0, bytesRead);
     }
   } finally {
     await handle.close();

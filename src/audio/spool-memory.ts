@@ -1,5 +1,6 @@
 // What uploads keep in memory: blocks that pass from one upload to the next (contract 3 "Size"). A mebibyte made anew for each
 // request would cost more than all else done with it: V8 counts it, and collects everything when it has counted 64 of them.
+import type { OpenBytes } from "../lib/open-bytes.ts";
 
 const SMALL_BYTES = 65_536;
 /** A piece on its way to a socket passes three loops, each of which makes garbage: few pieces. */
@@ -40,7 +41,7 @@ export interface SpoolMemory {
   /** What was added, in place: gone with `letGo`. */
   bytes(): Buffer;
   /** In copies, for whoever may still hold one after `letGo`: a socket sends what it was given when it can. */
-  read(): AsyncIterable<Uint8Array>;
+  readonly read: OpenBytes;
   letGo(): void;
 }
 
@@ -70,8 +71,14 @@ export function createSpoolMemory(pool: BlockPool): SpoolMemory {
       return true;
     },
     bytes,
-    async *read() {
-      for (let at = 0; at < usedBytes; at += READ_BYTES) yield Buffer.from(bytes().subarray(at, at + READ_BYTES));
+    async *read(pieces) {
+      let copy: Buffer | null = null;
+      for (let at = 0; at < usedBytes; at += READ_BYTES) {
+        const piece = bytes().subarray(at, at + READ_BYTES);
+        if (copy === null || pieces !== "passing") copy = Buffer.allocUnsafeSlow(piece.length);
+        copy.set(piece);
+        yield copy.subarray(0, piece.length);
+      }
     },
     letGo() {
       if (block !== null) pool.give(block);

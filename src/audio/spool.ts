@@ -4,6 +4,7 @@ import { createHash, type Hash, webcrypto } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contract/errors.ts";
+import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { AudioSource } from "./measure.ts";
 import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
 import { removeLeftovers, spoolFileName } from "./spool-leftovers.ts";
@@ -15,8 +16,7 @@ export interface SpooledAudio {
   sha256(): Promise<string>;
   /** In place: not to be looked at after `dispose`. */
   readonly source: AudioSource;
-  /** Reads from the beginning; each call anew. */
-  open: () => AsyncIterable<Uint8Array>;
+  readonly open: OpenBytes;
   /** Removes the file; may be called again. */
   dispose(): Promise<void>;
 }
@@ -168,14 +168,14 @@ function beginWriting(options: WriterOptions): SpoolWriter {
         async sha256() {
           const bytes = stillHeld();
           if (digestOfFile !== undefined) return digestOfFile;
-          if (source.kind === "file") return await hashOf(readSpoolFile(source.path));
+          if (source.kind === "file") return await hashOf(readSpoolFile(source.path, "passing"));
           // By another thread.
           return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
         },
         source,
-        open() {
+        open(pieces) {
           stillHeld();
-          return source.kind === "file" ? readSpoolFile(source.path) : memory.read();
+          return source.kind === "file" ? readSpoolFile(source.path, pieces) : memory.read(pieces);
         },
         dispose: release,
       };

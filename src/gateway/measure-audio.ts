@@ -44,7 +44,7 @@ export async function measureAudio(
       channels,
       codec,
       sampleRate,
-      open: () => spooled.open(),
+      open: spooled.open,
     },
     warnings,
   };

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
+import type { OpenBytes } from "../lib/open-bytes.ts";
 
 export interface WireRequest {
   readonly method: "GET" | "POST" | "DELETE";
@@ -25,7 +26,7 @@ export interface OutboundBody {
   readonly sizeBytes: number;
   /** The same bytes that `open` yields, where they are in memory in one piece: they leave in one write with the head. */
   readonly bytes?: Uint8Array;
-  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly open: OpenBytes;
 }
 
 export type OutboundFailure = "connection" | "timeout" | "aborted" | "reply_too_large";
@@ -57,6 +58,8 @@ export interface ReplyReader {
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 /** Heads that precede the answer (RFC 9110, 15.2). A server that sends no end of them is not going to answer. */
 const MAX_INTERIM_HEADS = 10;
+/** Of undici's sockets (core/connect.js), until which they take more than they send; over TLS it is less. */
+const SOCKET_BUFFER_BYTES = 65_536;
 
 export class WireCall {
   readonly #request: WireRequest;
@@ -146,13 +149,16 @@ export class WireCall {
     });
   }
 
-  /** undici writes the head together with the first chunk: until a chunk is handed over, nothing has left. */
+  /**
+   * undici writes the head together with the first chunk: until a chunk is handed over, nothing has left. It asks for the next one when the
+   * socket has sent this one, or has room for more: a small one, which may still wait there, is copied.
+   */
   async *#upload(body: OutboundBody): AsyncGenerator<Uint8Array> {
     let sentBytes = 0;
-    for await (const chunk of body.open()) {
+    for await (const chunk of body.open("passing")) {
       if (chunk.byteLength === 0) continue;
       this.#markDispatched();
-      yield chunk;
+      yield chunk.byteLength < SOCKET_BUFFER_BYTES ? Uint8Array.from(chunk) : chunk;
       sentBytes += chunk.byteLength;
       // Asking the source for its end may take longer than the reply: undici would take that for a reply before the end of
       // the request and give the socket up, so that every upload would need a new one.

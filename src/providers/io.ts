@@ -1,4 +1,5 @@
 // What an adapter may do to the outside: one HTTP exchange on the account it was given, and the failures that can come of it.
+import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Remembered } from "./memory.ts";
 
 /** Why an attempt failed. What that means for the request is decided from the kind in `gateway/judge-failure.ts` alone. */
@@ -83,7 +84,7 @@ export interface WireBody {
   readonly sizeBytes: number;
   /** The same bytes that `open` yields, where they are in memory in one piece. */
   readonly bytes?: Uint8Array;
-  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly open: OpenBytes;
 }
 
 export interface WireReply {

@@ -14,13 +14,13 @@ export function jsonWithAudio(document: (base64: string) => unknown, audio: Spee
     sizeBytes: head.byteLength + Math.ceil(audio.sizeBytes / 3) * 4 + tail.byteLength,
     open: async function* () {
       yield head;
-      yield* base64(audio.open());
+      yield* base64(audio.open("passing"));
       yield tail;
     },
   };
 }
 
-/** Three bytes make four letters: what is over of a chunk begins the next one. */
+/** Three bytes make four letters: what is over of a chunk begins the next one, in a copy. */
 async function* base64(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {

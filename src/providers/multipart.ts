@@ -19,9 +19,9 @@ export function multipartBody(
     contentType: `multipart/form-data; boundary=${boundary}`,
     body: {
       sizeBytes: head.byteLength + audio.sizeBytes + tail.byteLength,
-      open: async function* () {
+      open: async function* (pieces) {
         yield head;
-        yield* audio.open();
+        yield* audio.open(pieces);
         yield tail;
       },
     },

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { AudioFormat } from "../contract/audio-formats.ts";
 import type { Feature, Lack, Preference, ReceiptGrade, RedactionGroup } from "../contract/features.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
+import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { Io, RemoteRun, StreamingIo } from "./io.ts";
 import type { JsonReply } from "./read-reply.ts";
 
@@ -108,7 +109,7 @@ export interface SpeechAudio {
   readonly codec?: string;
   readonly sampleRate?: number;
   /** A fresh reader from the beginning; each attempt opens its own. */
-  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly open: OpenBytes;
   /** It has no end yet, and is read once: what `open` gives is spoken while it is read. */
   readonly live?: LiveEncoding;
   /** What `open` gives are bare 16-bit samples of one channel, so many a second. */

@@ -43,6 +43,25 @@ async function readAll(spooled: SpooledAudio): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+test("contract 3 Size: read in passing, the pieces are the same and lie in one memory; else each is the reader's to keep", async (t) => {
+  const spool = await openSpool({ directory: await directoryOf(t) });
+  for (const size of [700_000, 1_500_000]) {
+    const bytes = randomBytes(size);
+    const spooled = await keep(spool, bytes, 65_536);
+    const seen: Buffer[] = [];
+    const memories = new Set<ArrayBufferLike>();
+    for await (const piece of spooled.open("passing")) {
+      seen.push(Buffer.from(piece));
+      memories.add(piece.buffer);
+    }
+    assert.equal(memories.size, 1);
+    assert(seen.length > 2);
+    assert(Buffer.concat(seen).equals(bytes));
+    assert((await readAll(spooled)).equals(bytes));
+    await spooled.dispose();
+  }
+});
+
 for (const [size, step] of [
   [0, 1],
   [1, 1],

@@ -1,9 +1,12 @@
 // The door out: what is certain about a failed exchange, and what it never does on its own (contract 1; src/outbound/dial.ts).
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { test } from "node:test";
+import type { OpenBytes } from "../../src/lib/open-bytes.ts";
 import type { OutboundRequest } from "../../src/outbound/dial.ts";
-import { httpServer, readAll, refusingUrl, socketServer } from "./loopback.ts";
+import { httpServer, httpsServer, readAll, refusingUrl, socketServer, TLS } from "./loopback.ts";
 import { soon } from "./soon.ts";
 import { failureOf, outboundFor } from "./way-out.ts";
 
@@ -60,6 +63,33 @@ test("a large upload is never held in memory: the source is read as the socket d
   hangUp.abort();
   assert.equal((await exchange).failure, "aborted");
 });
+
+for (const scheme of ["http", "https"] as const) {
+  test(`the memory of a piece is used again for the next one: who reads slowly over ${scheme} gets what was sent`, async (t) => {
+    const outbound = outboundFor(t, { connect: { ca: TLS.ca, servername: TLS.host } });
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const hash = createHash("sha256");
+      for await (const bytes of request) {
+        hash.update(bytes as Buffer);
+        for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end(hash.digest("hex"));
+    };
+    const url = await (scheme === "http" ? httpServer(t, answer) : httpsServer(t, answer));
+    const memory = Buffer.alloc(300_000);
+    const small = Array.from({ length: 20 }, () => [60_000, 16_384, 1]).flat();
+    const lengths = Array.from({ length: 5 }, () => [...small, 65_535, 65_536, 300_000, 65_537, 262_144]).flat();
+    const piece = (index: number) => memory.fill(index + 1).subarray(0, lengths[index]);
+    const sent = createHash("sha256");
+    for (const index of lengths.keys()) sent.update(piece(index));
+    const open: OpenBytes = async function* (pieces) {
+      assert.equal(pieces, "passing");
+      for (const index of lengths.keys()) yield piece(index);
+    };
+    const body = { sizeBytes: lengths.reduce((sum, length) => sum + length, 0), open };
+    assert.equal((await outbound.exchange({ ...post(url, []), body })).text, sent.digest("hex"));
+  });
+}
 
 test("a WebSocket to the operator's address goes there as it is, whatever guards those of others", async (t) => {
   const outbound = outboundFor(t);

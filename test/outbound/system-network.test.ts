@@ -2,7 +2,6 @@
 // from the vetted address, whatever the environment says.
 import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
-import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createServer, type TLSSocket } from "node:tls";
@@ -10,12 +9,10 @@ import { ConnectFailure, createOutbound, GuardRefusal } from "../../src/outbound
 import { ownAddresses, systemConnector, systemResolver } from "../../src/outbound/system-network.ts";
 import { webhookPolicy } from "../../src/outbound/target-policy.ts";
 import { canaryPort } from "../harness/canary.ts";
-import { httpServer, refusingUrl, socketServer } from "./loopback.ts";
+import { httpServer, refusingUrl, socketServer, TLS } from "./loopback.ts";
 import { soon } from "./soon.ts";
 
-const TLS = new URL("../fixtures/tls/", import.meta.url);
-const pem = (name: string): string => readFileSync(new URL(name, TLS), "utf8");
-const HOST = "media.allowed.example";
+const HOST = TLS.host;
 /** Loopback opened, so that real servers can be vetted. */
 const POLICY = webhookPolicy({ allowHttp: true, allowedPrivateCidrs: ["127.0.0.0/8"] });
 
@@ -25,8 +22,8 @@ async function tlsServer(t: TestContext) {
   const hellos: string[] = [];
   const server = createServer(
     {
-      cert: pem("server.pem"),
-      key: pem("server.key"),
+      cert: TLS.cert,
+      key: TLS.key,
       SNICallback: (name, done) => {
         hellos.push(name);
         done(null);
@@ -66,7 +63,7 @@ async function stageOf(exchange: Promise<unknown>): Promise<string> {
 
 test("reliability 4: the vetted address is dialled, with the name in SNI and its certificate demanded", async (t) => {
   const { port, names, hellos } = await tlsServer(t);
-  const get = outboundFor(t, { ca: pem("ca.pem") });
+  const get = outboundFor(t, { ca: TLS.ca });
   assert.equal((await get(`https://${HOST}:${port}/`)).status, 204);
   assert.deepEqual(names, [HOST]);
   assert.equal(await stageOf(get(`https://other.example:${port}/`)), "tls");
@@ -93,7 +90,7 @@ test("SSRF-324: proxies that the environment names are not used", async (t) => {
     for (const name of names) delete process.env[name];
   });
   const { port } = await tlsServer(t);
-  assert.equal((await outboundFor(t, { ca: pem("ca.pem") })(`https://${HOST}:${port}/`)).status, 204);
+  assert.equal((await outboundFor(t, { ca: TLS.ca })(`https://${HOST}:${port}/`)).status, 204);
   const plain = await httpServer(t, (_request, response) => void response.writeHead(204).end());
   assert.equal((await outboundFor(t)(`http://${HOST}:${plain.port}/`)).status, 204);
   assert.equal(asked, 0);
