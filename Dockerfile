@@ -37,5 +37,5 @@ EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The runtime in person: signals reach it, and the drain begins at once. Run with --init, so that killed decoders are collected.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--use-largepages=silent", "--no-memory-reducer", "--no-allocation-site-pretenuring", "--external-memory-accounted-in-global-limit", "/app/dist/src/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=64", "--use-largepages=silent", "--no-memory-reducer", "--no-allocation-site-pretenuring", "--external-memory-accounted-in-global-limit", "/app/dist/src/main.js"]
 CMD ["up", "--host", "0.0.0.0", "--port", "8080"]

@@ -9,14 +9,14 @@ import { fileURLToPath } from "url";
 
 const NEEDED = [24, 15];
 /**
- * Decision 6: a young generation in which what 256 chats hold dies before it is copied twice; Node's own code on large pages, where the
+ * Decision 6: a young generation in which what 256 chats hold dies before it is copied; Node's own code on large pages, where the
  * system has them; memory outside the heap counted with it, or V8 would collect everything for each 64 MiB of it. And no collection
  * because nothing happens: after one, V8 keeps the heap of the embedded engine as small as it found it, and collects in the background
  * all through the next burst. Nothing is made old at birth: what one such object holds is kept with it until everything is collected.
  * `npm start` and the container image have the same flags.
  */
 const FLAGS = [
-  "--max-semi-space-size=16",
+  "--max-semi-space-size=64",
   "--use-largepages=silent",
   "--no-memory-reducer",
   "--no-allocation-site-pretenuring",
