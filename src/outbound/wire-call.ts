@@ -158,7 +158,7 @@ export class WireCall {
     for await (const chunk of body.open("passing")) {
       if (chunk.byteLength === 0) continue;
       this.#markDispatched();
-      yield chunk.byteLength < SOCKET_BUFFER_BYTES ? Uint8Array.from(chunk) : chunk;
+      yield chunk.byteLength < SOCKET_BUFFER_BYTES ? Buffer.from(chunk) : chunk;
       sentBytes += chunk.byteLength;
       // Asking the source for its end may take longer than the reply: undici would take that for a reply before the end of
       // the request and give the socket up, so that every upload would need a new one.
