@@ -73,9 +73,10 @@ export async function callTargets(
 function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execute {
   return async ({ provider, candidate, audio }, plan, openIo) => {
     const { remote } = provider;
-    if (remote === undefined) return provider.transcribe(plan, audio, openIo());
     const isBegun = job.call?.state === "submitted" && job.call.position === candidate.target.position;
     let run = isBegun ? job.remoteRun : null;
+    if (remote === undefined || (run === null && remote.takes?.(plan) === false))
+      return provider.transcribe(plan, audio, openIo());
     if (run === null) {
       const io = openIo();
       run = await remote.submit(plan, audio, io);

@@ -31,7 +31,12 @@ export async function recognize(plan: SpeechPlan, audio: SpeechAudio, io: Io): P
   return readJsonReply(reply, io.credential);
 }
 
-export const googleSpeechRemote: RemoteSpeech = { submit, poll, remove };
+export const googleSpeechRemote: RemoteSpeech = {
+  takes: (plan) => bucketIn(jsonPlan(plan)) !== null,
+  submit,
+  poll,
+  remove,
+};
 
 const accepted = z.object({ name: z.string().regex(/^projects\/[\w.:/-]{1,300}$/u) });
 

@@ -175,6 +175,8 @@ export type RemotePoll =
 
 /** The three calls of a provider that takes a submission and is polled for its end. */
 export interface RemoteSpeech {
+  /** Whether a plan can be submitted: each, where it is absent. One that cannot is for `transcribe`. */
+  takes?(plan: SpeechPlan): boolean;
   submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<RemoteRun>;
   /**
    * A run that failed at the provider is thrown as a `ProviderError`, definite. Trouble with the poll itself says nothing
