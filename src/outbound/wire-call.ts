@@ -1,7 +1,7 @@
 // One request on a socket, up to the end of its reply: what reading a reply at once and reading it as it comes have in
 // common, and above all the certainty about whether any byte of it left (contract 1, "Definite and unknown outcomes").
 import type { IncomingHttpHeaders } from "node:http";
-import type { Readable } from "node:stream";
+import { getDefaultHighWaterMark, type Readable } from "node:stream";
 import { type Dispatcher, errors } from "undici";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 
@@ -58,8 +58,8 @@ export interface ReplyReader {
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 /** Heads that precede the answer (RFC 9110, 15.2). A server that sends no end of them is not going to answer. */
 const MAX_INTERIM_HEADS = 10;
-/** Of undici's sockets (core/connect.js), until which they take more than they send; over TLS it is less. */
-const SOCKET_BUFFER_BYTES = 65_536;
+/** What a socket takes beyond what it has sent, at the most: one of undici's (core/connect.js), or one that a caller's address was vetted for. */
+const SOCKET_BUFFER_BYTES = Math.max(65_536, getDefaultHighWaterMark(false));
 
 export class WireCall {
   readonly #request: WireRequest;
