@@ -317,7 +317,7 @@ test("contract 5: killed before its call, the job is done by the next worker", a
   const worker = await startWorker();
   await pass(worker, 31);
   const done = await ended(origin, id);
-  assert.equal(done.status, "succeeded");
+  assert.equal(done.status, "succeeded", JSON.stringify(done.error));
   assert.equal(done.attempts, 2);
   assert.equal(paidCalls(sandbox), 1);
 });
