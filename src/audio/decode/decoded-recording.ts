@@ -3,7 +3,7 @@
 import { createReadStream } from "node:fs";
 import type { AudioSource } from "../measure.ts";
 import { WAV_HEADER_BYTES } from "../../lib/wav.ts";
-import type { Spool } from "../spool.ts";
+import type { Spool, SpooledAudio } from "../spool.ts";
 import type { Decoder } from "./decoder.ts";
 import { type Levels, levelMeter } from "./levels.ts";
 import { type DecodeWish, type EncodedAudio, Undecodable } from "./pcm.ts";
@@ -16,7 +16,7 @@ export interface DecodedRecording {
   /** A WAV file of that part; `sizeBytes` is exact. */
   piece(span: Span): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
   /** All of it without a head; `sizeBytes` is exact. */
-  samples(): { readonly sizeBytes: number; readonly open: () => AsyncIterable<Uint8Array> };
+  samples(): Pick<SpooledAudio, "sizeBytes" | "open">;
   dispose(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function decodeRecording(
           },
         };
       },
-      samples: () => ({ sizeBytes: spooled.sizeBytes, open: () => bytesBetween(spooled.source, 0, spooled.sizeBytes) }),
+      samples: () => ({ sizeBytes: spooled.sizeBytes, open: spooled.open }),
       dispose: () => spooled.dispose(),
     };
   } catch (error) {
