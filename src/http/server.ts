@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { endpointName } from "../contract/endpoint.ts";
 import { newId } from "../contract/ids.ts";
+import { createLockstep } from "../lib/lockstep.ts";
 import { createNote } from "../lib/note.ts";
 import { allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
@@ -56,6 +57,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
   const contracts = new Map(options.endpoints.map(({ contract }) => [endpointName(contract), contract]));
   const turns = createTurns();
+  const inLockstep = createLockstep();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
   const connections = noteConnections(server);
   const app = fastify({
@@ -106,7 +108,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const refusal =
       refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ??
       (isNowhere ? noSuchEndpoint(allowed(target)) : null);
-    if (refusal === null) return done();
+    if (refusal === null) return inLockstep(done);
     void recordRefused(edge, contract, options, { request, reply });
     done(refusal);
   });

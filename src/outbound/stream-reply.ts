@@ -1,5 +1,6 @@
 // A reply that is read as it comes: little is held here at any time, for the other side is made to wait (contract 7).
 import type { Dispatcher } from "undici";
+import { createLockstep } from "../lib/lockstep.ts";
 import { OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
 /** Besides `timeoutMs`, which bounds the whole. */
@@ -29,6 +30,8 @@ const HELD_BYTES = 64 * 1024;
 const LINGER_MS = 100;
 /** A refusal has said what it is by its status; the rest of it is not waited for as an answer would be. */
 const REFUSAL_IDLE_MS = 5_000;
+
+const inLockstep = createLockstep();
 
 export class StreamReply implements ReplyReader {
   readonly #request: WireRequest & StreamTimes;
@@ -112,7 +115,7 @@ export class StreamReply implements ReplyReader {
     this.#wake = () => {
       this.#wake = null;
       clearTimeout(timer);
-      resolve();
+      inLockstep(resolve);
     };
     // The client hands over what it holds, even the end, before this returns: whoever waits must be known by then.
     if (this.#isPaused) {

@@ -1,5 +1,6 @@
 // A reply that is read to its end before anybody looks at it.
 import type { Dispatcher } from "undici";
+import { createLockstep } from "../lib/lockstep.ts";
 import { type OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
 export interface OutboundReply {
@@ -8,12 +9,15 @@ export interface OutboundReply {
   readonly text: string;
 }
 
+const inLockstep = createLockstep();
+
 /** One request and its whole reply. It settles once; whatever the socket says afterwards changes nothing. */
 export class WholeReply implements ReplyReader {
   readonly #call: WireCall;
   readonly #statusDecides: boolean;
   readonly #chunks: Buffer[] = [];
   readonly #settled = Promise.withResolvers<OutboundReply>();
+  #isOver = false;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
 
@@ -37,16 +41,22 @@ export class WholeReply implements ReplyReader {
   }
 
   end(): void {
-    const [first] = this.#chunks;
-    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    const text = bytes.toString("utf8");
-    this.#settled.resolve({ status: this.#status, headers: this.#headers, text });
+    if (this.#isOver) return;
+    this.#isOver = true;
+    inLockstep(() => this.#settled.resolve({ status: this.#status, headers: this.#headers, text: this.#text() }));
   }
 
   fail(error: OutboundError): void {
+    if (this.#isOver) return;
     // A status of 400 and above is an answer, however little of its body came through; a cut success is not.
     const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status !== 0);
     if (isAnswered && error.failure !== "aborted") this.end();
     else this.#settled.reject(error);
+  }
+
+  #text(): string {
+    const [first] = this.#chunks;
+    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    return bytes.toString("utf8");
   }
 }
