@@ -51,9 +51,13 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   let writing: Promise<void> | null = null;
   let unowned = 0;
 
+  /** What had come when it began. What comes meanwhile waits for company. */
   const writeAll = async (): Promise<void> => {
-    for (;;) {
-      if (batch.length === 0) batch = fresh.splice(0, MAX_BATCH);
+    for (let left = fresh.length; ; ) {
+      if (batch.length === 0) {
+        batch = fresh.splice(0, Math.min(left, MAX_BATCH));
+        left -= batch.length;
+      }
       if (batch.length === 0) return;
       await write(batch);
       batch = [];

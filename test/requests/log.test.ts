@@ -81,6 +81,29 @@ test("contract 10: a full batch is written at once, and waits for no timer", asy
   }
 });
 
+test("contract 10: what comes while a batch is written waits for company", async () => {
+  let batches = 0;
+  const db = database.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      batches += 1;
+      if (batches < 10) leave("later");
+      return result;
+    },
+  });
+  log = createRequestLog({
+    database: { ...database, db },
+    logger: pino({ enabled: false }),
+    keptDays: 30,
+    nowMs: Date.now,
+  });
+  leave("first");
+  await log.flush();
+  assert.deepEqual([batches, (await rows()).map(({ endpoint }) => endpoint)], [1, ["first"]]);
+  await log.flush();
+  assert.deepEqual([batches, (await rows()).map(({ endpoint }) => endpoint)], [2, ["first", "later"]]);
+});
+
 test("contract 10: records whose commit was made and never answered for are written again, and stay as they are", async () => {
   let isLost = true;
   const db = database.db.withPlugin({
