@@ -18,6 +18,8 @@ export interface Turns {
   latest(socket: Socket): Turn | undefined;
   /** Every answer that was asked for on this connection is finished. */
   isIdle(socket: Socket): boolean;
+  /** Its turn came with the end of the answer before it. */
+  hasWaited(raw: IncomingMessage): boolean;
 }
 
 /**
@@ -30,10 +32,12 @@ const MOST_WAITING = 32;
 export function createTurns(): Turns & { serve(server: Server, handler: Handler): void } {
   const latest = new WeakMap<Socket, Turn>();
   const waiting = new WeakMap<Socket, number>();
+  const behind = new WeakSet<IncomingMessage>();
 
   function queue(before: Turn, turn: Turn, handler: Handler): void {
     const { socket } = turn.raw;
     waiting.set(socket, (waiting.get(socket) ?? 0) + 1);
+    behind.add(turn.raw);
     turn.begin = () => handler(turn.raw, turn.response);
     before.response.once("close", () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
@@ -47,6 +51,7 @@ export function createTurns(): Turns & { serve(server: Server, handler: Handler)
   return {
     latest: (socket) => latest.get(socket),
     isIdle: (socket) => latest.get(socket)?.response.closed ?? true,
+    hasWaited: (raw) => behind.has(raw),
     serve: (server, handler) => {
       server.on("request", (raw, response) => {
         const { socket } = raw;

@@ -108,7 +108,10 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const refusal =
       refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ??
       (isNowhere ? noSuchEndpoint(allowed(target)) : null);
-    if (refusal === null) return inLockstep(done);
+    // By the end of the next turn a caller that closed its side behind several requests would count as gone, and of a request with `Expect`
+    // the body may have come unasked: Node closes a connection that was not told to continue.
+    const goesOnAtOnce = turns.hasWaited(request.raw) || request.headers.expect !== undefined;
+    if (refusal === null) return goesOnAtOnce ? done() : inLockstep(done);
     void recordRefused(edge, contract, options, { request, reply });
     done(refusal);
   });

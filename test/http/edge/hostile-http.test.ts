@@ -272,6 +272,16 @@ test("RFC 9112, 9.3.2: of requests that one connection sent ahead, the next begi
   socket.destroy();
 });
 
+test("RFC 9112, 9.3.2: a caller that closes its side behind requests whose answers wait for nothing gets all of them", async (t) => {
+  const { port } = await startEdge(t);
+  const { socket, untilClose } = await open(port);
+  socket.end(kept(get("/v1/me")).repeat(3));
+  assert.deepEqual(
+    (await untilClose()).map(({ status }) => status),
+    [200, 200, 200],
+  );
+});
+
 test("RFC 9112, 9.3.2: what was sent behind a request that closes its connection is not begun, nor what broke before its turn", async (t) => {
   const begun: Date[] = [];
   const goOn = Promise.withResolvers<void>();

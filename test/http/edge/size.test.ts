@@ -208,6 +208,21 @@ test("BAD-103 100 is said only when the handler begins to read: not before 401, 
   other.socket.destroy();
 });
 
+test("BAD-103 a caller that sends its body along with Expect: 100-continue keeps its connection", async (t) => {
+  const { port } = await startEdge(t);
+  const { socket, untilClose } = await open(port);
+  const kept = post("Expect: 100-continue\r\nContent-Length: 3\r\n", "abc").replace("Connection: close\r\n", "");
+  socket.write(kept + get("/v1/me"));
+  const replies = (await untilClose()).filter(({ status }) => status !== 100);
+  assert.deepEqual(
+    replies.map(({ status, headers }) => [status, headers["connection"]]),
+    [
+      [200, "keep-alive"],
+      [200, "close"],
+    ],
+  );
+});
+
 test("BAD-104 any other Expect: 417", async (t) => {
   const { port } = await startEdge(t);
   assertError(await ask(port, post("Expect: foo\r\nContent-Length: 3\r\n", "abc")), 417, "EXPECTATION_FAILED");
