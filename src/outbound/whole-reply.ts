@@ -43,7 +43,10 @@ export class WholeReply implements ReplyReader {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    inLockstep(() => this.#settled.resolve({ status: this.#status, headers: this.#headers, text: this.#text() }));
+    const [first] = this.#chunks;
+    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    const reply = { status: this.#status, headers: this.#headers, text: bytes.toString("utf8") };
+    inLockstep(() => this.#settled.resolve(reply));
   }
 
   fail(error: OutboundError): void {
@@ -52,11 +55,5 @@ export class WholeReply implements ReplyReader {
     const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status !== 0);
     if (isAnswered && error.failure !== "aborted") this.end();
     else this.#settled.reject(error);
-  }
-
-  #text(): string {
-    const [first] = this.#chunks;
-    const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    return bytes.toString("utf8");
   }
 }

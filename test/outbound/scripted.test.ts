@@ -330,6 +330,19 @@ test("contract 1: as many bytes as are asked for at most are read, and not one m
   assert.equal((await failing).failure, "reply_too_large");
 });
 
+test("contract 1: a reply that has ended is what it was, whatever the socket says in the same turn", async (t) => {
+  const context = setUp(t);
+  const replying = whole(context);
+  context.client.start();
+  context.client.head(200);
+  context.client.data("whole");
+  context.client.end();
+  context.client.data(", and more");
+  context.client.fail(new Error("gone"));
+  const { status, text } = await soon(replying);
+  assert.deepEqual([status, text], [200, "whole"]);
+});
+
 test("contract 1: of headers that came more than once one text is made", async (t) => {
   const context = setUp(t);
   const replying = whole(context);
