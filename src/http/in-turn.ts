@@ -2,6 +2,7 @@
 // A caller that sends many at once waits for itself, and whoever never reads an answer has one prepared, not all of them.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { createNote } from "../lib/note.ts";
 import { throwAwayInput } from "./linger.ts";
 
 export type Handler = (raw: IncomingMessage, response: ServerResponse) => void;
@@ -32,12 +33,12 @@ const MOST_WAITING = 32;
 export function createTurns(): Turns & { serve(server: Server, handler: Handler): void } {
   const latest = new WeakMap<Socket, Turn>();
   const waiting = new WeakMap<Socket, number>();
-  const behind = new WeakSet<IncomingMessage>();
+  const waited = createNote<IncomingMessage, true>("waited for its turn");
 
   function queue(before: Turn, turn: Turn, handler: Handler): void {
     const { socket } = turn.raw;
     waiting.set(socket, (waiting.get(socket) ?? 0) + 1);
-    behind.add(turn.raw);
+    waited.set(turn.raw, true);
     turn.begin = () => handler(turn.raw, turn.response);
     before.response.once("close", () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
@@ -51,7 +52,7 @@ export function createTurns(): Turns & { serve(server: Server, handler: Handler)
   return {
     latest: (socket) => latest.get(socket),
     isIdle: (socket) => latest.get(socket)?.response.closed ?? true,
-    hasWaited: (raw) => behind.has(raw),
+    hasWaited: (raw) => waited.get(raw) === true,
     serve: (server, handler) => {
       server.on("request", (raw, response) => {
         const { socket } = raw;
