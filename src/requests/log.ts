@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { type OpenRecord, openRecord, type RecordOpening, type RequestRecord } from "../gateway/request-record.ts";
 import { every } from "../lib/every.ts";
 import { inBatches } from "../lib/in-batches.ts";
+import { createWriteBehind } from "../lib/write-behind.ts";
 import type { Database } from "../storage/database.ts";
 import { insertRequests, type NewRequest, purgeRequests, type SharedRequest } from "../storage/requests.ts";
 import { createWording } from "../storage/shared-rows.ts";
@@ -42,56 +43,15 @@ const PURGE_BATCH = 5_000;
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { database, logger, keptDays, nowMs, onRecord } = options;
-  let fresh: NewRequest[] = [];
   const word = createWording();
-  /** Being written, or to be written again. */
-  let batch: readonly NewRequest[] = [];
-  /** It was under way when the database left: some of it may have been committed. */
-  let mayBeThere = false;
-  let writing: Promise<void> | null = null;
+  const queue = createWriteBehind<NewRequest>({
+    maxBatch: MAX_BATCH,
+    write: (rows, mayBeThere) => insertRequests(batches(database).db, rows, { nowMs: nowMs(), mayBeThere }),
+    isOneItemsFault: isBadData,
+    onLeftOut: ({ id }, error) =>
+      logger.error({ task: "request log", request_id: id, err: error }, "could not keep a record"),
+  });
   let unowned = 0;
-
-  /** What had come when it began. What comes meanwhile waits for company. */
-  const writeAll = async (): Promise<void> => {
-    for (let left = fresh.length; ; ) {
-      if (batch.length === 0) {
-        batch = fresh.splice(0, Math.min(left, MAX_BATCH));
-        left -= batch.length;
-      }
-      if (batch.length === 0) return;
-      await write(batch);
-      batch = [];
-      mayBeThere = false;
-    }
-  };
-
-  /** One bad record must not hold up the others: it is found by halves, told, and left out. */
-  const write = async (rows: readonly NewRequest[]): Promise<void> => {
-    try {
-      await insertRequests(batches(database).db, rows, { nowMs: nowMs(), mayBeThere });
-    } catch (error) {
-      if (!isBadData(error)) {
-        mayBeThere = true;
-        throw error;
-      }
-      if (rows.length === 1) {
-        logger.error({ task: "request log", request_id: rows[0]?.id, err: error }, "could not keep a record");
-        return;
-      }
-      const half = Math.ceil(rows.length / 2);
-      await write(rows.slice(0, half));
-      await write(rows.slice(half));
-    }
-  };
-
-  const flush = async (): Promise<void> => {
-    // A turn under way began before the last record came.
-    if (writing !== null) await writing.catch(() => undefined);
-    writing ??= writeAll().finally(() => {
-      writing = null;
-    });
-    await writing;
-  };
 
   const keep = (record: RequestRecord): void => {
     onRecord?.(record);
@@ -99,7 +59,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       unowned += 1;
       if (unowned > MAX_UNOWNED) return;
     }
-    fresh.push({
+    const waiting = queue.push({
       shared: word(sharedOf(record)),
       id: record.requestId,
       durationMs: Math.max(0, record.endedAtMs - record.receivedAtMs),
@@ -107,9 +67,9 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       jobId: record.jobId,
       receivedAtMs: record.receivedAtMs,
     });
-    if (fresh.length === MAX_BATCH) writer.soon();
-    if (fresh.length <= MAX_WAITING) return;
-    const lost = fresh.splice(0, MAX_BATCH).length;
+    if (waiting === MAX_BATCH) writer.soon();
+    if (waiting <= MAX_WAITING) return;
+    const lost = queue.dropOldest(MAX_BATCH);
     logger.error({ task: "request log", lost }, "the request log cannot be written; its oldest records are lost");
   };
 
@@ -119,20 +79,22 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     unowned = 0;
     if (leftOut > 0)
       logger.warn({ task: "request log", left_out: leftOut }, "requests without a valid key are not all kept");
-    await flush();
+    await queue.flush();
   });
   const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async () => {
     await inBatches(PURGE_BATCH, sweep);
   });
   return {
     open: (opening) => openRecord(opening, nowMs, keep),
-    flush,
+    flush: () => queue.flush(),
     sweep,
     close: async () => {
       await Promise.all([writer.stop(), purger.stop()]);
-      await flush().catch((error: unknown) => {
-        const lost = batch.length + fresh.length;
-        logger.error({ task: "request log", lost, err: error }, "could not write the last of the request log");
+      await queue.flush().catch((error: unknown) => {
+        logger.error(
+          { task: "request log", lost: queue.size(), err: error },
+          "could not write the last of the request log",
+        );
       });
     },
   };

@@ -1,0 +1,76 @@
+// Items on their way to a store, with nobody waiting for them: gathered, written in batches, kept until they are there.
+export interface WriteBehind<Item> {
+  /** Answers how many there are now that no batch holds. */
+  push(item: Item): number;
+  /** How many are not written yet. */
+  size(): number;
+  isWriting(): boolean;
+  /** Everything pushed so far is durable when it resolves; what could not be written stays for the next. */
+  flush(): Promise<void>;
+  /** Gives up the oldest of those that no batch holds. Answers how many. */
+  dropOldest(most: number): number;
+}
+
+export interface WriteBehindOptions<Item> {
+  readonly maxBatch: number;
+  /** All or nothing. `mayBeThere`: an earlier try was cut off, and some or all of these may have been written by it. */
+  readonly write: (items: readonly Item[], mayBeThere: boolean) => Promise<void>;
+  /** Such a failure is of one item, which must not hold up the others: it is found by halves, told, and left out. */
+  readonly isOneItemsFault: (error: unknown) => boolean;
+  readonly onLeftOut: (item: Item, error: unknown) => void;
+}
+
+export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): WriteBehind<Item> {
+  const { maxBatch, write, isOneItemsFault, onLeftOut } = options;
+  const fresh: Item[] = [];
+  /** Being written, or to be written again by itself: only of it some may be there. */
+  let batch: readonly Item[] = [];
+  let mayBeThere = false;
+  let writing: Promise<void> | null = null;
+
+  /** What had come when it began. What comes meanwhile waits for company. */
+  const turn = async (): Promise<void> => {
+    for (let left = fresh.length; ; ) {
+      if (batch.length === 0) {
+        batch = fresh.splice(0, Math.min(left, maxBatch));
+        left -= batch.length;
+      }
+      if (batch.length === 0) return;
+      await writeAll(batch);
+      batch = [];
+      mayBeThere = false;
+    }
+  };
+
+  const writeAll = async (items: readonly Item[]): Promise<void> => {
+    try {
+      await write(items, mayBeThere);
+    } catch (error) {
+      if (!isOneItemsFault(error)) {
+        mayBeThere = true;
+        throw error;
+      }
+      const [item, ...others] = items;
+      if (item === undefined) return;
+      if (others.length === 0) return onLeftOut(item, error);
+      const half = Math.ceil(items.length / 2);
+      await writeAll(items.slice(0, half));
+      await writeAll(items.slice(half));
+    }
+  };
+
+  return {
+    push: (item) => fresh.push(item),
+    size: () => batch.length + fresh.length,
+    isWriting: () => writing !== null,
+    flush: async () => {
+      // A turn under way began before the last push.
+      if (writing !== null) await writing.catch(() => undefined);
+      writing ??= turn().finally(() => {
+        writing = null;
+      });
+      await writing;
+    },
+    dropOldest: (most) => fresh.splice(0, most).length,
+  };
+}
