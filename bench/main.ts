@@ -2,6 +2,7 @@
 // bounded run that ends by itself.
 import { parseArgs } from "node:util";
 import { benchChat } from "./chat.ts";
+import { worthOfCores } from "./cores.ts";
 import { benchJobPolls } from "./job-polls.ts";
 import { benchJobs } from "./jobs.ts";
 import { benchJobUploads } from "./job-uploads.ts";
@@ -137,7 +138,9 @@ for (const name of names) {
     console.error(`There is no benchmark ${name}.\n\n${USAGE}`);
     process.exit(2);
   }
-  printReport(await bench(), values.json);
+  const before = await worthOfCores();
+  const report = await bench();
+  printReport(report, [before, await worthOfCores()], values.json);
 }
 
 function positive(name: string, text: string): number {

@@ -9,15 +9,20 @@ export interface Report {
   readonly data: object;
 }
 
-export function printReport(report: Report, onlyJson: boolean): void {
+/** `worth`: of the cores, before and after. */
+export function printReport(report: Report, worth: readonly number[], onlyJson: boolean): void {
   const { name, rows, notes, data } = report;
-  const json = JSON.stringify({ bench: name, ...circumstances(), ...data });
+  const worthOfCores = worth.map((each) => round(each, 2));
+  const json = JSON.stringify({ bench: name, ...circumstances(), worthOfCores, ...data });
   if (onlyJson) {
     console.log(json);
     return;
   }
   console.log(`\n## ${name}\n\n${table(rows)}\n`);
   for (const note of notes) console.log(`- ${note}`);
+  console.log(
+    `- ${availableParallelism()} cores: as many busy loops at once got ${worthOfCores.join(" times as much done as one alone before, ")} times after.`,
+  );
   console.log(`\n\`\`\`json\n${json}\n\`\`\``);
 }
 

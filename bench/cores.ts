@@ -1,0 +1,36 @@
+// What this machine's cores are worth at the moment: rented ones may be two threads of one core for an hour, and two cores in the next.
+// Every rate below saturation depends on it, so each report says it, from before and after.
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
+
+const SPIN_MS = 250;
+
+if (!isMainThread) parentPort?.postMessage(spin());
+
+/** How many times more a busy loop on every core at once gets done than one alone: at best the number of cores. */
+export async function worthOfCores(): Promise<number> {
+  const [alone = Number.NaN] = await loops(1);
+  const together = await loops(availableParallelism());
+  return together.reduce((sum, each) => sum + each, 0) / alone;
+}
+
+function loops(count: number): Promise<readonly number[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const worker = new Worker(new URL(import.meta.url));
+      const [done] = (await once(worker, "message")) as [number];
+      await once(worker, "exit");
+      return done;
+    }),
+  );
+}
+
+function spin(): number {
+  const endMs = performance.now() + SPIN_MS;
+  let done = 0;
+  for (let value = 1; performance.now() < endMs; done += 1) {
+    for (let step = 0; step < 10_000; step += 1) value = (value * 1_103_515_245 + step) & 0x7fff_ffff;
+  }
+  return done;
+}
