@@ -106,7 +106,8 @@ test("SSRF-451: of an endless reply at most maxReplyBytes are read, the connecti
   const closed = Promise.withResolvers<void>();
   const url = await httpServer(t, (_request, response) => {
     response.on("close", () => closed.resolve());
-    const more = (): void => void (response.destroyed || response.write(Buffer.alloc(4_096, 65), () => more()));
+    const more = (): void =>
+      void (response.destroyed || response.write(Buffer.alloc(4_096, 65), () => setImmediate(more)));
     more();
   });
   receiver(internet, url);
