@@ -76,7 +76,9 @@ export function readDeepgramReply(raw: unknown, multichannel: boolean): Deepgram
   const parsed = body.safeParse(raw);
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const { metadata, results } = parsed.data;
-  const first = results.channels[0];
+  const told = results.channels.filter((each) => languageOf(each) !== null);
+  // Where nobody speaks, a language is a guess or missing.
+  const heard = told.find((each) => (each.alternatives[0]?.transcript ?? "").trim() !== "") ?? told[0];
   const alternatives = results.channels.map((each) => each.alternatives[0]);
   return {
     text: alternatives
@@ -102,12 +104,19 @@ export function readDeepgramReply(raw: unknown, multichannel: boolean): Deepgram
       channel: multichannel ? (each.channel ?? null) : null,
     })),
     channels: results.channels.length,
-    language: languageTag(first?.detected_language ?? first?.alternatives[0]?.languages?.[0] ?? null),
-    languageConfidence: confidenceOrNull(first?.language_confidence),
+    language: heard === undefined ? null : languageOf(heard),
+    languageConfidence: confidenceOrNull(heard?.language_confidence),
     seconds: secondsOrNull(metadata.duration),
     requestId: metadata.request_id ?? null,
     models: Object.values(metadata.model_info ?? {}).map((info) => `${info.name ?? ""} ${info.arch ?? ""}`),
   };
+}
+
+function languageOf({
+  detected_language: detected,
+  alternatives: [alternative],
+}: z.infer<typeof channel>): string | null {
+  return languageTag(detected ?? alternative?.languages?.[0] ?? null);
 }
 
 function label(value: string | number | null | undefined): string | null {

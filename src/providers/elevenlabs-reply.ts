@@ -53,7 +53,8 @@ export function readElevenLabsReply(
   if (!parsed.success) throw new ProviderError("bad_reply", { status: 200, reason: "missing_fields" });
   const reply = parsed.data;
   const transcripts = "transcripts" in reply ? byChannel(reply.transcripts) : [reply];
-  const [first] = transcripts;
+  // Where nobody speaks, the language is a guess.
+  const heard = transcripts.find(({ text }) => text.trim() !== "") ?? transcripts[0];
   return {
     text: transcripts
       .map(({ text }) => text.trim())
@@ -63,8 +64,8 @@ export function readElevenLabsReply(
       (words ?? []).flatMap((each) => wordOf(each, asked, channel ?? index)),
     ),
     channels: transcripts.length,
-    language: bcp47(first?.language_code ?? null),
-    languageConfidence: confidenceOrNull(first?.language_probability),
+    language: bcp47(heard?.language_code ?? null),
+    languageConfidence: confidenceOrNull(heard?.language_probability),
     seconds: secondsOrNull(reply.audio_duration_secs),
   };
 }

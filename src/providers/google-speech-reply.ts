@@ -65,8 +65,9 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
     text: tags.map((tag) => joinWords(heard.filter((each) => tagOf(each) === tag).map(transcriptOf))).join("\n"),
     words: pieces.flatMap(({ words }) => words),
     segments: pieces.flatMap(({ segments }) => segments),
-    // Tags count from 1 and silent channels may have no result; without separation only the first is heard.
-    channels: Math.max(1, tags.at(-1) ?? 1),
+    // Tags count from 1, and a channel on which nobody speaks may have an empty result or none; without separation only the first
+    // is heard.
+    channels: Math.max(1, ...(results ?? []).map(tagOf)),
     language: languageTag(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? null),
     seconds: offsetSeconds(metadata?.totalBilledDuration),
     requestId: metadata?.requestId ?? null,

@@ -146,6 +146,19 @@ replyContract(deepgram, [
     receipts: ["language shown no", ECHOED],
   },
   {
+    name: "the language is that of the channel on which somebody speaks",
+    golden: NOVA_3,
+    reply: withChannels(
+      { alternatives: [{ transcript: "" }] },
+      { alternatives: [{ transcript: "" }], detected_language: "en", language_confidence: 0.1 },
+      { alternatives: [{ transcript: "Buenos días." }], detected_language: "es", language_confidence: 0.9 },
+    ),
+    wishes: { multichannel: true, language: { kind: "detect" } },
+    audio: { channels: 3 },
+    transcript: { language: "es", languageConfidence: 0.9 },
+    receipts: ["multichannel shown yes", "language shown yes", ECHOED],
+  },
+  {
     name: "detection that switched to an older generation is another model than the one asked",
     golden: NOVA_3,
     reply: withModel({ name: "2-general-nova", arch: "nova-2" }),
@@ -185,6 +198,10 @@ replyContract(deepgram, [
     receipts: [ECHOED],
   },
 ]);
+
+function withChannels(...channels: readonly object[]): object {
+  return { ...TWO_SPEAKERS, results: { channels } };
+}
 
 function withModel(info: object): object {
   return { ...TWO_SPEAKERS, metadata: { ...TWO_SPEAKERS.metadata, model_info: { m: info } } };

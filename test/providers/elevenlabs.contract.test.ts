@@ -79,6 +79,20 @@ replyContract(elevenlabs, [
     receipts: ["multichannel shown yes"],
   },
   {
+    name: "the language is that of the channel on which somebody speaks",
+    golden: SCRIBE_V2,
+    reply: {
+      transcripts: [
+        { text: "", words: [], language_code: "eng", language_probability: 0.1, channel_index: 0 },
+        { text: "Hallo.", words: [], language_code: "deu", language_probability: 0.9, channel_index: 1 },
+      ],
+    },
+    wishes: { multichannel: true, language: { kind: "detect" } },
+    audio: { channels: 2 },
+    transcript: { language: "de", languageConfidence: 0.9 },
+    receipts: ["multichannel shown yes", "language shown yes"],
+  },
+  {
     name: "the single shape in answer to a two-channel file is multichannel not delivered",
     golden: SCRIBE_V2,
     reply: reply("two-speakers"),

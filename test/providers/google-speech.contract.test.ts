@@ -83,6 +83,21 @@ replyContract(googleSpeech, [
     receipts: ["multichannel shown no"],
   },
   {
+    name: "a channel on which nobody speaks is there all the same, in its empty result",
+    golden: LONG,
+    reply: {
+      results: [
+        { alternatives: [{ transcript: "Left." }], channelTag: 1, resultEndOffset: "1s" },
+        { channelTag: 2, resultEndOffset: "1s" },
+      ],
+      metadata: {},
+    },
+    wishes: { multichannel: true },
+    audio: { channels: 2 },
+    transcript: { text: "Left.", segments: [piece("Left.", 0, 1, { channel: 0 })] },
+    receipts: ["multichannel shown yes"],
+  },
+  {
     name: "speakers of words without times lie within their result, and nothing closer is claimed",
     golden: CHIRP_3,
     reply: {
