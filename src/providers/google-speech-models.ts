@@ -6,13 +6,13 @@ import type { SpeechModel } from "./provider.ts";
 /** The languages its models take as locales; the one a bare tag means. From the pages of chirp_2 and chirp_3. */
 const LOCALES: Readonly<Record<string, string>> = Object.fromEntries(
   `ar-EG bg-BG bn-BD ca-ES cmn-Hans-CN cs-CZ da-DK de-DE el-GR en-US es-ES et-EE fa-IR fi-FI fil-PH fr-FR gu-IN hi-IN
-  hr-HR hu-HU id-ID it-IT ja-JP kn-IN ko-KR lt-LT lv-LV ml-IN mr-IN nl-NL no-NO pa-Guru-IN pl-PL pt-BR ro-RO ru-RU sk-SK sl-SI
+  hr-HR hu-HU id-ID it-IT ja-JP kn-IN ko-KR lt-LT lv-LV ml-IN mr-IN nl-NL pa-Guru-IN pl-PL pt-BR ro-RO ru-RU sk-SK sl-SI
   sr-RS sv-SE sw-KE ta-IN te-IN th-TH tr-TR uk-UA ur-PK vi-VN`
     .split(/\s+/u)
     .map((locale) => [primarySubtag(locale), locale]),
 );
 /** Names of other standards for the same languages. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { zh: "cmn-Hans-CN", he: "iw-IL", nb: "no-NO" };
+const OTHER_NAMES: Readonly<Record<string, string>> = { zh: "cmn-Hans-CN", he: "iw-IL", no: "no-NO" };
 
 export function googleLocale(tag: string): string {
   const primary = primarySubtag(tag);

@@ -165,6 +165,8 @@ for (const [tag, locale] of [
   ["zh-TW", "cmn-Hant-TW"],
   ["zh-Hant", "cmn-Hant-TW"],
   ["he", "iw-IL"],
+  ["no", "no-NO"],
+  ["nb-NO", "no-NO"],
   ["eo", "eo"],
 ] as const) {
   test(`google-speech: the language ${tag} is asked for as ${locale}`, () => assert.equal(googleLocale(tag), locale));

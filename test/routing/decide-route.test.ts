@@ -123,6 +123,13 @@ test("contract 3: limits of size, duration, format, channels and language are re
   }
 });
 
+test("contract 3: a model that covers Norwegian covers Bokmål, by which telephones and browsers name it", () => {
+  const norwegian = model({ "redaction.pii": { ...NATIVE, languages: ["no"] } }, { languages: ["no"] });
+  const own = route("r", [speechTarget(1, norwegian)]);
+  for (const language of ["no", "nb", "nb-NO"])
+    assert.deepEqual(positions(decide(own, { redaction: true, language })), [1], language);
+});
+
 test("contract 3: keyterms are judged by number, length and tokens, merged from both fields without doubles", () => {
   const own = route("r", [
     speechTarget(1, model({ keyterms: NATIVE }, { limits: { keyterms: { maxTerms: 2, maxTermCharacters: 5 } } })),
