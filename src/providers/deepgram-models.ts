@@ -1,4 +1,5 @@
 // What Deepgram's models can do, as data (developers.deepgram.com, checked 2026-11-20; providers/matrix.json).
+import { primarySubtag } from "../lib/primary-subtag.ts";
 import type { SpeechModel } from "./provider.ts";
 
 /** Redaction of entities is English only; of numbers wider (changelog 2026-06-24, hosted API). */
@@ -68,3 +69,22 @@ export const DEEPGRAM_MODELS: Readonly<Record<string, SpeechModel>> = {
   "nova-2-general": NOVA_2,
   ...Object.fromEntries(SPECIALITIES.map((speciality) => [`nova-2-${speciality}`, NOVA_2_SPECIAL])),
 };
+
+/** Scripts and regions with a code of their own: docs/models-languages-overview and the changelog, 2025-08 to 2026-08. */
+const CODES: ReadonlySet<string> = new Set(
+  `ar-AE ar-DZ ar-EG ar-IQ ar-IR ar-JO ar-KW ar-LB ar-MA ar-PS ar-QA ar-SA ar-SD ar-SY ar-TD ar-TN da-DK de-CH en-AU en-GB en-IN
+  en-NZ en-US es-419 fr-CA ko-KR nl-BE pt-BR pt-PT sv-SE th-TH zh-CN zh-HK zh-Hans zh-Hant zh-TW`.split(/\s+/u),
+);
+
+/** Any other code is refused ("No such model/language/tier combination found"), though the model hears the language. */
+export function deepgramLanguage(model: string, tag: string): string {
+  // What a model of somebody's own takes, nobody here knows.
+  if (DEEPGRAM_MODELS[model] === undefined) return tag;
+  const isSpecial = SPECIALITIES.some((speciality) => model === `nova-2-${speciality}`);
+  const subtags = tag.split("-");
+  for (let length = subtags.length; length > 1; length--) {
+    const code = subtags.slice(0, length).join("-");
+    if (CODES.has(code) && (!isSpecial || code === "en-US")) return code;
+  }
+  return primarySubtag(tag);
+}

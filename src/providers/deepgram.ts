@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import { streamDeepgram } from "./deepgram-live.ts";
-import { DEEPGRAM_MODELS } from "./deepgram-models.ts";
+import { DEEPGRAM_MODELS, deepgramLanguage } from "./deepgram-models.ts";
 import { type DeepgramReply, readDeepgramReply } from "./deepgram-reply.ts";
 import type { Io } from "./io.ts";
 import type {
@@ -73,7 +73,8 @@ const readSettings = deepgramSettings.strip().catch({});
 /** Detection overrides `language`, and the default is said aloud: conditions on language were judged against it. */
 function languageParameter(request: SpeechRequest, target: SpeechTarget): [string, string] {
   const { language } = request;
-  if (language.kind === "asked" || language.kind === "default") return ["language", language.tag];
+  if (language.kind === "asked" || language.kind === "default")
+    return ["language", deepgramLanguage(target.model, language.tag)];
   if (language.kind === "detect" && detects(request, target)) return ["detect_language", "true"];
   return ["language", "en"];
 }

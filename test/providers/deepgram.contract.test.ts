@@ -11,7 +11,8 @@ import { normalised, piece, replyContract } from "./reply-suite.ts";
 import { targetOf } from "./subject.ts";
 
 const [NOVA_3, , NOVA_3_MEDICAL, NOVA_2] = DEEPGRAM_GOLDEN;
-assert.ok(NOVA_3 && NOVA_3_MEDICAL && NOVA_2);
+const NOVA_2_MEETING = DEEPGRAM_GOLDEN.find(({ model }) => model === "nova-2-meeting");
+assert.ok(NOVA_3 && NOVA_3_MEDICAL && NOVA_2 && NOVA_2_MEETING);
 const reply = (name: string): URL => new URL(`deepgram/${name}.json`, import.meta.url);
 const TWO_SPEAKERS = JSON.parse(await readFile(reply("two-speakers"), "utf8")) as {
   metadata: { duration: unknown; model_info: unknown };
@@ -239,6 +240,30 @@ for (const term of ["two words", "boost:9"]) {
     const { speech, target } = targetOf(deepgram, NOVA_2);
     const result = deepgram.plan(requestFor(speech, { keyterms: [term] }), target);
     assert.deepEqual(result, { ok: false, missing: ["keyterms_limit"] });
+  });
+}
+
+for (const [golden, tag, code] of [
+  [NOVA_3, "de-CH", "de-CH"],
+  [NOVA_3, "de-AT", "de"],
+  [NOVA_3, "es-MX", "es"],
+  [NOVA_3, "ar-EG", "ar-EG"],
+  [NOVA_3, "zh-Hant-TW", "zh-Hant"],
+  [NOVA_3, "zh-SG", "zh"],
+  [NOVA_3, "nb-NO", "no"],
+  [NOVA_2, "pt-PT", "pt-PT"],
+  [NOVA_2_MEETING, "en-US", "en-US"],
+  [NOVA_2_MEETING, "en-GB", "en"],
+  [{ ...NOVA_3, model: "of-our-own", declared: targetOf(deepgram, NOVA_3).speech }, "de-AT", "de-AT"],
+] as const) {
+  test(`contract 3: deepgram ${golden.model} is asked for ${tag} by a code that it has: ${code}`, () => {
+    const { speech, target } = targetOf(deepgram, golden);
+    const result = deepgram.plan(requestFor(speech, { language: { kind: "asked", tag } }), target);
+    assert.ok(result.ok && result.plan.kind === "raw");
+    assert.deepEqual(
+      result.plan.query.filter(([name]) => name === "language"),
+      [["language", code]],
+    );
   });
 }
 

@@ -67,6 +67,13 @@ function englishOnly(model: string, keyterms: Change): GoldenModel {
   return { ...whole, preferences: { ...whole.preferences, detect_language: "dropped" } };
 }
 
+/** Of English it knows `en` and `en-US`, and no other code at all. */
+function special(model: string): GoldenModel {
+  const english = englishOnly(model, KEYWORDS);
+  const language = { added: [["language", "pt"]], removed: [["language", "en"]] } as const;
+  return { ...english, preferences: { ...english.preferences, language } };
+}
+
 export const DEEPGRAM_GOLDEN: readonly GoldenModel[] = [
   golden("nova-3", KEYTERM),
   golden("nova-3-general", KEYTERM),
@@ -82,7 +89,7 @@ export const DEEPGRAM_GOLDEN: readonly GoldenModel[] = [
     "nova-2-meeting",
     "nova-2-video",
     "nova-2-voicemail",
-  ].map((model) => englishOnly(model, KEYWORDS)),
+  ].map(special),
 ];
 
 /** The sandbox's own model takes all of nova-3 and says so in the same words. */
