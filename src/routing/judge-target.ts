@@ -143,7 +143,10 @@ function wordCount(term: string): number {
   return term.trim().split(/\s+/u).length;
 }
 
-/** Providers count tokens of their own; two characters a token overestimates, so a request that passes here fits there. */
+/**
+ * Providers count tokens of their own; two bytes a token overestimates, of scripts with a token or two a character as well, so a
+ * request that passes here fits there.
+ */
 function estimatedTokens(keyterms: readonly string[]): number {
-  return keyterms.reduce((sum, term) => sum + Math.max(1, Math.ceil(term.length / 2)), 0);
+  return keyterms.reduce((sum, term) => sum + Math.max(1, Math.ceil(Buffer.byteLength(term) / 2)), 0);
 }

@@ -142,6 +142,8 @@ test("contract 3: keyterms are judged by number, length and tokens, merged from 
   ]);
   assert.deepEqual(positions(decide(tokens, { keyterms: ["abcd", "e"] })), [1]);
   assert.equal(positions(decide(tokens, { keyterms: ["abcd", "efgh"] })), "unsupported");
+  assert.deepEqual(positions(decide(tokens, { keyterms: ["東京"] })), [1], "three bytes a character");
+  assert.equal(positions(decide(tokens, { keyterms: ["東京都"] })), "unsupported", "a token or two a character");
 });
 
 test("contract 3: weak emulation satisfies nothing unless the route accepts it, and then it is named", () => {
