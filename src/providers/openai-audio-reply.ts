@@ -26,17 +26,24 @@ const segment = z.object({
   words: words.nullish(),
 });
 
+/** Beside the text, each server has its own: what is in another form here is as if not said, and costs no transcript. */
 const body = z.object({
   text: z.string(),
-  language: z.string().nullish(),
-  languages: z.array(z.object({ code: z.string() })).nullish(),
-  detected_language: z.string().nullish(),
+  language: z.string().nullish().catch(null),
+  languages: z
+    .array(z.object({ code: z.string() }))
+    .nullish()
+    .catch(null),
+  detected_language: z.string().nullish().catch(null),
   detected_language_probability: z.unknown().optional(),
   duration: z.unknown().optional(),
   segments: z.array(segment).nullish(),
   words: words.nullish(),
-  usage: z.object({ seconds: z.unknown().optional(), prompt_audio_seconds: z.unknown().optional() }).nullish(),
-  x_groq: z.object({ id: z.string().nullish() }).nullish(),
+  usage: z
+    .object({ seconds: z.unknown().optional(), prompt_audio_seconds: z.unknown().optional() })
+    .nullish()
+    .catch(null),
+  x_groq: z.object({ id: z.string().nullish() }).nullish().catch(null),
 });
 
 export interface OpenAiReply {

@@ -176,6 +176,13 @@ replyContract(openaiCompatible, [
     receipts: ["diarization shown no", "keyterms sent yes"],
   },
   {
+    name: "a language, a usage or an id in a form of the server's own costs no transcript",
+    golden: UNKNOWN,
+    reply: { text: "Hi.", language: ["en"], languages: ["en"], detected_language: 5, usage: 12, x_groq: "r-1" },
+    transcript: { text: "Hi.", language: null, providerSeconds: null, providerRequestId: null },
+    receipts: [],
+  },
+  {
     name: "a duration that is no number is null",
     golden: UNKNOWN,
     reply: { text: "Hi.", duration: "soon" },
