@@ -1,5 +1,6 @@
 // Reading the success bodies of the OpenAI audio wire: json, verbose_json and diarized_json of every known dialect. Pure.
 import { z } from "zod";
+import { gapBetween } from "../lib/join-words.ts";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { Dialect } from "./openai-audio.ts";
@@ -134,16 +135,23 @@ function wholeSegment(each: z.infer<typeof segment>): ProviderSegment {
   };
 }
 
-/** whisper.cpp gives tokens: one that begins with a space begins a word; a word is as sure as its least sure token. */
+/**
+ * whisper.cpp gives tokens: one that begins with a space begins a word, and so does each of a script that puts none between words. A
+ * word is as sure as its least sure token.
+ */
 function joinTokens(tokens: readonly Word[]): readonly ProviderWord[] {
   const words: ProviderWord[] = [];
   for (const token of tokens) {
     if (/^\[_.*\]$/u.test(token.word.trim())) continue;
     const last = words.at(-1);
-    if (last === undefined || /^\s/u.test(token.word)) words.push(wholeWord(token));
+    if (last === undefined || beginsWord(token.word, last.text)) words.push(wholeWord(token));
     else words[words.length - 1] = joined(last, wholeWord(token));
   }
   return words;
+}
+
+function beginsWord(token: string, before: string): boolean {
+  return /^\s/u.test(token) || (/[\p{L}\p{N}]/u.test(token) && before !== "" && gapBetween(before, token) === "");
 }
 
 function joined(word: ProviderWord, token: ProviderWord): ProviderWord {

@@ -49,6 +49,28 @@ replyContract(openaiCompatible, [
     receipts: ["timestamps.word shown yes", "timestamps.segment shown yes", "language shown yes"],
   },
   {
+    name: "whisper.cpp's tokens of a script without spaces are words each, and punctuation hangs on the one before it",
+    golden: WHISPER_CPP,
+    reply: {
+      text: "東京です。",
+      segments: [
+        {
+          text: "東京です。",
+          start: 0,
+          end: 2,
+          words: [
+            { word: "東京", start: 0, end: 1, probability: 0.9 },
+            { word: "です", start: 1, end: 1.8, probability: 0.8 },
+            { word: "。", start: 1.8, end: 2, probability: 0.7 },
+          ],
+        },
+      ],
+    },
+    wishes: { words: true },
+    transcript: { words: [piece("東京", 0, 1, { confidence: 0.9 }), piece("です。", 1, 2, { confidence: 0.7 })] },
+    receipts: ["timestamps.word shown yes"],
+  },
+  {
     name: "speaches without pyannote drops speakers in silence: not delivered",
     golden: SPEACHES,
     reply: { text: "Hi.", language: "en", duration: 1, segments: [{ text: "Hi.", start: 0, end: 1 }] },
