@@ -8,7 +8,7 @@ type FetchFailure = "http_status" | "connect" | "tls" | "timeout" | "stalled" | 
 
 const REJECTIONS: Readonly<Record<UrlRejection, string>> = {
   malformed:
-    "audio.url, or a redirect of it, is not a plain URL: https, a host name in ASCII, no user, blanks or backslashes, at most 8192 characters.",
+    "audio.url, or a redirect of it, is not a plain URL: https, a host name in ASCII, no user, at most 8192 characters; blanks, quotes, backslashes and letters beyond ASCII must be percent-encoded.",
   scheme: "audio.url and its redirects must begin with https://.",
   port: "The port of audio.url is not one that this gateway fetches from. Use 443, or ask the operator.",
   host_not_allowed:

@@ -118,6 +118,8 @@ test("spec 4.4, contract 1: each refusal says its rule, bills nothing and leaves
   await refuses("https://media.example:8443/a.wav", 400, "AUDIO_URL_REJECTED", "port");
   await refuses("https://media.example\\@127.0.0.1/", 400, "AUDIO_URL_REJECTED", "malformed");
   await refuses("", 400, "AUDIO_URL_REJECTED", "malformed");
+  const unescaped = await refuses("https://media.example/Gespräch.wav", 400, "AUDIO_URL_REJECTED", "malformed");
+  assert.match(unescaped.text, /percent-encoded/, "the message says what to do about a letter that is in no rule");
   await refuses("https://127.0.0.1/a.wav", 400, "AUDIO_URL_REJECTED", "address_not_public");
   await refuses("https://evil.example/a.wav", 400, "AUDIO_URL_REJECTED", "host_not_allowed");
   // SSRF-333: a provider's host, or the gateway's own, is on no list.
