@@ -4,7 +4,7 @@ import { wholeBody } from "../lib/whole-body.ts";
 import { z } from "zod";
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
-import { parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
+import { failedReply, parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
 import { nothingBegun, saysNothing } from "./run-remote.ts";
 
 export const assemblyaiRemote: RemoteSpeech = { submit, poll, remove };
@@ -85,9 +85,11 @@ function failureOf(error: string): FailureKind {
 /** The uploaded file goes with the transcript. */
 async function remove(run: RemoteRun, io: Io): Promise<void> {
   const reply = await sendAbout(run, "DELETE", io);
+  // The transcript of a run that failed comes back with its error: only the status says whether it is deleted.
+  if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return;
   // An unknown id is a 400 there, not a 404.
-  if (reply.status === 404 || (reply.status === 400 && /not found/iu.test(reply.text))) return;
-  readJsonReply(reply, io.credential);
+  if (reply.status === 400 && /not found/iu.test(reply.text)) return;
+  throw failedReply(reply, io.credential);
 }
 
 async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Promise<WireReply> {

@@ -431,9 +431,11 @@ test("contract 5: assemblyai, a run that nobody could keep is deleted at once an
 
 for (const [what, answer] of [
   ["200", status(200, TWO_SPEAKERS)],
+  ["200 with the transcript of a run that failed", status(200, { ...QUEUED, status: "error", error: "Too short." })],
+  ["204", (response) => response.writeHead(204).end()],
   ["404", status(404)],
   ["400 of an unknown id", status(400, { error: "Transcript lookup error, transcript id not found" })],
-] as const) {
+] as readonly (readonly [string, (response: ServerResponse) => unknown])[]) {
   test(`contract 5: assemblyai, deletion:, ${what} is deleted`, async (t) => {
     const seen: Seen[] = [];
     const url = await runServer(t, seen, { remove: answer });
