@@ -6,7 +6,7 @@ import type { Remembered } from "./memory.ts";
 export type FailureKind =
   /** No byte of the request left: DNS, TCP, TLS, connect timeout. Or only an upload that nobody works on broke off. */
   | "connect"
-  /** 400, 411, 413, 415, 422: this input is not acceptable there. */
+  /** 400, 411, 413, 414, 415, 422, 431: this input is not acceptable there. */
   | "rejected"
   /** 401, 403. */
   | "unauthorized"

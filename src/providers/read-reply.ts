@@ -88,8 +88,10 @@ function failureKind(status: number, body: unknown): FailureKind {
       return isAccountFault(body) ? "unauthorized" : "rejected";
     case 411:
     case 413:
+    case 414:
     case 415:
     case 422:
+    case 431:
       return "rejected";
     // Redirects included: they are not followed, and they answer nothing.
     default:

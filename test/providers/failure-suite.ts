@@ -22,9 +22,12 @@ export const STATUSES: readonly (readonly [number, FailureKind])[] = [
   [409, "server_error"],
   [411, "rejected"],
   [413, "rejected"],
+  // Many key terms in a query: of one caller's making, and no reason to rest for the others.
+  [414, "rejected"],
   [415, "rejected"],
   [422, "rejected"],
   [429, "rate_limited"],
+  [431, "rejected"],
   [499, "unknown"],
   [500, "server_error"],
   [502, "unknown"],
