@@ -72,7 +72,14 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
     }
     runs.delete(run.id);
     uploads.delete(run.audioUrl);
-    return jsonAnswer(200, { ...assemblyAiTranscript(run, "completed"), text: null, words: null, utterances: null });
+    const error = runError(run);
+    return jsonAnswer(200, {
+      ...assemblyAiTranscript(run, "completed"),
+      ...(error === null ? {} : { status: "error", error }),
+      text: null,
+      words: null,
+      utterances: null,
+    });
   }
 
   function find({ path, headers }: Pick<WireInput, "path" | "headers">): Run | undefined {
