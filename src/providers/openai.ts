@@ -123,6 +123,14 @@ const settings = z.strictObject({
 });
 const readSettings = settings.strip().catch({});
 
+/** The samples go with each file, within the one limit. */
+function configured(name: string, model: SpeechModel, given: Readonly<Record<string, unknown>>): SpeechModel {
+  const { known_speakers: known = [] } = readSettings.parse(given);
+  if (!isDiarizer(name) || known.length === 0) return model;
+  const bytes = known.reduce((sum, speaker) => sum + Buffer.byteLength(speaker.name) + speaker.reference.length, 0);
+  return { ...model, limits: { ...model.limits, maxBytes: Math.max(0, MAX_BYTES - bytes) } };
+}
+
 export const openai: SpeechProvider = {
   kind: "openai",
   models: {
@@ -135,6 +143,7 @@ export const openai: SpeechProvider = {
     "gpt-transcribe": GPT_TRANSCRIBE,
   },
   settings,
+  configured,
   defaultBaseUrl: "https://api.openai.com/v1",
   plan: (request, target) => planAudio(request, target, dialectOf(target)),
   transcribe: transcribeAudio,
@@ -145,9 +154,13 @@ export const openai: SpeechProvider = {
 /** By name, dated snapshots (`gpt-4o-mini-transcribe-2025-12-15`) included when a configuration declares them. */
 function dialectOf(target: SpeechTarget): Dialect {
   const { model } = target;
-  if (model.startsWith("gpt-4o-transcribe-diarize")) return withKnownSpeakers(GPT_4O_DIARIZE_DIALECT, target);
+  if (isDiarizer(model)) return withKnownSpeakers(GPT_4O_DIARIZE_DIALECT, target);
   if (model.startsWith("gpt-4o")) return GPT_4O_DIALECT;
   return model.startsWith("gpt-transcribe") ? GPT_TRANSCRIBE_DIALECT : OPENAI_DIALECT;
+}
+
+function isDiarizer(model: string): boolean {
+  return model.startsWith("gpt-4o-transcribe-diarize");
 }
 
 /** Names and samples are two lists in the same order. Settings were judged with the configuration. */

@@ -1,6 +1,7 @@
 // OpenAI's transcription models against the contract suite, and their replies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { speechModel } from "../../src/directory/speech-model.ts";
 import { openai } from "../../src/providers/openai.ts";
 import { speechContract } from "./contract-suite.ts";
 import { requestFor } from "./fixtures.ts";
@@ -177,4 +178,14 @@ test("openai: words and segments asked together are both asked for", () => {
 test("openai: the size limit leaves room for the fields, because 25 MiB is the cap of the whole body", () => {
   for (const model of Object.values(openai.models))
     assert.ok((model.limits.maxBytes ?? Infinity) <= 26_214_400 - 65_536);
+});
+
+test("contract 3: openai, samples of known voices count towards the limit that a file is judged by", () => {
+  const reference = `data:audio/wav;base64,${"A".repeat(400_000)}`;
+  const settings = { known_speakers: [{ name: "Ada", reference }] };
+  const limitOf = (name: string, given: object): number =>
+    speechModel(openai, name, undefined, { ...given })?.limits.maxBytes ?? Infinity;
+  const diarizer = "gpt-4o-transcribe-diarize";
+  assert.equal(limitOf(diarizer, {}) - limitOf(diarizer, settings), "Ada".length + reference.length);
+  assert.equal(limitOf("whisper-1", settings), limitOf("whisper-1", {}), "sent with no other model");
 });
