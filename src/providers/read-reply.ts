@@ -136,7 +136,13 @@ function googleDetails(body: unknown): readonly unknown[] {
 function isErrorBody(body: unknown): boolean {
   if (member(body, "object") === "error") return true;
   const marks = ["error", "err_code", "err_msg", "error_code", "detail"].map((name) => member(body, name));
-  return marks.some((mark) => mark !== undefined && mark !== null && mark !== false);
+  return marks.some(saysSomething);
+}
+
+/** Some servers have the field always, and leave it empty where all went well. */
+function saysSomething(mark: unknown): boolean {
+  if (typeof mark === "object" && mark !== null) return Object.keys(mark).length > 0;
+  return mark !== undefined && mark !== null && mark !== false && mark !== "";
 }
 
 /** One word of letters: provider codes have no digits or spaces; keys nearly always have digits, and prose has spaces. */

@@ -56,6 +56,25 @@ for (const [body, expected] of REASONS) {
   });
 }
 
+const SUCCESS: readonly (readonly [object, boolean])[] = [
+  [{ text: "Hi.", error: null }, true],
+  [{ text: "Hi.", error: "" }, true],
+  [{ text: "Hi.", error: {} }, true],
+  [{ text: "Hi.", detail: [] }, true],
+  [{ text: "Hi.", err_msg: "", error: false }, true],
+  [{ text: "Hi.", error: "no audio" }, false],
+  [{ text: "Hi.", error: { message: "" } }, false],
+  [{ text: "Hi.", detail: [{}] }, false],
+  [{ text: "Hi.", object: "error" }, false],
+];
+for (const [body, succeeded] of SUCCESS) {
+  test(`contract 1: under status 200, ${JSON.stringify(body)} is ${succeeded ? "no error: its field is empty" : "an error body"}`, () => {
+    const read = () => readJsonReply({ status: 200, headers: {}, text: JSON.stringify(body) }, null);
+    if (succeeded) assert.deepEqual(read().body, body);
+    else assert.throws(read, (error: unknown) => error instanceof ProviderError && error.kind === "bad_reply");
+  });
+}
+
 test("a request id is kept when it is one visible word of at most 128 characters", () => {
   assert.equal(requestIdOf({ "x-request-id": "req_0f2c" }, "x-request-id"), "req_0f2c");
   assert.equal(requestIdOf({}, "x-request-id"), null);
