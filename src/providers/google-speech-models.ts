@@ -21,6 +21,11 @@ export function googleLocale(tag: string): string {
   return tag.includes("-") ? tag : (LOCALES[primary] ?? tag);
 }
 
+/** The other way round: callers are told the language by the name that they ask for it by. */
+export function tagOfLocale(locale: string): string {
+  return locale.replace(/^cmn(?=-|$)/iu, "zh").replace(/^iw(?=-|$)/iu, "he");
+}
+
 /** "10 MB or 1 minute, whichever comes first", the base64 of the request counted. */
 const INLINE = { maxBytes: audioBytesWithin(10_000_000), maxSeconds: 60 };
 /** Phrases of one request; the page of chirp_3 and the quotas. */

@@ -2,6 +2,7 @@
 // empty is left out. Pure.
 import { joinWords } from "../lib/join-words.ts";
 import { z } from "zod";
+import { tagOfLocale } from "./google-speech-models.ts";
 import { ProviderError } from "./io.ts";
 import { languageTag } from "./language-names.ts";
 import type { ProviderSegment, ProviderWord } from "./provider.ts";
@@ -68,7 +69,7 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
     // Tags count from 1, and a channel on which nobody speaks may have an empty result or none; without separation only the first
     // is heard.
     channels: Math.max(1, ...(results ?? []).map(tagOf)),
-    language: languageTag(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? null),
+    language: languageTag(tagOfLocale(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? "")),
     seconds: offsetSeconds(metadata?.totalBilledDuration),
     requestId: metadata?.requestId ?? null,
   };

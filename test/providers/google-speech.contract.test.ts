@@ -4,6 +4,7 @@ import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
+import { readGoogleReply } from "../../src/providers/google-speech-reply.ts";
 import { googleLocale } from "../../src/providers/google-speech-models.ts";
 import { googleSpeech } from "../../src/providers/google-speech.ts";
 import { type FailureKind, ProviderError, type RemoteRun } from "../../src/providers/io.ts";
@@ -170,6 +171,18 @@ for (const [tag, locale] of [
   ["eo", "eo"],
 ] as const) {
   test(`google-speech: the language ${tag} is asked for as ${locale}`, () => assert.equal(googleLocale(tag), locale));
+}
+
+for (const [locale, tag] of [
+  ["en-us", "en-US"],
+  ["cmn-hans-cn", "zh-Hans-CN"],
+  ["iw-il", "he-IL"],
+  ["", null],
+] as const) {
+  test(`contract 3: google-speech, what it calls ${JSON.stringify(locale)} is told as ${tag}, as callers ask for it`, () => {
+    const results = [{ alternatives: [{ transcript: "Hi." }], languageCode: locale }];
+    assert.equal(readGoogleReply({ results }, false).language, tag);
+  });
 }
 
 test("google-speech: unformatted text is had by not asking for punctuation", () => {
