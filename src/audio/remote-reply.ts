@@ -29,8 +29,9 @@ export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, max
   const { location } = headers;
   if (REDIRECTS.has(status) && location !== undefined) return { kind: "redirect", location };
   if (status !== 200) throw fetchFailed("http_status", status);
-  const encoding = headers["content-encoding"];
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") throw fetchFailed("content_encoding");
+  // Object stores send the field empty where an upload said nothing in it.
+  const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
+  if (encoding !== "" && encoding !== "identity") throw fetchFailed("content_encoding");
   const mediaType = mediaTypeOf(headers["content-type"]);
   if (mediaType === null) throw urlRejected("unsupported_content_type");
   const length = headers["content-length"] ?? "";

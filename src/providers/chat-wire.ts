@@ -5,7 +5,7 @@ import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
 import { readEvents } from "./read-events.ts";
-import { eventBody, failedReply, type JsonReply, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { eventBody, failedReply, isEncoded, type JsonReply, readJsonReply, requestIdOf } from "./read-reply.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -90,9 +90,8 @@ export async function refuseFailure(stream: WireStream, credential: string | nul
   const { status, headers } = stream;
   const isSuccess = status >= 200 && status <= 299;
   const contentType = headers["content-type"] ?? "";
-  const encoding = headers["content-encoding"] ?? "identity";
   // Anything but these may be events under a careless name; if it is not, it has no finish.
-  if (isSuccess && encoding === "identity" && !/^(application\/json|text\/html)\b/iu.test(contentType)) return;
+  if (isSuccess && !isEncoded(headers) && !/^(application\/json|text\/html)\b/iu.test(contentType)) return;
   const reply = { status, headers, text: await textOf(stream.body) };
   if (!isSuccess) throw failedReply(reply, credential);
   readJsonReply(reply, credential);

@@ -15,8 +15,7 @@ export interface JsonReply {
 /** Everything but a success is thrown as a `ProviderError`. */
 export function readJsonReply(reply: WireReply, credential: string | null): JsonReply {
   if (reply.status < 200 || reply.status > 299) throw failedReply(reply, credential);
-  const encoding = reply.headers["content-encoding"] ?? "identity";
-  if (encoding.toLowerCase() !== "identity") {
+  if (isEncoded(reply.headers)) {
     throw new ProviderError("bad_reply", { status: reply.status, reason: "content_encoding" });
   }
   const body = parsedReply(reply);
@@ -25,6 +24,12 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
     throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
   }
   return { body, headers: reply.headers, characters: reply.text.length };
+}
+
+/** None was asked for; a field that names none encodes nothing. */
+export function isEncoded(headers: WireReply["headers"]): boolean {
+  const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
+  return encoding !== "" && encoding !== "identity";
 }
 
 export function failedReply(reply: WireReply, credential: string | null): ProviderError {

@@ -19,6 +19,9 @@ function verdict(headers: Readonly<Record<string, string>>, status = 200): unkno
 for (const [headers, expected] of [
   [GOOD, "audio"],
   [{ ...GOOD, "content-encoding": "Identity" }, "audio"],
+  [{ ...GOOD, "content-encoding": "" }, "audio"],
+  [{ ...GOOD, "content-encoding": "gzip" }, "content_encoding"],
+  [{ ...GOOD, "content-encoding": "identity, gzip" }, "content_encoding"],
   [{ ...GOOD, "content-length": "11" }, "AUDIO_TOO_LARGE"],
   [{ ...GOOD, "content-length": "0" }, "INVALID_AUDIO"],
   [{ ...GOOD, "content-length": "+3" }, "missing_content_length"],

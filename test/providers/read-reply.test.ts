@@ -75,6 +75,19 @@ for (const [body, succeeded] of SUCCESS) {
   });
 }
 
+for (const [encoding, read] of [
+  ["", true],
+  ["Identity", true],
+  ["gzip", false],
+  ["identity, br", false],
+] as const) {
+  test(`contract 1: a success whose Content-Encoding is ${JSON.stringify(encoding)} is ${read ? "read" : "no reply"}`, () => {
+    const reply = { status: 200, headers: { "content-encoding": encoding }, text: '{"text":"Hi."}' };
+    if (read) assert.deepEqual(readJsonReply(reply, null).body, { text: "Hi." });
+    else assert.throws(() => readJsonReply(reply, null), ProviderError);
+  });
+}
+
 test("a request id is kept when it is one visible word of at most 128 characters", () => {
   assert.equal(requestIdOf({ "x-request-id": "req_0f2c" }, "x-request-id"), "req_0f2c");
   assert.equal(requestIdOf({}, "x-request-id"), null);
