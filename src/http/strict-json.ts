@@ -18,6 +18,9 @@ class Refusal extends Error {}
 export function parseStrictJson(bytes: Uint8Array, limits: JsonLimits): StrictJson {
   const text = utf8Text(bytes);
   if (text === null) return { ok: false, message: "The JSON is not valid UTF-8." };
+  // Editors and shells put one there that nobody sees.
+  if (text.startsWith("\ufeff"))
+    return { ok: false, message: "The body begins with a byte order mark (U+FEFF), which JSON does not have." };
   if (text.trim() === "") return { ok: false, message: "The body is empty; a JSON object is expected." };
   try {
     const duplicate = scan(text, limits);

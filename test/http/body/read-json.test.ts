@@ -42,6 +42,10 @@ test("exactly 4 MiB is taken; a byte more is BODY_TOO_LARGE, from the header or 
   await refuses("BODY_TOO_LARGE", "1", { ...TYPE, "content-length": "4194305" });
 });
 
+test("a byte order mark, which nobody sees, is named in the refusal", async () => {
+  assert.match((await refuses("INVALID_REQUEST", '\ufeff{"a":1}')).message, /byte order mark/);
+});
+
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(",")}}`;
 
