@@ -135,9 +135,11 @@ type DataPrefix =
   | { readonly kind: "read"; readonly length: number; readonly mediaType: string | null };
 
 function readDataPrefix(value: Buffer): DataPrefix {
-  const scheme = value.toString("latin1", 0, 5).toLowerCase();
-  if (scheme !== "data:") {
-    return "data:".startsWith(scheme) ? { kind: "unclear" } : { kind: "read", length: 0, mediaType: null };
+  const start = value.toString("latin1", 0, 6).toLowerCase();
+  if (/^https?:/.test(start)) return { kind: "faulty", message: "It is an address; send it as `audio.url`." };
+  if (!start.startsWith("data:")) {
+    const isUnclear = ["data:", "http:", "https:"].some((scheme) => scheme.startsWith(start));
+    return isUnclear ? { kind: "unclear" } : { kind: "read", length: 0, mediaType: null };
   }
   const comma = value.indexOf(0x2c);
   if ((comma === -1 ? value.length : comma) > MAX_PREFIX_BYTES) {

@@ -76,6 +76,16 @@ test("application/json is taken in any case, and with charset=utf-8", async (t) 
   }
 });
 
+test("an address where base64 belongs is told where addresses belong, however the body is cut", async (t) => {
+  const bench = await openBench(t);
+  for (const address of ["https://media.example/a.wav", "HTTP://x", " https://media.example/a.wav"])
+    for (const size of [1, 65_536]) {
+      const body = cut(Buffer.from(JSON.stringify({ audio: address })), size);
+      const { message } = await bench.refuses(request(body, { "content-type": "application/json" }), "INVALID_REQUEST");
+      assert.match(message, /`audio\.url`/);
+    }
+});
+
 const many = (count: number, make: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => make(index)).join(",");
 const BAD_BODIES: readonly [string, string | Buffer, string | null][] = [
