@@ -58,6 +58,8 @@ interface AttemptOptions {
   /** Aborts the call; absent: nobody's hanging up does. */
   readonly clientGone: AbortSignal | null;
   readonly timeoutMs: number;
+  /** Of a stream: called whenever bytes of it came. */
+  readonly onReceived?: () => void;
 }
 
 export async function openAttempt(
@@ -133,6 +135,7 @@ export async function openAttempt(
       onDispatch: () => {
         dispatched = true;
       },
+      ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
     }),
     stop,
     succeed: (used, providerRequestId, slot) => {

@@ -28,6 +28,8 @@ export interface IoRequest {
   readonly beforePaid?: () => Promise<void>;
   /** Called as the first byte leaves: from then on the provider may do the work. */
   readonly onDispatch: () => void;
+  /** Called whenever bytes of a streamed reply came. */
+  readonly onReceived?: () => void;
   /** Awaited before the first poll of a run that the provider accepted. */
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
 }
@@ -54,7 +56,7 @@ export interface GatewayServices {
   readonly ledger: Ledger;
   /** What chats without an idempotency key are paid from: an app's budgets, in slices held by this process. */
   readonly leases: Pick<Ledger, "reserve" | "settle">;
-  /** Longest silence of a provider between two pieces of a streamed answer. */
+  /** Longest silence of a provider in the middle of a streamed answer. */
   readonly streamIdleMs: number;
   readonly idempotency: Idempotency;
   readonly quotas: Quotas;

@@ -53,12 +53,15 @@ async function openOne(
   candidate: ChatCandidate,
 ): Promise<Opened> {
   const { clientGone } = call;
+  let heard: () => void = () => undefined;
   const attempt = await openAttempt(services, call, decision, candidate, {
     slot: null,
     clientGone,
     timeoutMs: NO_DEADLINE_MS,
+    onReceived: () => heard(),
   });
   const source = createSource(attempt, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
+  ({ heard } = source);
   try {
     for (;;) {
       const events = await source.next();
@@ -131,6 +134,11 @@ interface Source {
   /** What has come; null: the regular end. Not called while the reader is slow, so that only the provider's silence counts. */
   next(): Promise<readonly ChatEvent[] | null>;
   contentCame(): void;
+  /**
+   * Whatever came, it was not silence: a model that thinks between two pieces, or writes one long argument of a call, goes on for
+   * minutes with pings alone.
+   */
+  readonly heard: () => void;
   /** For a stream that is not read to its end. */
   close(): Promise<void>;
   usage(): { readonly usage: ChatUsage; readonly isFinal: boolean } | null;
@@ -143,7 +151,7 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number, idleM
   const tooLate = () => {
     if (waiting) attempt.stop(new ProviderError("timeout"));
   };
-  // One wait for the first content, whatever else comes before it; then one for each piece.
+  // One wait for the first content, whatever else comes before it; then one for each sign of life.
   const firstContent = setTimeout(tooLate, firstContentTimeoutMs);
   firstContent.unref();
   let idle: NodeJS.Timeout | null = null;
@@ -180,6 +188,7 @@ function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number, idleM
       idle = setTimeout(tooLate, idleMs);
       idle.unref();
     },
+    heard: () => void idle?.refresh(),
     close: async () => {
       stopTimers();
       await iterator.return?.().catch(() => undefined);

@@ -46,6 +46,8 @@ export interface IoOptions {
   readonly beforePaid?: () => Promise<void>;
   /** Called as the first byte of a request that is not free leaves. */
   readonly onDispatch?: () => void;
+  /** With `open`: called whenever bytes of the reply came. */
+  readonly onReceived?: () => void;
   readonly onRemoteRun?: (run: RemoteRun) => Promise<void>;
   /** Shared by every `Io` of the process; without it nothing is remembered beyond this one. */
   readonly memory?: Memory;
@@ -151,7 +153,10 @@ function refusedUpgrade(error: ProviderError): ProviderError {
 
 function withFailures(body: WireStream["body"], options: IoOptions): WireStream["body"] {
   return passedOn(body, {
-    each: (chunks) => chunks,
+    each: (chunks) => {
+      options.onReceived?.();
+      return chunks;
+    },
     failed: (error) => {
       throw failureOf(error, options);
     },
