@@ -44,6 +44,9 @@ export type ToolCall = z.infer<typeof toolCall>;
 /** Opaque: some providers' ids carry a signature they want to see again. */
 const CALL_ID = z.string().min(1).max(65_536);
 
+/** Clients send an empty list where they mean none; an answer of ours without calls has one. */
+const noneForEmpty = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? null : value);
+
 /** An assistant's call brought back: in our shape, or in OpenAI's. */
 const givenToolCall = z.union([
   z.strictObject({ id: CALL_ID, name: TOOL_NAME, arguments: z.string() }),
@@ -60,7 +63,7 @@ export const chatMessage = z.discriminatedUnion("role", [
   z.strictObject({
     role: z.literal("assistant"),
     content: textContent.nullish(),
-    tool_calls: z.array(givenToolCall).min(1).max(128).nullish(),
+    tool_calls: z.preprocess(noneForEmpty, z.array(givenToolCall).min(1).max(128).nullish()),
   }),
   z.strictObject({ role: z.literal("tool"), tool_call_id: CALL_ID, content: z.string() }),
 ]);

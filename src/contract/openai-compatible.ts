@@ -13,8 +13,6 @@ const MODEL = z
 /** A default that clients send along and that changes nothing. */
 const neutral = <T extends z.ZodType>(schema: T, what: string) => schema.nullish().describe(what);
 
-const noneForEmpty = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? null : value);
-
 const textParts = z.array(z.strictObject({ type: z.literal("text"), text: z.string() })).min(1);
 const [system, user, assistant, tool] = chatMessage.options;
 
@@ -24,8 +22,6 @@ const completionMessage = z.discriminatedUnion("role", [
   user.extend({ name: z.string().nullish() }),
   // An answer of ours comes back as its reader kept it.
   assistant.extend({
-    // Clients send an empty list where they mean none.
-    tool_calls: z.preprocess(noneForEmpty, assistant.shape.tool_calls),
     name: z.string().nullish(),
     refusal: z.null().optional(),
     audio: z.null().optional(),

@@ -162,6 +162,16 @@ test("contract 7: tool results go back with their ids, in our shape and in OpenA
   ]);
 });
 
+test("contract 7: an answer of ours is brought back with the fields it came with, also when it called nothing", async () => {
+  const { content, tool_calls } = chatOf(await postChat(gateway.origin, {}));
+  assert.deepEqual(tool_calls, []);
+  const reply = await postChat(gateway.origin, {
+    messages: [...HELLO, { role: "assistant", content, tool_calls }, ...HELLO],
+  });
+  assert.equal(reply.status, 200, reply.text);
+  assert.deepEqual(gateway.first.calls[1]?.body["messages"], [...HELLO, { role: "assistant", content }, ...HELLO]);
+});
+
 test("contract 7: an empty answer is an answer, plain and streamed", async () => {
   gateway.first.behave((call) => {
     if (call.body["stream"] !== true) return json(call, 200, completion({ role: "assistant", content: "" }, "stop"));
