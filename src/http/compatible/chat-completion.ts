@@ -24,13 +24,19 @@ export function toChatFields(given: ChatCompletionFields): ChatFields {
     seed,
     stop,
     stream,
-    ...(hasTools ? { tools, tool_choice, parallel_tool_calls } : {}),
+    // Without tools `auto` and `none` ask for nothing; a call that must be made stays asked for, and is refused.
+    ...(hasTools ? { tools, parallel_tool_calls } : {}),
+    ...(hasTools || isForced(tool_choice) ? { tool_choice } : {}),
     response_format,
     reasoning_effort,
     verbosity,
     purpose: purposeOfModel(model),
   };
   return judgedFields(chatFieldsOfClients, values, createFaults());
+}
+
+function isForced(choice: ChatCompletionFields["tool_choice"]): boolean {
+  return choice !== undefined && choice !== "auto" && choice !== "none";
 }
 
 function toMessage(message: ChatCompletionFields["messages"][number]): ChatFields["messages"][number] {

@@ -158,6 +158,18 @@ test("contract 8: what clients of OpenAI send along and means nothing is taken; 
   await nothingHappened();
 });
 
+for (const tools of [undefined, []]) {
+  test(`contract 7, 8: a call that must be made is not dropped for want of tools (${tools === undefined ? "none" : "an empty list"})`, async () => {
+    const path = "/v1/chat/completions";
+    for (const forced of ["required", { type: "function", function: { name: "weather" } }]) {
+      const reply = await postChat(gateway.origin, { model: "auto", tools, tool_choice: forced }, { path });
+      assert.deepEqual([reply.status, reply.code], [400, "INVALID_REQUEST"], reply.text);
+      assert.equal((reply.json as { error: { param: string } }).error.param, "tool_choice");
+    }
+    await nothingHappened();
+  });
+}
+
 test("contract 3: null counts as not sent, whatever its name", async () => {
   const nulls = { temperature: null, tools: null, stream: null, response_format: null, unheard_of: null };
   const reply = await postChat(gateway.origin, nulls);
