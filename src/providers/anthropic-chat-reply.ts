@@ -90,8 +90,8 @@ function toUsage(reported: Usage): ChatUsage | null {
 }
 
 export function anthropicEvents(): EventReader {
-  /** Our index of the call in each open block, and whether any of its arguments was written. */
-  const calls = new Map<number, { readonly index: number; hasArguments: boolean }>();
+  /** Our index of the call in each open block, whether any of its arguments was written, and those it had from the start. */
+  const calls = new Map<number, { readonly index: number; readonly input: unknown; hasArguments: boolean }>();
   let counted: Usage = {};
   let finish: ChatFinishReason | null = null;
 
@@ -99,7 +99,7 @@ export function anthropicEvents(): EventReader {
     if (begun.type === "text") return textEvents(begun.text);
     if (begun.type !== "tool_use") return [];
     if (!begun.id || !begun.name) throw new ProviderError("bad_reply", { reason: "nameless_call" });
-    const call = { index: calls.size, hasArguments: false };
+    const call = { index: calls.size, input: begun.input, hasArguments: false };
     calls.set(index, call);
     return [{ type: "tool_call", index: call.index, id: begun.id, name: begun.name, arguments: "" }];
   }
@@ -135,7 +135,7 @@ export function anthropicEvents(): EventReader {
           const call = calls.get(event.index);
           return call === undefined || call.hasArguments
             ? []
-            : [{ type: "tool_call", index: call.index, arguments: "{}" }];
+            : [{ type: "tool_call", index: call.index, arguments: JSON.stringify(call.input ?? {}) }];
         }
         case "message_delta":
           if (event.delta.stop_reason != null) finish = finishIn(FINISH, event.delta.stop_reason);

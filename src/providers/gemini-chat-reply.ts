@@ -92,12 +92,12 @@ export function geminiEvents(): EventReader {
 
   function readPart(piece: z.infer<typeof part>): readonly ChatEvent[] {
     if (piece.functionCall !== undefined) {
-      const { id = newCallId(), name, args } = piece.functionCall;
+      const { id, name, args } = piece.functionCall;
       return [
         {
           type: "tool_call",
           index: calls++,
-          id: signedId(id, piece.thoughtSignature),
+          id: signedId(id || newCallId(), piece.thoughtSignature),
           name,
           arguments: JSON.stringify(args ?? {}),
         },

@@ -58,7 +58,7 @@ function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
   if (missing.length > 0) return { ok: false, missing };
   const { dropped, ...sampling } = samplingOf(request, target.chat);
   const { instructions, turns } = conversationOf(request.messages);
-  const names = callNames(request.messages);
+  const names = new Map<string, string>();
   const toolConfig = wireChoice(request);
   const generationConfig = {
     ...outputConfig(request, target.chat),
@@ -133,21 +133,16 @@ function wireTool({ name, description, parameters }: ChatTool): object {
   };
 }
 
-/** A result must name its function, which callers say only with the call. */
-function callNames(messages: readonly ChatMessage[]): ReadonlyMap<string, string> {
-  return new Map(
-    messages.flatMap((message) =>
-      message.role === "assistant" ? message.toolCalls.map((call) => [call.id, call.name] as const) : [],
-    ),
-  );
-}
-
 /** For calls that another model made: the documented word that stands for a signature nobody has. */
 const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
 
+/**
+ * `names` keeps what was called last under each id: a result must name its function, which callers say only with the call, and
+ * servers that count their calls begin anew in each answer.
+ */
 function partsOf(
   message: Exclude<ChatMessage, { readonly role: "system" }>,
-  names: ReadonlyMap<string, string>,
+  names: Map<string, string>,
   model: ChatModel,
 ): readonly object[] {
   switch (message.role) {
@@ -160,6 +155,7 @@ function partsOf(
       return [
         ...textParts(message.text ?? ""),
         ...message.toolCalls.map((call, index) => {
+          names.set(call.id, call.name);
           const { id, signature } = splitSignedId(call.id);
           const thoughtSignature = signature ?? (needsSignature && index === 0 ? FOREIGN_SIGNATURE : null);
           return {

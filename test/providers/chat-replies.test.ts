@@ -225,6 +225,24 @@ test("Gemini's signature rides on the id of the call it came with", async () => 
   assert.deepEqual(assembled(events).toolCalls, toolCalls);
 });
 
+test("Gemini: a call whose id is empty gets one, for its result has to name it", async () => {
+  const parts = [{ functionCall: { id: "", name: "get_time", args: {} } }];
+  const { toolCalls } = await plain("gemini", { candidates: [{ content: { parts }, finishReason: "STOP" }] });
+  assert.match(toolCalls[0]?.id ?? "", /^call_[0-9a-f]{32}$/u);
+});
+
+test("Anthropic: arguments that stand at the start of a call, with none to follow, are the call's", async () => {
+  const events = [
+    { type: "content_block_start", index: 0, content_block: { type: "tool_use", id: "a", name: "f", input: { x: 1 } } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 3 } },
+    { type: "message_stop" },
+  ];
+  const bytes = Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+  const { toolCalls } = assembled(await streamed("anthropic", [bytes]));
+  assert.deepEqual(toolCalls, [{ id: "a", name: "f", arguments: '{"x":1}' }]);
+});
+
 test("Gemini: a blocked prompt is an answer withheld by a filter", async () => {
   const body = { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 7 } };
   const result = await plain("gemini", body);

@@ -228,6 +228,23 @@ test("Gemini before version 3 gets no stand-in for a signature; a signature that
   ]);
 });
 
+test("Gemini: a result names the function of the call before it, where a server gave the same id in each of its answers", () => {
+  const { provider } = CHAT_WIRES.gemini;
+  const turn = (name: string): ChatRequest["messages"] => [
+    { role: "assistant", text: null, toolCalls: [{ id: "call_0", name, arguments: "{}" }] },
+    { role: "tool", toolCallId: "call_0", text: "ok" },
+  ];
+  const { body } = planned(provider, chatTarget(provider, "gemini-2.5-pro"), {
+    messages: [...HELLO.messages, ...turn("get_weather"), ...turn("get_time")],
+  });
+  assert.deepEqual(
+    [...JSON.stringify(body["contents"]).matchAll(/"functionResponse":\{"id":"call_0","name":"(?<name>\w+)"/gu)].map(
+      ({ groups }) => groups?.["name"],
+    ),
+    ["get_weather", "get_time"],
+  );
+});
+
 test("ids that a provider would refuse become ids it takes, the same for a call and its result", () => {
   const id = `call_${"x".repeat(50)}~SIG/+==`;
   const messages: ChatRequest["messages"] = [
