@@ -76,7 +76,12 @@ export const chatCompletion = z.looseObject({
   created: z.int(),
   model: z.string(),
   choices: z.array(z.looseObject({ index: z.literal(0), message: z.looseObject({ role: z.literal("assistant") }) })),
-  usage: z.looseObject({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }),
+  usage: z.looseObject({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    estimated: z.literal(true).describe("The provider reported none: our own estimate.").optional(),
+  }),
 });
 
 const { prompt, response_format: audioFormat } = transcriptionFields.shape;

@@ -132,12 +132,15 @@ function toToolCallDelta(delta: Extract<ChatStreamPart, { kind: "tool_call" }>["
   };
 }
 
-function toUsage({ usage }: ChatAnswer): object {
+/** A stream's headers were sent before its usage was known: that it is our estimate stands beside the figures. */
+function toUsage({ usage, warnings }: ChatAnswer): object {
+  const isEstimated = warnings.some(({ code }) => code === "USAGE_ESTIMATED");
   return {
     prompt_tokens: usage.input_tokens,
     completion_tokens: usage.output_tokens,
     total_tokens: usage.total_tokens,
     prompt_tokens_details: { cached_tokens: usage.cached_input_tokens, audio_tokens: 0 },
+    ...(isEstimated ? { estimated: true } : {}),
   };
 }
 

@@ -197,6 +197,24 @@ test("contract 9: usage that a provider does not report is estimated and marked"
   assert((attempt?.charge_nano_usd ?? 0n) > 0n);
 });
 
+for (const stream of [false, true]) {
+  test(`contract 8, 9: estimated usage is marked in OpenAI's words too${stream ? ", in the last chunk of a stream" : ""}`, async () => {
+    const estimated = async (usage: object | null) => {
+      gateway.first.behave((call) => {
+        if (!stream) return json(call, 200, completion({ role: "assistant", content: "abc" }, "stop", usage));
+        beginStream(call);
+        chunk(call, { content: "abc" });
+        endStream(call, "stop", usage);
+      });
+      const fields = { model: "auto", stream, ...(stream ? { stream_options: { include_usage: true } } : {}) };
+      const { text } = await postChat(gateway.origin, fields, { path: "/v1/chat/completions" });
+      return /"usage":\{.*"completion_tokens":1,.*\}/u.test(text) ? text.includes('"estimated":true') : text;
+    };
+    assert.equal(await estimated(null), true);
+    assert.equal(await estimated({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }), false);
+  });
+}
+
 test("contract 3: dry_run judges everything, calls nobody and records nothing", async () => {
   const reply = await postChat(gateway.origin, { dry_run: true, stream: true, max_tokens: 10 });
   assert.equal(reply.status, 200, reply.text);
