@@ -36,6 +36,9 @@ export function callerGone(): GatewayError {
   return new GatewayError("REQUEST_TIMEOUT", { message: "The caller hung up and the work was stopped." });
 }
 
+/** With less than this left no other target is asked: it could not answer, and would be held to have failed. */
+export const LEAST_FOR_ANOTHER_MS = 100;
+
 /** Of the request's own deadline, counted from its first byte. */
 export function remainingMs(
   services: Pick<GatewayServices, "limits" | "now">,

@@ -3,7 +3,7 @@
 import { GatewayError } from "../contract/errors.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
-import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
+import { attemptOutcome, LEAST_FOR_ANOTHER_MS, logFailedAttempt } from "./attempt-end.ts";
 import { uncharged } from "./call-accounting.ts";
 import { callCandidate } from "./call-candidate.ts";
 import type { CandidateRun, RunOutcome, Served } from "./candidate-run.ts";
@@ -62,6 +62,7 @@ async function serveInOrder(
 ): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
+  const hasTime = () => run.deadlineAtMs - services.now().getTime() >= LEAST_FOR_ANOTHER_MS;
   for (const candidate of candidates) {
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
       // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
@@ -75,7 +76,7 @@ async function serveInOrder(
     const isUnknown = kind === "unknown" || kind === "timeout";
     if (isUnknown) unknown = kind;
     else failures.push(result.failure);
-    if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice)) break;
+    if (run.hasBegun?.() === true || (isUnknown && !(run.mayPayTwice && hasTime()))) break;
   }
   return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown };
 }

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../metering/ledger.ts";
 import { chatReceipts } from "../providers/chat-receipts.ts";
 import type { ChatRequest } from "../providers/chat-provider.ts";
 import { ProviderError } from "../providers/io.ts";
-import { callerGone, remainingMs } from "./attempt-end.ts";
+import { callerGone, LEAST_FOR_ANOTHER_MS, remainingMs } from "./attempt-end.ts";
 import {
   type AttemptLedger,
   type ChatAttempt,
@@ -44,7 +44,8 @@ export function runChat(
   slot: HeldSlot | null,
   options: ChatRunOptions = {},
 ): Promise<ServedChat> {
-  return firstToServe(decision, slot, async (candidate) => {
+  const hasTime = () => remainingMs(services, call) >= LEAST_FOR_ANOTHER_MS;
+  return firstToServe(decision, { slot, hasTime }, async (candidate) => {
     const attempt = await openAttempt(services, call, decision, candidate, {
       slot,
       // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
@@ -75,7 +76,7 @@ export function runChat(
 /** Until one serves: a `ProviderError` of an attempt leads to the next target, or to what all of them together mean. */
 export async function firstToServe<Served>(
   decision: DecidedChat,
-  slot: HeldSlot | null,
+  { slot, hasTime }: { readonly slot: HeldSlot | null; readonly hasTime: () => boolean },
   serve: (candidate: ChatCandidate) => Promise<Served>,
 ): Promise<Served> {
   const failures: FailedAttempt[] = [];
@@ -92,9 +93,9 @@ export async function firstToServe<Served>(
       const { kind, retryAfterSeconds } = error;
       if (certaintyOf(kind) === "aborted") throw callerGone();
       failures.push({ position: candidate.target.position, kind, retryAfterSeconds });
-      if (kind !== "unknown" && kind !== "timeout") continue;
-      unknown = kind;
-      if (!decision.route.fallbackAfterUnknown) break;
+      const isUnknown = kind === "unknown" || kind === "timeout";
+      if (isUnknown) unknown = kind;
+      if ((isUnknown && !decision.route.fallbackAfterUnknown) || !hasTime()) break;
     }
   }
   // Work may have been done under this key: it must never run again.

@@ -35,7 +35,9 @@ export async function openChatStream(
   call: ChatCall,
   decision: DecidedChat,
 ): Promise<ChatStream> {
-  const opened = await firstToServe(decision, null, (candidate) => openOne(services, call, decision, candidate));
+  const opened = await firstToServe(decision, { slot: null, hasTime: () => true }, (candidate) =>
+    openOne(services, call, decision, candidate),
+  );
   return {
     simulated: opened.attempt.billing.billingClass === "simulated",
     facts: routingFacts({

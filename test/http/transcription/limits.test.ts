@@ -119,20 +119,29 @@ test("§4.1.2 sync_idempotency_ttl_seconds: within it a replay, after it the key
   await shiftClock(gateway.database, 0);
 });
 
-test("contract 1: sync_timeout_seconds ends a request whose provider does not answer: 504", async (t) => {
-  const hasty = await startGateway({
-    file: (sandbox) => ({ ...standardFile(sandbox), limits: { sync_timeout_seconds: 2 } }),
+for (const mayPayTwice of [false, true]) {
+  const despite = mayPayTwice ? ", and nobody else is asked, though it may be paid twice" : "";
+  test(`contract 1: sync_timeout_seconds ends a request whose provider does not answer: 504${despite}`, async (t) => {
+    const hasty = await startGateway({
+      file: (sandbox) => {
+        const file = standardFile(sandbox);
+        const routes = file.routes?.map((route) => ({ ...route, may_pay_twice: mayPayTwice }));
+        return { ...file, ...(routes === undefined ? {} : { routes }), limits: { sync_timeout_seconds: 2 } };
+      },
+    });
+    t.after(() => hasty.close());
+    const report = limitsReport.parse((await get(hasty.origin, "/v1/melimits")).json);
+    assert.equal(report.sync_timeout_seconds, 2);
+    // The first measurement starts a worker; this request's outcome is of no matter.
+    await postForm(hasty.origin, { file: STEREO, fields: { dry_run: "true" } });
+    hasty.sandbox.addFault({ fault: { kind: "stall" } });
+    const answer = await postForm(hasty.origin, { file: STEREO });
+    assert.equal(answer.code, "PROVIDER_TIMEOUT");
+    assert.equal(hasty.sandbox.callCount, 1);
+    const attempts = await hasty.database.db.selectFrom("attempts").select("model").execute();
+    assert.deepEqual(attempts, [{ model: "nova-3" }]);
   });
-  t.after(() => hasty.close());
-  const report = limitsReport.parse((await get(hasty.origin, "/v1/melimits")).json);
-  assert.equal(report.sync_timeout_seconds, 2);
-  // The first measurement starts a worker; this request's outcome is of no matter.
-  await postForm(hasty.origin, { file: STEREO, fields: { dry_run: "true" } });
-  hasty.sandbox.addFault({ fault: { kind: "stall" } });
-  const answer = await postForm(hasty.origin, { file: STEREO });
-  assert.equal(answer.code, "PROVIDER_TIMEOUT");
-  assert.equal(hasty.sandbox.callCount, 1);
-});
+}
 
 function expectTooLarge(answer: Answer, callsBefore: number): void {
   assert.equal(answer.code, "AUDIO_TOO_LARGE");

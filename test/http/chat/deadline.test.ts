@@ -1,0 +1,40 @@
+// A plain chat whose time is up: a target that is asked then could not answer, would be paid for nothing, and would be held to have
+// failed (contract 1, 7).
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { chatOf, postChat } from "../../harness/chat-client.ts";
+import { answer, json } from "../../harness/chat-upstream.ts";
+import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
+
+let gateway: ChatGateway;
+before(async () => {
+  gateway = await startChatGateway({ file: (file) => ({ ...file, limits: { sync_timeout_seconds: 1 } }) });
+});
+after(() => gateway.close());
+beforeEach(async () => {
+  await forget(gateway);
+  gateway.first.behave(() => undefined);
+  gateway.second.behave(answer);
+});
+
+for (const [name, headers, again] of [
+  ["", {}, null],
+  [" with a key, which is burned", { "idempotency-key": "late" }, "IDEMPOTENT_RESULT_UNAVAILABLE"],
+] as const) {
+  test(`contract 1: a first target that is silent until the deadline${name}: 504, and no other is asked`, async () => {
+    const refused = await postChat(gateway.origin, {}, { headers });
+    assert.deepEqual([refused.status, refused.code], [504, "PROVIDER_TIMEOUT"], refused.text);
+    assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [1, 0]);
+    assert.deepEqual(
+      (await attemptsOf(gateway)).map((row) => [row.model, row.outcome, row.charge_nano_usd]),
+      [["one", "unknown", 0n]],
+    );
+    if (again !== null) assert.equal((await postChat(gateway.origin, {}, { headers })).code, again);
+  });
+}
+
+test("contract 7: a first target that fails while there is time is followed by the next", async () => {
+  gateway.first.behave((call) => json(call, 500, {}));
+  chatOf(await postChat(gateway.origin, {}));
+  assert.equal(gateway.second.calls.length, 1);
+});
