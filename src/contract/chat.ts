@@ -189,9 +189,10 @@ export type ChatStreamEvent = {
   [Name in ChatEventName]: { readonly event: Name; readonly data: ChatEventData<Name> };
 }[ChatEventName];
 
+/** `image/jpg` is no type that was ever registered, and what many write. */
 function isImageUrl(url: string): boolean {
   const comma = url.indexOf(",");
-  return /^data:image\/(?:png|jpeg|webp|gif);base64$/u.test(url.slice(0, comma)) && isBase64(url.slice(comma + 1));
+  return /^data:image\/(?:png|jpe?g|webp|gif);base64$/iu.test(url.slice(0, comma)) && isBase64(url.slice(comma + 1));
 }
 
 /** A search for what does not belong: one pattern for the whole of it would backtrack over 20 MB. */

@@ -70,7 +70,7 @@ function toParts(content: Extract<GivenMessage, { role: "user" }>["content"]): r
         const { url, detail } = part.image_url;
         return {
           kind: "image",
-          mediaType: url.slice("data:".length, url.indexOf(";")),
+          mediaType: mediaTypeOf(url),
           base64: url.slice(url.indexOf(",") + 1),
           ...(detail == null ? {} : { detail }),
         };
@@ -79,6 +79,12 @@ function toParts(content: Extract<GivenMessage, { role: "user" }>["content"]): r
         return { kind: "audio", format: part.input_audio.format, base64: part.input_audio.data };
     }
   });
+}
+
+/** As its registered name: providers know no other. */
+function mediaTypeOf(url: string): string {
+  const type = url.slice("data:".length, url.indexOf(";")).toLowerCase();
+  return type === "image/jpg" ? "image/jpeg" : type;
 }
 
 function toToolChoice({ tools, tool_choice: choice }: ChatFields): ChatToolChoice | null {

@@ -197,6 +197,17 @@ test("contract 9: usage that a provider does not report is estimated and marked"
   assert((attempt?.charge_nano_usd ?? 0n) > 0n);
 });
 
+test("contract 7: an image's media type in capitals, or as image/jpg, is the type that it means", async () => {
+  for (const given of ["image/JPEG", "image/jpg", "image/jpeg"]) {
+    const url = `data:${given};base64,/9j/4AAQ`;
+    const reply = await postChat(gateway.origin, {
+      messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }],
+    });
+    assert.equal(reply.status, 200, reply.text);
+    assert.match(JSON.stringify(gateway.first.calls.at(-1)?.body), /"data:image\/jpeg;base64,\/9j\/4AAQ"/u);
+  }
+});
+
 for (const stream of [false, true]) {
   test(`contract 8, 9: estimated usage is marked in OpenAI's words too${stream ? ", in the last chunk of a stream" : ""}`, async () => {
     const estimated = async (usage: object | null) => {
