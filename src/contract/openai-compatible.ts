@@ -23,7 +23,7 @@ const completionMessage = z.discriminatedUnion("role", [
   // An answer of ours comes back as its reader kept it.
   assistant.extend({
     name: z.string().nullish(),
-    refusal: z.null().optional(),
+    refusal: z.string().nullish().describe("What the assistant said instead of an answer."),
     audio: z.null().optional(),
     function_call: z.null().optional(),
     annotations: z.array(z.unknown()).max(0).nullish(),

@@ -49,7 +49,7 @@ function toMessage(message: ChatCompletionFields["messages"][number]): ChatField
     case "assistant":
       return {
         role: "assistant",
-        content: message.content,
+        content: saidBy(message),
         ...(message.tool_calls == null ? {} : { tool_calls: message.tool_calls }),
       };
     case "tool": {
@@ -58,6 +58,16 @@ function toMessage(message: ChatCompletionFields["messages"][number]): ChatField
       return { role: "tool", tool_call_id: message.tool_call_id, content: text };
     }
   }
+}
+
+type AssistantMessage = Extract<ChatCompletionFields["messages"][number], { readonly role: "assistant" }>;
+
+/** A refusal is what was said, as it is the content of an answer of ours. */
+function saidBy({ content, refusal }: AssistantMessage): AssistantMessage["content"] {
+  if (!refusal) return content;
+  if (!content) return refusal;
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return [...parts, { type: "text", text: refusal }];
 }
 
 export function toCompletion(answer: ChatAnswer, model: string): object {

@@ -158,6 +158,28 @@ test("contract 8: what clients of OpenAI send along and means nothing is taken; 
   await nothingHappened();
 });
 
+test("contract 8: a refusal in a conversation that was begun elsewhere is what the assistant said", async () => {
+  const path = "/v1/chat/completions";
+  for (const [content, refusal, said] of [
+    [null, "No.", "No."],
+    ["", "No.", "No."],
+    ["Well. ", "No.", "Well. No."],
+    ["Yes.", "", "Yes."],
+  ]) {
+    const messages = [...HELLO, { role: "assistant", content, refusal }, ...HELLO];
+    const reply = await postChat(gateway.origin, { model: "auto", messages }, { path });
+    assert.equal(reply.status, 200, reply.text);
+    assert.deepEqual(gateway.first.calls.at(-1)?.body["messages"], [
+      ...HELLO,
+      { role: "assistant", content: said },
+      ...HELLO,
+    ]);
+  }
+  gateway.first.calls.length = 0;
+  await gateway.app.settled();
+  await gateway.database.db.deleteFrom("attempts").execute();
+});
+
 for (const tools of [undefined, []]) {
   test(`contract 7, 8: a call that must be made is not dropped for want of tools (${tools === undefined ? "none" : "an empty list"})`, async () => {
     const path = "/v1/chat/completions";
