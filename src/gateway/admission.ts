@@ -5,7 +5,7 @@ import { GatewayError } from "../contract/errors.ts";
 const MAX_BODY_BYTES_IN_FLIGHT = 8 * 1024 ** 3;
 
 export interface Admission {
-  /** `expectedBytes` is the declared length, or the cap when none is declared. Returns the release. */
+  /** `expectedBytes` is the declared length, at most the cap, which it is when none is declared. Returns the release. */
   enter(expectedBytes: number): () => void;
 }
 

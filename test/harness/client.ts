@@ -1,5 +1,8 @@
 // Calls the gateway as an application would, over a real socket, and holds every answer against its published schema.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { json } from "node:stream/consumers";
 import { ENDPOINTS } from "../../src/contract/endpoints.ts";
 import { errorBody } from "../../src/contract/error-body.ts";
 import { ERRORS } from "../../src/contract/errors.ts";
@@ -95,6 +98,17 @@ export async function send(url: string, init: RequestInit): Promise<Answer> {
   if (response.status === 200 && isJson && /\/v1\/(?:transcription|translation)(?:\?|$)/u.test(url)) checkSuccess(json);
   assert.match(response.headers.get("x-request-id") ?? "", /^req_[0-9a-z]{26}$/);
   return { status: response.status, headers: response.headers, text, json, code };
+}
+
+/** `POST` with a body that is announced and never comes. */
+export async function announce(origin: string, path: string, type: string, sizeBytes: number) {
+  const headers = { ...authorization(), "content-type": type, "content-length": String(sizeBytes) };
+  const announced = request(`${origin}${path}`, { method: "POST", headers });
+  announced.flushHeaders();
+  const [reply] = (await once(announced, "response")) as [IncomingMessage];
+  const { error } = errorBody.parse(await json(reply));
+  announced.destroy();
+  return { status: reply.statusCode, code: error.code, retryable: error.retryable };
 }
 
 /** The body, the status and the three views of retryability agree with the catalogue (contract 1). */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { chatOf, HELLO, postChat } from "../../harness/chat-client.ts";
-import { detailsOf, documentedErrors } from "../../harness/client.ts";
+import { announce, detailsOf, documentedErrors } from "../../harness/client.ts";
 import { attemptsOf, type ChatGateway, startChatGateway } from "./chat-gateway.ts";
 
 let gateway: ChatGateway;
@@ -205,6 +205,9 @@ test("contract 1: a body above max_chat_body_bytes is refused from its declared 
   const reply = await postChat(gateway.origin, user("x".repeat(100_001)));
   assert.deepEqual([reply.status, reply.code], [413, "BODY_TOO_LARGE"]);
   assert.equal(detailsOf(reply)["max_body_bytes"], 100_000);
+  // More than there can be room for is too large, and not a reason to come again.
+  const huge = await announce(gateway.origin, "/v1/chat", "application/json", 9_000_000_000);
+  assert.deepEqual(huge, { status: 413, code: "BODY_TOO_LARGE", retryable: false });
   await nothingHappened();
 });
 

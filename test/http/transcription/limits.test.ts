@@ -6,7 +6,7 @@ import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { limitsReport } from "../../../src/contract/account.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { ascii, chunk, fixture, join, le16, le32, zeros } from "../../audio/build-audio.ts";
-import { type Answer, detailsOf, envelopeOf, get, postForm, postJson } from "../../harness/client.ts";
+import { type Answer, announce, detailsOf, envelopeOf, get, postForm, postJson } from "../../harness/client.ts";
 import { shiftClock } from "../../harness/database.ts";
 import { standardFile, startGateway, type TestGateway } from "../../harness/gateway.ts";
 
@@ -70,6 +70,17 @@ test("contract 3: max_audio_bytes counts the whole body of JSON: N passes, N + 1
   envelopeOf(await postJson(gateway.origin, ofLength(MAX_BYTES)));
   expectTooLarge(await postJson(gateway.origin, ofLength(MAX_BYTES + 1)), 1);
 });
+
+for (const [path, type] of [
+  ["/v1/transcription", "multipart/form-data; boundary=x"],
+  ["/v1/translation", "application/json"],
+  ["/v1/transcription/jobs", "multipart/form-data; boundary=x"],
+] as const) {
+  test(`spec 7: POST ${path} with ${type} that announces 9 GB is 413, however much room there is for bodies`, async () => {
+    const reply = await announce(gateway.origin, path, type, 9_000_000_000);
+    assert.deepEqual(reply, { status: 413, code: "AUDIO_TOO_LARGE", retryable: false });
+  });
+}
 
 test("§8 the same file fits as a form and not as base64", async () => {
   const file = padded(200_000);
