@@ -64,7 +64,7 @@ export async function readSubmission<S extends FieldSchema>(
   }
 }
 
-/** What else a body may hold has its bounds; whatever is announced beyond them is audio. */
+/** What else a body may hold has its bounds; whatever is announced beyond them is audio, or of a form a list of a great many terms. */
 function leastAudioBytes(headers: IncomingHttpHeaders, type: BodyType): number {
   const declared = declaredLength(headers) ?? 0;
   return type.kind === "json" ? Math.floor((declared - MAX_REST_BYTES) * 0.75) : declared - FORM_FRAMING_BYTES;

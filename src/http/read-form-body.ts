@@ -7,15 +7,18 @@ import { createByteCollector } from "./byte-collector.ts";
 import { notAField, type TextField, textKind, valueOfText } from "./fields.ts";
 import { createMultipartReader, MultipartFault, type PartReceiver } from "./multipart.ts";
 import type { PartHeaders } from "./part-headers.ts";
-import { type BodyReading, FORM_FRAMING_BYTES, type RawBody } from "./raw-body.ts";
+import { type BodyReading, FORM_FRAMING_BYTES, MAX_REST_BYTES, type RawBody } from "./raw-body.ts";
 
 const MAX_VALUE_BYTES = 65_536;
+/** Of all lists together: a thousand terms of a hundred characters are longer than any other value. */
+const MAX_LIST_BYTES = MAX_REST_BYTES;
 const IGNORED: PartReceiver = { data: () => undefined, end: () => undefined };
 
 export async function readFormBody(reading: BodyReading, boundary: string): Promise<RawBody> {
   const { faults, intake, maxAudioBytes, schema } = reading;
   const texts = new Map<string, TextField>();
   const files: PartHeaders[] = [];
+  let listBytes = 0;
 
   function onPart(part: PartHeaders): PartReceiver {
     if (faults.noteRouteControl(part.name)) return IGNORED;
@@ -76,15 +79,20 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
   }
 
   function onText(name: string, isBracketed: boolean): PartReceiver {
-    const value = createByteCollector(MAX_VALUE_BYTES);
+    const type = schema.shape[name];
+    const isList = type !== undefined && textKind(type) === "list";
+    const maxBytes = isList ? MAX_LIST_BYTES : MAX_VALUE_BYTES;
+    const value = createByteCollector(isList ? maxBytes - listBytes : maxBytes);
     let fits = true;
     return {
       data(bytes) {
         fits &&= value.add(bytes);
       },
       end() {
-        if (!fits) return faults.add(name, `\`${name}\` is longer than ${MAX_VALUE_BYTES} bytes.`);
-        const text = utf8Text(value.bytes());
+        const bytes = value.bytes();
+        if (isList) listBytes += bytes.length;
+        if (!fits) return faults.add(name, `\`${name}\` is longer than ${maxBytes} bytes.`);
+        const text = utf8Text(bytes);
         if (text === null) return faults.add(name, `\`${name}\` is not valid UTF-8.`);
         const field = texts.get(name);
         if (field === undefined) texts.set(name, { name, isBracketed, values: [text] });
@@ -108,6 +116,14 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     if (error instanceof MultipartFault) throw faults.fatal(error.param, error.message);
     throw error;
   }
+  const [file] = files;
+  return { ...typed(texts, reading), fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
+}
+
+function typed(
+  texts: ReadonlyMap<string, TextField>,
+  { schema, faults }: BodyReading,
+): Pick<RawBody, "fields" | "audio"> {
   const fields = new Map<string, unknown>();
   const audio = new Map<string, unknown>();
   for (const [name, field] of texts) {
@@ -116,6 +132,5 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
     if (type === undefined) continue;
     (member === null ? fields : audio).set(member ?? name, valueOfText(field, textKind(type), faults));
   }
-  const [file] = files;
-  return { fields, audio, fileName: file?.fileName ?? null, mediaType: file?.mediaType ?? null };
+  return { fields, audio };
 }

@@ -308,6 +308,20 @@ test("contract 3 Fields: every text form of a field means what its JSON value me
   await bench.isEmpty();
 });
 
+test("contract 3 Fields: a thousand terms of a hundred characters fit into a form as one JSON array, in any script", async (t) => {
+  const bench = await openBench(t);
+  for (const letter of ["x", "ж", "語"]) {
+    const keyterms = Array.from({ length: 1_000 }, (_, index) => `${index} `.padEnd(100, letter));
+    const parts = [file(AUDIO), field("keyterms", JSON.stringify(keyterms))];
+    const submission = await bench.read(formRequest(cut(form(parts), 16_384)), 3_000_000);
+    assert.deepEqual(submission.fields.keyterms, keyterms);
+    await audioOf(submission);
+  }
+  const parts = Array.from({ length: 20 }, () => field("keyterms", "x".repeat(60_000)));
+  const error = await bench.refuses(formRequest(form([file(AUDIO), ...parts])), "INVALID_REQUEST", 3_000_000);
+  assert.match(error.message, /^`keyterms` is longer than 1048576 bytes/);
+});
+
 test("spec 2.1: audio.url in a form is a source of its own", async (t) => {
   const bench = await openBench(t);
   const read = await bench.read(formRequest(form([field("audio.url", "https://a.example/a.wav")])));
