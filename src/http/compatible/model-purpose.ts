@@ -1,5 +1,6 @@
 // `model` on the OpenAI-compatible endpoints (contract 8): `auto`, or a purpose; never a model.
 import { GatewayError } from "../../contract/errors.ts";
+import { PURPOSE_LABEL } from "../../contract/transcription.ts";
 
 const PREFIX = "purpose/";
 
@@ -8,7 +9,7 @@ export function purposeOfModel(model: string): string | undefined {
   if (model === "auto") return undefined;
   const label = model.startsWith(PREFIX) ? model.slice(PREFIX.length) : "";
   // What a label may hold is as everywhere: anything visible is a label, if perhaps an unknown one.
-  if (/^[\x20-\x7e\u00a0-\uffff]{1,200}$/u.test(label)) return label;
+  if (PURPOSE_LABEL.safeParse(label).success) return label;
   throw new GatewayError("MODEL_NOT_SELECTABLE", {
     message:
       "model must be `auto` or `purpose/<label>`: the route of the API key picks the model. GET /v1/models lists what can be sent.",

@@ -176,6 +176,20 @@ for (const stream of [false, true]) {
   });
 }
 
+test("contract 4, 8: a label behind purpose/ is judged as one in the field: 200 visible characters are never a 400", async () => {
+  for (const label of ["\u{1F399}", "\u{1F399}".repeat(200), "会議 two", "x".repeat(200)]) {
+    const native = await postChat(gateway.origin, { purpose: label });
+    const compatible = await postChat(gateway.origin, { model: `purpose/${label}` }, { path: "/v1/chat/completions" });
+    assert.deepEqual([native.status, compatible.status], [200, 200], compatible.text);
+    assert.equal(compatible.headers.get("x-svc-requested-purpose"), encodeURI(label));
+  }
+  for (const label of ["", "x".repeat(201), "\u200b", "a\u0007b"]) {
+    const native = await postChat(gateway.origin, { purpose: label });
+    const compatible = await postChat(gateway.origin, { model: `purpose/${label}` }, { path: "/v1/chat/completions" });
+    assert.deepEqual([native.code, compatible.code], ["INVALID_REQUEST", "MODEL_NOT_SELECTABLE"], label);
+  }
+});
+
 for (const [told, key, fields, [effort, verbosity], warnings] of [
   ["a model that takes them is sent them", THINKING_KEY, {}, ["high", "low"], null],
   ["a model that does not is asked without, and the headers say so", undefined, {}, [], "PREFERENCE_DROPPED"],
