@@ -46,17 +46,18 @@ export function createQuotas(counters: Counters): Quotas {
   };
   return {
     enter: async (holders) => {
-      const places = limitsOf(holders, "concurrent");
-      if (places.length === 0 && limitsOf(holders, "requests").length === 0) return NOTHING_TO_DO;
-      const entered = places.length === 0 ? NOTHING_HELD : await counters.enter(places);
-      if (!entered.ok) throw tooManyAtOnce(entered.limit);
+      const [rates, places] = [limitsOf(holders, "requests"), limitsOf(holders, "concurrent")];
+      if (rates.length > 0) await take(holders, "requests", 1);
+      if (places.length === 0) return NOTHING_TO_DO;
       try {
-        await take(holders, "requests", 1);
+        const entered = await counters.enter(places);
+        if (entered.ok) return once(entered.leave);
+        throw tooManyAtOnce(entered.limit);
       } catch (error) {
-        entered.leave();
+        // It was not let in, so it does not count.
+        counters.correct(rates, -1);
         throw error;
       }
-      return once(entered.leave);
     },
     takeAudio: (holders, seconds) => take(holders, "audio", seconds),
     takeTokens: async (holders, tokens) => {
@@ -88,7 +89,6 @@ const NO_STANDINGS: readonly LimitStanding[] = [];
 const UNKNOWN = { left: null, moreInMs: null } as const;
 
 const NOTHING_TO_DO = (): void => undefined;
-const NOTHING_HELD = { ok: true, leave: NOTHING_TO_DO } as const;
 
 function limitsOf({ workspace, key, app }: QuotaHolders, unit: CountUnit): readonly Limit[] {
   const ofKey = limitsOn(key, workspace.id, unit);

@@ -26,6 +26,7 @@ const APPS = {
   free: { route: "unpriced", budgets: [{ period: "total", limit_usd: "0.000001" }] },
   "per-minute": { quota: { requests_per_minute: 3 } },
   concurrent: { quota: { concurrent: 2 } },
+  both: { quota: { requests_per_minute: 2, concurrent: 1 } },
   hourly: { quota: { audio_seconds_per_hour: 2 } },
   "one-left": { quota: { requests_per_minute: 1 } },
   told: { quota: { requests_per_minute: 500, audio_seconds_per_hour: 90, tokens_per_minute: 700, concurrent: 9 } },
@@ -162,6 +163,21 @@ test("contract 2: concurrent: a third at once is 429 with its headers; when one 
   for (const each of running) envelopeOf(await each);
   envelopeOf(await ask("concurrent"));
   assert.equal(gateway.sandbox.callCount, 3);
+});
+
+test("contract 1: the rate is judged before what runs at once, and who is refused a place has not used up the rate", async () => {
+  const codes = [];
+  for (let turn = 0; turn < 2; turn += 1) {
+    const held = Promise.withResolvers<void>();
+    gate = held.promise;
+    const arrived = once(moments, "reserve");
+    const running = ask("both");
+    await arrived;
+    codes.push((await ask("both")).code);
+    held.resolve();
+    envelopeOf(await running);
+  }
+  assert.deepEqual(codes, ["CONCURRENCY_LIMITED", "RATE_LIMITED"]);
 });
 
 test("contract 2: every answer of an endpoint that counts against quotas tells them, the smaller of key and app", async () => {
