@@ -17,15 +17,15 @@ export interface UploadSource {
 
 const CHUNK_BYTES = 65_536;
 
-/** Lists go as repeated fields, objects as JSON, the rest as text. `onProgress` gets the audio's bytes handed to the connection so far. */
+/** Lists and objects go as JSON, for a form has few parts and a term may begin with a bracket; the rest as text. `onProgress` gets the audio's bytes handed to the connection so far. */
 export function multipartUpload(
   source: UploadSource,
   fields: Readonly<Record<string, unknown>>,
   onProgress: (sentBytes: number) => void,
 ): Upload {
   const boundary = `patchbay-${randomUUID()}`;
-  const parts = Object.entries(fields).flatMap(([name, value]) =>
-    textsOf(value).map((text) => part(boundary, `name="${name}"`, text)),
+  const parts = Object.entries(fields).map(([name, value]) =>
+    part(boundary, `name="${name}"`, typeof value === "string" ? value : JSON.stringify(value)),
   );
   const file = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${quoted(source.fileName)}"\r\ncontent-type: ${source.mediaType}\r\n\r\n`;
   const head = new TextEncoder().encode(parts.join("") + file);
@@ -60,11 +60,6 @@ async function* chunks(
     onProgress(sent);
   }
   yield tail;
-}
-
-function textsOf(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(String);
-  return [typeof value === "string" ? value : JSON.stringify(value)];
 }
 
 function part(boundary: string, disposition: string, text: string): string {

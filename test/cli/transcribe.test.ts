@@ -12,6 +12,7 @@ import { AUDIO_REQUESTS, optionsOf } from "../../src/cli/transcription-options.t
 import { EXIT_CODE_HELP, exitCodeOf } from "../../src/cli/exit-codes.ts";
 import { ERRORS, type ErrorCode } from "../../src/contract/errors.ts";
 import { audioFields, transcriptionFields } from "../../src/contract/transcription.ts";
+import { audioOf, openBench, request as asRequest } from "../http/body/bodies.ts";
 import { answerError, answerJson, ENVELOPE, fakeGateway, type Received, run } from "./fake-gateway.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -61,7 +62,7 @@ for (const [request, command] of [
   });
 }
 
-test("every option reaches the wire under its field's name, lists as repeated fields, the audio byte for byte", async () => {
+test("every option reaches the wire under its field's name, lists as JSON, the audio byte for byte", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const options = [
     "--mode",
@@ -122,12 +123,12 @@ test("every option reaches the wire under its field's name, lists as repeated fi
     diarization: ["true"],
     speaker_count_hint: ["3"],
     timestamps: ["both"],
-    custom_vocabulary: ["Kysely"],
-    keyterms: ["Patchbay", "PGlite"],
+    custom_vocabulary: ['["Kysely"]'],
+    keyterms: ['["Patchbay","PGlite"]'],
     smart_formatting: ["true"],
     detect_language: ["true"],
     profanity_filter: ["false"],
-    redaction: ["pii", "numbers"],
+    redaction: ['["pii","numbers"]'],
     multichannel: ["true"],
     prompt: ["A call."],
     response_format: ["srt"],
@@ -144,6 +145,21 @@ test("every option reaches the wire under its field's name, lists as repeated fi
   assert.ok(file instanceof File);
   assert.equal(file.type, "audio/mpeg");
   assert.deepEqual(Buffer.from(await file.arrayBuffer()), AUDIO);
+});
+
+test("contract 3: a hundred terms, one of which begins with a bracket, come to a gateway as they were given", async (t) => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const terms = ["[applause]", ...Array.from({ length: 99 }, (_, index) => `term ${index}`)];
+  const options = terms.flatMap((term) => ["--keyterm", term]);
+  const ran = await run(["transcribe", FILE, ...options, ...KEY, "--url", gateway.url]);
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  const [sent] = gateway.received;
+  assert.ok(sent !== undefined);
+  const bench = await openBench(t);
+  const type = { "content-type": sent.headers["content-type"] ?? "" };
+  const submission = await bench.read(asRequest(sent.body, type));
+  assert.deepEqual(submission.fields.keyterms, terms);
+  assert.deepEqual(await audioOf(submission), AUDIO);
 });
 
 test("the transcript goes to stdout and all the rest to stderr", async () => {
