@@ -69,7 +69,10 @@ export function withDefaults(
   fields: TranslationFields,
   defaults: Readonly<Record<string, unknown>>,
 ): TranslationFields {
-  return { ...defaults, ...fields };
+  const { keyterms: _, custom_vocabulary: __, ...others } = defaults;
+  // Under either name it is one list: who sends one of them is not silent about it.
+  const saysTerms = fields.keyterms !== undefined || fields.custom_vocabulary !== undefined;
+  return { ...(saysTerms ? others : defaults), ...fields };
 }
 
 /** The two fields are one list, without doubles, in order (contract 3). */

@@ -82,6 +82,16 @@ test("contract 4: a purpose's defaults fill what is silent and change nothing th
   });
 });
 
+test("contract 4: a purpose's terms apply where the request sends none, under whichever name either of them is written", () => {
+  for (const own of ["keyterms", "custom_vocabulary"])
+    for (const sent of ["keyterms", "custom_vocabulary"])
+      assert.deepEqual(withDefaults({ [sent]: ["mine"] }, { [own]: ["theirs"], language: "de" }), {
+        [sent]: ["mine"],
+        language: "de",
+      });
+  assert.deepEqual(withDefaults({}, { keyterms: ["theirs"] }), { keyterms: ["theirs"] });
+});
+
 test("contract 3: one term beyond a target's limits is enough to leave it", () => {
   const limited = (keyterms: object) =>
     route("r", [speechTarget(1, model({ keyterms: { support: "native", grade: "sent" } }, { limits: { keyterms } }))]);
