@@ -1,6 +1,7 @@
 // What a failed attempt means for the rest of the request (contract 1, "Definite and unknown outcomes"). Pure.
 import { GatewayError } from "../contract/errors.ts";
 import type { FailureKind } from "../providers/io.ts";
+import type { Candidate, Missing } from "../routing/pick-candidates.ts";
 
 /** `definite`: the next target may be tried. `unknown`: it may have been done and paid. `aborted`: the caller is gone. */
 export type Certainty = "definite" | "unknown" | "aborted";
@@ -31,13 +32,17 @@ export interface FailedAttempt {
   readonly retryAfterSeconds: number | null;
 }
 
-/** The answer when every eligible target failed definitely. */
-export function exhausted(failures: readonly FailedAttempt[]): GatewayError {
+/** Every target that was judged, those that rest or lack something included. */
+type Considered = readonly Pick<Candidate<Missing>, "target" | "verdict">[];
+
+/** The answer when every eligible target that could be tried failed definitely. */
+export function exhausted(failures: readonly FailedAttempt[], considered: Considered): GatewayError {
   const attempts = failures.map(toldOf);
   if (failures.some(isDropped)) return withheld(attempts);
-  if (allRejected(failures)) return rejected("this audio", attempts);
+  if (allRejected(failures, considered)) return rejected("this audio", attempts);
   return new GatewayError("NO_HEALTHY_PROVIDER", {
-    message: "Every eligible target of the route was tried and failed. Nothing was charged; retry in a while.",
+    message:
+      "Every eligible target of the route was tried and failed, or is resting. Nothing was charged; retry in a while.",
     details: { reason: "exhausted", attempts },
     retryable: true,
     retryAfterSeconds: longestWait(failures),
@@ -52,8 +57,15 @@ function isDropped({ kind }: FailedAttempt): boolean {
   return kind === "feature_dropped";
 }
 
-function allRejected(failures: readonly FailedAttempt[]): boolean {
-  return failures.length > 0 && failures.every(({ kind }) => kind === "rejected");
+/** What an eligible target that rests would say of the input is not known: it may take it when it is well. */
+function allRejected(failures: readonly FailedAttempt[], considered: Considered): boolean {
+  const asked = new Set(failures.map(({ position }) => position));
+  const eligible = considered.filter(({ verdict }) => verdict.missing.length === 0);
+  return (
+    failures.length > 0 &&
+    failures.every(({ kind }) => kind === "rejected") &&
+    eligible.every(({ target }) => asked.has(target.position))
+  );
 }
 
 function rejected(what: string, attempts: readonly object[]): GatewayError {
@@ -72,14 +84,18 @@ function withheld(attempts: readonly object[]): GatewayError {
 }
 
 /** Contract 1: every eligible chat target was tried and failed. `keyBurned`: one outcome is unknown, and the key is gone. */
-export function chatExhausted(failures: readonly FailedAttempt[], keyBurned: boolean): GatewayError {
+export function chatExhausted(
+  failures: readonly FailedAttempt[],
+  considered: Considered,
+  keyBurned: boolean,
+): GatewayError {
   const attempts = failures.map(toldOf);
   if (failures.some(isDropped) && !keyBurned) return withheld(attempts);
-  if (allRejected(failures)) return rejected("these messages", attempts);
+  if (allRejected(failures, considered)) return rejected("these messages", attempts);
   return new GatewayError("all_providers_exhausted", {
     message: keyBurned
       ? "Every eligible target of the route was tried and failed, one of them with an unknown outcome. The Idempotency-Key cannot be used again."
-      : "Every eligible target of the route was tried and failed. Nothing was charged; retry in a while.",
+      : "Every eligible target of the route was tried and failed, or is resting. Nothing was charged; retry in a while.",
     details: { reason: "exhausted", attempts },
     retryable: !keyBurned,
     retryAfterSeconds: longestWait(failures),

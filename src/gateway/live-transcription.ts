@@ -95,7 +95,7 @@ async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveSer
     if (hasBegun) throw streamBroke(result.kind, CHARGE);
     failures.push(result);
   }
-  throw exhausted(failures);
+  throw exhausted(failures, run.decision.considered);
 }
 
 interface LiveResult {

@@ -101,7 +101,7 @@ export async function firstToServe<Served>(
   // Work may have been done under this key: it must never run again.
   if (unknown !== null) await slot?.burn();
   if (unknown !== null && failures.length < decision.candidates.length) throw outcomeUnknown(unknown);
-  throw chatExhausted(failures, unknown !== null && slot !== null);
+  throw chatExhausted(failures, decision.considered, unknown !== null && slot !== null);
 }
 
 /** Proof of every required feature that can be seen in an answer (contract 3, 7); without it the answer is withheld. */

@@ -49,7 +49,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
   const run = startRun(services, call, audio, decision);
   const first = await run.pieces.next();
   // Whatever became of it before its first content is an answer like any other.
-  if (first === null) throwUnlessServed(await run.outcome);
+  if (first === null) throwUnlessServed(await run.outcome, decision);
   return { simulated: run.isSimulated(), parts: relay(services, call.recorder, audio, decision, run, first) };
 }
 
@@ -159,9 +159,9 @@ async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
   if (ended?.kind === "served") await keeper.settle(ended.settlement);
 }
 
-function throwUnlessServed(outcome: RunOutcome): void {
+function throwUnlessServed(outcome: RunOutcome, { considered }: Decided): void {
   if (outcome.kind === "served") return;
-  if (outcome.kind === "exhausted") throw exhausted(outcome.failures);
+  if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered);
   throw outcome.kind === "unknown" ? outcomeUnknown(outcome.how) : callerGone();
 }
 

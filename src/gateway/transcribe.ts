@@ -105,7 +105,7 @@ async function callTargets(
     case "served":
       return outcome;
     case "exhausted":
-      throw exhausted(outcome.failures);
+      throw exhausted(outcome.failures, decision.considered);
     case "unknown":
       // Work may have been done under this key: it must never run again.
       await slot?.burn();

@@ -58,7 +58,7 @@ export async function callTargets(
       return outcome;
     case "exhausted": {
       const unknown = unknownOf(failures);
-      throw unknown === null ? exhausted([...failures, ...outcome.failures]) : outcomeUnknown(unknown);
+      throw unknown === null ? exhausted([...failures, ...outcome.failures], judged) : outcomeUnknown(unknown);
     }
     case "unknown":
       throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how);

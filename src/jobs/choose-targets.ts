@@ -44,7 +44,7 @@ export function chooseTargets(
   // A job can wait no better than by trying: where all rest, they are tried all the same.
   const healthy = left.filter((candidate) => candidate.healthy);
   const chosen = healthy.length > 0 ? healthy : left;
-  if (chosen.length === 0) throw exhausted(failures);
+  if (chosen.length === 0) throw exhausted(failures, candidates);
   const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
   return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
 }

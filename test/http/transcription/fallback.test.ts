@@ -50,6 +50,7 @@ const CASES = [
   "all-429",
   "all-400",
   "all-mixed",
+  "all-400-but-one",
   "all-dropped",
   "twice-then-500",
   "definite-then-unknown",
@@ -155,6 +156,17 @@ test("contract 1: one refuses the input, one is broken: 503 exhausted, for a ret
   gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 500 } });
   const answer = await ask("all-mixed");
   assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
+});
+
+test("contract 1: one refuses the input and one rests: 503 exhausted, for nobody knows yet what that one would say", async () => {
+  gateway.sandbox.addFault({ wire: "deepgram", times: 5, fault: { kind: "status", status: 500 } });
+  for (let turn = 0; turn < 5; turn += 1) envelopeOf(await ask("all-400-but-one"));
+  gateway.sandbox.clearCalls();
+  gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 400 } });
+  const answer = await ask("all-400-but-one");
+  assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
+  assert.deepEqual(detailsOf(answer), { reason: "exhausted", attempts: [{ position: 2, reason: "rejected" }] });
+  assert.deepEqual(called(), ["whisper-1"]);
 });
 
 test("contract 1: none succeeds and one failed its receipts: 502 FEATURE_NOT_DELIVERED without the transcript", async () => {
