@@ -58,8 +58,8 @@ export function nativeWording(accept: string | undefined): (fields: TranslationF
   if (accept?.toLowerCase().includes("text/event-stream") !== true) refuseUndeliverable(accept);
   return (fields) => {
     const wording = { present: (envelope: TranscriptionEnvelope) => envelope, events: transcriptEvents };
-    // A job and a stream have one form each.
-    if (isStreamed(fields) || fields.mode === "async") return { ...wording, fields, delivery: "json" };
+    // A job and a stream have one form each, and so has the decision about one.
+    if (asksForStream(fields) || fields.mode === "async") return { ...wording, fields, delivery: "json" };
     const captions = fields.response_format === undefined ? captionsByAccept(accept) : undefined;
     if (captions !== undefined)
       return { ...wording, fields: { ...fields, response_format: captions }, formatByAccept: true, delivery: captions };
@@ -72,9 +72,8 @@ function notBoth(): GatewayError {
   return createFaults().fatal("stream", message);
 }
 
-/** A dry run answers with the decision, whatever it is about. */
-function isStreamed({ stream, mode, dry_run }: TranslationFields): boolean {
-  return (stream === true || mode === "realtime") && dry_run !== true;
+function asksForStream({ stream, mode }: TranslationFields): boolean {
+  return stream === true || mode === "realtime";
 }
 
 export function speechEndpoint<S extends FieldSchema>(
@@ -98,7 +97,8 @@ export function speechEndpoint<S extends FieldSchema>(
         return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
       }
       const { receivedAtMs, clientGone } = context;
-      if (isStreamed(call.fields)) {
+      // A dry run answers with the decision, whatever it is about.
+      if (asksForStream(call.fields) && call.fields.dry_run !== true) {
         const stream = await streamTranscription(edge.gateway, { ...call, receivedAtMs, clientGone });
         const errors = { requestId: context.requestId, publicUrl: edge.publicUrl() };
         return {

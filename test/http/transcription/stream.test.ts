@@ -123,6 +123,9 @@ test("contract 3: word times, which no streaming target has, refuse a stream and
 
 test("contract 3: dry_run of a stream shows who streams, as JSON", async () => {
   const answer = await ask({ fields: { dry_run: "true" }, headers: { accept: "application/json" } });
+  // As the stream itself would be asked for.
+  const same = await ask({ fields: { dry_run: "true" }, headers: { accept: "text/event-stream" } });
+  assert.deepEqual([same.status, same.json], [200, answer.json]);
   const { candidates } = routingDecision.parse(answer.json);
   assert.deepEqual(
     candidates.map(({ eligible }) => eligible),
