@@ -29,6 +29,8 @@ const CUE_LINES = 2;
 const CUE_CHARACTERS = LINE_CHARACTERS * CUE_LINES;
 const CUE_SECONDS = 7;
 const MIN_CUE_SECONDS = 0.8;
+/** What a caption's clock can tell apart. */
+const CLOCK_SECONDS = 0.001;
 /** A pause this long starts a new cue even in the middle of a sentence. */
 const PAUSE_SECONDS = 1.2;
 const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/u;
@@ -48,7 +50,12 @@ export function* buildCues(
     return text === "" ? [] : [{ ...piece, text }];
   });
   const groups = yield* group(spoken);
-  return yield* mapped(groups, (own, index) => toCue(own, groups[index + 1], durationSeconds));
+  let begun = 0;
+  return yield* mapped(groups, (own, index) => {
+    const cue = toCue(own, groups[index + 1], durationSeconds, begun);
+    begun = cue.start;
+    return cue;
+  });
 }
 
 /** Letter for letter, order aside: with several channels the words lie between one another. */
@@ -144,13 +151,17 @@ function breaksBefore({ pieces, lines }: OpenCue, next: Piece, line: string | nu
   );
 }
 
-function toCue(cue: OpenCue, next: OpenCue | undefined, durationSeconds: number): Cue {
+/** `begun`: where the one before begins. */
+function toCue(cue: OpenCue, next: OpenCue | undefined, durationSeconds: number, begun: number): Cue {
   const { pieces, lines } = cue;
-  const start = startOf(cue);
-  const spoken = Math.max(...pieces.map((piece) => piece.end), start);
-  // A flash of text cannot be read: lengthen it, but not over the next cue nor past the audio.
-  const room = Math.min(next === undefined ? durationSeconds : startOf(next), durationSeconds);
-  const end = Math.max(spoken, Math.min(start + MIN_CUE_SECONDS, room));
+  const from = startOf(cue);
+  const spoken = Math.max(...pieces.map((piece) => piece.end), from);
+  // A flash of text cannot be read: lengthen it, but not over the next cue nor past the audio. One that begins with it lies beside it.
+  const nextStart = next === undefined ? Infinity : startOf(next);
+  const room = Math.min(nextStart - from < CLOCK_SECONDS ? Infinity : nextStart, durationSeconds);
+  const end = Math.max(spoken, Math.min(from + MIN_CUE_SECONDS, room));
+  // One that ends as it begins is never shown: what was heard at the very end of the audio begins a little before it.
+  const start = end - from < CLOCK_SECONDS ? Math.max(begun, end - MIN_CUE_SECONDS) : from;
   return { start, end, speaker: pieces[0]?.speaker ?? null, lines };
 }
 

@@ -83,7 +83,7 @@ function readVtt(text: string): { start: string; end: string; text: string }[] {
 const withoutChineseGaps = (text: string): string =>
   text.replace(/(?<=[漢字][^\p{L}\p{N}\s]*) (?=[^\p{L}\p{N}\s]*[漢字])/gu, "");
 
-test("contract 3: srt and vtt read back with every word, in order, starts never decreasing", () => {
+test("contract 3: srt and vtt read back with every word, in order, starts never decreasing, no cue without a moment to be seen", () => {
   fc.assert(
     fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
       const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
@@ -99,7 +99,7 @@ test("contract 3: srt and vtt read back with every word, in order, starts never 
       assert.equal(written(vtt.map((cue) => cue.text).join(" ")), written(expected));
       for (const parsed of [srt, vtt]) {
         for (const [index, cue] of parsed.entries()) {
-          assert(cue.start <= cue.end, `${cue.start} ${cue.end}`);
+          assert(cue.start < cue.end, `${cue.start} ${cue.end}`);
           assert(index === 0 || (parsed[index - 1]?.start ?? "") <= cue.start);
         }
       }
@@ -110,6 +110,28 @@ test("contract 3: srt and vtt read back with every word, in order, starts never 
     }),
     { numRuns: 500 },
   );
+});
+
+test("contract 3: what a provider put behind the end of the audio, and was moved to it, is shown for a moment before it", () => {
+  const at = (id: number, start: number, end: number, text: string): Segment => ({
+    id,
+    start,
+    end,
+    text,
+    speaker: `S${id + 1}`,
+    channel: null,
+    confidence: null,
+  });
+  const timesOf = (...segments: readonly Segment[]) => built(segments, [], 7).map(({ start, end }) => [start, end]);
+  assert.deepEqual(timesOf(at(0, 0, 5, "Good bye."), at(1, 7, 7, "Thanks.")), [
+    [0, 5],
+    [6.2, 7],
+  ]);
+  assert.deepEqual(timesOf(at(0, 6.5, 7, "Good bye."), at(1, 7, 7, "Thanks."), at(2, 7, 7, "You.")), [
+    [6.5, 7],
+    [6.5, 7],
+    [6.5, 7],
+  ]);
 });
 
 test("contract 3: no cue has more than two lines, however long its words are", () => {
