@@ -90,7 +90,8 @@ function askedPreferences(fields: TranscriptionFields): readonly Preference[] {
   const asked: Preference[] = [];
   if (fields.detect_language === true) asked.push("detect_language");
   if (fields.speaker_count_hint !== undefined) asked.push("speaker_count_hint");
-  if (fields.smart_formatting === true) asked.push("smart_formatting");
+  // Left as it was spoken is a wish too: most models format unless told, and some cannot be told.
+  if (fields.smart_formatting !== undefined) asked.push("smart_formatting");
   if (fields.prompt !== undefined) asked.push("prompt");
   if (fields.language !== undefined) asked.push("language");
   return asked;

@@ -58,7 +58,7 @@ const FIELDS: readonly (readonly [TranslationFields, Partial<Record<keyof typeof
   [{ detect_language: false }, {}],
   [{ speaker_count_hint: 3 }, { speakerCountHint: 3, preferences: ["speaker_count_hint"] }],
   [{ smart_formatting: true }, { smartFormatting: true, preferences: ["smart_formatting"] }],
-  [{ smart_formatting: false }, { smartFormatting: false }],
+  [{ smart_formatting: false }, { smartFormatting: false, preferences: ["smart_formatting"] }],
   [{ prompt: "Names." }, { prompt: "Names.", preferences: ["prompt"] }],
   [{ language: "de-AT" }, { language: "de-AT", preferences: ["language"] }],
 ];

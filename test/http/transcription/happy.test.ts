@@ -167,6 +167,17 @@ test("contract 3: content decides; a wrong name or type is a warning and the pro
   assert.match(gateway.sandbox.calls[0]?.headers["content-type"] ?? "", /^audio\/(x-)?wav/);
 });
 
+test("contract 3: smart_formatting false is a preference as well: taken without a word, or dropped with a warning", async () => {
+  const dropped = async () => {
+    const { warnings } = envelopeOf(await postForm(gateway.origin, { fields: { smart_formatting: "false" } }));
+    return warnings.map(({ code, param }) => [code, param]);
+  };
+  assert.deepEqual(await dropped(), []);
+  // The next target's models always write as people do.
+  gateway.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 500 } });
+  assert.deepEqual(await dropped(), [["PREFERENCE_DROPPED", "smart_formatting"]]);
+});
+
 test("contract 3: dry_run judges everything, calls nothing, reserves nothing", async () => {
   gateway.sandbox.clearCalls();
   const answer = await postForm(gateway.origin, {
