@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Configuration } from "./config/configuration.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import { JOB_QUEUES, type JobServices } from "./jobs/services.ts";
-import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
+import { LOOK_FOR_LAPSED_MS, offerLapsed, purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "./jobs/sweep.ts";
 import { createAppTurns } from "./jobs/transact-for.ts";
 import { startWorker } from "./jobs/worker.ts";
 import { every } from "./lib/every.ts";
@@ -88,10 +88,12 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
     : null;
   const webhooks = webhookServices(options, queue);
   if (works) startDeliveries(webhooks, queue);
+  const onPurged = (): void => vacuum.owe();
   const sweeps = [
     every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
     every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
-    every(SWEEP_MS, logger, "purge jobs", (stopping) => purgeJobs(jobs, { stopping, onPurged: () => vacuum.owe() })),
+    every(SWEEP_MS, logger, "purge jobs", () => purgeJobs(jobs, { onPurged })),
+    every(SWEEP_MS, logger, "purge objects of jobs", (stopping) => purgeObjects(jobs, { stopping, onPurged })),
     every(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.settle()),
     every(TIDY_MS, logger, "owe a vacuum", async () => vacuum.owe()),
     every(SWEEP_MS, logger, "sweep webhooks", () => sweepWebhooks(webhooks)),

@@ -4,7 +4,9 @@ import { inBatches } from "../lib/in-batches.ts";
 import {
   beginOverdueJob,
   deleteOldJobs,
+  type DueObject,
   expiredJobs,
+  expiredResults,
   forgottenJobs,
   lapsedJobs,
   namedObjects,
@@ -50,11 +52,52 @@ export interface Purging {
   readonly onPurged?: () => void;
 }
 
-/** Every 10 s, by itself: no deadline waits for an object store. */
-export async function purgeJobs(services: JobServices, purging: Purging = {}): Promise<void> {
-  await purgeExpired(services, purging);
-  await removeSpentAudio(services, purging);
-  await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(sweeps(services.database).db));
+/** Every 10 s: what expired in its row, and rows of long ago. Asks no object store. */
+export async function purgeJobs(services: JobServices, { onPurged }: Purging = {}): Promise<void> {
+  const { db } = sweeps(services.database);
+  await inBatches(SWEPT_AT_ONCE, async () => {
+    const expired = await expiredJobs(db);
+    for (const id of expired) {
+      await purgeJob(db, id);
+      onPurged?.();
+    }
+    return expired.length;
+  });
+  await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(db));
+}
+
+/** Every 10 s, by itself: nothing else waits for an object store. The object goes first: a row that still names it brings us back here. */
+export async function purgeObjects(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
+  const { db } = sweeps(services.database);
+  const purgeResult = async ({ id, key }: DueObject): Promise<boolean> => {
+    if (!(await isRemoved(services, id, key))) return false;
+    await purgeJob(db, id);
+    onPurged?.();
+    return true;
+  };
+  await inTurn(stopping, (kept) => expiredResults(db, kept), purgeResult);
+  await inTurn(
+    stopping,
+    (kept) => spentAudio(db, kept),
+    ({ id, key }) => removeAudio(services, id, key),
+  );
+}
+
+/** All that is due, each once: however much of it is kept for now, what is behind it has its turn. */
+async function inTurn(
+  stopping: AbortSignal | undefined,
+  dueBehind: (kept: number) => Promise<readonly DueObject[]>,
+  isGone: (object: DueObject) => Promise<boolean>,
+): Promise<void> {
+  let kept = 0;
+  await inBatches(SWEPT_AT_ONCE, async () => {
+    const due = await dueBehind(kept);
+    for (const object of due) {
+      if (stopping?.aborted === true) return 0;
+      if (!(await isGone(object))) kept += 1;
+    }
+    return due.length;
+  });
 }
 
 async function offerForgotten({ database, queue }: JobServices): Promise<void> {
@@ -75,29 +118,6 @@ async function endOverdue(services: JobServices): Promise<boolean> {
       settlement: openSettlement(row, "failed:not_called"),
     });
     return true;
-  });
-}
-
-async function removeSpentAudio(services: JobServices, { stopping }: Purging): Promise<void> {
-  for (const { id, audioKey } of await spentAudio(sweeps(services.database).db)) {
-    if (stopping?.aborted === true) return;
-    await removeAudio(services, id, audioKey);
-  }
-}
-
-/** The object goes first: a row that still names it brings us back here. */
-async function purgeExpired(services: JobServices, { stopping, onPurged }: Purging): Promise<void> {
-  const { db } = sweeps(services.database);
-  await inBatches(SWEPT_AT_ONCE, async () => {
-    let purged = 0;
-    for (const { id, resultKey } of await expiredJobs(db)) {
-      if (stopping?.aborted === true) return purged;
-      if (resultKey !== null && !(await isRemoved(services, id, resultKey))) continue;
-      await purgeJob(db, id);
-      onPurged?.();
-      purged += 1;
-    }
-    return purged;
   });
 }
 

@@ -49,14 +49,17 @@ export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
   return rows[0] ?? null;
 }
 
-/** Of jobs that have ended. */
-export async function spentAudio(
-  db: Kysely<Tables>,
-): Promise<readonly { readonly id: string; readonly audioKey: string }[]> {
-  const { rows } = await sql<{ id: string; audioKey: string }>`
-    select id, audio_key as "audioKey" from jobs where audio_key is not null and finished_at is not null limit ${BATCH}`.execute(
-    db,
-  );
+export interface DueObject {
+  /** The job's. */
+  readonly id: string;
+  readonly key: string;
+}
+
+/** Of jobs that have ended; behind the first `kept`, which the store does not let go now. */
+export async function spentAudio(db: Kysely<Tables>, kept: number): Promise<readonly DueObject[]> {
+  const { rows } = await sql<DueObject>`
+    select id, audio_key as key from jobs where audio_key is not null and finished_at is not null
+    order by finished_at, id offset ${kept} limit ${BATCH}`.execute(db);
   return rows;
 }
 
@@ -64,13 +67,20 @@ export async function forgetAudio(db: Kysely<Tables>, id: string): Promise<void>
   await sql`update jobs set audio_key = null where id = ${id} and finished_at is not null`.execute(db);
 }
 
-/** At most `SWEPT_AT_ONCE`; those that wait for no object store come first. */
-export async function expiredJobs(
-  db: Kysely<Tables>,
-): Promise<readonly { readonly id: string; readonly resultKey: string | null }[]> {
-  const { rows } = await sql<{ id: string; resultKey: string | null }>`
-    select id, result_key as "resultKey" from jobs where purged_at is null and expires_at <= patchbay_now()
-    order by result_key is not null limit ${BATCH}`.execute(db);
+/** Whose result, if any, stands in the row; at most `SWEPT_AT_ONCE`. */
+export async function expiredJobs(db: Kysely<Tables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from jobs where purged_at is null and expires_at <= patchbay_now() and result_key is null limit ${BATCH}`.execute(
+    db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Results in the object store; behind the first `kept`, which it does not let go now. */
+export async function expiredResults(db: Kysely<Tables>, kept: number): Promise<readonly DueObject[]> {
+  const { rows } = await sql<DueObject>`
+    select id, result_key as key from jobs where purged_at is null and expires_at <= patchbay_now() and result_key is not null
+    order by expires_at, id offset ${kept} limit ${BATCH}`.execute(db);
   return rows;
 }
 

@@ -6,7 +6,7 @@ import type { JobStatus } from "../../src/contract/jobs.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { deadlineExceeded, jobErrorOf } from "../../src/jobs/job-error.ts";
 import { openSettlement } from "../../src/jobs/settle-open.ts";
-import { offerLapsed, purgeJobs, sweepJobs } from "../../src/jobs/sweep.ts";
+import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
 import { claimJob, handBack, renewJobLeases } from "../../src/storage/job-work.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
 import { cancel, list, poll, submit } from "../http/jobs/jobs.ts";
@@ -127,6 +127,7 @@ const ending =
 const sweeping = async (_job: ModelJob, { app }: TestGateway) => {
   await offerLapsed(app.jobs);
   await sweepJobs(app.jobs);
+  await purgeObjects(app.jobs);
   await purgeJobs(app.jobs);
 };
 

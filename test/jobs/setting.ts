@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { sql } from "kysely";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { offerLapsed, purgeJobs, sweepJobs } from "../../src/jobs/sweep.ts";
+import { offerLapsed, purgeJobs, purgeObjects, sweepJobs } from "../../src/jobs/sweep.ts";
 import type { TestDatabase } from "../harness/database.ts";
 import { shiftClock } from "../harness/database.ts";
 import { KEY, OTHER_KEY, sandboxConnections, type TestGateway } from "../harness/gateway.ts";
@@ -73,6 +73,7 @@ export async function pass(gateway: TestGateway, seconds: number): Promise<void>
   await shiftClock(gateway.database, seconds);
   await offerLapsed(gateway.app.jobs);
   await sweepJobs(gateway.app.jobs);
+  await purgeObjects(gateway.app.jobs);
   await purgeJobs(gateway.app.jobs);
 }
 

@@ -5,7 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
-import { purgeJobs, removeOrphans } from "../../src/jobs/sweep.ts";
+import { purgeJobs, purgeObjects, removeOrphans } from "../../src/jobs/sweep.ts";
 import type { ObjectStore } from "../../src/objects/store.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
@@ -74,7 +74,7 @@ test("contract 5: after its time nothing of what was said is in any table or fil
   const inline = await startWorker();
   const ids = [stored, await succeeded(inline.origin, { fields: { prompt, keyterms: "canaryterm" } })];
   assert.ok([...contents].every((text) => text.length > 10));
-  await purgeJobs(gateway.app.jobs);
+  await purgeObjects(gateway.app.jobs);
   assert.deepEqual(objects("audio"), [], "spooled audio goes when the job is terminal");
 
   // What is past its time is gone for callers before the sweep comes by.
@@ -164,12 +164,41 @@ async function addExpired(requestId: string, count: number, resultKey: RawBuilde
 
 test("contract 5: what was purged is known at once to who vacuums it, however long the store takes with what else is due", async () => {
   const { jobs } = gateway.app;
-  await addExpired("req_known", 1, sql`null`);
+  await addExpired("req_known", 1, sql`'results/' || id`);
   const events: string[] = [];
   const remove = async (key: string): Promise<void> => void events.push(key);
   const onPurged = (): void => void events.push("purged");
-  await purgeJobs({ ...jobs, objects: { ...jobs.objects, remove } }, { onPurged });
-  assert.deepEqual(events, ["purged", "audio/job_req_known_1"]);
+  await purgeObjects({ ...jobs, objects: { ...jobs.objects, remove } }, { onPurged });
+  assert.deepEqual(events, ["results/job_req_known_1", "purged", "audio/job_req_known_1"]);
+  await purgeJobs(jobs);
+});
+
+test("contract 5: 501 results and recordings that the store does not let go hold up none behind them, nor any that need no store", async () => {
+  const { database, app } = gateway;
+  await addExpired("req_held", 501, sql`'results/' || id`);
+  await addExpired("req_next", 1, sql`'results/' || id`);
+  await addExpired("req_row", 1, sql`null`);
+  const asked: string[] = [];
+  const remove = async (key: string): Promise<void> => {
+    asked.push(key);
+    if (key.includes("req_held")) throw new Error("held");
+  };
+  await purgeObjects({ ...app.jobs, objects: { ...app.jobs.objects, remove } });
+  assert.deepEqual([asked.length, new Set(asked).size], [1005, 1005], "each is asked for once a turn");
+  const left = async () =>
+    database.db
+      .selectFrom("jobs")
+      .select(["id", "purged_at", "audio_key"])
+      .where("request_id", "in", ["req_next", "req_row"])
+      .orderBy("id")
+      .execute();
+  const [next, row] = await left();
+  assert.deepEqual([next?.purged_at !== null, next?.audio_key], [true, null]);
+  assert.deepEqual([row?.purged_at, row?.audio_key], [null, null]);
+  await purgeJobs(app.jobs);
+  assert.deepEqual(await left(), [], "asks no store, and waits for none");
+  await purgeObjects(app.jobs);
+  await purgeJobs(app.jobs);
 });
 
 test("reliability G-04: a stop waits for one object that the store is asked to let go, and not for all that are due", async () => {
@@ -188,10 +217,11 @@ test("reliability G-04: a stop waits for one object that the store is asked to l
       yield* ["audio/never_named", "audio/nor_this"];
     },
   };
-  await purgeJobs({ ...app.jobs, objects }, { stopping: stop.signal });
+  await purgeObjects({ ...app.jobs, objects }, { stopping: stop.signal });
   assert.equal(asked.length, 1);
   await removeOrphans({ ...app.jobs, objects }, stop.signal);
   assert.equal(asked.length, 1);
+  await purgeObjects(app.jobs);
   await purgeJobs(app.jobs);
   const left = await database.db.selectFrom("jobs").select("id").where("request_id", "=", "req_stop").execute();
   assert.deepEqual(left, []);
