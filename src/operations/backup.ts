@@ -1,6 +1,6 @@
 // `patchbay backup`: an embedded installation in one file, written aside, read back and compared before it gets its name.
 import { randomUUID } from "node:crypto";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { BackupOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
@@ -32,6 +32,8 @@ export async function backup(target: string, options: BackupOptions, terminal: T
   // A name of its own: what another run left, or somebody else has there, is not this one's to remove.
   const aside = `${file}.${randomUUID()}.partial`;
   try {
+    // Before anything is written: it may be what fills the disk.
+    await tellOfLeftovers(dirname(file), terminal);
     const { migrations, rows } = await readContents(storage.dataDir, lock);
     const archive = await open(aside, "wx", 0o600);
     let manifest: Manifest;
@@ -80,6 +82,19 @@ async function nameOf(target: string): Promise<string> {
   if ((await statOrNull(dirname(target))) === null)
     throw new CliError(EXIT.notFound, `There is no directory ${dirname(target)}.`);
   return target;
+}
+
+const LEFTOVER = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/u;
+
+/** Of a backup that was killed, perhaps with all secrets in it. One of another installation, under way right now, looks the same. */
+async function tellOfLeftovers(folder: string, terminal: Terminal): Promise<void> {
+  // A folder may be one to write to and not to look into.
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => LEFTOVER.test(each)))
+    await say(
+      terminal,
+      `${join(folder, name)} is what a backup that never ended left behind; unless another is being made there now, remove it.`,
+    );
 }
 
 async function report(file: string, manifest: Manifest, options: BackupOptions, terminal: Terminal): Promise<void> {

@@ -159,6 +159,19 @@ test("contract 10 backup: without secrets it says so, and a restore says what is
   assert.match(restored.stderr, /holds no secrets/u);
 });
 
+test("contract 10 backup: what a killed backup left beside it is named and not touched; what others call partial is not named", async () => {
+  const folder = join(archive, "..", "left");
+  mkdirSync(folder);
+  const left = join(folder, "other.tar.0e3b2b1c-5d0f-4c39-9d3e-3a3f0c6f8a11.partial");
+  writeFileSync(left, "half a backup");
+  writeFileSync(join(folder, "film.partial"), "a download");
+  const made = await installation.patchbay("backup", folder, "--json");
+  assert.equal(made.exitCode, 0, made.stderr);
+  assert.deepEqual(made.stderr.match(/^.*\.partial(?= is what a backup that never ended left behind)/gmu), [left]);
+  assert.equal(readFileSync(left, "utf8"), "half a backup");
+  JSON.parse(made.stdout);
+});
+
 test("contract 10 backup: a server database, no database, and a file that is not there have their own answers", async () => {
   const { dataDir, config } = elsewhere();
   assert.equal((await run(["backup", join(dataDir, "x.tar"), "--config", config])).exitCode, 4);
