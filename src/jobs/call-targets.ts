@@ -1,14 +1,14 @@
 // The calls of a job (contract 5): in the order of its targets, each announced in the row before its first byte; a run at a provider is
 // followed from where the attempt before left off.
 import type { Execute } from "../gateway/attempt.ts";
-import { exhausted, type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts";
+import { outcomeUnknown } from "../gateway/judge-failure.ts";
 import { quoteFor } from "../gateway/quote.ts";
 import { recordCandidates } from "../gateway/request-record.ts";
 import { audioAmount } from "../gateway/call-accounting.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { runCandidates } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { chooseTargets, judgeTargets, requestWithTimes } from "./choose-targets.ts";
+import { allFailed, chooseTargets, judgeTargets, requestWithTimes } from "./choose-targets.ts";
 import { enterStage } from "./enter-stage.ts";
 import { deadlineExceeded } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
@@ -24,16 +24,15 @@ export async function callTargets(
   services: WorkerServices,
   job: OpenJob,
   { speech, measured }: ReadyAudio,
-  failures: readonly FailedAttempt[],
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Served> {
   const { gateway } = services;
-  const { request, payer, deadlineAt } = job;
+  const { request, payer, deadlineAt, failures } = job;
   const judged = judgeTargets(gateway, job, measured);
   const recorded = recordCandidates(request.route.targets, judged, "audio_input");
   await enterStage(services, job, { stage: "transcribing", fraction: null }, recorded);
-  const candidates = chooseTargets(gateway, job, judged, failures);
+  const candidates = chooseTargets(gateway, job, judged);
   const quotes = candidates.map(({ target }) => quoteFor(gateway, payer, target, audioAmount(speech)).chargeNanoUsd);
   const outcome = await runCandidates(gateway, {
     payer,
@@ -45,8 +44,7 @@ export async function callTargets(
     signal,
     keeper: jobKeeper(
       services,
-      // Settled by now.
-      job.call?.state === "submitting" ? { ...job, call: null } : job,
+      job,
       quotes.reduce((a, b) => (a > b ? a : b), 0n),
       signal,
     ),
@@ -56,10 +54,8 @@ export async function callTargets(
   switch (outcome.kind) {
     case "served":
       return outcome;
-    case "exhausted": {
-      const unknown = unknownOf(failures);
-      throw unknown === null ? exhausted([...failures, ...outcome.failures], judged) : outcomeUnknown(unknown);
-    }
+    case "exhausted":
+      throw allFailed([...failures, ...outcome.failures], judged);
     case "unknown":
       throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how);
     case "aborted":
@@ -101,9 +97,4 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
       news.stop();
     }
   };
-}
-
-export function unknownOf(failures: readonly FailedAttempt[]): "unknown" | "timeout" | null {
-  for (const { kind } of failures) if (kind === "unknown" || kind === "timeout") return kind;
-  return null;
 }

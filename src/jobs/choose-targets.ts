@@ -1,7 +1,8 @@
 // Which targets a job tries, and what it asks of them (contract 5): the route as it was at submission, health and order as they
 // are now. Times are asked for wherever a target has them, so that a result can be exported in every form.
+import type { GatewayError } from "../contract/errors.ts";
 import { audioFacts } from "../gateway/audio-call.ts";
-import { type FailedAttempt, exhausted } from "../gateway/judge-failure.ts";
+import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/judge-failure.ts";
 import { refusalError } from "../gateway/refuse-route.ts";
 import { healthOf } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
@@ -28,13 +29,12 @@ export function chooseTargets(
   { directory }: Pick<GatewayServices, "directory">,
   job: OpenJob,
   candidates: readonly Candidate[],
-  failures: readonly FailedAttempt[],
 ): readonly Candidate[] {
-  const { showNames } = job.request;
+  const { failures } = job;
   const capable = candidates.filter(({ verdict }) => verdict.missing.length === 0);
   if (capable.length === 0) {
     const missing = [...new Set(candidates.flatMap(({ verdict }) => verdict.missing))];
-    throw refusalError({ kind: "unsupported", missing }, candidates, showNames);
+    throw refusalError({ kind: "unsupported", missing }, candidates, job.request.showNames);
   }
   const left = capable.filter(
     ({ target }) =>
@@ -44,9 +44,20 @@ export function chooseTargets(
   // A job can wait no better than by trying: where all rest, they are tried all the same.
   const healthy = left.filter((candidate) => candidate.healthy);
   const chosen = healthy.length > 0 ? healthy : left;
-  if (chosen.length === 0) throw exhausted(failures, candidates);
+  if (chosen.length === 0) throw allFailed(failures, candidates);
   const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
   return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
+}
+
+/** None is left: what became of one that may have been paid is what there is to say. */
+export function allFailed(failures: readonly FailedAttempt[], considered: readonly Candidate[]): GatewayError {
+  const unknown = unknownOf(failures);
+  return unknown === null ? exhausted(failures, considered) : outcomeUnknown(unknown);
+}
+
+export function unknownOf(failures: readonly FailedAttempt[]): "unknown" | "timeout" | null {
+  for (const { kind } of failures) if (kind === "unknown" || kind === "timeout") return kind;
+  return null;
 }
 
 /** With times, where asking for them costs no feature that is wanted. */

@@ -8,9 +8,10 @@ import { type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts"
 import { uncharged } from "../gateway/call-accounting.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { claimJob, handBack, writeFailure, writeProgress } from "../storage/job-work.ts";
+import { claimJob, handBack, type JobCall, writeFailure, writeProgress } from "../storage/job-work.ts";
 import { awaitRecording } from "./await-recording.ts";
-import { callTargets, unknownOf } from "./call-targets.ts";
+import { callTargets } from "./call-targets.ts";
+import { unknownOf } from "./choose-targets.ts";
 import { endJob } from "./end-job.ts";
 import { deadlineExceeded, JobFailure, jobErrorOf } from "./job-error.ts";
 import { type OpenJob, openJob } from "./job-request.ts";
@@ -73,17 +74,17 @@ interface StoreAway {
 
 async function workOnce(
   services: WorkerServices,
-  job: OpenJob,
+  claimed: OpenJob,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<"ended" | StoreAway> {
-  refuseWornOut(services, job);
-  if (job.cancelRequested) throw new JobStop("cancelled");
-  const failures = await judgeCallOfTheDead(services, job);
+  refuseWornOut(services, claimed);
+  if (claimed.cancelRequested) throw new JobStop("cancelled");
+  const job = await judgeCallOfTheDead(services, claimed);
   const audio = await openAudio(services, job, signal);
   const { recording } = audio;
   const stopped = AbortSignal.any([signal, recording.unreadable]);
-  const served = await callTargets(services, job, audio, failures, lease, stopped).catch((error: unknown) => {
+  const served = await callTargets(services, job, audio, lease, stopped).catch((error: unknown) => {
     const fault = recording.fault();
     // Whatever came of it on the way here.
     if (fault?.mayPass === true) return { audio, fault };
@@ -108,21 +109,27 @@ function refuseWornOut({ gateway }: WorkerServices, job: OpenJob): void {
   );
 }
 
-/** A call was announced, and who made it is gone: it may have been done and paid, so it is not made again. */
-async function judgeCallOfTheDead(services: WorkerServices, job: OpenJob): Promise<readonly FailedAttempt[]> {
-  const { call } = job;
-  let { failures } = job;
-  if (call?.state === "submitting") {
+/** A call was announced, and who made it or could be asked for it is gone: it may have been done and paid, so it is not made again. */
+async function judgeCallOfTheDead(services: WorkerServices, claimed: OpenJob): Promise<OpenJob> {
+  const { call } = claimed;
+  let job = claimed;
+  if (call !== null && isBeyondAsking(services, claimed, call)) {
     const failure: FailedAttempt = { position: call.position, kind: "unknown", retryAfterSeconds: null };
     await transactFor(services, job.appId, async (tx) => {
       if (!(await writeFailure(tx, job, failure))) throw new JobStop("lost");
       await services.gateway.ledger.settleIn(tx, uncharged(brand("attempt", call.attemptId), "unknown"));
     });
-    failures = [...failures, failure];
+    job = { ...job, call: null, failures: [...job.failures, failure] };
   }
-  const unknown = unknownOf(failures);
+  const unknown = unknownOf(job.failures);
   if (unknown !== null && !job.request.route.mayPayTwice) throw outcomeUnknown(unknown);
-  return failures;
+  return job;
+}
+
+function isBeyondAsking({ gateway }: WorkerServices, { request }: OpenJob, { state, position }: JobCall): boolean {
+  if (state !== "submitted") return state === "submitting";
+  const target = request.route.targets.find((each) => each.position === position);
+  return target === undefined || gateway.directory().account(target.account) === undefined;
 }
 
 async function succeed(

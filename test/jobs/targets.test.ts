@@ -5,10 +5,11 @@ import { afterEach, test } from "node:test";
 import type { Sandbox } from "../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
+import { deleteConnection } from "../../src/storage/connections.ts";
 import { configurationOf, KEY, PEPPER } from "../harness/gateway.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
-import { attemptsOf, jobsFile, paidCalls } from "./setting.ts";
+import { attemptsOf, jobsFile, paidCalls, REMOTE_KEY, SECOND_APP_KEY } from "./setting.ts";
 
 const { gateway, startWorker } = await startIdleGateway(twoTargets);
 afterEach(async () => {
@@ -76,6 +77,44 @@ test("contract 5: the route is the one of the submission, also when the operator
   );
 });
 
+test("contract 5: a run whose account is gone when its successor comes is never known, and no other target is called after it", async () => {
+  const { origin, sandbox, database } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  first.app.startDraining();
+  await first.app.close({ graceMs: 60_000 });
+  const { connections = [], routes = [], ...file } = twoTargets(sandbox);
+  const without: ConfigurationFile = {
+    ...file,
+    connections: connections.filter((connection) => connection.id !== "aa"),
+    routes: routes.map((route) => ({
+      ...route,
+      targets: route.targets.filter(({ connection }) => connection !== "aa"),
+    })),
+  };
+  await database.transaction((tx) => deleteConnection(tx, { scope: "platform", id: "aa" }));
+  await startWorker({ file: () => without });
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "PROVIDER_RESULT_UNKNOWN"], JSON.stringify(done.error));
+  assert.equal(paidCalls(sandbox), 1);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+});
+
+test("contract 5: on a route that may pay twice a call of the dead that no target is left for is still of unknown outcome", async () => {
+  const { origin, sandbox, database } = gateway;
+  sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: SECOND_APP_KEY });
+  await sandbox.waitForCall(({ wire }) => wire === "deepgram");
+  await first.close();
+  await startWorker();
+  const done = await ended(origin, id, SECOND_APP_KEY);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "PROVIDER_RESULT_UNKNOWN"], JSON.stringify(done.error));
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+});
+
 test("contract 9: what jobs spent is in the budget to the nano-dollar, and nothing stays reserved", async () => {
   const { origin, database } = gateway;
   const before = await spent();
@@ -99,7 +138,9 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
   const [acme, ...others] = file.workspaces ?? [];
   if (acme === undefined) throw new Error("the file has no workspace");
   const apps = (acme.apps ?? []).map((app) =>
-    app.id === "notes" ? { ...app, budgets: [{ period: "month" as const, limit_usd: "1.00" }] } : app,
+    app.id === "notes"
+      ? { ...app, budgets: [{ period: "month" as const, limit_usd: "1.00" }] }
+      : { ...app, route: app.id === "second" ? "twice" : app.route },
   );
   return {
     ...file,
@@ -111,7 +152,14 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
           { connection: "oa", model: "whisper-1" },
         ],
       },
-      ...(file.routes ?? []).filter(({ id }) => id !== "speech"),
+      { id: "twice", targets: [{ connection: "dg", model: "nova-3" }], may_pay_twice: true },
+      {
+        id: "remote",
+        targets: [
+          { connection: "aa", model: "universal-2" },
+          { connection: "dg", model: "nova-3" },
+        ],
+      },
     ],
     workspaces: [{ ...acme, apps }, ...others],
   };
