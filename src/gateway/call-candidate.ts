@@ -11,7 +11,7 @@ import { type Spent, spentOf, watchCall } from "./call-watch.ts";
 import type { CandidateRun, Served } from "./candidate-run.ts";
 import type { Cutter, Piece } from "./cutter.ts";
 import type { FailedAttempt } from "./judge-failure.ts";
-import { quoteFor } from "./quote.ts";
+import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
@@ -34,7 +34,8 @@ export async function callCandidate(
   const input = await inputFor(services, run, cutter, candidate);
   if ("kind" in input) return { ok: false, failure: input };
   const { audio, pieces } = input;
-  const billing = quoteFor(services, payer, target, audioAmount(audio));
+  const priced = atPricesOfNow(services);
+  const billing = quoteFor(priced, payer, target, audioAmount(audio));
   const attemptId = await run.keeper.reserve(reservationOf(run, candidate, billing));
 
   const { requestId, testMode } = payer;
@@ -78,7 +79,7 @@ export async function callCandidate(
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
     const asRun = failure === "aborted" && sentMs > 0;
     const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
-    const heard = asRun ? quoteFor(services, payer, target, sentAmount(audio, sentMs)) : null;
+    const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, sentMs)) : null;
     spent = heard === null ? null : spentOf(heard);
     await run.keeper.settle(
       heard === null ? uncharged(attemptId, attemptOutcome(failure)) : chargedAsRun(attemptId, heard),

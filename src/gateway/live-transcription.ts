@@ -15,7 +15,7 @@ import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./au
 import { spentOf, watchCall } from "./call-watch.ts";
 import { certaintyOf, exhausted, type FailedAttempt, streamBroke } from "./judge-failure.ts";
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
-import { quoteFor } from "./quote.ts";
+import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { decided } from "./refuse-route.ts";
 import { healthOf, resolveAccount } from "./resolve-account.ts";
 import type { Served } from "./candidate-run.ts";
@@ -113,7 +113,8 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
   const account = resolveAccount(services, target, payer.testMode);
   const sessionMs = services.limits.maxAudioDurationSeconds * 1000 + CLOSING_MS;
   const deadlineAtMs = services.now().getTime() + sessionMs;
-  const meter = createLiveMeter(services, { payer, principal: call.principal, candidate, deadlineAtMs });
+  const priced = atPricesOfNow(services);
+  const meter = createLiveMeter(priced, { payer, principal: call.principal, candidate, deadlineAtMs });
   await unlessAway(meter.begin());
   const audio = liveAudio(services, run, meter);
   const watched = watchCall(services, {
@@ -142,7 +143,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
       failure = null;
       const { transcript, dropped } = result;
       await meter.end("succeeded", transcript);
-      const billing = quoteFor(services, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+      const billing = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
       const served = { candidate, transcript, dropped, billing, warnings: [], audioSeconds: meter.passedMs() / 1000 };
       return { result: served, hasBegun: true };
     }
@@ -157,7 +158,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     throw error;
   } finally {
     call.recorder.measured(meter.passedMs() / 1000);
-    const heard = quoteFor(services, payer, target, { audioMs: meter.passedMs(), channels: 1 });
+    const heard = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
     watched.end(failure, failure === null || failure === "aborted" ? spentOf(heard) : null);
   }
 }

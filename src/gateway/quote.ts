@@ -19,6 +19,12 @@ export interface Billing {
   readonly price: AudioPrice | null;
 }
 
+/** For all of one call: charged by a price that was raised meanwhile it would cost more than was reserved for it. */
+export function atPricesOfNow<S extends Pick<GatewayServices, "prices">>(services: S): S {
+  const book = services.prices();
+  return { ...services, prices: () => book };
+}
+
 export function quoteFor(
   services: Pick<GatewayServices, "prices">,
   principal: Pick<Principal, "testMode">,

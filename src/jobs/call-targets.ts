@@ -12,6 +12,7 @@ import { allFailed, chooseTargets, judgeTargets, requestWithTimes } from "./choo
 import { enterStage } from "./enter-stage.ts";
 import { deadlineExceeded } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
+import { atPricesOf } from "./job-prices.ts";
 import { jobKeeper } from "./keeper.ts";
 import type { Lease } from "./leases.ts";
 import type { ReadyAudio } from "./open-audio.ts";
@@ -27,7 +28,7 @@ export async function callTargets(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Served> {
-  const { gateway } = services;
+  const gateway = atPricesOf(job, services.gateway);
   const { request, payer, deadlineAt, failures } = job;
   const judged = judgeTargets(gateway, job, measured);
   const recorded = recordCandidates(request.route.targets, judged, "audio_input");

@@ -7,6 +7,7 @@ import type { PurposeFields, Warning } from "../contract/transcription.ts";
 import type { FailedAttempt } from "../gateway/judge-failure.ts";
 import type { Payer } from "../gateway/candidate-run.ts";
 import type { MeasuredAudio } from "../gateway/measure-audio.ts";
+import type { StoredAudioPrice } from "../metering/price.ts";
 import type { RemoteRun } from "../providers/io.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Requirements } from "../routing/required-features.ts";
@@ -24,6 +25,8 @@ export interface JobRequest {
   readonly showNames: boolean;
   readonly holders: { readonly key: Pick<KeyInfo, "id" | "quota">; readonly app: Pick<AppInfo, "id" | "quota"> };
   readonly route: Route;
+  /** Of its targets that have one; absent of jobs from before they were kept. */
+  readonly prices?: readonly StoredAudioPrice[];
   readonly profile: Profile | null;
   readonly wanted: Requirements;
   readonly purpose: PurposeFields;

@@ -6,6 +6,7 @@ import { audioAmount, chargedAsRun, uncharged } from "../gateway/call-accounting
 import type { Settlement } from "../metering/ledger.ts";
 import type { JobRow } from "../storage/tables.ts";
 import type { JobEnd } from "./end-job.ts";
+import { atPricesOf } from "./job-prices.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
 import type { JobServices } from "./services.ts";
 
@@ -29,7 +30,9 @@ export function cancelledEnd(services: JobServices, job: OpenJob, locked: JobRow
 function billingOf({ gateway }: JobServices, job: OpenJob, locked: JobRow): Billing | null {
   const audio = locked.audio as JobAudio | null;
   const target = job.request.route.targets.find(({ position }) => position === locked.call_position);
-  return target === undefined || audio === null ? null : quoteFor(gateway, job.payer, target, audioAmount(audio.facts));
+  return target === undefined || audio === null
+    ? null
+    : quoteFor(atPricesOf(job, gateway), job.payer, target, audioAmount(audio.facts));
 }
 
 export function cancelled(attemptId: Settlement["attemptId"], billing: Billing): JobEnd {

@@ -24,6 +24,7 @@ import { completeReservedSlot } from "../storage/idempotency-slots.ts";
 import { insertJob, readJob } from "../storage/jobs.ts";
 import { transactOnce } from "../storage/transact.ts";
 import { describeSubmitted, pollUrl } from "./describe-job.ts";
+import { pricesFor } from "./job-prices.ts";
 import { jobAudio, type JobRequest, sealRequest } from "./job-request.ts";
 import { enqueueJob, type JobServices } from "./services.ts";
 import { refuseWhileAway, unlessAway } from "../gateway/unless-away.ts";
@@ -92,7 +93,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   const { jobId, decision, audio, audioKey, slot } = acceptance;
   const owner = { workspaceId: call.principal.workspace.id, appId: appOf(call.principal).id };
   const reservation = audio === null ? null : reservationFor(services, call, decision, audio.measured);
-  const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(call, decision));
+  const request = sealRequest(seal, owner.workspaceId, jobId, requestOf(gateway, call, decision));
   const submitted = (createdAt: Date): GatewayReply =>
     jsonReply(202, describeSubmitted(jobId, createdAt), {
       location: pollUrl(jobId),
@@ -169,7 +170,7 @@ async function reserve({ gateway }: JobServices, tx: Transacting, reservation: R
   throw "exceeded" in reserved ? budgetExceeded(reserved.exceeded) : takenOver();
 }
 
-function requestOf(call: JobCall, decision: Decided): JobRequest {
+function requestOf(gateway: JobServices["gateway"], call: JobCall, decision: Decided): JobRequest {
   const { principal, audio } = call;
   const app = appOf(principal);
   return {
@@ -183,6 +184,7 @@ function requestOf(call: JobCall, decision: Decided): JobRequest {
       app: { id: app.id, quota: app.quota },
     },
     route: decision.route,
+    prices: pricesFor(gateway, decision.route),
     profile: call.fields.response_profile ?? null,
     wanted: decision.wanted,
     purpose: decision.purpose,

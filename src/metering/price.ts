@@ -93,6 +93,8 @@ export interface StoredChatPrice {
   readonly as_of: string;
 }
 
+export function storePrice(price: AudioPrice): StoredAudioPrice;
+export function storePrice(price: Price): StoredAudioPrice | StoredChatPrice;
 export function storePrice(price: Price): StoredAudioPrice | StoredChatPrice {
   const { provider, model, source, asOf } = price;
   const about = { provider, model, source, as_of: asOf };
@@ -107,6 +109,13 @@ export function storePrice(price: Price): StoredAudioPrice | StoredChatPrice {
     nano_usd_per_million_input_tokens: price.nanoUsdPerMillionInputTokens.toString(),
     nano_usd_per_million_output_tokens: price.nanoUsdPerMillionOutputTokens.toString(),
   };
+}
+
+/** What `storePrice` wrote, and nobody else. */
+export function readAudioPrice(stored: StoredAudioPrice): AudioPrice {
+  const { provider, model, source, as_of: asOf, per_channel: perChannel } = stored;
+  const nanoUsdPerAudioHour = BigInt(stored.nano_usd_per_audio_hour);
+  return { provider, model, nanoUsdPerAudioHour, perChannel, source, asOf };
 }
 
 /** A price as an operator writes it; null when the amount is not an exact decimal. */

@@ -7,7 +7,7 @@ import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { applyConfiguration } from "../../src/directory/apply-configuration.ts";
 import { deleteConnection } from "../../src/storage/connections.ts";
 import { configurationOf, KEY, PEPPER } from "../harness/gateway.ts";
-import { ended, submit } from "../http/jobs/jobs.ts";
+import { cancel, ended, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, jobsFile, paidCalls, REMOTE_KEY, SECOND_APP_KEY } from "./setting.ts";
 
@@ -127,6 +127,52 @@ test("contract 9: what jobs spent is in the budget to the nano-dollar, and nothi
   assert.ok(charged > 0n);
   assert.equal((await spent()) - before, charged);
 });
+
+test("contract 9: a price that is raised while a job waits is not this job's: it succeeds, and is charged what was reserved", async () => {
+  const { origin, sandbox, database } = gateway;
+  const { job_id: id } = await submit(origin);
+  const reserved = await reservedFor(id);
+  assert.ok(reserved > 0n);
+  await startWorker({ file: () => raised(sandbox, "7.20") });
+  const done = await ended(origin, id);
+  assert.equal(done.status, "succeeded", JSON.stringify(done.error));
+  assert.deepEqual(await attemptsOf(database, id), [
+    { state: "settled", outcome: "succeeded", charge: String(reserved) },
+  ]);
+});
+
+test("contract 9: cancelled after its price was raised, a run at a provider is charged what was reserved", async () => {
+  const { origin, sandbox, database } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 50 } });
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  const reserved = await reservedFor(id);
+  await startWorker({ file: () => raised(sandbox, "14.40") });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  await cancel(origin, id, REMOTE_KEY);
+  assert.equal((await ended(origin, id, REMOTE_KEY)).status, "cancelled");
+  assert.deepEqual(await attemptsOf(database, id), [
+    { state: "settled", outcome: "aborted", charge: String(reserved) },
+  ]);
+});
+
+function raised(sandbox: Sandbox, rate: string): ConfigurationFile {
+  const file = twoTargets(sandbox);
+  return { ...file, prices: (file.prices ?? []).map((price) => ({ ...price, usd_per_audio_hour: rate })) };
+}
+
+async function reservedFor(id: string): Promise<bigint> {
+  const { request_id: requestId } = await gateway.database.db
+    .selectFrom("jobs")
+    .select("request_id")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  const attempts = await gateway.database.db
+    .selectFrom("attempts")
+    .select("reserved_nano_usd")
+    .where("request_id", "=", requestId)
+    .execute();
+  return attempts.reduce((sum, attempt) => sum + attempt.reserved_nano_usd, 0n);
+}
 
 async function spent(): Promise<bigint> {
   const windows = await gateway.database.db.selectFrom("budget_windows").select("spent_nano_usd").execute();

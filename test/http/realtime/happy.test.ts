@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { realtimeToken } from "../../../src/contract/realtime.ts";
+import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
 import { fixture } from "../../audio/build-audio.ts";
-import { KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { configurationOf, KEY, PEPPER, startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { until } from "../../harness/until.ts";
-import { call, envelopeIn, frames, realtimeFile, samples, speak, START } from "./setup.ts";
+import { call, envelopeIn, FINISH, frames, realtimeFile, samples, speak, START } from "./setup.ts";
 
 let gateway: TestGateway;
 /** How many settlements, and reservations, to come find the database away. */
@@ -207,4 +208,25 @@ test("contract 10: the request log has it, with its length and its 101", async (
       .execute();
   await until(async () => (await rows()).some(({ audio_ms: ms }) => Number(ms) === Math.round(seconds * 1000)));
   assert.ok((await rows()).every(({ status }) => status === 101));
+});
+
+test("contract 9, 10: a price that is raised in the middle ends nothing: the session goes on at the one it began with", async () => {
+  const caller = await call(gateway.origin);
+  caller.send(START);
+  const [first, rest] = [samples().subarray(0, 32_000 * 3), samples().subarray(32_000 * 3)];
+  for await (const frame of frames(first)) caller.send(frame);
+  await caller.event("transcript.delta");
+  const file = realtimeFile(gateway.sandbox);
+  const prices = (file.prices ?? []).map((price) => ({ ...price, usd_per_audio_hour: "7.2" }));
+  const configuration = await configurationOf({ ...file, prices }, gateway.dataDir);
+  const { database, app } = gateway;
+  await applyConfiguration({ database, seal: app.jobs.seal, pepper: PEPPER }, configuration, { isFile: true });
+  await until(async () => app.gateway.prices().audio("deepgram", "nova-3")?.nanoUsdPerAudioHour === 7_200_000_000n);
+  for await (const frame of frames(rest)) caller.send(frame);
+  caller.send(FINISH);
+  assert.deepEqual(await caller.closed, [1000, ""]);
+  const rows = await attempts();
+  assert.deepEqual([...new Set(rows.map(({ state, outcome }) => `${state} ${outcome}`))], ["settled succeeded"]);
+  const sum = rows.reduce((total, { charge_nano_usd: charge }) => total + Number(charge), 0);
+  assert.equal(sum, Math.round(samples().byteLength / 32) * 1000);
 });

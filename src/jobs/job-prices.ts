@@ -1,0 +1,20 @@
+// What a job costs (contract 9): by the prices of its submission, whatever they are when it runs. A budget was judged by them, and a
+// charge by a price that was raised since would be more than is reserved.
+import type { GatewayServices } from "../gateway/services.ts";
+import { createPriceBook, readAudioPrice, type StoredAudioPrice, storePrice } from "../metering/price.ts";
+import type { Route } from "../routing/types.ts";
+import type { OpenJob } from "./job-request.ts";
+
+export function pricesFor({ prices }: Pick<GatewayServices, "prices">, route: Route): readonly StoredAudioPrice[] {
+  const book = prices();
+  return route.targets.flatMap(({ provider, model }) => {
+    const price = book.audio(provider, model);
+    return price === null ? [] : [storePrice(price)];
+  });
+}
+
+export function atPricesOf({ request }: Pick<OpenJob, "request">, services: GatewayServices): GatewayServices {
+  if (request.prices === undefined) return services;
+  const book = createPriceBook(request.prices.map(readAudioPrice));
+  return { ...services, prices: () => book };
+}
