@@ -7,6 +7,7 @@ import { invalidRequest } from "../contract/invalid-request.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
+import { keepBudget } from "../storage/keep-budget.ts";
 import type { Tables } from "../storage/tables.ts";
 import { auditChange } from "./audit-change.ts";
 import { findApp, holdApp, type OfApp } from "./apps.ts";
@@ -68,19 +69,8 @@ export async function putBudget(
       refuseManagedByFile(before);
       requireMatch(precondition, shown);
     }
-    const after = await tx
-      .insertInto("budgets")
-      .values({
-        id: `${owner.id}/${period}`,
-        workspace_id: workspaceId,
-        app_id: owner.id,
-        period,
-        ...limits,
-        managed_by: "api",
-      })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(limits))
-      .returningAll()
-      .executeTakeFirstOrThrow();
+    const name = { id: `${owner.id}/${period}`, workspace_id: workspaceId, app_id: owner.id, period };
+    const after = await keepBudget(tx, { ...name, ...limits, managed_by: "api" }, limits);
     if (before === undefined || JSON.stringify(shownLimits(before)) !== JSON.stringify(shownLimits(after))) {
       const action = before === undefined ? "budget.created" : "budget.changed";
       await auditChange(

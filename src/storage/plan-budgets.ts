@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { WorkspaceId } from "../contract/ids.ts";
 import type { Transacting } from "./database.ts";
+import { keepBudget } from "./keep-budget.ts";
 
 /** What was drawn stays drawn when the plan changes. `planId` null: no plan, hence no credit check. False: no such plan. */
 export async function putPlanBudgets(
@@ -21,11 +22,8 @@ export async function putPlanBudgets(
     { kind: "credits", period: "total", limit_tokens: null, limit_nano_usd: included > 0n ? included : 0n },
   ] as const;
   for (const { kind, period, ...limits } of grants) {
-    await tx
-      .insertInto("budgets")
-      .values({ id: `${workspaceId}/${kind}`, workspace_id: workspaceId, kind, period, ...limits, managed_by: "plan" })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet(limits))
-      .execute();
+    const name = { id: `${workspaceId}/${kind}`, workspace_id: workspaceId, kind, period };
+    await keepBudget(tx, { ...name, ...limits, managed_by: "plan" }, limits);
   }
   return true;
 }

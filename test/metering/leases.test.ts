@@ -5,6 +5,7 @@ import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
 import { purgeLeases } from "../../src/storage/budget-leases.ts";
+import { keepBudget } from "../../src/storage/keep-budget.ts";
 import { purgeWindows } from "../../src/storage/budget-windows.ts";
 import { listAttempts } from "../../src/storage/request-list.ts";
 import { readAttempts } from "../../src/storage/requests.ts";
@@ -113,6 +114,23 @@ async function attempts() {
 async function ownLeases() {
   return database.db.selectFrom("budget_leases").selectAll().where("app_id", "=", tenant.appId).orderBy("id").execute();
 }
+
+test("contract 9: a budget deleted and made again counts what a lease holds of it, spends from that, and has the rest back", async () => {
+  const id = await budget({ tokens: 1_000n });
+  const item = reservation(10);
+  assert.equal((await leases.reserve(item)).ok, true);
+  const [before] = await windows(id);
+  await database.db.deleteFrom("budgets").where("id", "=", id).execute();
+  const { workspaceId, appId } = tenant;
+  const name = { id, workspace_id: workspaceId, app_id: appId, period: "month" as const };
+  await database.transaction((tx) =>
+    keepBudget(tx, { ...name, limit_tokens: 1_000n, managed_by: "test" }, { limit_tokens: 1_000n }),
+  );
+  assert.deepEqual(await windows(id), [before]);
+  await leases.settle(settlement(item, 5));
+  await leases.close();
+  assert.deepEqual(await windows(id), [{ tokens: [5n, 0n], nanoUsd: [0n, 0n] }]);
+});
 
 test("contract 9: what fits exactly is granted, what could exceed is refused with the figures, what comes back fits again", async () => {
   await budget({ tokens: 1_000n });

@@ -14,6 +14,7 @@ import {
 } from "../../src/metering/ledger.ts";
 import { BUILT_IN_PRICES } from "../../src/metering/price.ts";
 import type { Database } from "../../src/storage/database.ts";
+import { keepBudget } from "../../src/storage/keep-budget.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 
@@ -531,6 +532,26 @@ test("contract 9: a budget deleted while its attempt runs does not stop the sett
   await ledger.reserve(item);
   await database.db.deleteFrom("budgets").where("id", "=", id).execute();
   assert.equal((await ledger.settle(settlement(item))).changed, true);
+});
+
+test("contract 9: a budget deleted and made again while its attempt runs counts it as reserved, and then as spent", async () => {
+  const { workspaceId, appId } = tenant;
+  const limits = { limit_nano_usd: 10_000n };
+  const name = { id: `${appId}/total`, workspace_id: workspaceId, app_id: appId, period: "total" as const };
+  const make = () => database.transaction((tx) => keepBudget(tx, { ...name, ...limits, managed_by: "test" }, limits));
+  await make();
+  const [settled, swept] = [reservation(), reservation()];
+  for (const item of [settled, swept]) await ledger.reserve(item);
+  await database.db.deleteFrom("budgets").where("app_id", "=", appId).execute();
+  await make();
+  const { reserveNanoUsd: each } = settled;
+  assert.equal((await spending()).reservedNanoUsd, each * 2n);
+  assert.equal((await ledger.settle(settlement(settled))).changed, true);
+  await shiftClock(database, 3_600);
+  assert.ok((await ledger.sweepReservations()) >= 1);
+  await shiftClock(database, 0);
+  const { spentNanoUsd, reservedNanoUsd, reservedAudioMs } = await spending();
+  assert.deepEqual([spentNanoUsd, reservedNanoUsd, reservedAudioMs], [each, 0n, 0n]);
 });
 
 test("contract 9: of two transactions that settle an attempt at once the later one waits, and changes nothing", async () => {

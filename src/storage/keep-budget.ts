@@ -1,0 +1,40 @@
+// A budget as an operator, a plan or the file sets it (contract 9). It may have been deleted while calls ran that are reserved in it, and
+// be made again under its id before they are settled: then it counts them from its beginning, for their settlement gives that back.
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import type { Transacting } from "./database.ts";
+import type { Tables } from "./tables.ts";
+
+type Budgets = Tables["budgets"];
+
+export async function keepBudget(
+  tx: Transacting,
+  budget: Insertable<Budgets>,
+  changes: Updateable<Budgets>,
+): Promise<Selectable<Budgets>> {
+  const { is_new: isNew, ...row } = await tx
+    .insertInto("budgets")
+    .values(budget)
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(changes))
+    .returningAll()
+    .returning(sql<boolean>`xmax = 0`.as("is_new"))
+    .executeTakeFirstOrThrow();
+  // Only then: of a budget that others see, a settlement has its attempt's row and waits for the budget's.
+  if (isNew) await countReserved(tx, row);
+  return row;
+}
+
+async function countReserved(
+  tx: Transacting,
+  { id, workspace_id: workspaceId }: Pick<Selectable<Budgets>, "id" | "workspace_id">,
+): Promise<void> {
+  const isOpen = sql`state = 'open' and workspace_id = ${workspaceId} and windows @> ${JSON.stringify([{ budget_id: id }])}::jsonb`;
+  // What is being settled this moment has not seen the budget, and gives nothing back to it.
+  await sql`select from attempts where ${isOpen} order by id for update`.execute(tx);
+  await sql`select from budget_leases where ${isOpen} order by id for update`.execute(tx);
+  await sql`insert into budget_windows (budget_id, window_start, reserved_nano_usd, reserved_audio_ms, reserved_tokens)
+    select ${id}, (held ->> 'window_start')::timestamptz, sum(nano_usd), sum(audio_ms), sum(tokens) from (
+      select windows, reserved_nano_usd as nano_usd, audio_ms, reserved_tokens as tokens from attempts where ${isOpen}
+      union all
+      select windows, granted_nano_usd - settled_nano_usd, 0, granted_tokens - settled_tokens from budget_leases where ${isOpen}
+    ) as open, jsonb_array_elements(open.windows) as held where held ->> 'budget_id' = ${id} group by 2`.execute(tx);
+}
