@@ -12,6 +12,7 @@ import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
+import { makeDataDir } from "./storage/make-data-dir.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
@@ -87,6 +88,12 @@ export async function prepare(
   for (const warning of loaded.warnings) inform(`warning: ${formatFault(warning)}`);
   const step = steps(inform, started);
 
+  const place = await makeDataDir(configuration.storage.dataDir);
+  if (!place.ok) {
+    say(file === null ? place.fault : `${file}: ${place.fault}`);
+    return EXIT.config;
+  }
+  if (place.made !== null) step(`data dir     ${whatIsNew(configuration.storage.dataDir, place.made)}`);
   const secrets = await openSecrets({ ...configuration.storage, ...configuration.secrets });
   if (!secrets.ok) {
     for (const fault of secrets.faults) say(`${file ?? "environment"}: ${fault}`);
@@ -136,6 +143,11 @@ export async function prepare(
     say,
     step,
   };
+}
+
+/** A place above it that was missing may be a misspelt one, or a disk that is not mounted. */
+function whatIsNew(dataDir: string, made: string): string {
+  return made === dataDir ? `${dataDir}, new` : `${dataDir}, new, and so is ${made} above it, which did not exist`;
 }
 
 /** A variable that takes the wall down for every connection of the process, providers' and receivers' alike. */

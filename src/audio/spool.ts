@@ -1,9 +1,9 @@
 // Where submitted audio rests while it is judged and sent: in memory up to 1 MiB while there is room, else in a file that only
 // this process knows, hashed on the way (contract 3 "Size"; spec 4.1). Nothing of it outlives the request.
 import { createHash, type Hash, webcrypto } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { GatewayError } from "../contract/errors.ts";
+import { makeDirectory } from "../lib/make-directory.ts";
 import type { OpenBytes } from "../lib/open-bytes.ts";
 import type { AudioSource } from "./measure.ts";
 import { createSpoolFile, readSpoolFile, type SpoolFile } from "./spool-file.ts";
@@ -54,7 +54,7 @@ export async function openSpool(options: {
   /** Of one upload. */
   readonly memoryLimitBytes?: number;
 }): Promise<Spool> {
-  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(options.directory);
   await removeLeftovers(options.directory);
   const memoryLimitBytes = options.memoryLimitBytes ?? MEMORY_LIMIT_BYTES;
   const pool = createBlockPool({ largestBytes: memoryLimitBytes, sharedBytes: SHARED_MEMORY_BYTES });

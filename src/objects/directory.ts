@@ -7,6 +7,7 @@ import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/pro
 import { dirname, join } from "node:path";
 import { FSDriver } from "flydrive/drivers/fs";
 import { errorCode } from "../lib/error-code.ts";
+import { makeDirectory } from "../lib/make-directory.ts";
 import type { ObjectBackend } from "./store.ts";
 
 /** A dot: no object's key can name it. */
@@ -16,7 +17,7 @@ const LEFTOVER_MS = 24 * 3_600_000;
 
 export async function openDirectory(directory: string): Promise<ObjectBackend> {
   const incoming = join(directory, INCOMING);
-  await mkdir(incoming, { recursive: true, mode: 0o700 });
+  await makeDirectory(incoming);
   await removeLeftovers(incoming);
   const driver = new FSDriver({ location: directory, visibility: "private" });
 

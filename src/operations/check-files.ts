@@ -1,11 +1,12 @@
 // `patchbay doctor` on this machine: runtime, data directory and its rights, secrets, free disk, decoder.
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
 import { neededNode } from "../cli/package-root.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { freeBytes } from "../lib/free-bytes.ts";
+import { nearestExisting } from "../storage/make-data-dir.ts";
 import { openSecrets } from "../storage/open-secrets.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
@@ -95,10 +96,6 @@ export function checkDecoder(path: string | undefined): Finding {
         "install ffmpeg, if other recordings are longer than a model takes",
       )
     : ok("decoder", ffmpeg);
-}
-
-async function nearestExisting(path: string): Promise<string> {
-  return (await statOrNull(path)) === null && dirname(path) !== path ? nearestExisting(dirname(path)) : path;
 }
 
 async function isWritable(path: string): Promise<boolean> {

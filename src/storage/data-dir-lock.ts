@@ -1,9 +1,10 @@
 // One process per data directory: the embedded engine would corrupt it with two. A lock left by a killed process is
 // recognised by its process id and start time, and taken over without a manual step.
 import { createHash, randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
+import { makeDirectory } from "../lib/make-directory.ts";
 
 export interface DataDirLock {
   release(): Promise<void>;
@@ -22,7 +23,7 @@ export async function holderOf(dataDir: string): Promise<number | null> {
 }
 
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDir);
   const path = join(dataDir, LOCK_FILE);
   const mine = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
   // Again where a lock was gone, replaced or claimed meanwhile; three times in vain, and others are racing for it.

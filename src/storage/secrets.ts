@@ -1,8 +1,9 @@
 // The installation's own secrets on embedded storage: made once in the data directory, readable by its owner only (contract 10).
 import { randomBytes, randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { link, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
+import { makeDirectory } from "../lib/make-directory.ts";
 
 export interface InstallationSecrets {
   /** API keys are hashed with it. */
@@ -14,7 +15,7 @@ const SECRET_BYTES = 32;
 
 /** Reads `key-pepper` and `encryption-key`, and makes those that are missing. */
 export async function loadOrMakeSecrets(dataDir: string): Promise<InstallationSecrets> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDir);
   return {
     pepper: await loadOrMake(join(dataDir, "key-pepper")),
     encryptionKey: await loadOrMake(join(dataDir, "encryption-key")),

@@ -73,6 +73,27 @@ test("contract 10: several processes on embedded storage are refused before anyt
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
 });
 
+test("contract 10: a start whose data directory cannot be made ends with the place and the reason, exit 9", {
+  skip: process.platform === "linux" ? false : "a file system that takes no directories is /proc",
+  timeout: 30_000,
+}, async () => {
+  const gateway = await start({ ...configuration(null, 0), storage: { data_dir: "/proc/patchbay/data" } }, "up");
+  await gateway.said(
+    /patchbay\.yaml: (storage\.data_dir: \/proc\/patchbay\/data cannot be made: \/proc takes no directory)/u,
+  );
+  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.config, null]);
+});
+
+test("contract 10: a start that makes its data directory where even its parent was missing says which one that was", async () => {
+  const missing = join(folder, "not-mounted");
+  // It goes on to a database that is not there: what it says before that is what counts.
+  const storage = { data_dir: join(missing, "patchbay"), database_url: "postgres://nobody@127.0.0.1:1/none" };
+  const gateway = await start({ ...configuration(null, 0), storage }, "up");
+  const said = await gateway.said(/data dir\s+(.*)/u);
+  assert.equal(said, `${join(missing, "patchbay")}, new, and so is ${missing} above it, which did not exist`);
+  await once(gateway.process, "exit");
+});
+
 test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async (context) => {
   if (database.direct.engine === "pglite")
     return context.skip("a start on the embedded database takes too long for this");

@@ -1,0 +1,72 @@
+// The data directory as a start finds it (contract 10): made where it is missing, and never waited for where it cannot be made.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { makeDirectory } from "../../src/lib/make-directory.ts";
+import { makeDataDir } from "../../src/storage/make-data-dir.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "patchbay-place-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const NO_DIRECTORIES = {
+  skip: process.platform === "linux" ? false : "a file system that takes no directories is /proc",
+  // `mkdir` with `recursive` tries for ever there.
+  timeout: 10_000,
+};
+
+test("contract 10: a data directory is made with what is missing above it, for its owner only, and the topmost new one is named", async () => {
+  const place = join(folder, "a", "b", "data");
+  assert.deepEqual(await makeDataDir(place), { ok: true, made: join(folder, "a") });
+  assert.equal(statSync(place).mode & 0o777, 0o700);
+  assert.deepEqual(await makeDataDir(place), { ok: true, made: null });
+  assert.deepEqual(await makeDataDir(join(folder, "data")), { ok: true, made: join(folder, "data") });
+});
+
+test(
+  "contract 10: a data directory below a file system that takes no directories is refused with its place, and not tried for ever",
+  NO_DIRECTORIES,
+  async () => {
+    assert.deepEqual(await makeDataDir("/proc/patchbay/data"), {
+      ok: false,
+      fault:
+        "storage.data_dir: /proc/patchbay/data cannot be made: /proc takes no directory (ENOENT); choose another place",
+    });
+    await assert.rejects(makeDirectory("/proc/patchbay/data"), { code: "ENOENT" });
+  },
+);
+
+test("contract 10: a data directory that is a file, or below one, is refused with the file's name", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  assert.deepEqual(await makeDataDir(file), {
+    ok: false,
+    fault: `storage.data_dir: ${file} is no directory; choose another place`,
+  });
+  assert.deepEqual(await makeDataDir(join(file, "data")), {
+    ok: false,
+    fault: `storage.data_dir: ${join(file, "data")} cannot be made: ${file} is no directory; choose another place`,
+  });
+});
+
+test("contract 10: a data directory that this user may not write into is refused before anything is kept in it", {
+  skip: process.getuid?.() === 0 ? "root may write everywhere" : false,
+}, async () => {
+  const shut = join(folder, "shut");
+  mkdirSync(shut, { mode: 0o500 });
+  const because = `${shut} is not writable for this user; choose another place`;
+  assert.deepEqual(await makeDataDir(shut), { ok: false, fault: `storage.data_dir: ${because}` });
+  const below = join(shut, "data");
+  assert.deepEqual(await makeDataDir(below), {
+    ok: false,
+    fault: `storage.data_dir: ${below} cannot be made: ${because}`,
+  });
+  assert.deepEqual(readdirSync(shut), []);
+});
+
+test("contract 10: several processes that make one data directory at once all find it made", async () => {
+  const place = join(folder, "shared", "by", "many");
+  const made = await Promise.all(Array.from({ length: 8 }, () => makeDirectory(place)));
+  assert.ok(made.includes(join(folder, "shared")));
+});
