@@ -20,12 +20,10 @@ import { openAccounts, SWEEP_MS } from "./open-accounts.ts";
 import { keepCheckpoints } from "./open-admin.ts";
 import { openIoOver, openRemoteAudio, sandboxLevers, sandboxUrl, setUpServices } from "./open-io.ts";
 import { openJobs } from "./open-jobs.ts";
+import { openOutbound, type OutboundParts } from "./open-outbound.ts";
 import { openRemembered } from "./open-remembered.ts";
 import { createServers } from "./open-servers.ts";
 import { openTelemetry } from "./open-telemetry.ts";
-import { createOutbound, type Outbound } from "./outbound/dial.ts";
-import type { GuardOptions } from "./outbound/guard.ts";
-import { ownAddresses, systemConnector, systemResolver } from "./outbound/system-network.ts";
 import { createCircuits } from "./providers/health.ts";
 import { chatProviders, providers } from "./providers/registry.ts";
 import type { Database } from "./storage/database.ts";
@@ -52,8 +50,7 @@ export interface AppOptions {
   readonly isAdministered?: boolean;
   /** Where spans go; absent: there are none. */
   readonly otlp?: OtlpSettings | null;
-  /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
-  readonly network?: Pick<GuardOptions, "resolve" | "connect">;
+  readonly network?: OutboundParts["network"];
 }
 
 export interface App {
@@ -182,23 +179,4 @@ export async function createApp(options: AppOptions): Promise<App> {
       return closing;
     },
   };
-}
-
-function openOutbound({ configuration, network }: AppOptions): Outbound {
-  return createOutbound({
-    guard: {
-      ...(network ?? { resolve: systemResolver(), connect: systemConnector() }),
-      own: () => ({ endpoints: ownEndpoints(configuration), addresses: ownAddresses() }),
-    },
-  });
-}
-
-function ownEndpoints({ server }: Configuration): readonly string[] {
-  const { protocol, hostname, port } = new URL(server.publicUrl);
-  const publicPort = port === "" ? (protocol === "https:" ? "443" : "80") : port;
-  return [
-    `${hostname}:${publicPort}`,
-    `${server.host}:${server.port}`,
-    ...(server.admin === null ? [] : [`${server.admin.host}:${server.admin.port}`]),
-  ];
 }

@@ -2,7 +2,8 @@
 // Process start: hands the environment to the command line and the exit code back to the shell.
 import { EXIT } from "./cli/exit-codes.ts";
 import { runCli } from "./cli/run-cli.ts";
-import { operations } from "./operations/operations.ts";
+import { openDoctorNetwork } from "./open-outbound.ts";
+import { makeOperations } from "./operations/operations.ts";
 import { PROCESS_NUMBER, upInProcesses } from "./processes.ts";
 import { up } from "./up.ts";
 import { work } from "./work.ts";
@@ -19,7 +20,7 @@ const processNumber = number === undefined ? null : Number(number);
 process.exitCode = await runCli(process.argv.slice(2), {
   up: (options) => upInProcesses(options, { processNumber, up: (given) => up(given, processNumber ?? 1) }),
   work,
-  operations,
+  operations: makeOperations(openDoctorNetwork),
   env: process.env,
 });
 // A start that failed half way has opened what keeps a process: it would neither serve nor end, and nobody would start another.

@@ -1,7 +1,7 @@
 // `patchbay doctor` on this machine: runtime, data directory and its rights, secrets, free disk, decoder.
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
 import { neededNode } from "../cli/package-root.ts";
 import type { Configuration } from "../config/configuration.ts";
@@ -32,7 +32,7 @@ export async function checkDataDir({ dataDir }: Configuration["storage"]): Promi
   if (facts === null) {
     const parent = await nearestExisting(dataDir);
     return (await isWritable(parent))
-      ? [ok("data_dir", `${dataDir} does not exist yet; the first start makes it`)]
+      ? [ok("data_dir", `${dataDir} does not exist yet; the first start makes it${aboveIt(dataDir, parent)}`)]
       : [fail("data_dir", `${dataDir} cannot be made: ${parent} is not writable`, "choose another storage.data_dir")];
   }
   if (!facts.isDirectory()) return [fail("data_dir", `${dataDir} is no directory`, "choose another storage.data_dir")];
@@ -41,6 +41,11 @@ export async function checkDataDir({ dataDir }: Configuration["storage"]): Promi
   const open = process.platform === "win32" ? [] : await readableByOthers(dataDir);
   if (open.length === 0) return [ok("data_dir", `${dataDir} is writable, and its secrets are their owner's only`)];
   return open.map((path) => warn("data_dir", `${path} can be read by other users`, `chmod go= '${path}'`));
+}
+
+/** It may be a misspelt place, or a disk that is not mounted. */
+function aboveIt(dataDir: string, parent: string): string {
+  return dirname(dataDir) === parent ? "" : `, and what is missing above it, below ${parent}`;
 }
 
 async function readableByOthers(dataDir: string): Promise<readonly string[]> {

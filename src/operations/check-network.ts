@@ -54,16 +54,29 @@ export function checkPublicUrl({ server }: Configuration): Finding {
       );
 }
 
-export async function checkConnections(
-  { connections, workspaces }: Configuration,
-  call: boolean,
-): Promise<readonly Finding[]> {
-  const all = [
+export interface ConfiguredAccount {
+  readonly name: string;
+  readonly connection: ConnectionConfiguration;
+  /** Where its provider is; null: nowhere, or the built-in sandbox. */
+  readonly url: URL | null;
+}
+
+export function configuredAccounts({ connections, workspaces }: Configuration): readonly ConfiguredAccount[] {
+  return [
     ...connections.map((connection) => ({ name: connection.id, connection })),
     ...workspaces.flatMap(({ id, connections: own }) =>
       own.map((connection) => ({ name: `${id}/${connection.id}`, connection })),
     ),
-  ];
+  ].map((account) => ({ ...account, url: addressOf(account.connection) }));
+}
+
+function addressOf({ kind, baseUrl }: ConnectionConfiguration): URL | null {
+  const address = baseUrl ?? providers.get(kind)?.defaultBaseUrl ?? chatProviders.get(kind)?.defaultBaseUrl ?? null;
+  return address === null ? null : new URL(address);
+}
+
+export async function checkConnections(configuration: Configuration, call: boolean): Promise<readonly Finding[]> {
+  const all = configuredAccounts(configuration);
   if (all.every(({ connection }) => connection.kind === "sandbox"))
     return [
       warn(
@@ -72,18 +85,16 @@ export async function checkConnections(
         "set a provider's key, such as DEEPGRAM_API_KEY, or connections in patchbay.yaml",
       ),
     ];
-  return Promise.all(all.map(({ name, connection }) => checkConnection(name, connection, call)));
+  return Promise.all(all.map((account) => checkConnection(account, call)));
 }
 
-async function checkConnection(name: string, connection: ConnectionConfiguration, call: boolean): Promise<Finding> {
-  const { kind, apiKey, baseUrl } = connection;
+async function checkConnection({ name, connection, url }: ConfiguredAccount, call: boolean): Promise<Finding> {
+  const { kind, apiKey } = connection;
   const about = `${name} (${kind})`;
   if (kind === "sandbox") return ok("connections", `${about}: simulated`);
-  const address = baseUrl ?? providers.get(kind)?.defaultBaseUrl ?? chatProviders.get(kind)?.defaultBaseUrl ?? null;
-  if (address === null) return fail("connections", `${about} has no address`, "set the connection's base_url");
+  if (url === null) return fail("connections", `${about} has no address`, "set the connection's base_url");
   if (apiKey === null && needsCredential(kind))
     return fail("connections", `${about} has no credential`, "set the connection's api_key");
-  const url = new URL(address);
   if (apiKey !== null && url.protocol === "http:" && !isLoopbackHost(url.hostname))
     return warn(
       "connections",

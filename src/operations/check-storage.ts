@@ -9,14 +9,18 @@ import { type Database, openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
-import { installation } from "../storage/system.ts";
+import { type Handle, installation } from "../storage/system.ts";
 
 /** Leases are seconds long, and every process judges them by the database's clock. */
 const NOTICEABLE_MS = 2_000;
 /** Webhook signatures and results' addresses are judged within minutes. */
 const HARMFUL_MS = 60_000;
 
-export async function checkStorage({ storage }: Configuration): Promise<readonly Finding[]> {
+/** `look`: at what stands in the database, while it is open and its schema is this version's. */
+export async function checkStorage(
+  { storage }: Configuration,
+  look: (db: Handle) => Promise<readonly Finding[]> = async () => [],
+): Promise<readonly Finding[]> {
   if (storage.databaseUrl === null) {
     const holder = await holderOf(storage.dataDir);
     if (holder !== null)
@@ -24,7 +28,7 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
         warn(
           "storage",
           `embedded, and in use by process ${holder}: the database takes one process at a time`,
-          "its schema and clock can be checked while the gateway is stopped; /readyz tells how it is now",
+          "its schema, clock and webhooks can be checked while the gateway is stopped; now /readyz tells how it is, and `patchbay webhooks test` tries a receiver",
         ),
       ];
     if (!(await holdsDatabase(storage.dataDir))) return [ok("storage", "embedded; the first start makes it")];
@@ -51,7 +55,13 @@ export async function checkStorage({ storage }: Configuration): Promise<readonly
           ),
     ];
   }
-  return [...(await describe(database)), await checkSchema(database), await checkClock(database)];
+  const schema = await checkSchema(database);
+  return [
+    ...(await describe(database)),
+    schema,
+    await checkClock(database),
+    ...(schema.level === "ok" ? await look(installation(database).db) : []),
+  ];
 }
 
 async function describe(database: Database): Promise<readonly Finding[]> {

@@ -6,14 +6,20 @@ import { type Terminal, visible, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
+import { errorCode } from "../lib/error-code.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
+import { createSeal, type Seal } from "../storage/seal.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
+import { checkNames } from "./check-names.ts";
 import { checkObjects, checkStorage } from "./check-storage.ts";
-import { fail, type Finding, ok, warn } from "./finding.ts";
+import { checkWebhooks } from "./check-webhooks.ts";
+import type { OpenNetwork } from "./doctor-network.ts";
+import { type Check, fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
+import { readSecrets } from "./read-configuration.ts";
 
-export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
-  const findings = await examine(options, terminal);
+export async function doctor(options: DoctorOptions, terminal: Terminal, openNetwork: OpenNetwork): Promise<number> {
+  const findings = await examine(options, terminal, openNetwork);
   const failed = findings.filter(({ level }) => level === "fail");
   await write(
     terminal.stdout,
@@ -25,7 +31,11 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   return failed.some(({ check }) => check === "configuration" || check === "secrets") ? EXIT.config : EXIT.unexpected;
 }
 
-async function examine(options: DoctorOptions, terminal: Terminal): Promise<readonly Finding[]> {
+async function examine(
+  options: DoctorOptions,
+  terminal: Terminal,
+  openNetwork: OpenNetwork,
+): Promise<readonly Finding[]> {
   const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (!loaded.ok)
     return [
@@ -36,21 +46,47 @@ async function examine(options: DoctorOptions, terminal: Terminal): Promise<read
     ];
   const { configuration } = loaded;
   const { storage } = configuration;
-  const isRunning = storage.databaseUrl === null && (await holderOf(storage.dataDir)) !== null;
+  const isRunning = storage.databaseUrl === null && (await holderOf(storage.dataDir).catch(() => null)) !== null;
+  await using opened = new AsyncDisposableStack();
+  const network = openNetwork(configuration);
+  opened.defer(() => network.close());
+  // Asked for while the rest is looked at: a name server may take its time.
+  const names = checkNames(configuration, network);
+  const secrets = await orUnreadable("secrets", checkSecrets(configuration));
   return [
     ok("configuration", loaded.file ?? "none: defaults and the environment"),
     ...loaded.warnings.map((warning) =>
       warn("configuration", formatFault(warning), "it works as it is; see docs/configuration.md"),
     ),
     checkRuntime(),
-    ...(await checkDataDir(storage)),
-    ...(await checkSecrets(configuration)),
+    ...(await orUnreadable("data_dir", checkDataDir(storage))),
+    ...secrets,
     await checkDisk(storage),
-    ...(await checkStorage(configuration)),
+    ...(await orUnreadable(
+      "storage",
+      checkStorage(configuration, async (db) =>
+        secrets.some(({ level }) => level === "fail") ? [] : checkWebhooks(db, await sealOf(configuration), network),
+      ),
+    )),
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
     ...(await checkNetwork(configuration, isRunning, options.call === true)),
+    ...(await names),
   ];
+}
+
+/** Of the secrets that are there: they were judged, and none is made. */
+async function sealOf(configuration: Configuration): Promise<Seal> {
+  const { encryptionKeys: keys } = await readSecrets(configuration);
+  return createSeal({ keys });
+}
+
+/** Who is not let at the files of the installation can judge the rest. */
+async function orUnreadable(check: Check, looked: Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  return looked.catch((error: unknown) => {
+    if (errorCode(error) !== "EACCES") throw error;
+    return [fail(check, reasonOf(error), "run it as the user that runs patchbay")];
+  });
 }
 
 async function checkNetwork(

@@ -9,11 +9,13 @@ export const CHECKS = [
   "storage",
   "migrations",
   "clock",
+  "webhooks",
   "objects",
   "decoder",
   "ports",
   "public_url",
   "connections",
+  "dns",
 ] as const;
 export type Check = (typeof CHECKS)[number];
 

@@ -5,19 +5,22 @@ import { auditVerify } from "./audit-verify.ts";
 import { backup } from "./backup.ts";
 import { down } from "./down.ts";
 import { doctor } from "./doctor.ts";
+import type { OpenNetwork } from "./doctor-network.ts";
 import { explainRoute } from "./explain-route.ts";
 import { migrateStorage } from "./migrate-storage.ts";
 import { restore } from "./restore.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
 
-export const operations: Operations = {
-  apply,
-  down,
-  doctor,
-  backup,
-  restore,
-  migrateStorage,
-  auditVerify,
-  explainRoute,
-  rotateSecrets,
-};
+export function makeOperations(openNetwork: OpenNetwork): Operations {
+  return {
+    apply,
+    down,
+    doctor: (options, terminal) => doctor(options, terminal, openNetwork),
+    backup,
+    restore,
+    migrateStorage,
+    auditVerify,
+    explainRoute,
+    rotateSecrets,
+  };
+}

@@ -37,7 +37,9 @@ export interface CallerWay {
   vetted(request: CallerSocketRequest): Promise<WireSocketRequest>;
   /** Judges a target as a request to it would, without one. */
   readonly vet: (url: string, policy: TargetPolicy) => Promise<void>;
-  /** Targets that the guard judged, since the start: one for every request and `vet`. */
+  /** Judges it and connects as a request to it would, and sends nothing. */
+  readonly reach: (url: string, policy: TargetPolicy, signal?: AbortSignal) => Promise<void>;
+  /** Targets that the guard judged, since the start: one for every request, `vet` and `reach`. */
   readonly judged: () => number;
   /** Waits for the requests under way. */
   close(): Promise<void>;
@@ -108,6 +110,10 @@ export function createCallerWay(guard: Guard | null): CallerWay {
     },
     vet: async (url, policy) => {
       await present().vet(url, policy);
+    },
+    reach: async (url, policy, signal) => {
+      const { socket } = await dial(url, policy, signal);
+      socket.destroy();
     },
     judged: () => guard?.judged() ?? 0,
     close: ended,

@@ -29,7 +29,7 @@ export interface SocketRequest extends WireSocketRequest {
 
 export type StreamRequest = OutboundRequest & StreamTimes;
 
-export interface Outbound extends Pick<CallerWay, "vet" | "judged"> {
+export interface Outbound extends Pick<CallerWay, "vet" | "reach" | "judged"> {
   /** For `trust: "caller"`, unless it wants the whole, a body longer than `maxReplyBytes`, slow or cut is left where it is. */
   exchange(request: OutboundRequest | CallerRequest): Promise<OutboundReply>;
   /** Comes back with the head of the reply; any status is a reply. */
@@ -74,6 +74,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
     connect: async (request) =>
       request.trust === "operator" ? openSocket(request, count) : openSocket(await callers.vetted(request), count),
     vet: callers.vet,
+    reach: callers.reach,
     dispatched: () => dispatched,
     judged: callers.judged,
     close: async () => {

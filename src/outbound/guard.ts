@@ -89,7 +89,8 @@ export function createGuard(options: GuardOptions): Guard {
     } catch (error) {
       signal?.throwIfAborted();
       // Not found, no answer and not public are one and the same to a caller (case SSRF-413).
-      throw new GuardRefusal("address_not_public", `not resolved: ${error instanceof Error ? error.message : ""}`);
+      const why = error instanceof Error ? error.message : "";
+      throw new GuardRefusal("address_not_public", `not resolved: ${why}`, true);
     }
   }
 

@@ -8,23 +8,29 @@ export type RefusalReason = "malformed" | "scheme" | "port" | "host_not_allowed"
 export class GuardRefusal extends Error {
   readonly reason: RefusalReason;
   readonly detail: string;
+  /** No name server had an address: no rule forbids it. */
+  readonly isUnresolved: boolean;
 
-  constructor(reason: RefusalReason, detail: string) {
+  constructor(reason: RefusalReason, detail: string, isUnresolved = false) {
     super(`refused: ${reason}`);
     this.name = "GuardRefusal";
     this.reason = reason;
     this.detail = detail;
+    this.isUnresolved = isUnresolved;
   }
 }
 
 /** The vetted address could not be reached. */
 export class ConnectFailure extends OutboundError {
   readonly stage: "connect" | "tls" | "timeout";
+  /** The system's or TLS's code, for the operator alone. */
+  readonly detail: string | null;
 
-  constructor(stage: ConnectFailure["stage"]) {
+  constructor(stage: ConnectFailure["stage"], detail: string | null = null) {
     super(stage === "timeout" ? "timeout" : "connection", false, stage.toUpperCase());
     this.name = "ConnectFailure";
     this.stage = stage;
+    this.detail = detail;
   }
 }
 

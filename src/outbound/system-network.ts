@@ -1,8 +1,9 @@
 // The real resolver and the real connector that `app.ts` hands to the guard (reliability 4).
-import { Resolver } from "node:dns/promises";
+import { lookup, Resolver } from "node:dns/promises";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { connect as connectTls } from "node:tls";
+import { errorCode } from "../lib/error-code.ts";
 import type { Connect, Resolve } from "./guard.ts";
 import { ConnectFailure } from "./refusal.ts";
 
@@ -37,6 +38,11 @@ export function systemResolver({
   };
 }
 
+/** As a socket to the operator's own addresses finds them: the hosts file and the search list as well. */
+export async function systemLookUp(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
 /** Certificates are always checked; `ca` adds to nothing and replaces the built-in roots, for tests with their own. */
 export function systemConnector({ ca }: { readonly ca?: string } = {}): Connect {
   return async ({ address, port, tlsName }, signal) => {
@@ -68,11 +74,11 @@ async function opened<S extends Socket>(
   event: "connect" | "secureConnect",
 ): Promise<S> {
   const ready = Promise.withResolvers<S>();
-  const fail = (): void => ready.reject(new ConnectFailure(stage));
+  const fail = (error?: unknown): void => ready.reject(new ConnectFailure(stage, errorCode(error)));
   const stop = (): void => void socket.destroy();
   socket.once(event, () => ready.resolve(socket));
   socket.on("error", fail);
-  socket.once("close", fail);
+  socket.once("close", () => fail());
   signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
   try {

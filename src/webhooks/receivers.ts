@@ -49,6 +49,38 @@ export function createReceivers(outbound: Pick<Outbound, "exchange" | "vet">, po
   };
 }
 
+/** `not_resolved` is told from what the rules forbid, which to anybody but the operator are one and the same. */
+export type Reached =
+  | { readonly kind: "reached" }
+  | {
+      readonly kind: Exclude<ReceiverAnswer["kind"], "answer"> | "not_resolved";
+      /** For the operator alone. */
+      readonly detail: string | null;
+    };
+
+/** Whether a delivery would find somebody: judged and connected to as for one, and nothing is sent. Throws when `signal` aborts. */
+export async function reachReceiver(
+  outbound: Pick<Outbound, "reach">,
+  policy: TargetPolicy,
+  url: string,
+  signal: AbortSignal,
+): Promise<Reached> {
+  try {
+    await outbound.reach(url, policy, signal);
+    return { kind: "reached" };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof GuardRefusal && error.isUnresolved) return { kind: "not_resolved", detail: error.detail };
+    return { kind: failureOf(error), detail: detailOf(error) };
+  }
+}
+
+function detailOf(error: unknown): string | null {
+  if (error instanceof GuardRefusal)
+    return error.reason === "address_not_public" ? error.detail : `${error.reason} ${error.detail}`;
+  return error instanceof ConnectFailure ? error.detail : null;
+}
+
 function failureOf(error: unknown): Exclude<ReceiverAnswer["kind"], "answer"> {
   if (error instanceof GuardRefusal) return "address_not_allowed";
   if (error instanceof ConnectFailure) return error.stage === "connect" ? "connection" : error.stage;

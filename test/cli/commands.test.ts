@@ -10,8 +10,7 @@ import { findApiKey, OPERATOR_KEY_FILE } from "../../src/cli/api-key.ts";
 import type { UpOptions } from "../../src/cli/process-commands.ts";
 import { urlFlag } from "../../src/cli/gateway-url.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
-import { operations } from "../../src/operations/operations.ts";
-import { run } from "./fake-gateway.ts";
+import { run, operations } from "./fake-gateway.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const directory = mkdtempSync(join(tmpdir(), "patchbay-commands-"));

@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { PassThrough, type Readable, Writable } from "node:stream";
 import { type CliDependencies, runCli } from "../../src/cli/run-cli.ts";
-import { operations } from "../../src/operations/operations.ts";
+import type { DoctorNetwork } from "../../src/operations/doctor-network.ts";
+import { makeOperations } from "../../src/operations/operations.ts";
 
 export interface Received {
   readonly method: string;
@@ -109,6 +110,20 @@ export interface RunOptions {
   readonly isTTY?: boolean;
   readonly up?: CliDependencies["up"];
   readonly work?: CliDependencies["work"];
+  /** What doctor finds out there; every name and every receiver unless given. */
+  readonly network?: Pick<DoctorNetwork, "lookUp" | "reach">;
+}
+
+const EVERYTHING_IS_THERE: Pick<DoctorNetwork, "lookUp" | "reach"> = {
+  lookUp: async () => ["203.0.113.7"],
+  reach: async () => ({ kind: "reached" }),
+};
+
+/** The operator's commands, in a network where no name server is asked. */
+export const operations = operationsIn(EVERYTHING_IS_THERE);
+
+function operationsIn(network: Pick<DoctorNetwork, "lookUp" | "reach">): ReturnType<typeof makeOperations> {
+  return makeOperations(() => ({ ...network, close: async () => undefined }));
 }
 
 /** Runs the command line in this process. */
@@ -118,7 +133,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const exitCode = await runCli(argv, {
     up: options.up ?? (() => Promise.resolve(0)),
     work: options.work ?? (() => Promise.resolve(0)),
-    operations,
+    operations: options.network === undefined ? operations : operationsIn(options.network),
     env: options.env ?? {},
     cwd: options.cwd ?? import.meta.dirname,
     stdin: options.stdin ?? new PassThrough().end(),

@@ -33,6 +33,9 @@ function place(yaml?: string): string {
   return cwd;
 }
 
+/** Looked at where there is a database to look into. */
+const OF_A_DATABASE: ReadonlySet<Finding["check"]> = new Set(["migrations", "clock", "webhooks"]);
+
 /** Ports that nobody listens on, so that a gateway of somebody else's on this machine does not count. */
 const PORTS = "server: { port: 0, admin: { port: 0 } }\n";
 
@@ -48,7 +51,7 @@ test("contract 10 doctor: a new machine has a line for every check, exit code 0,
   const found = await doctor(cwd);
   assert.equal(found.exitCode, 0, found.stdout);
   assert.equal(found.ok, true);
-  const always = CHECKS.filter((check) => check !== "migrations" && check !== "clock");
+  const always = CHECKS.filter((check) => !OF_A_DATABASE.has(check));
   assert.deepEqual([...new Set(found.findings.map(({ check }) => check))], always);
   assert.deepEqual(readdirSync(cwd), ["patchbay.yaml"]);
   const text = await run(["doctor"], { cwd });
@@ -171,6 +174,17 @@ secrets: { key_pepper: "a-pepper-that-is-long-enough-to-count", encryption_keys:
   assert.equal(found.of("storage")[0]?.level, "fail");
   assert.doesNotMatch(found.stdout, /hush-the-password/u);
   assert.equal(found.exitCode, 1);
+});
+
+test("contract 10 doctor: a user who may not look into the data directory is told so, and the rest is judged", {
+  skip: process.getuid?.() === 0 ? "root may look everywhere" : false,
+}, async () => {
+  const cwd = place(PORTS);
+  mkdirSync(join(cwd, "data"), { mode: 0o000 });
+  const found = await doctor(cwd);
+  assert.deepEqual([found.of("data_dir")[0]?.level, found.of("secrets")[0]?.level], ["fail", "fail"]);
+  assert.match(found.of("secrets")[0]?.fix ?? "", /the user that runs patchbay/u);
+  assert.equal(found.of("decoder").length, 1);
 });
 
 test("contract 10 doctor: the schema's migrations and the clock, of a database as it is", {

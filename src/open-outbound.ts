@@ -1,0 +1,45 @@
+// The way out to addresses that others supplied, joined here for a gateway (`app.ts`) and for `patchbay doctor`: what one refuses, the other does.
+import type { Configuration } from "./config/configuration.ts";
+import type { DoctorNetwork, OpenNetwork } from "./operations/doctor-network.ts";
+import { createOutbound, type Outbound } from "./outbound/dial.ts";
+import type { GuardOptions } from "./outbound/guard.ts";
+import { ownAddresses, systemConnector, systemLookUp, systemResolver } from "./outbound/system-network.ts";
+import { webhookPolicy } from "./outbound/target-policy.ts";
+import { reachReceiver } from "./webhooks/receivers.ts";
+
+export interface OutboundParts {
+  readonly configuration: Pick<Configuration, "server">;
+  /** What tests put in the place of name servers and the internet; the guard in front of it stays. */
+  readonly network?: Pick<GuardOptions, "resolve" | "connect"> | undefined;
+}
+
+export function openOutbound({ configuration, network }: OutboundParts): Outbound {
+  return createOutbound({
+    guard: {
+      ...(network ?? { resolve: systemResolver(), connect: systemConnector() }),
+      own: () => ({ endpoints: ownEndpoints(configuration), addresses: ownAddresses() }),
+    },
+  });
+}
+
+export const openDoctorNetwork: OpenNetwork = (configuration) =>
+  doctorNetwork(openOutbound({ configuration }), configuration);
+
+export function doctorNetwork(outbound: Outbound, { webhooks }: Pick<Configuration, "webhooks">): DoctorNetwork {
+  const policy = webhookPolicy(webhooks);
+  return {
+    lookUp: systemLookUp,
+    reach: (url, signal) => reachReceiver(outbound, policy, url, signal),
+    close: () => outbound.close(),
+  };
+}
+
+function ownEndpoints({ server }: Pick<Configuration, "server">): readonly string[] {
+  const { protocol, hostname, port } = new URL(server.publicUrl);
+  const publicPort = port === "" ? (protocol === "https:" ? "443" : "80") : port;
+  return [
+    `${hostname}:${publicPort}`,
+    `${server.host}:${server.port}`,
+    ...(server.admin === null ? [] : [`${server.admin.host}:${server.admin.port}`]),
+  ];
+}

@@ -1,0 +1,74 @@
+// What `patchbay doctor` learns of a receiver (contract 6; reliability 4): the guard, the resolver's answer and the connector of deliveries,
+// with real sockets, over which nothing is sent.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { doctorNetwork } from "../../src/open-outbound.ts";
+import { createOutbound } from "../../src/outbound/dial.ts";
+import type { Resolve } from "../../src/outbound/guard.ts";
+import { systemConnector } from "../../src/outbound/system-network.ts";
+import { httpServer, httpsServer, refusingUrl, socketServer, TLS } from "../outbound/loopback.ts";
+import { soon } from "../outbound/soon.ts";
+
+const OPENED = { allowHttp: true, allowedPrivateCidrs: ["127.0.0.0/8"] };
+
+function reachFrom(t: TestContext, webhooks: typeof OPENED = OPENED, resolve: Resolve = async () => ["127.0.0.1"]) {
+  const outbound = createOutbound({
+    guard: { resolve, connect: systemConnector({ ca: TLS.ca }), connectTimeoutMs: 60 },
+  });
+  const network = doctorNetwork(outbound, { webhooks });
+  t.after(() => network.close());
+  return (url: string, signal: AbortSignal = new AbortController().signal) => network.reach(url, signal);
+}
+
+test("contract 10 doctor: a receiver is connected to, with its certificate checked, and not a byte is sent to it", async (t) => {
+  const closed = Promise.withResolvers<number>();
+  const plain = await socketServer(t, (socket) => {
+    let bytes = 0;
+    socket.on("data", (chunk: Buffer) => void (bytes += chunk.length));
+    socket.on("close", () => closed.resolve(bytes));
+  });
+  const reach = reachFrom(t);
+  assert.deepEqual(await reach(`http://hooks.example:${plain.port}/token`), { kind: "reached" });
+  assert.equal(await soon(closed.promise), 0);
+  const requests: unknown[] = [];
+  const secure = await httpsServer(t, (request, response) => {
+    requests.push(request.url);
+    response.end();
+  });
+  assert.deepEqual(await reach(`https://${TLS.host}:${secure.port}/token`), { kind: "reached" });
+  assert.deepEqual(requests, []);
+  assert.deepEqual(await reach(`https://other.example:${secure.port}/token`), {
+    kind: "tls",
+    detail: "ERR_TLS_CERT_ALTNAME_INVALID",
+  });
+});
+
+test("contract 10 doctor: refused, silent, blocked and unknown receivers are told apart, with what the system said", async (t) => {
+  const reach = reachFrom(t);
+  assert.deepEqual(await reach(`http://hooks.example:${(await refusingUrl()).port}/`), {
+    kind: "connection",
+    detail: "ECONNREFUSED",
+  });
+  const silent = await socketServer(t, (socket) => socket.resume());
+  assert.deepEqual(await reach(`https://hooks.example:${silent.port}/`), { kind: "timeout", detail: null });
+  const here = await httpServer(t, () => assert.fail("it was called"));
+  const strict = reachFrom(t, { allowHttp: false, allowedPrivateCidrs: [] });
+  assert.deepEqual(await strict(`https://hooks.example:${here.port}/`), {
+    kind: "address_not_allowed",
+    detail: "loopback 127.0.0.1",
+  });
+  assert.deepEqual(await strict(`http://hooks.example:${here.port}/`), {
+    kind: "address_not_allowed",
+    detail: "scheme http:",
+  });
+  const unknown = reachFrom(t, OPENED, () => Promise.reject(new Error("queryA ENOTFOUND hooks.example")));
+  assert.deepEqual(await unknown("https://hooks.example/"), {
+    kind: "not_resolved",
+    detail: "not resolved: queryA ENOTFOUND hooks.example",
+  });
+});
+
+test("contract 10 doctor: who has waited long enough for all receivers is not kept by one", async (t) => {
+  const silent = await socketServer(t, (socket) => socket.resume());
+  await assert.rejects(soon(reachFrom(t)(`https://hooks.example:${silent.port}/`, AbortSignal.timeout(10))));
+});
