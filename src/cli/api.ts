@@ -7,8 +7,8 @@ import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { type Call, type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
-import { printJson, printResult } from "./print.ts";
-import { readBody, readText } from "./read-answer.ts";
+import { printBytes, printJson } from "./print.ts";
+import { readBody, readBytes } from "./read-answer.ts";
 import { readTextArgument } from "./read-argument.ts";
 import { CliError, type Terminal, visible, write, writeTo } from "./terminal.ts";
 
@@ -53,7 +53,7 @@ export async function callApi(
   if (/^application\/(?:[\w.+-]+\+)?json\b/u.test(type))
     return printJson(terminal, await readDocument(response), options.output);
   if (options.output !== undefined || !type.startsWith("text/event-stream"))
-    return printResult(terminal, await readText(response), options.output);
+    return printBytes(terminal, await readBytes(response), options.output);
   if (response.body !== null) await printStream(response.body, terminal);
 }
 

@@ -2,6 +2,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
+import { utf8Text } from "../lib/utf8.ts";
 import { EXIT } from "./exit-codes.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
@@ -44,8 +45,17 @@ export async function printResult(terminal: Terminal, text: string, output: stri
   else await writeResult(resolve(terminal.cwd, output), text, terminal);
 }
 
+/** The same of whatever a result is: byte for byte, but that a terminal is shown text alone. */
+export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: string | undefined): Promise<void> {
+  if (output !== undefined) return writeResult(resolve(terminal.cwd, output), bytes, terminal);
+  if (terminal.stdout.isTTY !== true) return write(terminal.stdout, bytes);
+  const text = utf8Text(bytes);
+  if (text !== null && !text.includes("\0")) return write(terminal.stdout, visible(text));
+  await say(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
+}
+
 /** All or nothing: a reader never sees half a file. */
-async function writeResult(path: string, text: string, terminal: Terminal): Promise<void> {
+async function writeResult(path: string, text: string | Uint8Array, terminal: Terminal): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   try {
     await writeFile(draft, text);

@@ -7,6 +7,10 @@ export function readText(response: Response): Promise<string> {
   return response.text().catch(brokeOff);
 }
 
+export async function readBytes(response: Response): Promise<Uint8Array> {
+  return new Uint8Array(await response.arrayBuffer().catch(brokeOff));
+}
+
 export function readBody(body: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   return passedOn(body, { each: (bytes) => bytes, failed: brokeOff });
 }

@@ -30,12 +30,12 @@ export class CliError extends Error {
 }
 
 /** Resolves when the text has left the process: what follows may end it. A reader that went away (`| head`) is no error. */
-export async function write(stream: Writable, text: string): Promise<void> {
+export async function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   await writeTo(stream, text);
 }
 
 /** The same; false: the reader went away, and what has no end is not read on. */
-export function writeTo(stream: Writable, text: string): Promise<boolean> {
+export function writeTo(stream: Writable, text: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       const code = error !== null && error !== undefined && "code" in error ? error.code : undefined;

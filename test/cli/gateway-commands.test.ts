@@ -1,11 +1,11 @@
 // The commands of a client and of an administrator against a whole gateway (contract 3-10).
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { after, before, test } from "node:test";
+import { after, before, test, type TestContext } from "node:test";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { chatAnswer } from "../../src/contract/chat.ts";
 import { keyView } from "../../src/contract/keys.ts";
@@ -539,6 +539,49 @@ for (const type of ["text/plain", "text/event-stream"])
     }
     assert.equal(existsSync(file), false);
   });
+
+/** No text in any encoding that is looked for: what a decoder would replace, a byte order mark, and zeros. */
+const BYTES = Buffer.from([0xef, 0xbb, 0xbf, 0x00, 0xff, 0xfe, 0x80, 0x1b, 0x5b, 0x32, 0x4a, 0x0d, 0x0a, 0xc3]);
+
+async function apiBytes(answer: Buffer, isTTY: boolean, t: TestContext) {
+  const far = await httpServer(t, (_request, response) => {
+    response.writeHead(200, { "content-type": "application/octet-stream" }).end(answer);
+  });
+  const kept = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const keep = (name: "stdout" | "stderr") =>
+    Object.assign(new Writable({ write: (chunk: Buffer, _encoding, done) => done(void kept[name].push(chunk)) }), {
+      isTTY,
+    });
+  const code = await runCli(["api", "GET", "/odd", "--url", far.href, "--api-key", KEY], {
+    up: async () => 0,
+    work: async () => 0,
+    operations,
+    env: {},
+    stdout: keep("stdout"),
+    stderr: keep("stderr"),
+  });
+  return { code, out: Buffer.concat(kept.stdout), err: Buffer.concat(kept.stderr).toString() };
+}
+
+test("contract 10: api: an answer of bytes comes through a pipe, and into a file, as it was sent", async (t) => {
+  const piped = await apiBytes(BYTES, false, t);
+  assert.deepEqual([piped.code, piped.out.toString("hex"), piped.err], [0, BYTES.toString("hex"), ""]);
+  const far = await httpServer(t, (_request, response) => {
+    response.writeHead(200, { "content-type": "audio/wav" }).end(BYTES);
+  });
+  const file = join(tmpdir(), randomUUID());
+  t.after(() => rmSync(file, { force: true }));
+  assert.equal((await odd(far, "--output", file)).code, 0);
+  assert.equal(readFileSync(file, "hex"), BYTES.toString("hex"));
+});
+
+test("contract 10: api: a terminal is told of bytes how many there are and how to keep them, and shown text", async (t) => {
+  const shown = await apiBytes(BYTES, true, t);
+  assert.deepEqual([shown.code, shown.out.length], [0, 0]);
+  assert.match(shown.err, /^not shown: 14 bytes .*-o FILE/u);
+  const text = await apiBytes(Buffer.from("caf\u00e9\u001b[2J\n"), true, t);
+  assert.deepEqual([text.code, text.out.toString(), text.err], [0, "caf\u00e9[2J\n", ""]);
+});
 
 test("contract 10: api: an error that ends a stream is printed as it is, and is the exit code", async (t) => {
   const error = { code: "BUDGET_EXCEEDED", message: "no more" };
