@@ -7,7 +7,7 @@ import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { type Call, type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
-import { printBytes, printJson } from "./print.ts";
+import { printBytes, printJson, requireWritable } from "./print.ts";
 import { readBody, readBytes } from "./read-answer.ts";
 import { readTextArgument } from "./read-argument.ts";
 import { CliError, type Terminal, visible, write, writeTo } from "./terminal.ts";
@@ -31,6 +31,7 @@ export async function callApi(
   if (!/^\/(?!\/)/u.test(path))
     throw new CliError(EXIT.usage, "The path must begin with one /.", { hints: ["which gateway: --url URL"] });
   const { data, ifMatch, idempotencyKey = randomUUID() } = options;
+  await requireWritable(options.output, terminal);
   const body = data === undefined ? null : await readData(data, terminal);
   const call: Call = {
     method,

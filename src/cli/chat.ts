@@ -6,7 +6,7 @@ import { type ChatFieldOptions, plainFields } from "./chat-options.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
-import { printResult } from "./print.ts";
+import { printResult, requireWritable } from "./print.ts";
 import { readFileArgument, readJsonFile, readTextArgument } from "./read-argument.ts";
 import { sayHowToResume } from "./send-audio.ts";
 import { CliError, say, type Terminal } from "./terminal.ts";
@@ -34,6 +34,7 @@ export async function chat(
 ): Promise<void> {
   const session = openSession(options, terminal, signal);
   const fields = await chatRequest(words, options, terminal);
+  await requireWritable(options.output, terminal);
   // What goes into a file or a document is wanted whole; a stream cannot be sent again safely, a plain answer can.
   const isWhole =
     options.json === true ||

@@ -12,7 +12,7 @@ import {
   understood,
 } from "./gateway-session.ts";
 import { type ListOptions, printList, readList } from "./lists.ts";
-import { facts, printJson, printResult } from "./print.ts";
+import { facts, printJson, printResult, requireWritable } from "./print.ts";
 import { readText } from "./read-answer.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
@@ -86,6 +86,7 @@ export async function waitForJob(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
+  await requireWritable(options.output, terminal);
   const session = openSession(options, terminal, signal);
   const ended = await untilEnded(session, id, terminal, signal).catch(async (error: unknown) => {
     if (signal.aborted)

@@ -1,6 +1,7 @@
 // How results are written: a table or rows for people, exactly one JSON document for programs, a file all or nothing.
-import { rename, rm, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { constants, type Stats } from "node:fs";
+import { access, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import { utf8Text } from "../lib/utf8.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -54,17 +55,54 @@ export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: 
   await say(terminal, `not shown: ${bytes.length} bytes that are no text; to have them in a file: -o FILE`);
 }
 
-/** All or nothing: a reader never sees half a file. */
-async function writeResult(path: string, text: string | Uint8Array, terminal: Terminal): Promise<void> {
-  const draft = `${path}.${process.pid}.part`;
+/** Before anything is asked for: what was paid for would be lost because it cannot be kept. */
+export async function requireWritable(output: string | undefined, terminal: Terminal): Promise<void> {
+  if (output === undefined) return;
+  const path = resolve(terminal.cwd, output);
+  const facts = await factsOf(path);
+  if (facts?.isDirectory() === true) throw unwritable(path, "it is a directory");
   try {
-    await writeFile(draft, text);
-    await rename(draft, path);
+    await access(isNoFile(facts) ? path : dirname(path), constants.W_OK);
+  } catch (error) {
+    throw unwritable(path, reasonOf(path, error));
+  }
+}
+
+/**
+ * All or nothing: a reader never sees half a file. A name that leads to another, or to what is no file, such as /dev/null or a pipe,
+ * stays what it is.
+ */
+async function writeResult(path: string, text: string | Uint8Array, terminal: Terminal): Promise<void> {
+  const place = await realpath(path).catch(() => path);
+  const draft = `${place}.${process.pid}.part`;
+  try {
+    if (isNoFile(await factsOf(path))) await writeFile(path, text);
+    else {
+      await writeFile(draft, text);
+      await rename(draft, place);
+    }
   } catch (error) {
     await rm(draft, { force: true });
-    throw new CliError(EXIT.usage, `${path} cannot be written (${errorCode(error) ?? "unknown reason"}).`);
+    throw unwritable(path, reasonOf(path, error));
   }
   await say(terminal, `wrote ${path}`);
+}
+
+function factsOf(path: string): Promise<Stats | null> {
+  return stat(path).catch(() => null);
+}
+
+function isNoFile(facts: Stats | null): boolean {
+  return facts !== null && !facts.isFile() && !facts.isDirectory();
+}
+
+function unwritable(path: string, reason: string): CliError {
+  return new CliError(EXIT.usage, `${path} cannot be written: ${reason}.`);
+}
+
+function reasonOf(path: string, error: unknown): string {
+  const code = errorCode(error);
+  return code === "ENOENT" ? `there is no directory ${dirname(path)}` : (code ?? "for no reason given");
 }
 
 function isBlankOrNumber(text: string): boolean {

@@ -3,7 +3,7 @@ import { isEventStream, readAnswerStream, reportAnswer, TRANSCRIPT_STREAM } from
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "./gateway-client.ts";
 import { readDocument } from "./gateway-session.ts";
-import { printResult } from "./print.ts";
+import { printResult, requireWritable } from "./print.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal } from "./terminal.ts";
 import { fieldsOf } from "./transcription-options.ts";
@@ -40,6 +40,7 @@ export const translate: Run = (...given) => run(TRANSLATE, ...given);
 async function run(task: Task, ...[argument, options, terminal, signal]: Parameters<Run>): Promise<void> {
   const { request, doing } = task;
   const fields = requestFields(options, request);
+  await requireWritable(options.output, terminal);
   const response = await sendAudio({ path: `/v1/${request}`, argument, fields, options, doing, terminal, signal });
   const wantsJson = options.json === true || (options.format !== undefined && JSON_FORMATS.has(options.format));
   const answer = isEventStream(response)

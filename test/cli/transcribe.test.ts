@@ -1,8 +1,19 @@
 // `patchbay transcribe` against a loopback server: what is sent, what is printed where, and how it ends.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
@@ -182,6 +193,51 @@ test("--json prints exactly one document: the answer, or the error", async () =>
   const local = await run(["transcribe", join(directory, "missing.mp3"), "--json", ...KEY]);
   assert.equal((JSON.parse(local.stdout) as { error: { code: null } }).error.code, null);
   assert.deepEqual([good.exitCode, bad.exitCode, local.exitCode], [0, 2, 2]);
+});
+
+test("a result that could not be written is not asked for: nothing is sent, and nothing paid", async () => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const to = ["--url", gateway.url, ...KEY];
+  for (const [command, ...given] of [
+    ["transcribe", FILE],
+    ["translate", FILE],
+    ["chat", "Hello"],
+    ["jobs", "wait", "job_1"],
+    ["api", "POST", "/v1/chat", "--data", "{}"],
+  ] as const) {
+    const missing = await run([command, ...given, "-o", "missing/out", ...to], { cwd: directory });
+    const place = join(directory, "missing");
+    assert.deepEqual(
+      [missing.exitCode, missing.stdout, missing.stderr],
+      [2, "", `error ${join(place, "out")} cannot be written: there is no directory ${place}.\n`],
+      command,
+    );
+    const folder = await run([command, ...given, "-o", ".", ...to], { cwd: directory });
+    assert.deepEqual(
+      [folder.exitCode, folder.stderr],
+      [2, `error ${directory} cannot be written: it is a directory.\n`],
+    );
+  }
+  assert.equal(gateway.received.length, 0);
+});
+
+test("-o leaves a pipe a pipe and a link a link: what they lead to gets the result", {
+  skip: process.platform === "win32" ? "no such pipes" : false,
+}, async () => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const transcribed = (output: string) =>
+    run(["transcribe", FILE, "-o", output, "--url", gateway.url, ...KEY], { cwd: directory });
+  const pipe = join(directory, "pipe");
+  spawnSync("mkfifo", [pipe]);
+  const reading = readFile(pipe, "utf8");
+  assert.equal((await transcribed(pipe)).exitCode, 0);
+  assert.equal(await reading, `${ENVELOPE.content}\n`);
+  assert.ok(lstatSync(pipe).isFIFO());
+  writeFileSync(join(directory, "first.txt"), "");
+  symlinkSync("first.txt", join(directory, "latest.txt"));
+  assert.equal((await transcribed("latest.txt")).exitCode, 0);
+  assert.equal(readlinkSync(join(directory, "latest.txt")), "first.txt");
+  assert.equal(readFileSync(join(directory, "first.txt"), "utf8"), `${ENVELOPE.content}\n`);
 });
 
 test("--format asks for the format and prints its content, JSON formats the whole answer; -o writes the file instead", async () => {
