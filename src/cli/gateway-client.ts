@@ -75,9 +75,14 @@ function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: 
       EXIT.usage,
       "No such request can be sent: a key or a version is no header's value, or GET has a body.",
     );
+  const origin = new URL(url).origin;
+  // The fetch standard's list of ports that no browser calls, which Node.js keeps to.
+  if (cause instanceof Error && cause.message === "bad port")
+    throw new CliError(EXIT.upstream, `${origin} is at a port that HTTP clients refuse to call.`, {
+      hints: ["let the gateway listen elsewhere: patchbay up --port 8080"],
+    });
   const code = errorCode(cause) ?? "";
   const nobodyThere = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(code);
-  const origin = new URL(url).origin;
   const reason = code !== "" ? code : cause instanceof Error ? cause.message : "no reason given";
   const message = nobodyThere
     ? `There is no gateway at ${origin} (${code}).`

@@ -144,7 +144,10 @@ async function reportFailure(error: unknown, argv: readonly string[], run: Run):
   const { terminal } = run;
   if (error instanceof CommanderError) {
     // Commander has printed the message or the help already; `--help` and `--version` are no failures.
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error.exitCode === 0) return EXIT.ok;
+    const message = error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /u, "");
+    if (argv.includes("--json")) await printError(terminal, { error: { code: null, message } });
+    return EXIT.usage;
   }
   const failure =
     error instanceof CliError
@@ -152,6 +155,10 @@ async function reportFailure(error: unknown, argv: readonly string[], run: Run):
       : new CliError(EXIT.unexpected, error instanceof Error ? error.message : "unknown");
   await write(terminal.stderr, `${red(terminal, "error")} ${visible(failure.message)}\n`);
   for (const hint of failure.hints) await say(terminal, `  ${hint}`);
-  if (argv.includes("--json")) await write(terminal.stdout, `${JSON.stringify(failure.document)}\n`);
+  if (argv.includes("--json")) await printError(terminal, failure.document);
   return failure.exitCode;
+}
+
+function printError(terminal: Terminal, document: unknown): Promise<void> {
+  return write(terminal.stdout, `${JSON.stringify(document)}\n`);
 }

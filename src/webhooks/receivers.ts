@@ -88,6 +88,8 @@ function failureOf(error: unknown): Exclude<ReceiverAnswer["kind"], "answer"> {
   throw error;
 }
 
+const OWN_MACHINE = "For a receiver on your own machine use `patchbay listen`.";
+
 /** Which rule, but never what a name resolves to from in here. */
 function explain(reason: RefusalReason, policy: TargetPolicy): string {
   switch (reason) {
@@ -96,11 +98,11 @@ function explain(reason: RefusalReason, policy: TargetPolicy): string {
     case "scheme":
       return policy.schemes.includes("http:")
         ? "The URL must begin with https:// or http://."
-        : "The URL must begin with https://.";
+        : `The URL must begin with https://. ${OWN_MACHINE}`;
     case "port":
       return "The URL names a port that cannot be delivered to.";
     case "host_not_allowed":
     case "address_not_public":
-      return "The URL's host must have public addresses, and only such, and be known to name servers now. For a receiver on your own machine use `patchbay listen`.";
+      return `The URL's host must have public addresses, and only such, and be known to name servers now. ${OWN_MACHINE}`;
   }
 }

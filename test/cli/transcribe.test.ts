@@ -195,6 +195,31 @@ test("--json prints exactly one document: the answer, or the error", async () =>
   assert.deepEqual([good.exitCode, bad.exitCode, local.exitCode], [0, 2, 2]);
 });
 
+test("--json is one document also where the command itself is wrong, and none where help is asked for", async () => {
+  const wrong: readonly (readonly [readonly string[], string])[] = [
+    [["transcribe", "--sampl"], "unknown option '--sampl'\n(Did you mean --sample?)"],
+    [["jobs", "get"], "missing required argument 'id'"],
+    [["jobs", "list", "--limit", "0"], "It must be a whole number above 0."],
+    [["trancribe"], "unknown command 'trancribe'\n(Did you mean transcribe?)"],
+  ];
+  for (const [argv, message] of wrong) {
+    const ran = await run([...argv, "--json"]);
+    const { error } = JSON.parse(ran.stdout) as { error: { code: null; message: string } };
+    assert.deepEqual([ran.exitCode, error.code], [2, null]);
+    assert.ok(error.message.endsWith(message), error.message);
+    assert.equal(ran.stderr, `error: ${error.message}\n`);
+    assert.equal((await run(argv)).stdout, "");
+  }
+  const help = await run(["jobs", "get", "--json", "--help"]);
+  assert.deepEqual([help.exitCode, help.stdout.startsWith("{")], [0, false]);
+});
+
+test("a port that no HTTP client calls is said to be one, and not a connection that broke", async () => {
+  const ran = await run(["transcribe", FILE, "--url", "http://127.0.0.1:6000", ...KEY]);
+  assert.equal(ran.exitCode, 7);
+  assert.match(ran.stderr, /127\.0\.0\.1:6000 is at a port that HTTP clients refuse to call.*\n {2}let the gateway/u);
+});
+
 test("a result that could not be written is not asked for: nothing is sent, and nothing paid", async () => {
   await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
   const to = ["--url", gateway.url, ...KEY];

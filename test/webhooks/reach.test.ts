@@ -6,6 +6,8 @@ import { doctorNetwork } from "../../src/open-outbound.ts";
 import { createOutbound } from "../../src/outbound/dial.ts";
 import type { Resolve } from "../../src/outbound/guard.ts";
 import { systemConnector } from "../../src/outbound/system-network.ts";
+import { webhookPolicy } from "../../src/outbound/target-policy.ts";
+import { createReceivers } from "../../src/webhooks/receivers.ts";
 import { httpServer, httpsServer, refusingUrl, socketServer, TLS } from "../outbound/loopback.ts";
 import { soon } from "../outbound/soon.ts";
 
@@ -66,6 +68,16 @@ test("contract 10 doctor: refused, silent, blocked and unknown receivers are tol
     kind: "not_resolved",
     detail: "not resolved: queryA ENOTFOUND hooks.example",
   });
+});
+
+test("contract 6: whoever hands in a receiver of their own machine is told of `patchbay listen`, http or https", async () => {
+  const outbound = createOutbound({
+    guard: { resolve: async () => ["127.0.0.1"], connect: () => assert.fail("it was dialled") },
+  });
+  const receivers = createReceivers(outbound, webhookPolicy({ allowHttp: false, allowedPrivateCidrs: [] }));
+  for (const url of ["http://localhost:3000/hook", "https://localhost:3000/hook"])
+    assert.match((await receivers.refusal(url)) ?? "", /on your own machine use `patchbay listen`/u, url);
+  await outbound.close();
 });
 
 test("contract 10 doctor: who has waited long enough for all receivers is not kept by one", async (t) => {
