@@ -97,7 +97,7 @@ function describe(error: YAMLError, line: string): string {
 }
 
 const MEANINGS: { readonly [C in YAMLError["code"]]?: string } = {
-  BAD_INDENT: "the indentation does not fit the lines before it",
+  BAD_INDENT: "the indentation does not fit the lines before it, or a `{` or `[` above is not closed",
   TAB_AS_INDENT: "a tab is used for indentation; use blanks",
   MISSING_CHAR: "something is not closed here: a quote, a bracket, a brace, or a blank is missing after `:` or `,`",
   TAG_RESOLVE_FAILED: "tags are not taken here",

@@ -9,7 +9,10 @@ import { type OpenedSecrets, openSecrets } from "../storage/open-secrets.ts";
 export function readConfiguration(options: { readonly config?: string }, terminal: Terminal): Configuration {
   const loaded = loadConfiguration({ file: options.config ?? null, env: terminal.env, cwd: terminal.cwd });
   if (loaded.ok) return loaded.configuration;
-  throw new CliError(EXIT.config, "The configuration has faults.", { hints: loaded.faults.map(formatFault) });
+  const { faults } = loaded;
+  // As `config validate --json` says them.
+  const document = { ok: false, faults };
+  throw new CliError(EXIT.config, "The configuration has faults.", { hints: faults.map(formatFault), document });
 }
 
 /** Embedded storage makes what it does not have: asked for where a database is known to be, or is to be made. */

@@ -261,14 +261,13 @@ const json: readonly HostileRequest[] = [
 const chats: readonly HostileRequest[] = [
   invalid(
     "HOS-141",
-    "images by address, as SVG, with parameters, in capitals, with blanks: nothing is fetched",
+    "images by address, as SVG, with parameters, with blanks: nothing is fetched",
     ...[
       "http://169.254.169.254/latest/meta-data/",
       "https://media.example/a.png",
       "file:///etc/passwd",
       "data:image/svg+xml;base64,PHN2Zy8+",
       "data:image/png;charset=x;base64,AAAA",
-      "DATA:image/png;base64,AAAA",
       "data:image/png;base64, AAAA",
       "data:image/png;base64,",
       "data:text/html;base64,AAAA",

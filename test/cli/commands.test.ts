@@ -163,6 +163,8 @@ test("§10 config validate: one line and 0 when all is well, else every fault on
   assert.ok(bad.stderr.startsWith(readFileSync(join(broken, "02-unknown-settings.faults"), "utf8")));
   const json = await run(["config", "validate", "--json", "--config", "02-unknown-settings.yaml"], { cwd: broken });
   assert.equal((JSON.parse(json.stdout) as { faults: unknown[] }).faults.length, 7);
+  const operator = ["route", "explain", "speech", "--json", "--config", "02-unknown-settings.yaml"];
+  assert.equal((await run(operator, { cwd: broken })).stdout, json.stdout, "an operator's command says the same");
 });
 
 test("§10 config print masks every secret but its last four characters", async () => {
