@@ -15,11 +15,15 @@ export function hostNameFault(entry: string): string | null {
   const name = entry.startsWith("*.") ? entry.slice(2) : entry;
   if (entry.length > 253 || !NAME.test(name))
     return "must be a host name in lower-case ASCII, exact or with one leading `*.`, without port, path, address or final dot";
-  // A label that no name encodes to stands for nothing; Node leaves it as it is.
-  if (name.split(".").some((label) => label.startsWith("xn--") && domainToUnicode(label) === label))
+  if (name.split(".").some((label) => label.startsWith("xn--") && encodesNothing(label)))
     return "has an `xn--` label that encodes nothing";
   if (INSIDE.has(name.slice(name.lastIndexOf(".") + 1))) return "ends in a name reserved for private networks";
   if (parse(name, { allowPrivateDomains: true }).domain === null)
     return "is a suffix under which anybody can have a name; list the whole host name";
   return null;
+}
+
+/** No name is encoded as it: Node leaves it as it is, and before 24.16 or so answers nothing. */
+function encodesNothing(label: string): boolean {
+  return ["", label].includes(domainToUnicode(label));
 }
