@@ -80,6 +80,8 @@ const CODES: ReadonlySet<string> = new Set(
 export function deepgramLanguage(model: string, tag: string): string {
   // What a model of somebody's own takes, nobody here knows.
   if (DEEPGRAM_MODELS[model] === undefined) return tag;
+  // Cantonese has the code of a region alone; the code of its script is Mandarin.
+  if (/^zh(?:-Hant)?-(?:HK|MO)\b/u.test(tag)) return "zh-HK";
   const isSpecial = SPECIALITIES.some((speciality) => model === `nova-2-${speciality}`);
   const subtags = tag.split("-");
   for (let length = subtags.length; length > 1; length--) {
