@@ -91,7 +91,8 @@ export async function readFormBody(reading: BodyReading, boundary: string): Prom
       end() {
         const bytes = value.bytes();
         if (isList) listBytes += bytes.length;
-        if (!fits) return faults.add(name, `\`${name}\` is longer than ${maxBytes} bytes.`);
+        const tooLong = isList ? "makes the lists of the form longer than" : "is longer than";
+        if (!fits) return faults.add(name, `\`${name}\` ${tooLong} ${maxBytes} bytes.`);
         const text = utf8Text(bytes);
         if (text === null) return faults.add(name, `\`${name}\` is not valid UTF-8.`);
         const field = texts.get(name);

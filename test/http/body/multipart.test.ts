@@ -319,7 +319,10 @@ test("contract 3 Fields: a thousand terms of a hundred characters fit into a for
   }
   const parts = Array.from({ length: 20 }, () => field("keyterms", "x".repeat(60_000)));
   const error = await bench.refuses(formRequest(form([file(AUDIO), ...parts])), "INVALID_REQUEST", 3_000_000);
-  assert.match(error.message, /^`keyterms` is longer than 1048576 bytes/);
+  assert.match(error.message, /^`keyterms` makes the lists of the form longer than 1048576 bytes/);
+  const lists = ["keyterms", "custom_vocabulary"].map((name) => field(name, JSON.stringify(["x"]).padEnd(600_000)));
+  const both = await bench.refuses(formRequest(form([file(AUDIO), ...lists])), "INVALID_REQUEST", 3_000_000);
+  assert.match(both.message, /^`custom_vocabulary` makes the lists of the form longer than 1048576 bytes/);
 });
 
 test("spec 2.1: audio.url in a form is a source of its own", async (t) => {
