@@ -85,8 +85,10 @@ function failureOf(error: string): FailureKind {
 /** The uploaded file goes with the transcript. */
 async function remove(run: RemoteRun, io: Io): Promise<void> {
   const reply = await sendAbout(run, "DELETE", io);
-  // The transcript of a run that failed comes back with its error: only the status says whether it is deleted.
-  if ((reply.status >= 200 && reply.status < 300) || reply.status === 404) return;
+  const isSuccess = reply.status >= 200 && reply.status < 300;
+  // The transcript of a run that failed comes back with its error. What is no transcript, as a page from in between, says nothing.
+  if (isSuccess && (reply.text === "" || accepted.safeParse(parsedReply(reply)).success)) return;
+  if (reply.status === 404) return;
   // An unknown id is a 400 there, not a 404.
   if (reply.status === 400 && /not found/iu.test(reply.text)) return;
   throw failedReply(reply, io.credential);

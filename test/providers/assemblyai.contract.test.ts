@@ -444,9 +444,13 @@ for (const [what, answer] of [
   });
 }
 
-for (const code of [400, 401, 403, 429, 500, 503]) {
-  test(`contract 5: assemblyai, deletion:, ${code} is not deleted`, async (t) => {
-    const url = await runServer(t, [], { remove: status(code) });
+for (const [what, answer] of [
+  ...[400, 401, 403, 429, 500, 503].map((code) => [String(code), status(code)] as const),
+  ["200 with an error and no transcript", status(200)],
+  ["200 with a page", (response) => response.writeHead(200).end("<!doctype html><title>Sign in</title>")],
+] as readonly (readonly [string, (response: ServerResponse) => unknown])[]) {
+  test(`contract 5: assemblyai, deletion:, ${what} is not deleted`, async (t) => {
+    const url = await runServer(t, [], { remove: answer });
     const removed = assemblyai.remote?.remove({ id: "run-1", details: {} }, ioFor(t, url));
     await assert.rejects(async () => removed, ProviderError);
   });
