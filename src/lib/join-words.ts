@@ -1,8 +1,8 @@
 // Words to a line as their script writes them: Chinese, Japanese, Thai and their kin put no space between words.
 
-/** Characters of such scripts, their full-width punctuation included; for use inside a character class. */
+/** Characters of such scripts, their full-width punctuation and the mark of a long vowel included; for use inside a character class. */
 export const UNSPACED =
-  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\\u3000-\\u303f\\uff01-\\uff0f\\uff1a-\\uff20";
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\\u3000-\\u303f\\u30fb\\u30fc\\uff70\\uff01-\\uff0f\\uff1a-\\uff20";
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
 const ENDS_PUNCTUATION = /[\p{L}\p{N}\s]/u;
 const BEGINS_UNSPACED = new RegExp(`^[^\\p{L}\\p{N}\\s]*[${UNSPACED}]`, "u");

@@ -52,14 +52,14 @@ replyContract(openaiCompatible, [
     name: "whisper.cpp's tokens of a script without spaces are words each, and punctuation hangs on the one before it",
     golden: WHISPER_CPP,
     reply: {
-      text: "東京です。",
+      text: "タワーです。",
       segments: [
         {
-          text: "東京です。",
+          text: "タワーです。",
           start: 0,
           end: 2,
           words: [
-            { word: "東京", start: 0, end: 1, probability: 0.9 },
+            { word: "タワー", start: 0, end: 1, probability: 0.9 },
             { word: "です", start: 1, end: 1.8, probability: 0.8 },
             { word: "。", start: 1.8, end: 2, probability: 0.7 },
           ],
@@ -67,7 +67,7 @@ replyContract(openaiCompatible, [
       ],
     },
     wishes: { words: true },
-    transcript: { words: [piece("東京", 0, 1, { confidence: 0.9 }), piece("です。", 1, 2, { confidence: 0.7 })] },
+    transcript: { words: [piece("タワー", 0, 1, { confidence: 0.9 }), piece("です。", 1, 2, { confidence: 0.7 })] },
     receipts: ["timestamps.word shown yes"],
   },
   {
