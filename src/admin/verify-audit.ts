@@ -52,12 +52,25 @@ export async function verifyAudit(
   };
 }
 
-/** The chain of a workspace by slug or id; a removed one has nothing but its chain left. */
-export async function chainOf(database: Pick<Database, "db">, workspace: string): Promise<string> {
+/**
+ * The chain of a workspace by slug or id; a removed one has nothing but its chain left, and where that was cut off too, its mark in the
+ * checkpoint. Null: there never was one, and a misspelt name must not pass for a log that is whole.
+ */
+export async function chainOf(
+  database: Pick<Database, "db">,
+  workspace: string,
+  checkpoint: ReadCheckpoint,
+): Promise<string | null> {
   if (workspace === PLATFORM_CHAIN) return workspace;
   const { db } = operatorsSight(database);
-  const row = await db.selectFrom("workspaces").select("id").where("slug", "=", workspace).executeTakeFirst();
-  return row?.id ?? workspace;
+  const row = await db
+    .selectFrom("workspaces")
+    .select("id")
+    .where((where) => where.or([where("slug", "=", workspace), where("id", "=", workspace)]))
+    .executeTakeFirst();
+  if (row !== undefined) return row.id;
+  const marks = checkpoint.kind === "good" ? checkpoint.checkpoint.heads.map(({ chain }) => chain) : [];
+  return [...(await readChains(db)), ...marks].includes(workspace) ? workspace : null;
 }
 
 interface Walk {

@@ -79,7 +79,7 @@ export const verificationQuery = z.object({
     .string()
     .min(1)
     .max(63)
-    .describe("Slug or id, also of a removed one; `platform`: the platform's own.")
+    .describe("Slug or id; of a removed one its id; `platform`: the platform's own.")
     .optional(),
 });
 
@@ -92,7 +92,7 @@ export const verifyAuditContract: EndpointContract = operatorEndpoint({
     "Reads every entry, computes its hash anew and follows the chains; then holds them against the last signed checkpoint. `patchbay audit verify` does the same without the gateway.",
   query: verificationQuery,
   responses: { 200: json("What was found.", auditVerification) },
-  errors: [],
+  errors: ["NOT_FOUND"],
 });
 
 export const workspaceAuditContracts = mirrored({

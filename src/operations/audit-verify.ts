@@ -4,7 +4,7 @@ import { readCheckpoint } from "../admin/audit-checkpoint.ts";
 import { chainOf, verifyAudit } from "../admin/verify-audit.ts";
 import type { AuditVerifyOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
-import { say, type Terminal, write } from "../cli/terminal.ts";
+import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { AuditVerification } from "../contract/audit.ts";
 import { objectStoreSettings, openObjectStore } from "../objects/store.ts";
 import { wholeObjects } from "../objects/whole-objects.ts";
@@ -25,7 +25,10 @@ export async function auditVerify(options: AuditVerifyOptions, terminal: Termina
   opened.defer(() => objects.close());
   const seal = createSeal({ keys: secrets.encryptionKeys });
   const checkpoint = await readCheckpoint({ seal, store: wholeObjects(objects) });
-  const chain = options.workspace === undefined ? null : await chainOf(database, options.workspace);
+  const { workspace } = options;
+  const chain = workspace === undefined ? null : await chainOf(database, workspace, checkpoint);
+  if (chain === null && workspace !== undefined)
+    throw new CliError(EXIT.notFound, "There is no such workspace. A removed one goes by its id.");
   const verification = await verifyAudit(database, { chain, checkpoint });
   await report(verification, options, terminal);
   return verification.ok ? EXIT.ok : EXIT.unexpected;

@@ -32,6 +32,8 @@ test("reliability 6: while the gateway runs it is asked itself; stopped, the com
   const good = await installation.patchbay("audit", "verify");
   assert.deepEqual([good.exitCode, good.stdout], [0, ""], good.stderr);
   assert.match(good.stderr, /nothing was changed[\s\S]*no signed checkpoint yet/u);
+  const unknown = await installation.patchbay("audit", "verify", "--workspace", "acmee");
+  assert.deepEqual([unknown.exitCode, unknown.stdout], [4, ""], unknown.stderr);
 
   const database = await openDatabase({ dataDir: installation.dataDir });
   await sql`alter table audit_log disable trigger user`.execute(database.db);

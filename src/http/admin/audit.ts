@@ -1,5 +1,6 @@
 // GET /admin/v1/audit, and the same of one workspace (contract 10).
 import { listAudit } from "../../admin/list-audit.ts";
+import { noSuch } from "../../admin/refusals.ts";
 import { chainOf, verifyAudit } from "../../admin/verify-audit.ts";
 import type { Principal } from "../../auth/principal.ts";
 import {
@@ -36,11 +37,10 @@ export function getAuditVerification({ admin, readCheckpoint }: AdminEdge): Endp
     contract: verifyAuditContract,
     handle: async ({ request }) => {
       const { workspace } = readQuery(request, verificationQuery);
-      const chain = workspace === undefined ? null : await chainOf(admin.database, workspace);
-      return {
-        status: 200,
-        body: { json: await verifyAudit(admin.database, { chain, checkpoint: await readCheckpoint() }) },
-      };
+      const checkpoint = await readCheckpoint();
+      const chain = workspace === undefined ? null : await chainOf(admin.database, workspace, checkpoint);
+      if (chain === null && workspace !== undefined) throw noSuch("workspace");
+      return { status: 200, body: { json: await verifyAudit(admin.database, { chain, checkpoint }) } };
     },
   };
 }

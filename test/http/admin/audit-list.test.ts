@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { listOf } from "../../../src/contract/admin.ts";
-import { auditEntryView } from "../../../src/contract/audit.ts";
+import { auditEntryView, auditVerification } from "../../../src/contract/audit.ts";
 import { workspaceView } from "../../../src/contract/workspaces.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, call, OPERATOR_KEY, OTHER_ADMIN_KEY, startAdminGateway, viewOf } from "./admin.ts";
@@ -55,6 +55,17 @@ test("contract 2: a member is refused, and another workspace's audit log is the 
   const foreign = await call(gateway, "GET", "/workspace/acme/audit", { key: OTHER_ADMIN_KEY });
   const missing = await call(gateway, "GET", "/workspace/nobody/audit", { key: OTHER_ADMIN_KEY });
   assert.deepEqual([foreign.status, strip(foreign.text)], [404, strip(missing.text)]);
+});
+
+test("reliability 6: a removed workspace's chain is verified by its id; a name that nothing has is 404, and never a log that is whole", async () => {
+  const verify = (workspace: string) => call(gateway, "GET", `/admin/v1/audit/verification?workspace=${workspace}`);
+  const body = { slug: "gone" };
+  const { id } = viewOf(workspaceView, await call(gateway, "POST", "/admin/v1/workspaces", { body }));
+  assert.equal((await call(gateway, "DELETE", "/admin/v1/workspaces/gone")).status, 200);
+  const removed = viewOf(auditVerification, await verify(id));
+  assert.deepEqual([removed.ok, removed.chains, removed.entries], [true, 1, 2]);
+  for (const unknown of ["gone", "acmee", "ws_nobody"])
+    assert.equal((await verify(unknown)).code, "NOT_FOUND", unknown);
 });
 
 test("contract 10: the log is read page by page while it grows", async () => {
