@@ -7,7 +7,8 @@ import type { Configuration } from "./configuration.ts";
 import { defaultFile } from "./default-configuration.ts";
 import { compareFaults, type Fault, formatPath } from "./fault.ts";
 import { interpolate } from "./interpolate.ts";
-import { type ListenerOverrides, parseConfiguration } from "./parse-configuration.ts";
+import type { ListenerOverrides } from "./listeners.ts";
+import { parseConfiguration } from "./parse-configuration.ts";
 import { readYaml, toPlainData, type YamlFile } from "./read-yaml.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 

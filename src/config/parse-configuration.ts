@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Configuration } from "./configuration.ts";
 import { crossCheck } from "./cross-check.ts";
 import { type FaultPath, formatPath } from "./fault.ts";
+import { checkListeners, type ListenerOverrides, listenersOf } from "./listeners.ts";
 import { configurationFile, type ParsedConfiguration } from "./schema/file.ts";
 import { valueAt } from "../lib/issue-words.ts";
 import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
@@ -14,12 +15,6 @@ export interface ParseContext {
   readonly interpolatedPaths: ReadonlySet<string>;
   readonly overrides: ListenerOverrides;
   readonly notes: readonly string[];
-}
-
-/** From the command line; they win over the file. */
-export interface ListenerOverrides {
-  readonly host?: string | undefined;
-  readonly port?: number | undefined;
 }
 
 export interface ParseResult {
@@ -36,12 +31,12 @@ export function parseConfiguration(data: unknown, context: ParseContext): ParseR
   const found = parsed.success
     ? []
     : schemaFaults(configurationFile, typed, parsed.error.issues, (path) => !isInterpolated(path));
-  const faults = [...found, ...cross.faults].map((fault) => hideInterpolated(fault, typed, isInterpolated));
+  const faults = [...found, ...cross.faults, ...checkListeners(typed, context.overrides)].map((fault) =>
+    hideInterpolated(fault, typed, isInterpolated),
+  );
   const configuration = parsed.success && faults.length === 0 ? resolveConfiguration(parsed.data, context) : null;
   return { configuration, faults: distinct(faults), warnings: cross.warnings };
 }
-
-const ADMIN_PORT = 8081;
 
 /** `port: ${env:PORT}` is a text where a number is asked for: the schema's own complaint says which values to read as numbers. */
 function coerceInterpolated(data: unknown, isInterpolated: (path: FaultPath) => boolean): unknown {
@@ -95,19 +90,12 @@ function distinct(faults: readonly SchemaFault[]): readonly SchemaFault[] {
 }
 
 function resolveConfiguration(parsed: ParsedConfiguration, context: ParseContext): Configuration {
-  const host = context.overrides.host ?? parsed.server.host;
-  const port = context.overrides.port ?? parsed.server.port;
+  const listeners = listenersOf(parsed.server, context.overrides);
   return {
     ...parsed,
     server: {
-      ...parsed.server,
-      host,
-      port,
-      publicUrl: parsed.server.publicUrl ?? `http://${reachableHost(host)}:${port}`,
-      admin:
-        parsed.server.admin === null
-          ? null
-          : { ...parsed.server.admin, port: parsed.server.admin.port ?? (port === 0 ? 0 : ADMIN_PORT) },
+      ...listeners,
+      publicUrl: parsed.server.publicUrl ?? `http://${reachableHost(listeners.host)}:${listeners.port}`,
     },
     storage: {
       ...parsed.storage,

@@ -226,6 +226,24 @@ test("§10 host and port of the command line win over the file, and an unset pub
   assert.deepEqual([server.host, server.port, server.publicUrl], ["0.0.0.0", 9000, "http://127.0.0.1:9000"]);
 });
 
+test("§10 two listeners that would take one port are a fault before anything listens, also by the default and by the command line", () => {
+  const file = join(mkdtempSync(join(directory, "ports-")), "p.yaml");
+  const faultsOf = (server: string, overrides: LoadOptions["overrides"] = {}) => {
+    writeFileSync(file, `server: ${server}`);
+    const loaded = loadConfiguration({ file, env: {}, cwd: directory, overrides });
+    return loaded.ok ? [] : loaded.faults.map(({ path }) => path);
+  };
+  const clash = ["server.admin.port"];
+  assert.deepEqual(faultsOf("{ port: 9000, admin: { port: 9000 } }"), clash);
+  assert.deepEqual(faultsOf("{ host: 0.0.0.0, port: 8081 }"), clash);
+  assert.deepEqual(faultsOf("{}", { port: 8081 }), clash);
+  assert.equal(loadConfiguration({ file: null, env: {}, cwd: directory, overrides: { port: 8081 } }).ok, false);
+  assert.deepEqual(faultsOf("{ port: 8081 }", { port: 9000 }), []);
+  assert.deepEqual(faultsOf("{ port: 8081, admin: null }"), []);
+  assert.deepEqual(faultsOf("{ port: 0, admin: { port: 0 } }"), []);
+  assert.deepEqual(faultsOf("{ host: 127.0.0.2, port: 8081 }"), []);
+});
+
 test("§10 without a file and without provider keys requests go to the sandbox, and a note says so", () => {
   const { configuration, file } = load();
   assert.equal(file, null);

@@ -16,7 +16,7 @@ const adminListener = section({
   port: maybe(PORT).describe("Port of the admin listener; not set: 8081, or a free one where `server.port` is 0."),
 });
 
-const serverSection = section({
+export const serverSection = section({
   host: HOST.default("127.0.0.1").describe("Address the gateway listens on; `0.0.0.0` for all."),
   port: PORT.default(8080).describe("Port the gateway listens on; 0 picks a free one."),
   public_url: maybe(HTTP_URL).describe("How callers reach the gateway; not set: made of host and port."),
