@@ -1,5 +1,6 @@
 // Writes the configuration file's objects to storage (contract 10: "upserted at start and by `patchbay apply`"). Idempotent;
-// one transaction. A key that the file once brought and no longer lists is revoked; anything else is released.
+// one transaction, made again where a deadlock ended it, for it holds budgets while calls are settled. A key that the file once brought
+// and no longer lists is revoked; anything else is released.
 import { sql } from "kysely";
 import { checkFormat, hashKey, visibleParts } from "../auth/key-format.ts";
 import type {
@@ -18,6 +19,7 @@ import type { Database, Transacting } from "../storage/database.ts";
 import { putPlanBudgets } from "../storage/plan-budgets.ts";
 import type { Seal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
+import { transact } from "../storage/transact.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
@@ -44,7 +46,7 @@ export async function applyConfiguration(
   configuration: Configuration,
   options: ApplyOptions,
 ): Promise<void> {
-  await installation(services.database).transaction((tx) => applyIn({ ...services, tx }, configuration, options));
+  await transact(installation(services.database), (tx) => applyIn({ ...services, tx }, configuration, options));
 }
 
 /** The same for a file, telling what it changed; `dryRun`: would change, for nothing is kept. */
@@ -53,7 +55,7 @@ export async function applyAndCompare(
   configuration: Configuration,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<readonly SetUpChangeView[]> {
-  const work = installation(services.database).transaction(async (tx) => {
+  const work = transact(installation(services.database), async (tx) => {
     await lockDirectory(tx);
     const before = await readSetUpState(tx);
     await applyIn({ ...services, tx }, configuration, { isFile: true });
