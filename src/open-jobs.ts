@@ -92,7 +92,7 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const sweeps = [
     every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
     every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
-    every(SWEEP_MS, logger, "purge jobs", () => purgeJobs(jobs, { onPurged })),
+    every(SWEEP_MS, logger, "purge jobs", (stopping) => purgeJobs(jobs, { stopping, onPurged })),
     every(SWEEP_MS, logger, "purge objects of jobs", (stopping) => purgeObjects(jobs, { stopping, onPurged })),
     every(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.settle()),
     every(TIDY_MS, logger, "owe a vacuum", async () => vacuum.owe()),

@@ -46,18 +46,19 @@ export async function sweepJobs(services: JobServices): Promise<void> {
 }
 
 export interface Purging {
-  /** Once it is aborted, no further object is removed: a stop waits for no object store. */
+  /** Once it is aborted, nothing further is purged: a stop waits for no object store, nor for all that expired meanwhile. */
   readonly stopping?: AbortSignal;
   /** Some were, and more may follow. */
   readonly onPurged?: () => void;
 }
 
 /** Every 10 s: what expired in its row, and rows of long ago. Asks no object store. */
-export async function purgeJobs(services: JobServices, { onPurged }: Purging = {}): Promise<void> {
+export async function purgeJobs(services: JobServices, { stopping, onPurged }: Purging = {}): Promise<void> {
   const { db } = sweeps(services.database);
   await inBatches(SWEPT_AT_ONCE, async () => {
     const expired = await expiredJobs(db);
     for (const id of expired) {
+      if (stopping?.aborted === true) return 0;
       await purgeJob(db, id);
       onPurged?.();
     }

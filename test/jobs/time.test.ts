@@ -227,6 +227,23 @@ test("reliability G-04: a stop waits for one object that the store is asked to l
   assert.deepEqual(left, []);
 });
 
+test("reliability G-04: a stop waits for one job that is purged in its row, and not for all that expired", async () => {
+  const { database, app } = gateway;
+  await addExpired("req_rows", 3, sql`null`);
+  const stop = new AbortController();
+  let purged = 0;
+  const onPurged = (): void => {
+    purged += 1;
+    stop.abort();
+  };
+  await purgeJobs(app.jobs, { stopping: stop.signal, onPurged });
+  assert.equal(purged, 1);
+  await purgeJobs(app.jobs);
+  await purgeObjects(app.jobs);
+  const left = await database.db.selectFrom("jobs").select("id").where("request_id", "=", "req_rows").execute();
+  assert.deepEqual(left, []);
+});
+
 test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
   await startWorker({ file: (sandbox) => jobsFile(sandbox, { stt_job_inline_result_bytes: 64 }) });
   const folder = join(gateway.dataDir, "objects", "results");
