@@ -24,7 +24,7 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
   const first = await firstServed(candidates);
   if (first.kind !== "served" || !(await isDoubtful(first))) return first;
   const rest = candidates.slice(candidates.indexOf(first.candidate) + 1);
-  if (rest.length === 0 || hasBegun?.() === true) return withWarning(first);
+  if (rest.length === 0 || hasBegun?.() === true || !hasTime(services, run)) return withWarning(first);
 
   await keeper.setAside(heardNothing(services, run, first));
   const drop = () => keeper.drop(uncharged(first.settlement.attemptId, attemptOutcome("feature_dropped")));
@@ -41,6 +41,10 @@ export async function runCandidates(services: GatewayServices, run: CandidateRun
     await drop();
     throw error;
   }
+}
+
+function hasTime({ now }: GatewayServices, { deadlineAtMs }: CandidateRun): boolean {
+  return deadlineAtMs - now().getTime() >= LEAST_FOR_ANOTHER_MS;
 }
 
 function withWarning(served: Served): Served {
@@ -62,7 +66,6 @@ async function serveInOrder(
 ): Promise<RunOutcome> {
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
-  const hasTime = () => run.deadlineAtMs - services.now().getTime() >= LEAST_FOR_ANOTHER_MS;
   for (const candidate of candidates) {
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
       // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
@@ -76,7 +79,7 @@ async function serveInOrder(
     const isUnknown = kind === "unknown" || kind === "timeout";
     if (isUnknown) unknown = kind;
     else failures.push(result.failure);
-    if (run.hasBegun?.() === true || (isUnknown && !(run.mayPayTwice && hasTime()))) break;
+    if (run.hasBegun?.() === true || (isUnknown && !run.mayPayTwice) || !hasTime(services, run)) break;
   }
   return unknown === null ? { kind: "exhausted", failures } : { kind: "unknown", how: unknown };
 }
