@@ -56,7 +56,9 @@ export async function callTargets(
     case "served":
       return outcome;
     case "exhausted":
-      throw gateway.now() >= deadlineAt ? deadlineExceeded() : allFailed([...failures, ...outcome.failures], judged);
+      throw gateway.now() >= deadlineAt
+        ? deadlineExceeded()
+        : allFailed(gateway, [...failures, ...outcome.failures], judged);
     case "unknown":
       throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how);
     case "aborted":

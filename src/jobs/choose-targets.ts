@@ -26,7 +26,7 @@ export function judgeTargets(
 
 /** At least one of those judged; what has failed is not tried again. Throws the refusal. */
 export function chooseTargets(
-  { directory }: Pick<GatewayServices, "directory">,
+  services: Pick<GatewayServices, "directory">,
   job: OpenJob,
   candidates: readonly Candidate[],
 ): readonly Candidate[] {
@@ -37,22 +37,34 @@ export function chooseTargets(
     throw refusalError({ kind: "unsupported", missing }, candidates, job.request.showNames);
   }
   const left = capable.filter(
-    ({ target }) =>
-      directory().account(target.account) !== undefined &&
-      !failures.some((failure) => failure.position === target.position),
+    (candidate) =>
+      hasAccount(services, candidate) && !failures.some((failure) => failure.position === candidate.target.position),
   );
   // A job can wait no better than by trying: where all rest, they are tried all the same.
   const healthy = left.filter((candidate) => candidate.healthy);
   const chosen = healthy.length > 0 ? healthy : left;
-  if (chosen.length === 0) throw allFailed(failures, candidates);
+  if (chosen.length === 0) throw allFailed(services, failures, candidates);
   const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
   return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
 }
 
 /** None is left: what became of one that may have been paid is what there is to say. */
-export function allFailed(failures: readonly FailedAttempt[], considered: readonly Candidate[]): GatewayError {
+export function allFailed(
+  services: Pick<GatewayServices, "directory">,
+  failures: readonly FailedAttempt[],
+  considered: readonly Candidate[],
+): GatewayError {
   const unknown = unknownOf(failures);
-  return unknown === null ? exhausted(failures, considered) : outcomeUnknown(unknown);
+  if (unknown !== null) return outcomeUnknown(unknown);
+  return exhausted(
+    failures,
+    considered.filter((candidate) => hasAccount(services, candidate)),
+  );
+}
+
+/** Its connection may have been removed since the submission; then there is nobody to ask. */
+function hasAccount({ directory }: Pick<GatewayServices, "directory">, { target }: Candidate): boolean {
+  return directory().account(target.account) !== undefined;
 }
 
 export function unknownOf(failures: readonly FailedAttempt[]): "unknown" | "timeout" | null {

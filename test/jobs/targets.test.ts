@@ -77,6 +77,15 @@ test("contract 5: the route is the one of the submission, also when the operator
   );
 });
 
+test("contract 1, 5: a target whose account is gone is not eligible: what the others refuse is refused by all", async () => {
+  const { origin, sandbox, database } = gateway;
+  sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 400 } });
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await database.transaction((tx) => deleteConnection(tx, { scope: "platform", id: "aa" }));
+  await startWorker({ file: withoutRemote });
+  assert.equal((await ended(origin, id, REMOTE_KEY)).error?.code, "PROVIDER_REJECTED");
+});
+
 test("contract 5: a run whose account is gone when its successor comes is never known, and no other target is called after it", async () => {
   const { origin, sandbox, database } = gateway;
   sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
@@ -85,17 +94,8 @@ test("contract 5: a run whose account is gone when its successor comes is never 
   await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
   first.app.startDraining();
   await first.app.close({ graceMs: 60_000 });
-  const { connections = [], routes = [], ...file } = twoTargets(sandbox);
-  const without: ConfigurationFile = {
-    ...file,
-    connections: connections.filter((connection) => connection.id !== "aa"),
-    routes: routes.map((route) => ({
-      ...route,
-      targets: route.targets.filter(({ connection }) => connection !== "aa"),
-    })),
-  };
   await database.transaction((tx) => deleteConnection(tx, { scope: "platform", id: "aa" }));
-  await startWorker({ file: () => without });
+  await startWorker({ file: withoutRemote });
   const done = await ended(origin, id, REMOTE_KEY);
   assert.deepEqual([done.status, done.error?.code], ["failed", "PROVIDER_RESULT_UNKNOWN"], JSON.stringify(done.error));
   assert.equal(paidCalls(sandbox), 1);
@@ -208,5 +208,17 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
       },
     ],
     workspaces: [{ ...acme, apps }, ...others],
+  };
+}
+
+function withoutRemote(sandbox: Sandbox): ConfigurationFile {
+  const { connections = [], routes = [], ...file } = twoTargets(sandbox);
+  return {
+    ...file,
+    connections: connections.filter((connection) => connection.id !== "aa"),
+    routes: routes.map((route) => ({
+      ...route,
+      targets: route.targets.filter(({ connection }) => connection !== "aa"),
+    })),
   };
 }
