@@ -24,6 +24,8 @@ interface LiveMeterOptions {
 interface Slice {
   readonly attemptId: AttemptId;
   readonly fromMs: number;
+  /** Tells the quotas how many of its seconds were sent. */
+  readonly count: (seconds: number) => void;
 }
 
 export interface LiveMeter {
@@ -50,16 +52,20 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
   let coming: Promise<void> | null = null;
 
   async function reserveNext(): Promise<void> {
-    await services.quotas.takeAudio(principal, SLICE_MS / 1000);
+    const count = await services.quotas.takeAudio(principal, SLICE_MS / 1000);
     const billing = quoteFor(services, payer, candidate.target, { audioMs: SLICE_MS, channels: 1 });
     const reservation = reservationOf(options, candidate, billing);
-    const reserved = await services.ledger.reserve(reservation);
+    const reserved = await services.ledger.reserve(reservation).catch((error: unknown) => {
+      count(0);
+      throw error;
+    });
     if (!reserved.ok) {
+      count(0);
       if ("exceeded" in reserved) throw budgetExceeded(reserved.exceeded);
       throw new GatewayError("INTERNAL", { message: "A live slice has no slot to lose." });
     }
     last = reservation.attemptId;
-    open.push({ attemptId: reservation.attemptId, fromMs: reservedMs });
+    open.push({ attemptId: reservation.attemptId, fromMs: reservedMs, count });
     reservedMs += SLICE_MS;
   }
 
@@ -71,8 +77,10 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
     return coming;
   }
 
+  const sentMs = ({ fromMs }: Slice): number => Math.max(0, Math.min(SLICE_MS, passedMs - fromMs));
+
   async function settle(slice: Slice, outcome: AttemptOutcome, transcript?: ProviderTranscript): Promise<void> {
-    const audioMs = Math.max(0, Math.min(SLICE_MS, passedMs - slice.fromMs));
+    const audioMs = sentMs(slice);
     const isCharged = outcome === "succeeded" || outcome === "aborted";
     const billing = quoteFor(services, payer, candidate.target, { audioMs, channels: 1 });
     await services.ledger.settle({
@@ -106,6 +114,7 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
     },
     end: async (outcome, transcript) => {
       await coming?.catch(() => undefined);
+      for (const slice of open) slice.count(sentMs(slice) / 1000);
       await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript))]);
       await Promise.all(unsettled.splice(0).map((slice) => settle(slice, "succeeded")));
     },

@@ -10,9 +10,12 @@ import { UNITS } from "./units.ts";
 export interface Quotas {
   /** Counts a request in; call the answer when it ends. Throws RATE_LIMITED or CONCURRENCY_LIMITED. */
   enter(holders: QuotaHolders): Promise<() => void>;
-  /** Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. */
-  takeAudio(holders: QuotaHolders, seconds: number): Promise<void>;
-  /** The same for the tokens a chat may use. Tell the answer how many it used in the end: more count too, the rest is free. */
+  /**
+   * Counts seconds of audio about to be sent to a provider. Throws RATE_LIMITED; then nothing was counted. Where they are not all known
+   * yet, tell the answer how many were sent in the end: the rest is free.
+   */
+  takeAudio(holders: QuotaHolders, seconds: number): Promise<(used: number) => void>;
+  /** The same for the tokens a chat may use; those beyond what was taken count too. */
   takeTokens(holders: QuotaHolders, tokens: number): Promise<(used: number) => void>;
   /** What `takeAudio` would throw; null: there is room. Nothing is counted. */
   judgeAudio(holders: QuotaHolders, seconds: number): Promise<GatewayError | null>;
@@ -37,6 +40,16 @@ export function createQuotas(counters: Counters): Quotas {
     const verdict = await counters.take(limits, counted);
     if (!verdict.ok) throw limitReached(unit, verdict, counted);
   };
+  const takeUpTo = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<(used: number) => void> => {
+    const limits = limitsOf(holders, unit);
+    if (limits.length === 0) return NOTHING_TO_DO;
+    await take(holders, unit, amount);
+    const { scale } = UNITS[unit];
+    return (used) => {
+      const difference = Math.ceil(used * scale) - Math.ceil(amount * scale);
+      if (difference !== 0) counters.correct(limits, difference);
+    };
+  };
   const judge = async (holders: QuotaHolders, unit: CountUnit, amount: number): Promise<GatewayError | null> => {
     const limits = limitsOf(holders, unit);
     if (limits.length === 0) return null;
@@ -59,15 +72,8 @@ export function createQuotas(counters: Counters): Quotas {
         throw error;
       }
     },
-    takeAudio: (holders, seconds) => take(holders, "audio", seconds),
-    takeTokens: async (holders, tokens) => {
-      const limits = limitsOf(holders, "tokens");
-      if (limits.length === 0) return NOTHING_TO_DO;
-      await take(holders, "tokens", tokens);
-      return (used) => {
-        if (used !== tokens) counters.correct(limits, used - tokens);
-      };
-    },
+    takeAudio: (holders, seconds) => takeUpTo(holders, "audio", seconds),
+    takeTokens: (holders, tokens) => takeUpTo(holders, "tokens", tokens),
     judgeAudio: (holders, seconds) => judge(holders, "audio", seconds),
     judgeTokens: (holders, tokens) => judge(holders, "tokens", tokens),
     standing: (holders) => rateLimitFields(COUNTED.flatMap((unit) => tightest(counters, limitsOf(holders, unit)))),

@@ -7,6 +7,7 @@ import { until } from "../../harness/until.ts";
 import {
   call,
   CHAT_KEY,
+  COUNTED_KEY,
   errorIn,
   FILES_KEY,
   FINISH,
@@ -99,6 +100,18 @@ test("contract 10: a flood of frames is one typed error and 1008", async () => {
   caller.send(START);
   for (let sent = 0; sent < 600; sent += 1) caller.send(Buffer.alloc(2));
   assert.deepEqual(await caller.closed, [1008, "RATE_LIMITED"]);
+});
+
+test("contract 2, 10: the quota of audio seconds counts what was spoken, not the slices held ready for it", async () => {
+  const utterance = samples().subarray(0, 16_000);
+  for (let spoken = 0; spoken < 2; spoken += 1) {
+    const caller = await call(gateway.origin, { key: COUNTED_KEY });
+    await speak(caller, START, utterance);
+    assert.deepEqual(await caller.closed, [1000, ""]);
+  }
+  const last = await call(gateway.origin, { key: COUNTED_KEY });
+  await speak(last);
+  assert.deepEqual(await last.closed, [1008, "RATE_LIMITED"]);
 });
 
 test("contract 3, 10: a route whose targets take files alone refuses: nothing is called", async () => {

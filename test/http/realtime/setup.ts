@@ -13,6 +13,7 @@ import { until } from "../../harness/until.ts";
 
 export const POOR_KEY = "key-of-the-app-with-small-budget";
 export const NARROW_KEY = "key-of-the-app-with-one-at-once";
+export const COUNTED_KEY = "key-of-the-app-with-seconds-an-hour";
 export const FILES_KEY = "key-of-the-app-that-takes-files";
 export const CHAT_KEY = "key-without-the-scope-transcribe";
 
@@ -43,6 +44,7 @@ export function realtimeFile(sandbox: Sandbox): ConfigurationFile {
           // Six seconds of it.
           { id: "poor", route: "live", budgets: [{ period: "total", limit_usd: "0.006" }], keys: [key("p", POOR_KEY)] },
           { id: "narrow", route: "live", quota: { concurrent: 1 }, keys: [key("n", NARROW_KEY)] },
+          { id: "counted", route: "live", quota: { audio_seconds_per_hour: 6 }, keys: [key("counted", COUNTED_KEY)] },
           { id: "files", route: "files", keys: [key("f", FILES_KEY)] },
         ],
       },
