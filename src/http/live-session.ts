@@ -76,21 +76,31 @@ interface Inbox {
 
 function readInbox(client: WebSocket, session: LiveSession, stop: (error: GatewayError) => void): Inbox {
   const started = Promise.withResolvers<RealtimeStart>();
-  const feed = createLiveFeed(client);
+  const allowed = frameRate(session.nowMs);
+  const feed = createLiveFeed({
+    pause: () => client.pause(),
+    resume: () => {
+      allowed.catchUp();
+      client.resume();
+      rearm();
+    },
+  });
   let state: "waiting" | "speaking" | "finished" = "waiting";
   let cancelIdle = session.schedule(() => stop(tooQuiet("No start frame came.")), START_TIMEOUT_MS);
-  const allows = frameRate(session.nowMs);
   const rearm = (): void => {
     cancelIdle();
     cancelIdle =
       state === "finished"
         ? () => undefined
-        : session.schedule(() => stop(tooQuiet("No audio came.")), IDLE_TIMEOUT_MS);
+        : session.schedule(() => {
+            // While we do not read, none can come.
+            if (!client.isPaused) stop(tooQuiet("No audio came."));
+          }, IDLE_TIMEOUT_MS);
   };
 
   function take(data: RawData, isBinary: boolean): void {
     const bytes = Buffer.isBuffer(data) ? data : Buffer.alloc(0);
-    if (!allows()) throw tooManyFrames();
+    if (!allowed.next()) throw tooManyFrames();
     if (bytes.byteLength > MAX_FRAME_BYTES) throw invalid(`A frame holds at most ${MAX_FRAME_BYTES} bytes.`);
     if (isBinary) {
       if (state !== "speaking") throw invalid("Audio is sent between the start frame and the finish frame.");
@@ -122,7 +132,8 @@ function readInbox(client: WebSocket, session: LiveSession, stop: (error: Gatewa
     started: started.promise,
     frames: feed.frames,
     stop: () => {
-      cancelIdle();
+      state = "finished";
+      rearm();
       client.removeAllListeners("message");
       // What still comes is thrown away, so that the other side's goodbye is read.
       if (client.isPaused) client.resume();
@@ -140,15 +151,29 @@ function objectIn(bytes: Buffer): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
+interface FrameRate {
+  next(): boolean;
+  /** What waited while nothing was read comes at once, and is as old as that. */
+  catchUp(): void;
+}
+
 /** A bucket of one second: bursts of what was held on the way are no flood. */
-function frameRate(nowMs: () => number): () => boolean {
+function frameRate(nowMs: () => number): FrameRate {
   let level = FRAMES_PER_SECOND;
   let atMs = nowMs();
-  return () => {
+  const earned = (): number => {
     const elapsedMs = Math.max(0, nowMs() - atMs);
     atMs += elapsedMs;
-    level = Math.min(FRAMES_PER_SECOND, level + (elapsedMs * FRAMES_PER_SECOND) / 1000) - 1;
-    return level >= 0;
+    return (elapsedMs * FRAMES_PER_SECOND) / 1000;
+  };
+  return {
+    next: () => {
+      level = Math.max(level, Math.min(FRAMES_PER_SECOND, level + earned())) - 1;
+      return level >= 0;
+    },
+    catchUp: () => {
+      level += earned();
+    },
   };
 }
 

@@ -51,6 +51,8 @@ function createClock(): Clock {
 
 interface Session {
   readonly client: WebSocket;
+  /** Of the gateway's side. */
+  readonly isPaused: () => boolean;
   readonly clock: Clock;
   /** Of the transcription that a start frame began: bytes heard, and whether it was told to stop. */
   readonly heard: { bytes: number; isGone: boolean };
@@ -59,7 +61,13 @@ interface Session {
   readonly errors: string[];
 }
 
-async function openSession(t: TestContext): Promise<Session> {
+interface Listening {
+  /** From when on frames are taken. */
+  readonly begun?: Promise<void>;
+  readonly nowMs?: () => number;
+}
+
+async function openSession(t: TestContext, { begun, nowMs = () => 0 }: Listening = {}): Promise<Session> {
   const clock = createClock();
   const heard = { bytes: 0, isGone: false };
   const broken: string[] = [];
@@ -76,11 +84,12 @@ async function openSession(t: TestContext): Promise<Session> {
         requestId: newId("request"),
         publicUrl: "http://patchbay.invalid",
         schedule: clock.schedule,
-        nowMs: () => 0,
+        nowMs,
         onBroken: (code) => broken.push(code),
         onFault: (error) => assert.fail(String(error)),
         transcribe: async function* (_start, frames, gone) {
           void (async () => {
+            await begun;
             for await (const frame of frames) heard.bytes += frame.byteLength;
           })();
           yield { kind: "text", text: "Hello" } as const;
@@ -102,7 +111,8 @@ async function openSession(t: TestContext): Promise<Session> {
     client.once("close", (code, reason) => resolve([code, reason.toString()]));
   });
   await once(client, "open");
-  return { client, clock, heard, broken, closed, errors };
+  const isPaused = () => [...server.clients].some((each) => each.isPaused);
+  return { client, isPaused, clock, heard, broken, closed, errors };
 }
 
 test("contract 10: without a start frame for 10 s: one REQUEST_TIMEOUT and 1008", async (t) => {
@@ -133,6 +143,37 @@ test("contract 10: every frame begins the 30 s anew", async (t) => {
   await until(() => heard.bytes === 640);
   assert.equal(heard.isGone, false);
   assert.equal(client.readyState, client.OPEN);
+});
+
+test("contract 10: while the gateway reads nothing, no frame is missed; when it reads again the 30 s begin anew", async (t) => {
+  const listener = Promise.withResolvers<void>();
+  const { client, isPaused, clock, heard, closed } = await openSession(t, { begun: listener.promise });
+  client.send(JSON.stringify(START));
+  client.send(Buffer.alloc(40_000));
+  client.send(Buffer.alloc(40_000));
+  await until(isPaused);
+  (await clock.due(IDLE_MS))();
+  client.send(Buffer.alloc(320));
+  listener.resolve();
+  await until(() => heard.bytes === 80_320);
+  assert.equal(heard.isGone, false);
+  (await clock.due(IDLE_MS))();
+  assert.deepEqual(await closed, [1008, "REQUEST_TIMEOUT"]);
+});
+
+test("contract 10: frames that waited for the gateway are no flood", async (t) => {
+  const listener = Promise.withResolvers<void>();
+  let nowMs = 0;
+  const session = await openSession(t, { begun: listener.promise, nowMs: () => nowMs });
+  const { client, isPaused, heard } = session;
+  client.send(JSON.stringify(START));
+  // Of 20 ms, for 15 s.
+  for (let frame = 0; frame < 750; frame += 1) client.send(Buffer.alloc(640));
+  await until(isPaused);
+  nowMs = 15_000;
+  listener.resolve();
+  await until(() => heard.bytes === 750 * 640 || heard.isGone);
+  assert.equal(heard.isGone, false);
 });
 
 test("contract 10: after the finish nobody waits for frames any more", async (t) => {
