@@ -38,6 +38,8 @@ export async function* streamOverSocket(
       const failure = reader.failure?.(body) ?? eventFailure(body, io.credential);
       if (failure !== null) throw failure;
       yield* reader.read(body);
+      // What the other side did not wait for has no place in its transcript.
+      if (reader.end() !== null && !feeding.hasAsked()) throw new ProviderError("unknown", { reason: "early_end" });
     }
     const raw: RawTranscript = { body: reader.end(), headers: socket.headers };
     yield { type: "end", raw };
@@ -50,17 +52,22 @@ export async function* streamOverSocket(
 interface Feeding {
   /** What comes first: the work's own end, or the failure of the audio's source. */
   orBroken<T>(work: Promise<T>): Promise<T>;
+  /** All of the audio went out, and the end was asked for. */
+  hasAsked(): boolean;
   stop(): void;
 }
 
 function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): Feeding {
   let isStopped = false;
+  let hasAsked = false;
   const broken = Promise.withResolvers<never>();
   // Told to whoever waits; until then nobody listens.
   broken.promise.catch(() => undefined);
   const run = async (): Promise<void> => {
     for await (const frame of frames) {
       if (isStopped) return;
+      // Audio is binary. The answer may be here before it is known that the question left.
+      if (typeof frame === "string") hasAsked = true;
       // What becomes of the connection is told by `next`, which knows what the provider said before.
       if (!(await sent(socket, frame))) return;
     }
@@ -72,6 +79,7 @@ function feed(socket: WireSocket, frames: AsyncIterable<string | Uint8Array>): F
       work.catch(() => undefined);
       return Promise.race([work, broken.promise]);
     },
+    hasAsked: () => hasAsked,
     stop: () => {
       isStopped = true;
     },

@@ -118,6 +118,16 @@ for (const subject of [DEEPGRAM, ASSEMBLYAI]) {
     });
   }
 
+  test(`contract 1: ${kind}'s socket, an end that nobody asked for, while audio was still to come: unknown`, async (t) => {
+    const { url } = await provider(t, { onAudio: (client) => say(client, subject.messages) });
+    const spoken = async function* () {
+      yield new Uint8Array(3_200);
+      yield* nothingYet();
+    };
+    const error = await failure(t, subject, url, { audio: audioFixture({ ...AUDIO, open: spoken }) });
+    assert.equal(error.kind, "unknown");
+  });
+
   test(`contract 1: ${kind}'s socket, silence after the audio: timeout`, async (t) => {
     const { url } = await provider(t, {});
     assert.equal((await failure(t, subject, url, { idleTimeoutMs: 200 })).kind, "timeout");
