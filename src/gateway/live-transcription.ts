@@ -27,7 +27,7 @@ import { unlessAway } from "./unless-away.ts";
 
 export interface LiveCall extends RoutedCall {
   readonly encoding: LiveEncoding;
-  /** Aborts when nobody is left to hear. */
+  /** Aborts when nobody is left to hear; its reason is the error that ends it, where it is not the caller who left. */
   readonly clientGone: AbortSignal;
 }
 
@@ -149,18 +149,23 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     }
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId: meter.attemptId(), target, error: result.error });
-    await meter.end(attemptOutcome(failure));
+    await meter.end(isBrokenHere(signal.reason) ? "unknown" : attemptOutcome(failure));
     const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
     return { result: failed, hasBegun: audio.hasBegun() };
   } catch (error) {
     // Stopped by us, at the end of a budget or for a fault of the caller's: what was sent was heard.
-    await meter.end("aborted");
+    await meter.end(isBrokenHere(error) ? "unknown" : "aborted");
     throw error;
   } finally {
     call.recorder.measured(meter.passedMs() / 1000);
     const heard = quoteFor(priced, payer, target, { audioMs: meter.passedMs(), channels: 1 });
     watched.end(failure, failure === null || failure === "aborted" ? spentOf(heard) : null);
   }
+}
+
+/** Nobody hung up, and no fault is the caller's: the slice in which it broke is not charged (contract 9, decision 21). */
+function isBrokenHere(cause: unknown): boolean {
+  return cause instanceof GatewayError && cause.status >= 500;
 }
 
 function liveAudio(

@@ -42,7 +42,7 @@ export async function runLiveSession(client: WebSocket, session: LiveSession, st
   let fault: GatewayError | null = null;
   const stop = (error: GatewayError | null): void => {
     fault ??= error;
-    gone.abort();
+    gone.abort(error ?? undefined);
   };
   const onStopping = (): void => stop(shuttingDown());
   stopping.addEventListener("abort", onStopping, { once: true });

@@ -182,10 +182,14 @@ test("contract 1, 10: nothing of a transcript, a credential or a token is in the
   for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));
 });
 
-test("contract 10: a process that shuts down says so and closes with 1011", async () => {
+test("contract 9, 10: a process that shuts down says so and closes with 1011; the slice in which it does is not charged", async () => {
   const other = await startGateway({ file: realtimeFile, beside: gateway });
   const caller = await call(other.origin);
   caller.send(START);
+  for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
+  await caller.event("transcript.delta");
   await Promise.all([other.close(), caller.closed]);
   assert.deepEqual(await caller.closed, [1011, "SHUTTING_DOWN"]);
+  const ends = (await settledAttempts(gateway)).map((row) => [row.outcome, Number(row.charge_nano_usd)]);
+  assert.deepEqual([...new Set(ends.map(String))], ["unknown,0"]);
 });
