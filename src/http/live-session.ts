@@ -48,6 +48,10 @@ export async function runLiveSession(client: WebSocket, session: LiveSession, st
   stopping.addEventListener("abort", onStopping, { once: true });
   if (stopping.aborted) onStopping();
   client.once("close", () => stop(null));
+  client.once("error", () => {
+    if (client.readyState === client.OPEN)
+      stop(invalid(`A frame broke the protocol, or held far more than ${MAX_FRAME_BYTES} bytes.`));
+  });
   const inbox = readInbox(client, session, stop);
   const pulse = keepAlive(client, session.schedule);
   try {

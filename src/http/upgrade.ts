@@ -3,7 +3,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocket, WebSocketServer } from "ws";
 import type { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { EdgeLimits } from "./limits.ts";
@@ -14,7 +14,19 @@ import { chooseSubprotocol } from "./subprotocol.ts";
 const MAX_MESSAGE_BYTES = 1_048_576;
 const SUBPROTOCOL_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u;
 
-/** Runs until the conversation is over. `stopping` aborts when the process shuts down. */
+/** What the library closes with when a frame breaks the protocol (RFC 6455 section 7.4.1), before it tells anybody. */
+const BROKEN_FRAME_CODES: ReadonlySet<number> = new Set([1002, 1007, 1009]);
+
+/** Such a frame ends a session as every fault does, with its last word: the library's `error` event follows this call. */
+class SessionSocket extends WebSocket {
+  override close(code?: number, reason?: string | Buffer): void {
+    // The other side's own goodbye comes here with its reason, be it empty.
+    if (reason === undefined && code !== undefined && BROKEN_FRAME_CODES.has(code)) return;
+    super.close(code, reason);
+  }
+}
+
+/** Runs until the conversation is over; an `error` of an open socket is its to end. `stopping` aborts when the process shuts down. */
 export type RunSession = (client: WebSocket, stopping: AbortSignal) => Promise<void>;
 
 export interface Upgrades {
@@ -47,6 +59,7 @@ export function createUpgrades(
 ): Upgrades {
   const sockets = new WebSocketServer({
     noServer: true,
+    WebSocket: SessionSocket,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
     handleProtocols: chooseSubprotocol,

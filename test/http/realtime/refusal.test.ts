@@ -79,6 +79,7 @@ for (const [name, send, code] of [
   ["a second start", [START, START], "INVALID_REQUEST"],
   ["audio after the finish", [START, FINISH, Buffer.alloc(320)], "INVALID_REQUEST"],
   ["a frame that is too long", [START, Buffer.alloc(65_537)], "INVALID_REQUEST"],
+  ["a whole recording in one frame", [START, Buffer.alloc(3_000_000)], "INVALID_REQUEST"],
   ["a recording that is none", [{ ...START, encoding: "webm_opus" }, Buffer.alloc(320, 7)], "INVALID_AUDIO"],
 ] as const) {
   test(`contract 10: ${name} is one typed error and 1008`, async () => {
@@ -94,6 +95,21 @@ for (const [name, send, code] of [
     );
   });
 }
+
+test("contract 10: a text frame that is no text is one typed error and 1008", async () => {
+  const caller = await call(gateway.origin);
+  caller.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+  assert.deepEqual(await caller.closed, [1008, "INVALID_REQUEST"]);
+  assert.equal(errorIn(caller).code, "INVALID_REQUEST");
+});
+
+test("contract 10: a caller's own goodbye is answered, whatever its code", async () => {
+  for (const code of [1000, 1009, 3_000]) {
+    const caller = await call(gateway.origin);
+    caller.socket.close(code);
+    assert.deepEqual(await caller.closed, [code, ""]);
+  }
+});
 
 test("contract 10: a flood of frames is one typed error and 1008", async () => {
   const caller = await call(gateway.origin);
