@@ -99,14 +99,19 @@ export function assemblyAiMessages(conversation: Conversation, { diarization }: 
 /** No other way out is used. */
 export function playing(messages: readonly object[]): Pick<StreamingIo, "connect" | "pause" | "credential"> {
   const left = messages.map((message): WireMessage => ({ kind: "text", text: JSON.stringify(message) }));
+  const asked = Promise.withResolvers<void>();
   return {
     credential: null,
     pause: async () => undefined,
     connect: async () => ({
       headers: {},
       send: async () => undefined,
-      next: async () => left.shift() ?? { kind: "close", code: 1000, reason: "", dispatched: true },
-      awaitEnd: () => undefined,
+      next: async () => {
+        // The last word is the answer to all of it.
+        if (left.length === 1) await asked.promise;
+        return left.shift() ?? { kind: "close", code: 1000, reason: "", dispatched: true };
+      },
+      awaitEnd: () => asked.resolve(),
       close: () => undefined,
     }),
   };

@@ -105,7 +105,7 @@ test("contract 10: a start that fails half way says why and what to do, and ends
   const noAdmin = await start(file, "up");
   await noAdmin.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*server\\.admin\\.port`, "u"));
   assert.deepEqual(await once(noAdmin.process, "exit"), [EXIT.config, null]);
-  const noPublic = await start(file, "up", "--port", String(port));
+  const noPublic = await start(configuration(database.direct.databaseUrl, 0), "up", "--port", String(port));
   await noPublic.said(new RegExp(`(127\\.0\\.0\\.1:${port} is taken)[^]*--port`, "u"));
   assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
 });
