@@ -105,7 +105,7 @@ function badParameters(operation: Operation, good: Request, validators: Validato
     trials.push({
       name: `header ${name}: ${value.slice(0, 40)}`,
       request: { ...good, headers: { ...headers, [name.toLowerCase()]: value } },
-      expected: REFUSED,
+      expected: name === "Idempotency-Key" && ignoresKey(good) ? DOCUMENTED : REFUSED,
     });
   for (const { name, required } of parametersIn(operation, "header")) {
     if (!required) continue;
@@ -113,6 +113,12 @@ function badParameters(operation: Operation, good: Request, validators: Validato
     trials.push({ name: `without ${name}`, request: { ...good, headers: rest }, expected: status(428, 400, 404, 409) });
   }
   return trials;
+}
+
+/** Contract 3: streams and dry runs take no heed of the header. */
+function ignoresKey({ body }: Request): boolean {
+  const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("latin1");
+  return /"(?:dry_run|stream)"(?::|\r\n\r\n)(?:true|1)|"mode"(?::"|\r\n\r\n)realtime/u.test(text);
 }
 
 const METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"];
