@@ -1,5 +1,6 @@
 // Judges the head of a server's reply to a fetch of `audio.url` (spec 4.4 rules 4 to 6; contract 6). Pure.
 import { GatewayError } from "../contract/errors.ts";
+import { isEncoded } from "../lib/is-encoded.ts";
 import type { OutboundStream } from "../outbound/dial.ts";
 import { fetchFailed, urlRejected } from "./remote-errors.ts";
 
@@ -29,9 +30,7 @@ export function judgeHead({ status, headers }: Omit<OutboundStream, "body">, max
   const { location } = headers;
   if (REDIRECTS.has(status) && location !== undefined) return { kind: "redirect", location };
   if (status !== 200) throw fetchFailed("http_status", status);
-  // Object stores send the field empty where an upload said nothing in it.
-  const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
-  if (encoding !== "" && encoding !== "identity") throw fetchFailed("content_encoding");
+  if (isEncoded(headers)) throw fetchFailed("content_encoding");
   const mediaType = mediaTypeOf(headers["content-type"]);
   if (mediaType === null) throw urlRejected("unsupported_content_type");
   const length = headers["content-length"] ?? "";

@@ -1,11 +1,12 @@
 // What the chat protocols have in common on the way out and back: JSON there, JSON or events here, and the guards that no
 // adapter may be without: no finish, an error body under a success, an error among the events are failures (contract 7).
 import type { EventSourceMessage } from "eventsource-parser";
+import { isEncoded } from "../lib/is-encoded.ts";
 import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
 import { readEvents } from "./read-events.ts";
-import { eventBody, failedReply, isEncoded, type JsonReply, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { eventBody, failedReply, type JsonReply, readJsonReply, requestIdOf } from "./read-reply.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

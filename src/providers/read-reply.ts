@@ -1,6 +1,7 @@
 // From an HTTP reply to parsed JSON or to the kind of its failure, in one place for every provider (contract 1,
 // "Definite and unknown outcomes"). Nothing a provider wrote passes through but codes that are clearly codes.
 import { inSteps } from "../lib/in-steps.ts";
+import { isEncoded } from "../lib/is-encoded.ts";
 import { parsing } from "../lib/parse-in-steps.ts";
 import { ProviderError, type FailureKind, type WireReply } from "./io.ts";
 
@@ -24,12 +25,6 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
     throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
   }
   return { body, headers: reply.headers, characters: reply.text.length };
-}
-
-/** None was asked for; a field that names none encodes nothing. */
-export function isEncoded(headers: WireReply["headers"]): boolean {
-  const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
-  return encoding !== "" && encoding !== "identity";
 }
 
 export function failedReply(reply: WireReply, credential: string | null): ProviderError {
