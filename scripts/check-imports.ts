@@ -204,6 +204,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "operations/check-storage.ts",
     "operations/explain-route.ts",
     "operations/restore.ts",
+    "storage/key-pepper.ts",
     "storage/rotate-keys.ts",
   ],
   engine: ["queue/queue.ts", "storage/changes.ts", "storage/database-clock.ts"],

@@ -13,6 +13,7 @@ import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
 import { makeDataDir } from "./storage/make-data-dir.ts";
+import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
@@ -119,7 +120,9 @@ export async function prepare(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
   await sealUnderDataKeys(database, seal);
-  await applyConfiguration({ database, seal, pepper }, configuration, { isFile: file !== null });
+  await applyConfiguration({ database, seal, pepper }, configuration, { isFile: file !== null }).catch(
+    refuseOtherSecrets,
+  );
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();

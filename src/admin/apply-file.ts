@@ -5,6 +5,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { formatFault } from "../config/fault.ts";
 import type { LoadResult } from "../config/load-configuration.ts";
 import { applyAndCompare, type ApplyServices } from "../directory/apply-configuration.ts";
+import { OtherSecrets } from "../storage/own-secrets.ts";
 
 /** The file that this gateway was started with. */
 export interface OwnFile {
@@ -41,7 +42,11 @@ export async function applyFile(
       details: { issues },
     });
   }
-  const changes = await applyAndCompare(services, loaded.configuration, { dryRun });
+  const changes = await applyAndCompare(services, loaded.configuration, { dryRun }).catch((error: unknown) => {
+    if (error instanceof OtherSecrets)
+      throw new GatewayError("CONFLICT", { message: `${error.message}.`, details: { reason: "other_secrets" } });
+    throw error;
+  });
   if (!dryRun) {
     services.forgetKeys();
     // Committed and announced: a look that fails now is made up for by the next one, and must not make the change seem undone.

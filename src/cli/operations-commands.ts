@@ -28,6 +28,9 @@ export interface MigrateStorageOptions extends Common {
 }
 
 export type RotateSecretsOptions = Common;
+export interface ReplacePepperOptions extends Common {
+  readonly yes?: boolean;
+}
 
 export interface AuditVerifyOptions extends Common {
   readonly workspace?: string;
@@ -48,6 +51,7 @@ export interface Operations {
   readonly auditVerify: (options: AuditVerifyOptions, terminal: Terminal) => Promise<number>;
   readonly explainRoute: ExplainRoute;
   readonly rotateSecrets: (options: RotateSecretsOptions, terminal: Terminal) => Promise<number>;
+  readonly replacePepper: (options: ReplacePepperOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
 }
 
 export function addOperations(program: Command, run: Run, operations: Operations): void {
@@ -149,9 +153,14 @@ function addKept(program: Command, run: Run, operations: Operations): void {
     .action(async (options: AuditVerifyOptions) => {
       run.exitCode = await operations.auditVerify(options, run.terminal);
     });
-  program
+  addSecrets(program, run, operations);
+}
+
+function addSecrets(program: Command, run: Run, operations: Operations): void {
+  const secrets = program
     .command("secrets")
-    .description("The keys that stored secrets are sealed with.")
+    .description("The keys that stored secrets are sealed with, and the pepper of API keys.");
+  secrets
     .command("rotate")
     .description(
       "Wrap every data key anew with the first of secrets.encryption_keys, and tell what still needs each key. On a server database while everything runs.",
@@ -162,4 +171,18 @@ function addKept(program: Command, run: Run, operations: Operations): void {
     .action(async (options: RotateSecretsOptions) => {
       run.exitCode = await operations.rotateSecrets(options, run.terminal);
     });
+  secrets
+    .command("replace-pepper")
+    .description(
+      "Make the pepper of the configuration the database's own, where it is another one: every API key ends, and those of the file are made anew by the next start.",
+    )
+    .addHelpText("before", examples("patchbay secrets replace-pepper", "patchbay secrets replace-pepper --yes --json"))
+    .addOption(configOption())
+    .addOption(yesOption())
+    .addOption(jsonOption())
+    .action((options: ReplacePepperOptions) =>
+      run.interruptibly(async () => {
+        run.exitCode = await operations.replacePepper(options, run.terminal, run.signal);
+      }),
+    );
 }

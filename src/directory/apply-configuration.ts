@@ -21,6 +21,7 @@ import type { Seal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
 import { lockDirectory } from "../storage/directory-state.ts";
+import { requireOwnSecrets } from "../storage/own-secrets.ts";
 import { differenceOf, readSetUpState } from "./set-up-difference.ts";
 import { putBudgets, putPlans, putPrices, releasePlans } from "./apply-money.ts";
 import { putScope } from "./apply-scope.ts";
@@ -41,6 +42,7 @@ export interface ApplyOptions {
   readonly isFile: boolean;
 }
 
+/** Throws `OtherSecrets` where the database was used with others. */
 export async function applyConfiguration(
   services: ApplyServices,
   configuration: Configuration,
@@ -86,6 +88,7 @@ async function applyIn(
 ): Promise<void> {
   const { tx } = services;
   await lockDirectory(tx);
+  await requireOwnSecrets(tx, services);
   const apply = { ...services, keptKeys: [] as Buffer[], keptObjects: new Set<string>() };
   await putOwnScope(apply, PLATFORM, configuration);
   await putPrices(tx, configuration);

@@ -14,7 +14,7 @@ import { DataDirInUse } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { createSeal } from "../storage/seal.ts";
 import { reasonOf } from "./finding.ts";
-import { readConfiguration, readSecrets } from "./read-configuration.ts";
+import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 
 export async function apply(options: ApplyFileOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
@@ -53,7 +53,9 @@ async function applyHere(
   opened.defer(() => database.close());
   const { encryptionKeys, pepper } = await readSecrets(configuration);
   const seal = createSeal({ keys: encryptionKeys });
-  const changes = await applyAndCompare({ database, seal, pepper }, configuration, { dryRun });
+  const changes = await applyAndCompare({ database, seal, pepper }, configuration, { dryRun }).catch(
+    refuseOtherSecrets,
+  );
   return { object: "configuration_applied", file, dry_run: dryRun, changes: [...changes] };
 }
 

@@ -7,7 +7,7 @@ import { neededNode } from "../cli/package-root.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { freeBytes } from "../lib/free-bytes.ts";
 import { nearestExisting } from "../storage/make-data-dir.ts";
-import { openSecrets } from "../storage/open-secrets.ts";
+import { missingSecrets, openSecrets } from "../storage/open-secrets.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
 import { SECRET_FILES, statOrNull } from "./data-dir-contents.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
@@ -57,22 +57,18 @@ async function readableByOthers(dataDir: string): Promise<readonly string[]> {
 /** Those that would be used are judged; none is made. */
 export async function checkSecrets({ storage, secrets }: Configuration): Promise<readonly Finding[]> {
   const settings = { ...storage, ...secrets };
-  const isGiven = secrets.keyPepper !== null && secrets.encryptionKeys.length > 0;
-  const files = await Promise.all(
-    ["key-pepper", "encryption-key"].map((name) => statOrNull(join(storage.dataDir, name))),
-  );
-  if (!isGiven && storage.databaseUrl === null && files.includes(null)) {
-    return (await holdsDatabase(storage.dataDir))
-      ? [
-          fail(
-            "secrets",
-            `${storage.dataDir} holds a database, but not the secrets it was used with`,
-            "restore key-pepper and encryption-key from the backup: new ones open nothing that is stored",
-          ),
-        ]
-      : [ok("secrets", `made in ${storage.dataDir} at the first start`)];
-  }
   try {
+    const missing = await missingSecrets(settings);
+    if (missing.length > 0)
+      return (await holdsDatabase(storage.dataDir))
+        ? [
+            fail(
+              "secrets",
+              `${storage.dataDir} holds a database, but not ${missing.join(" and ")}, which it was used with`,
+              "put it back from the backup: a new one opens nothing that is sealed there, and knows no API key",
+            ),
+          ]
+        : [ok("secrets", `made in ${storage.dataDir} at the first start`)];
     const opened = await openSecrets(settings);
     return opened.ok
       ? [ok("secrets", opened.where)]

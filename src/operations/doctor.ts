@@ -8,7 +8,8 @@ import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
 import { errorCode } from "../lib/error-code.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
-import { createSeal, type Seal } from "../storage/seal.ts";
+import { judgeSecrets, type OwnSecrets } from "../storage/own-secrets.ts";
+import { createSeal } from "../storage/seal.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
 import { checkNames } from "./check-names.ts";
@@ -64,9 +65,12 @@ async function examine(
     await checkDisk(storage),
     ...(await orUnreadable(
       "storage",
-      checkStorage(configuration, async (db) =>
-        secrets.some(({ level }) => level === "fail") ? [] : checkWebhooks(db, await sealOf(configuration), network),
-      ),
+      checkStorage(configuration, async (db) => {
+        if (secrets.some(({ level }) => level === "fail")) return [];
+        const own = await secretsOf(configuration);
+        const other = await judgeSecrets(db, own);
+        return other === null ? checkWebhooks(db, own.seal, network) : [fail("secrets", other.message, other.fix)];
+      }),
     )),
     await checkObjects(configuration),
     checkDecoder(terminal.env["PATH"]),
@@ -76,9 +80,9 @@ async function examine(
 }
 
 /** Of the secrets that are there: they were judged, and none is made. */
-async function sealOf(configuration: Configuration): Promise<Seal> {
-  const { encryptionKeys: keys } = await readSecrets(configuration);
-  return createSeal({ keys });
+async function secretsOf(configuration: Configuration): Promise<OwnSecrets> {
+  const { pepper, encryptionKeys } = await readSecrets(configuration);
+  return { pepper, seal: createSeal({ keys: encryptionKeys }) };
 }
 
 /** Who is not let at the files of the installation can judge the rest. */

@@ -8,6 +8,7 @@ import { doctor } from "./doctor.ts";
 import type { OpenNetwork } from "./doctor-network.ts";
 import { explainRoute } from "./explain-route.ts";
 import { migrateStorage } from "./migrate-storage.ts";
+import { replacePepper } from "./replace-pepper.ts";
 import { restore } from "./restore.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
 
@@ -22,5 +23,6 @@ export function makeOperations(openNetwork: OpenNetwork): Operations {
     auditVerify,
     explainRoute,
     rotateSecrets,
+    replacePepper,
   };
 }

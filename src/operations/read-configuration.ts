@@ -4,6 +4,7 @@ import { CliError, type Terminal } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
+import { OtherSecrets } from "../storage/own-secrets.ts";
 import { type OpenedSecrets, openSecrets } from "../storage/open-secrets.ts";
 
 export function readConfiguration(options: { readonly config?: string }, terminal: Terminal): Configuration {
@@ -23,4 +24,10 @@ export async function readSecrets({
   const opened = await openSecrets({ ...storage, ...secrets });
   if (opened.ok) return opened;
   throw new CliError(EXIT.config, "The secrets have faults.", { hints: opened.faults });
+}
+
+/** For whoever brings a configuration to a database. */
+export function refuseOtherSecrets(error: unknown): never {
+  if (error instanceof OtherSecrets) throw new CliError(EXIT.config, `${error.message}.`, { hints: [error.fix] });
+  throw error;
 }

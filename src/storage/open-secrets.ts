@@ -1,6 +1,7 @@
 // The installation's secrets: from the configuration, else (embedded storage only) from the data directory (contract 10).
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
-import { loadOrMakeSecrets, parseEncryptionKey } from "./secrets.ts";
+import { holdsDatabase } from "./pglite.ts";
+import { hasSecret, loadOrMakeSecret, parseEncryptionKey, type SecretFile } from "./secrets.ts";
 
 export interface SecretSettings {
   readonly databaseUrl: string | null;
@@ -41,17 +42,34 @@ export async function openSecrets(settings: SecretSettings): Promise<OpenedSecre
     if (keyPepper === null) faults.push("secrets.key_pepper: is required with a server database");
     if (keys.length === 0) faults.push("secrets.encryption_keys: at least one is required with a server database");
   }
+  // New ones would open nothing that is sealed there, and know no key.
+  const lost = (await holdsDatabase(dataDir)) ? await missingSecrets(settings) : [];
+  for (const name of lost)
+    faults.push(`${dataDir} holds a database, but not ${name}, which it was used with; put it back from the backup`);
   if (faults.length > 0) return { ok: false, faults };
   const given = keys.filter((key) => key !== null);
   if (keyPepper !== null && given.length > 0)
     return { ok: true, pepper: pepperOf(keyPepper), encryptionKeys: given, where: "from the configuration" };
-  const made = await loadOrMakeSecrets(dataDir);
   return {
     ok: true,
-    pepper: keyPepper === null ? made.pepper : pepperOf(keyPepper),
-    encryptionKeys: given.length > 0 ? given : [made.encryptionKey],
+    pepper: keyPepper === null ? await loadOrMakeSecret(dataDir, "key-pepper") : pepperOf(keyPepper),
+    encryptionKeys: given.length > 0 ? given : [await loadOrMakeSecret(dataDir, "encryption-key")],
     where: `in ${dataDir}, readable by their owner only`,
   };
+}
+
+/** Of the files that embedded storage keeps its secrets in, where the configuration does not give them. Throws for a damaged one. */
+export async function missingSecrets({
+  databaseUrl,
+  dataDir,
+  keyPepper,
+  encryptionKeys,
+}: SecretSettings): Promise<readonly SecretFile[]> {
+  if (databaseUrl !== null) return [];
+  const missing: SecretFile[] = [];
+  if (keyPepper === null && !(await hasSecret(dataDir, "key-pepper"))) missing.push("key-pepper");
+  if (encryptionKeys.length === 0 && !(await hasSecret(dataDir, "encryption-key"))) missing.push("encryption-key");
+  return missing;
 }
 
 function weaknessOfPepper(text: string): string | null {

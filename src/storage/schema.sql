@@ -420,6 +420,14 @@ create table jobs (
   constraint jobs_task_check CHECK ((task = ANY (ARRAY['transcribe'::text, 'translate'::text])))
 );
 
+create table key_pepper (
+  id boolean not null default true,
+  mark bytea not null,
+  set_at timestamp with time zone not null default patchbay_now(),
+  constraint key_pepper_id_check CHECK (id),
+  constraint key_pepper_pkey PRIMARY KEY (id)
+);
+
 create table plans (
   id text not null,
   monthly_chat_tokens bigint not null,

@@ -5,21 +5,22 @@ import { join } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import { makeDirectory } from "../lib/make-directory.ts";
 
-export interface InstallationSecrets {
-  /** API keys are hashed with it. */
-  readonly pepper: Buffer;
-  readonly encryptionKey: Buffer;
-}
+/** What API keys are hashed with, and what seals. */
+export type SecretFile = "key-pepper" | "encryption-key";
 
 const SECRET_BYTES = 32;
 
-/** Reads `key-pepper` and `encryption-key`, and makes those that are missing. */
-export async function loadOrMakeSecrets(dataDir: string): Promise<InstallationSecrets> {
+export async function loadOrMakeSecret(dataDir: string, name: SecretFile): Promise<Buffer> {
+  const path = join(dataDir, name);
+  const kept = await read(path);
+  if (kept !== null) return kept;
   await makeDirectory(dataDir);
-  return {
-    pepper: await loadOrMake(join(dataDir, "key-pepper")),
-    encryptionKey: await loadOrMake(join(dataDir, "encryption-key")),
-  };
+  return make(path);
+}
+
+/** Throws when there is something else in its place. */
+export async function hasSecret(dataDir: string, name: SecretFile): Promise<boolean> {
+  return (await read(join(dataDir, name))) !== null;
 }
 
 /** 32 bytes written as base64, base64url or hexadecimal; null when it is anything else. */
@@ -27,10 +28,6 @@ export function parseEncryptionKey(text: string): Buffer | null {
   if (/^[0-9a-f]{64}$/iu.test(text)) return Buffer.from(text, "hex");
   if (!/^[A-Za-z0-9+/_-]{43}=?$/u.test(text)) return null;
   return Buffer.from(text, "base64");
-}
-
-async function loadOrMake(path: string): Promise<Buffer> {
-  return (await read(path)) ?? (await make(path));
 }
 
 async function read(path: string): Promise<Buffer | null> {

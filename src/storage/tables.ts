@@ -138,11 +138,19 @@ interface DataKeysTable {
   created_at: TimeWithDefault;
 }
 
+/** At most one row. */
+interface KeyPepperTable {
+  id: Generated<boolean>;
+  mark: Bytes;
+  set_at: TimeWithDefault;
+}
+
 export interface Tables {
   data_keys: DataKeysTable;
   workspaces: WorkspacesTable;
   apps: AppsTable;
   api_keys: ApiKeysTable;
+  key_pepper: KeyPepperTable;
   connections: ConnectionsTable;
   routes: RoutesTable;
   route_versions: RouteVersionsTable;

@@ -52,3 +52,6 @@ export const TENANT_TABLES: readonly TenantTable[] = [
 
 /** The same for everybody; a workspace may read them. */
 export const SHARED_TABLES: readonly string[] = ["directory_state", "plans", "prices", "usage_progress"];
+
+/** The installation's own: nothing of them is granted to a workspace. */
+export const SYSTEM_TABLES: readonly string[] = ["key_pepper"];

@@ -14,7 +14,7 @@ import { checkStorage } from "../../src/operations/check-storage.ts";
 import { lockDataDir } from "../../src/storage/data-dir-lock.ts";
 import { answerJson, fakeGateway, run, type RunOptions } from "../cli/fake-gateway.ts";
 import { openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
-import { configurationOf, ENCRYPTION_KEY } from "../harness/gateway.ts";
+import { configurationOf, ENCRYPTION_KEY, PEPPER } from "../harness/gateway.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-doctor-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,7 +70,7 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
   const data = join(cwd, "data");
   mkdirSync(join(data, "pglite"), { recursive: true, mode: 0o700 });
   writeFileSync(join(data, "pglite/PG_VERSION"), "18", { mode: 0o600 });
-  writeFileSync(join(data, "key-pepper"), "x", { mode: 0o600 });
+  writeFileSync(join(data, "key-pepper"), `${PEPPER.toString("base64")}\n`, { mode: 0o600 });
   chmodSync(join(data, "key-pepper"), 0o644);
   chmodSync(data, 0o700);
   const found = await doctor(cwd);
@@ -78,7 +78,8 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
     found.of("data_dir").map(({ level, fix }) => [level, fix]),
     [["warn", `chmod go= '${join(data, "key-pepper")}'`]],
   );
-  assert.match(found.of("secrets")[0]?.fix ?? "", /restore key-pepper and encryption-key/u);
+  assert.match(found.of("secrets")[0]?.fix ?? "", /put it back from the backup/u);
+  assert.match(found.of("secrets")[0]?.message ?? "", /holds a database, but not encryption-key,/u);
   assert.equal(found.exitCode, 9);
   assert.deepEqual(readdirSync(data).toSorted(), ["key-pepper", "pglite"]);
   const weak = await doctor(

@@ -10,6 +10,7 @@ import { newId } from "../../src/contract/ids.ts";
 import { sealSecret } from "../../src/storage/data-keys.ts";
 import { openDatabase } from "../../src/storage/database.ts";
 import { fillDataDir } from "../harness/database.ts";
+import { PEPPER } from "../harness/gateway.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { credentialPlace } from "../../src/storage/secret-places.ts";
 import { run } from "../cli/fake-gateway.ts";
@@ -22,7 +23,8 @@ const [old, fresh, strange] = [randomBytes(32), randomBytes(32), randomBytes(32)
 async function rotate(...keys: readonly Buffer[]) {
   const config = join(dataDir, "patchbay.yaml");
   const encryption = keys.map((key) => key.toString("base64"));
-  writeFileSync(config, JSON.stringify({ storage: { data_dir: dataDir }, secrets: { encryption_keys: encryption } }));
+  const secrets = { key_pepper: `base64:${PEPPER.toString("base64")}`, encryption_keys: encryption };
+  writeFileSync(config, JSON.stringify({ storage: { data_dir: dataDir }, secrets }));
   return run(["secrets", "rotate", "--json", "--config", config], { cwd: dataDir });
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { createSeal } from "../../src/storage/seal.ts";
-import { loadOrMakeSecrets, parseEncryptionKey } from "../../src/storage/secrets.ts";
+import { loadOrMakeSecret, parseEncryptionKey } from "../../src/storage/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "patchbay-secrets-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -62,18 +62,23 @@ test("contract 10: keys of the wrong size, or none, are refused at start", () =>
 
 test("contract 10: secrets are made once in the data directory, whole, for the owner only, also when two starts race", async () => {
   const dataDir = join(folder, "data");
-  const all = await Promise.all(Array.from({ length: 10 }, () => loadOrMakeSecrets(dataDir)));
-  const again = await loadOrMakeSecrets(dataDir);
+  const load = () =>
+    Promise.all([loadOrMakeSecret(dataDir, "key-pepper"), loadOrMakeSecret(dataDir, "encryption-key")]);
+  const all = await Promise.all(Array.from({ length: 10 }, load));
+  const again = await load();
   for (const secrets of all) assert.deepEqual(secrets, again);
-  assert.notDeepEqual(again.pepper, again.encryptionKey);
-  assert.equal(again.pepper.length, 32);
+  assert.notDeepEqual(again[0], again[1]);
+  assert.deepEqual(
+    again.map(({ length }) => length),
+    [32, 32],
+  );
   assert.deepEqual(readdirSync(dataDir).toSorted(), ["encryption-key", "key-pepper"]);
   for (const name of readdirSync(dataDir)) assert.equal(statSync(join(dataDir, name)).mode & 0o777, 0o600);
 });
 
 test("contract 10: a damaged secret stops the start instead of being replaced", async () => {
   const dataDir = join(folder, "damaged");
-  await loadOrMakeSecrets(dataDir);
+  await loadOrMakeSecret(dataDir, "key-pepper");
   writeFileSync(join(dataDir, "key-pepper"), "short\n");
-  await assert.rejects(loadOrMakeSecrets(dataDir), /does not hold a secret/u);
+  await assert.rejects(loadOrMakeSecret(dataDir, "key-pepper"), /does not hold a secret/u);
 });

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
 import { newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import { protect } from "../../src/storage/protect.ts";
-import { SHARED_TABLES, TENANT_TABLES } from "../../src/storage/tenant-tables.ts";
+import { SHARED_TABLES, SYSTEM_TABLES, TENANT_TABLES } from "../../src/storage/tenant-tables.ts";
 import type { Transacting } from "../../src/storage/database.ts";
 import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
@@ -39,9 +39,9 @@ before(async () => {
 });
 after(() => database.close());
 
-test("reliability 6: every table is told to hold rows of workspaces, or to be everybody's", async () => {
+test("reliability 6: every table is told to hold rows of workspaces, to be everybody's, or the installation's own", async () => {
   assert.deepEqual(await untold(), []);
-  const told = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES].toSorted();
+  const told = [...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES].toSorted();
   assert.deepEqual(told, tables);
 });
 
@@ -76,7 +76,7 @@ test("reliability 6: of every table of workspaces row-level security is on, forc
 
 /** Tables that neither list names. */
 async function untold(): Promise<readonly string[]> {
-  const told = new Set([...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES]);
+  const told = new Set([...TENANT_TABLES.map(({ table }) => table), ...SHARED_TABLES, ...SYSTEM_TABLES]);
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
       and not relispartition and relname not like 'kysely_%' order by relname`.execute(database.db);
@@ -170,10 +170,11 @@ test("reliability 6: a bound transaction reads what is everybody's and writes no
       /permission denied/u,
     );
   }
-  await assert.rejects(
-    database.inWorkspace(first, (tx) => sql`select * from kysely_migration`.execute(tx)),
-    /permission denied/u,
-  );
+  for (const table of [...SYSTEM_TABLES, "kysely_migration"])
+    await assert.rejects(
+      database.inWorkspace(first, (tx) => keysOf(tx, table)),
+      /permission denied/u,
+    );
 });
 
 test("reliability 6: protecting again changes nothing", async () => {
@@ -243,7 +244,7 @@ async function makeRows(workspaces: readonly WorkspaceId[]): Promise<void> {
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`.execute(db);
   for (const { statement } of checks.rows) await sql.raw(statement).execute(db);
   for (const table of byParent()) {
-    if (SHARED_TABLES.includes(table)) continue;
+    if ([...SHARED_TABLES, ...SYSTEM_TABLES].includes(table)) continue;
     for (const workspaceId of workspaces) await insertRow(db, table, workspaceId);
     if (TENANT_TABLES.some((each) => each.table === table && each.shared !== undefined))
       await insertRow(db, table, "platform");

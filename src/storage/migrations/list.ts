@@ -18,6 +18,7 @@ import * as requestLists from "./0018-request-lists.ts";
 import * as sealedUrls from "./0020-sealed-urls.ts";
 import * as administratorsLists from "./0022-administrators-lists.ts";
 import * as closedLeases from "./0024-closed-leases.ts";
+import * as keyPepper from "./0025-key-pepper.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -38,4 +39,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0020-sealed-urls": sealedUrls,
   "0022-administrators-lists": administratorsLists,
   "0024-closed-leases": closedLeases,
+  "0025-key-pepper": keyPepper,
 };

@@ -1,0 +1,49 @@
+// `patchbay secrets replace-pepper` (contract 10): the pepper of the configuration takes the place of the one that the database's API
+// keys were made with, which ends all of them. What else meets another pepper is refused.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
+import { confirm } from "../cli/confirm.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import type { ReplacePepperOptions } from "../cli/operations-commands.ts";
+import { say, type Terminal, write } from "../cli/terminal.ts";
+import { replacePepper as replace } from "../storage/key-pepper.ts";
+import { openInstallation } from "./open-installation.ts";
+import { readConfiguration, readSecrets } from "./read-configuration.ts";
+
+export async function replacePepper(
+  options: ReplacePepperOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const configuration = readConfiguration(options, terminal);
+  await using opened = new AsyncDisposableStack();
+  const database = await openInstallation(configuration, {
+    asItIs: false,
+    inUse: "stop the gateway first: the embedded database is opened by one process at a time",
+  });
+  opened.defer(() => database.close());
+  const { pepper } = await readSecrets(configuration);
+  if (options.yes !== true)
+    await confirm("End every API key of this database that another pepper made?", terminal, signal);
+  const replaced = await replace(database, pepper);
+  if (replaced !== null) await forgetSavedKeys(configuration.storage.dataDir);
+  const revokedKeys = replaced?.revokedKeys ?? 0;
+  if (options.json === true)
+    await write(
+      terminal.stdout,
+      `${JSON.stringify({ object: "pepper_replaced", is_new: replaced !== null, revoked_keys: revokedKeys })}\n`,
+    );
+  else if (replaced === null) await say(terminal, "It is the pepper of this database already; nothing was changed.");
+  else
+    await say(
+      terminal,
+      `${revokedKeys} keys ended. The next start makes those of the configuration anew; give every process this pepper.`,
+    );
+  return EXIT.ok;
+}
+
+/** The next start makes new ones where it finds none. */
+async function forgetSavedKeys(dataDir: string): Promise<void> {
+  for (const name of [CLI_KEY_FILE, OPERATOR_KEY_FILE]) await rm(join(dataDir, name), { force: true });
+}

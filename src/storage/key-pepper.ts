@@ -1,0 +1,69 @@
+// Which pepper the keys of this database were hashed with (contract 10), and how another takes its place.
+import { createHmac } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import { announceChange } from "./announce.ts";
+import { writeAudit } from "./audit-log.ts";
+import type { Database, Transacting } from "./database.ts";
+import { lockDirectory } from "./directory-state.ts";
+import { installation } from "./system.ts";
+import type { Tables } from "./tables.ts";
+import { transact } from "./transact.ts";
+
+type Reading = Pick<Kysely<Tables>, "selectFrom">;
+
+/** False also where the database has had no key yet. */
+export async function isOtherPepper(db: Reading, pepper: Buffer): Promise<boolean> {
+  const kept = await keptMark(db);
+  if (kept === null || kept.equals(markOf(pepper))) return false;
+  return (await db.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Under `lockDirectory`. */
+export async function keepPepper(tx: Transacting, pepper: Buffer): Promise<void> {
+  const mark = markOf(pepper);
+  if ((await keptMark(tx))?.equals(mark) === true) return;
+  await tx
+    .insertInto("key_pepper")
+    .values({ mark })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ mark, set_at: sql<Date>`patchbay_now()` }))
+    .execute();
+}
+
+/** Every key ends, with a row in the platform's audit log. Answers how many; null: it is the database's pepper already. */
+export async function replacePepper(
+  database: Pick<Database, "transaction">,
+  pepper: Buffer,
+): Promise<{ readonly revokedKeys: number } | null> {
+  return transact(installation(database), async (tx) => {
+    await lockDirectory(tx);
+    if (!(await isOtherPepper(tx, pepper))) return null;
+    const { numUpdatedRows } = await tx
+      .updateTable("api_keys")
+      .set({ revoked_at: sql<Date>`patchbay_now()` })
+      .where("revoked_at", "is", null)
+      .executeTakeFirstOrThrow();
+    const revokedKeys = Number(numUpdatedRows);
+    await keepPepper(tx, pepper);
+    await writeAudit(tx, {
+      workspaceId: null,
+      actorKeyId: null,
+      action: "key_pepper.replaced",
+      object: "key_pepper",
+      before: null,
+      after: { revoked_keys: revokedKeys },
+    });
+    await announceChange(tx, "keys", "key_pepper");
+    return { revokedKeys };
+  });
+}
+
+/** Null: no start has brought one yet. */
+async function keptMark(db: Reading): Promise<Buffer | null> {
+  const kept = await db.selectFrom("key_pepper").select("mark").executeTakeFirst();
+  return kept?.mark ?? null;
+}
+
+/** No key's hash: no key has a space. */
+function markOf(pepper: Buffer): Buffer {
+  return createHmac("sha256", pepper).update("the pepper of this database").digest();
+}

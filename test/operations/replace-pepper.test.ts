@@ -1,0 +1,55 @@
+// An embedded installation whose pepper is lost or another one (contract 10): what commands say, and `patchbay secrets replace-pepper`.
+// Of embedded storage alone: test/directory/own-secrets.test.ts has the rule on both engines.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type Installation, makeInstallation } from "./installation.ts";
+
+let installation: Installation;
+before(async () => {
+  installation = await makeInstallation();
+  await (await installation.start()).close();
+});
+after(() => installation.close());
+
+const pepperFile = () => join(installation.dataDir, "key-pepper");
+
+test("contract 10: beside a database a lost pepper is asked for, and none is made", async () => {
+  rmSync(pepperFile());
+  const before = readdirSync(installation.dataDir);
+  const { exitCode, stderr } = await installation.patchbay("apply");
+  assert.equal(exitCode, 9);
+  assert.match(stderr, /holds a database, but not key-pepper, which it was used with; put it back from the backup/u);
+  assert.deepEqual(readdirSync(installation.dataDir), before);
+});
+
+test("contract 10: another pepper is refused by name, with the way out; doctor says the same", async () => {
+  writeFileSync(pepperFile(), `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+  const { exitCode, stderr } = await installation.patchbay("apply");
+  assert.equal(exitCode, 9);
+  assert.match(stderr, /secrets\.key_pepper is not the one.*\n.*patchbay secrets replace-pepper/u);
+  const doctor = await installation.patchbay("doctor");
+  assert.equal(doctor.exitCode, 9);
+  assert.match(doctor.stdout, /^fail +secrets +secrets\.key_pepper is not the one/mu);
+});
+
+test("contract 10: replaced only when it is said to be meant; every key ends, the saved ones go, and a second time changes nothing", async () => {
+  const saved = join(installation.dataDir, "cli-key");
+  writeFileSync(saved, "of the old pepper", { mode: 0o600 });
+  assert.equal((await installation.patchbay("secrets", "replace-pepper")).exitCode, 2);
+  assert(existsSync(saved));
+  const replaced = await installation.patchbay("secrets", "replace-pepper", "--yes", "--json");
+  assert.equal(replaced.exitCode, 0, replaced.stderr);
+  const answer = JSON.parse(replaced.stdout) as { revoked_keys: number };
+  assert(answer.revoked_keys > 0);
+  assert.deepEqual(answer, { object: "pepper_replaced", is_new: true, revoked_keys: answer.revoked_keys });
+  assert(!existsSync(saved));
+  const applied = await installation.patchbay("apply");
+  assert.equal(applied.exitCode, 0, applied.stderr);
+  assert.match(applied.stdout, /^\+ key /mu);
+  const again = await installation.patchbay("secrets", "replace-pepper", "--yes");
+  assert.deepEqual([again.exitCode, again.stdout], [0, ""]);
+  assert.match(again.stderr, /nothing was changed/u);
+});
