@@ -125,12 +125,14 @@ function longestWait(failures: readonly FailedAttempt[]): number {
   return Math.min(60, Math.max(2, ...waits));
 }
 
-/** The answer after an unknown outcome. */
-export function outcomeUnknown(kind: "unknown" | "timeout"): GatewayError {
+/** For whoever sends a recording and waits. */
+export const USE_A_JOB = "For long recordings use POST /v1/transcription/jobs.";
+
+/** The answer after an unknown outcome. `advice`: what would have taken less time. */
+export function outcomeUnknown(kind: "unknown" | "timeout", advice: string | null = null): GatewayError {
   return kind === "timeout"
     ? new GatewayError("PROVIDER_TIMEOUT", {
-        message:
-          "The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried after it. For long recordings use POST /v1/transcription/jobs.",
+        message: `The provider did not answer before the deadline. Whether it did the work is unknown; nothing was charged and no other provider was tried after it.${advice === null ? "" : ` ${advice}`}`,
       })
     : new GatewayError("PROVIDER_RESULT_UNKNOWN", {
         message:

@@ -18,7 +18,7 @@ import {
   readFailedDeletions,
   releaseDeletions,
 } from "../storage/provider-deletions.ts";
-import { resolveAccount } from "./resolve-account.ts";
+import { hasAccount, resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { claims, sweeps } from "../storage/system.ts";
 
@@ -142,7 +142,7 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
 }
 
 /** The account may have left the configuration since, and may come back. */
-function accountOf(services: Services, { account, testMode }: ClaimedDeletion) {
-  if (services.directory().account(account) === undefined) return null;
+function accountOf(services: Services, { account, provider, testMode }: ClaimedDeletion) {
+  if (!hasAccount(services, { account, provider })) return null;
   return resolveAccount(services, { account, settings: {} }, testMode);
 }

@@ -1,6 +1,6 @@
 // Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
 import type { TargetHealth } from "../routing/pick-candidates.ts";
-import type { Target } from "../routing/types.ts";
+import type { AccountKey, Target } from "../routing/types.ts";
 import type { GatewayServices } from "./services.ts";
 
 export interface ResolvedAccount {
@@ -24,6 +24,14 @@ export function healthOf(
   { testMode }: { readonly testMode: boolean },
 ): TargetHealth {
   return (target) => circuits.isHealthy(circuitOf(target, testMode));
+}
+
+/** Whether the account that a job or a run was given is still there: its connection may be gone, or stand for another provider now. */
+export function hasAccount(
+  { directory }: Pick<GatewayServices, "directory">,
+  { account, provider }: { readonly account: AccountKey; readonly provider: string },
+): boolean {
+  return directory().account(account)?.kind === provider;
 }
 
 const SANDBOX_TIMEOUT_MS = 60_000;

@@ -8,7 +8,7 @@ import { answerOf } from "./answer.ts";
 import type { Execute } from "./attempt.ts";
 import { callerGone } from "./attempt-end.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms } from "./audio-call.ts";
-import { exhausted, outcomeUnknown, streamBroke } from "./judge-failure.ts";
+import { exhausted, outcomeUnknown, streamBroke, USE_A_JOB } from "./judge-failure.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { decided } from "./refuse-route.ts";
 import type { Recorder } from "./request-record.ts";
@@ -162,7 +162,7 @@ async function settleAbandoned({ outcome, keeper }: Run): Promise<void> {
 function throwUnlessServed(outcome: RunOutcome, { considered }: Decided): void {
   if (outcome.kind === "served") return;
   if (outcome.kind === "exhausted") throw exhausted(outcome.failures, considered);
-  throw outcome.kind === "unknown" ? outcomeUnknown(outcome.how) : callerGone();
+  throw outcome.kind === "unknown" ? outcomeUnknown(outcome.how, USE_A_JOB) : callerGone();
 }
 
 /** What the caller is told of a stream that broke; null where nobody is left to be told. */

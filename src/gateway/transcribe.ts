@@ -7,7 +7,7 @@ import type { ByChat } from "../routing/decide-translation.ts";
 import { answerOf } from "./answer.ts";
 import { type AudioCall, payerOf, refuseTooManyKeyterms, slotRequest } from "./audio-call.ts";
 import { type Delivery, deliver } from "./envelope.ts";
-import { exhausted, outcomeUnknown } from "./judge-failure.ts";
+import { exhausted, outcomeUnknown, USE_A_JOB } from "./judge-failure.ts";
 import { callerGone } from "./attempt-end.ts";
 import { explain } from "./explain.ts";
 import type { MeasuredAudio } from "./measure-audio.ts";
@@ -109,7 +109,7 @@ async function callTargets(
     case "unknown":
       // Work may have been done under this key: it must never run again.
       await slot?.burn();
-      throw outcomeUnknown(outcome.how);
+      throw outcomeUnknown(outcome.how, USE_A_JOB);
     case "aborted":
       // Nobody reads this answer; the edge notices that the caller is gone.
       throw callerGone();

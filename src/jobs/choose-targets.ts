@@ -4,7 +4,7 @@ import type { GatewayError } from "../contract/errors.ts";
 import { audioFacts } from "../gateway/audio-call.ts";
 import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/judge-failure.ts";
 import { refusalError } from "../gateway/refuse-route.ts";
-import { healthOf } from "../gateway/resolve-account.ts";
+import { hasAccount, healthOf } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { speechRequest } from "../gateway/speech-request.ts";
 import type { Feature } from "../contract/features.ts";
@@ -38,7 +38,8 @@ export function chooseTargets(
   }
   const left = capable.filter(
     (candidate) =>
-      hasAccount(services, candidate) && !failures.some((failure) => failure.position === candidate.target.position),
+      hasAccount(services, candidate.target) &&
+      !failures.some((failure) => failure.position === candidate.target.position),
   );
   // A job can wait no better than by trying: where all rest, they are tried all the same.
   const healthy = left.filter((candidate) => candidate.healthy);
@@ -58,13 +59,8 @@ export function allFailed(
   if (unknown !== null) return outcomeUnknown(unknown);
   return exhausted(
     failures,
-    considered.filter((candidate) => hasAccount(services, candidate)),
+    considered.filter(({ target }) => hasAccount(services, target)),
   );
-}
-
-/** Its connection may have been removed since the submission; then there is nobody to ask. */
-function hasAccount({ directory }: Pick<GatewayServices, "directory">, { target }: Candidate): boolean {
-  return directory().account(target.account) !== undefined;
 }
 
 export function unknownOf(failures: readonly FailedAttempt[]): "unknown" | "timeout" | null {

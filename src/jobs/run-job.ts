@@ -6,6 +6,7 @@ import { answerOf } from "../gateway/answer.ts";
 import { finishTranscript } from "../gateway/finish-transcript.ts";
 import { type FailedAttempt, outcomeUnknown } from "../gateway/judge-failure.ts";
 import { uncharged } from "../gateway/call-accounting.ts";
+import { hasAccount } from "../gateway/resolve-account.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { claimJob, handBack, type JobCall, writeFailure, writeProgress } from "../storage/job-work.ts";
@@ -129,7 +130,7 @@ async function judgeCallOfTheDead(services: WorkerServices, claimed: OpenJob): P
 function isBeyondAsking({ gateway }: WorkerServices, { request }: OpenJob, { state, position }: JobCall): boolean {
   if (state !== "submitted") return state === "submitting";
   const target = request.route.targets.find((each) => each.position === position);
-  return target === undefined || gateway.directory().account(target.account) === undefined;
+  return target === undefined || !hasAccount(gateway, target);
 }
 
 async function succeed(

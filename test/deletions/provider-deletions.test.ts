@@ -155,6 +155,16 @@ test("contract 5: an account that left the configuration fails the attempt, and 
   assert.deepEqual([row?.state, row?.last_failure], ["pending", "no_account"]);
 });
 
+test("contract 5: a connection that stands for another provider by now is not asked, for its 404 would pass for a deletion", async () => {
+  const { deletions } = gateway.app.gateway;
+  const run = { id: "x", details: { path: "/v2/transcript" } };
+  await deletions.owe({ ...duty("another-kind", run), account: "platform/dg", dueInSeconds: 0 });
+  assert.equal(await deletions.sweep(), 1);
+  const [row] = await rows();
+  assert.deepEqual([row?.state, row?.last_failure], ["pending", "no_account"]);
+  assert.deepEqual(gateway.sandbox.calls, []);
+});
+
 test("contract 5: what was deleted is forgotten after 30 days, what could not be deleted is not", async () => {
   const { deletions } = gateway.app.gateway;
   await deletions.owe({ ...duty("old", { id: "gone-already", details: { path: "/v2/transcript" } }), dueInSeconds: 0 });
@@ -275,6 +285,7 @@ function fileOf(sandbox: Sandbox): ConfigurationFile {
     connections: [
       { id: "aa", ...assemblyai },
       { id: "aa-slow", ...assemblyai, timeout_seconds: 1 },
+      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
     ],
     routes: ["aa", "slow"].map((id) => ({
       id,

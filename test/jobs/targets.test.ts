@@ -102,6 +102,22 @@ test("contract 5: a run whose account is gone when its successor comes is never 
   assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
 });
 
+test("contract 5: so is one whose connection stands for another provider by then, and that one is not asked for it", async () => {
+  const { origin, sandbox, database } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  first.app.startDraining();
+  await first.app.close({ graceMs: 60_000 });
+  const calls = sandbox.calls.length;
+  await startWorker({ file: withRemoteElsewhere });
+  const done = await ended(origin, id, REMOTE_KEY);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "PROVIDER_RESULT_UNKNOWN"], JSON.stringify(done.error));
+  assert.equal(sandbox.calls.length, calls);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "unknown", charge: "0" }]);
+});
+
 test("contract 5: on a route that may pay twice a call of the dead that no target is left for is still of unknown outcome", async () => {
   const { origin, sandbox, database } = gateway;
   sandbox.addFault({ wire: "deepgram", fault: { kind: "stall" } });
@@ -208,6 +224,22 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
       },
     ],
     workspaces: [{ ...acme, apps }, ...others],
+  };
+}
+
+function withRemoteElsewhere(sandbox: Sandbox): ConfigurationFile {
+  const { connections = [], routes = [], ...file } = twoTargets(sandbox);
+  return {
+    ...file,
+    connections: connections.map((connection) =>
+      connection.id === "aa"
+        ? { id: "aa", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl }
+        : connection,
+    ),
+    routes: routes.map((route) => ({
+      ...route,
+      targets: route.targets.map((target) => (target.connection === "aa" ? { ...target, model: "nova-3" } : target)),
+    })),
   };
 }
 

@@ -24,6 +24,7 @@ for (const [name, headers, again] of [
   test(`contract 1: a first target that is silent until the deadline${name}: 504, and no other is asked`, async () => {
     const refused = await postChat(gateway.origin, {}, { headers });
     assert.deepEqual([refused.status, refused.code], [504, "PROVIDER_TIMEOUT"], refused.text);
+    assert.doesNotMatch(refused.text, /recordings/u);
     assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [1, 0]);
     assert.deepEqual(
       (await attemptsOf(gateway)).map((row) => [row.model, row.outcome, row.charge_nano_usd]),

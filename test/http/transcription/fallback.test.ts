@@ -246,6 +246,7 @@ test("contract 1: a provider that never answers: 504 PROVIDER_TIMEOUT at its dea
   const headers = { "idempotency-key": "timeout" };
   const answer = await ask("timeout", { headers });
   assert.equal(answer.code, "PROVIDER_TIMEOUT");
+  assert.match(answer.text, /For long recordings use POST \/v1\/transcription\/jobs\./u);
   assert.deepEqual(called(), ["nova-3"]);
   assert.deepEqual(await attemptsOf(answer), [[1, "nova-3", "unknown", "0", 0]]);
   await gateway.sandbox.waitForCall((call) => call.aborted);
