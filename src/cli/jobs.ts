@@ -18,7 +18,7 @@ import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 import { printed, requestFields } from "./transcribe.ts";
 
-const PATH = "/v1/transcription/jobs";
+export const JOBS_PATH = "/v1/transcription/jobs";
 /** The longest that a gateway holds a poll. */
 const HOLD_SECONDS = 60;
 const RECONNECT_MS = 1_000;
@@ -45,7 +45,15 @@ export async function submitJob(
   signal: AbortSignal,
 ): Promise<void> {
   const fields = requestFields(options, "job");
-  const response = await sendAudio({ path: PATH, argument, fields, options, doing: "submitting", terminal, signal });
+  const response = await sendAudio({
+    path: JOBS_PATH,
+    argument,
+    fields,
+    options,
+    doing: "submitting",
+    terminal,
+    signal,
+  });
   const document = await readDocument(response);
   await reportAnswer(response, document, terminal);
   // A dry run is answered with the routing decision.
@@ -61,7 +69,7 @@ export async function submitJob(
 export async function listJobs(options: JobListOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const session = openSession(options, terminal, signal);
   const query = { status: options.status };
-  const list = await readList(session, { path: PATH, query, item: job, what: "list of jobs" }, options.limit);
+  const list = await readList(session, { path: JOBS_PATH, query, item: job, what: "list of jobs" }, options.limit);
   const columns = {
     head: ["JOB", "STATE", "AUDIO S", "CREATED", "CODE"],
     row: (one: Job) => [one.job_id, stateOf(one), seconds(one), one.created_at, one.error?.code ?? ""],
@@ -72,7 +80,7 @@ export async function listJobs(options: JobListOptions, terminal: Terminal, sign
 
 export async function showJob(id: string, options: JobOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const session = openSession(options, terminal, signal);
-  const document = await session.document(pathOf(id));
+  const document = await session.document(jobPath(id));
   if (options.json === true) return printJson(terminal, document);
   const found = understood(job, document, "job");
   await write(terminal.stdout, describe(found));
@@ -103,7 +111,7 @@ export async function printJobResult(
   signal: AbortSignal,
 ): Promise<void> {
   const session = openSession(options, terminal, signal);
-  const found = understood(job, await session.document(pathOf(id)), "job");
+  const found = understood(job, await session.document(jobPath(id)), "job");
   if (found.status === "queued" || found.status === "processing")
     throw new CliError(EXIT.notFound, `The job has no result yet: it is ${stateOf(found)}.`, {
       hints: [`wait for it: patchbay jobs wait ${id}`],
@@ -119,7 +127,7 @@ export async function cancelJob(
   signal: AbortSignal,
 ): Promise<void> {
   const session = openSession(options, terminal, signal);
-  const document = await session.document(pathOf(id), { method: "DELETE" });
+  const document = await session.document(jobPath(id), { method: "DELETE" });
   if (options.json === true) return printJson(terminal, document);
   const found = understood(job, document, "job");
   await write(terminal.stdout, `${found.status}\n`);
@@ -132,12 +140,14 @@ async function untilEnded(session: Session, id: string, terminal: Terminal, sign
   const shows = terminal.stderr.isTTY === true;
   // The first look answers at once: it shows where the job stands, and a job that is not there is told so.
   for (let hold = 0; ; hold = shows ? 2 : HOLD_SECONDS) {
-    const document = await session.document(`${pathOf(id)}${queryOf({ wait: hold })}`).catch(async (error: unknown) => {
-      // A gateway that was there will come back, and the job with it.
-      if (hold === 0 || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
-      await wait(RECONNECT_MS, undefined, { signal });
-      return null;
-    });
+    const document = await session
+      .document(`${jobPath(id)}${queryOf({ wait: hold })}`)
+      .catch(async (error: unknown) => {
+        // A gateway that was there will come back, and the job with it.
+        if (hold === 0 || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
+        await wait(RECONNECT_MS, undefined, { signal });
+        return null;
+      });
     if (document === null) continue;
     const found = understood(job, document, "job");
     const isOver = found.status !== "queued" && found.status !== "processing";
@@ -172,7 +182,8 @@ async function printEnded(session: Session, ended: Job, options: JobResultOption
   await printResult(terminal, text, options.output);
 }
 
-async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
+/** Null: there is none, or none any more. */
+export async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
   if (result !== null || url === null) return result;
   // The gateway's own, below its address; a key is not sent to any other.
   if (!url.startsWith("/v1/")) throw new CliError(EXIT.upstream, "The result's address is none of the gateway's.");
@@ -180,7 +191,7 @@ async function resultOf(session: Session, { result, result_url: url }: Job): Pro
 }
 
 async function exported(session: Session, id: string, format: ExportFormat): Promise<string> {
-  const response = await session.call(`${pathOf(id)}${queryOf({ format })}`, { headers: { accept: "*/*" } });
+  const response = await session.call(`${jobPath(id)}${queryOf({ format })}`, { headers: { accept: "*/*" } });
   const text = await readText(response);
   return text.endsWith("\n") ? text : `${text}\n`;
 }
@@ -225,6 +236,6 @@ function seconds({ usage }: Job): string {
   return usage === null ? "-" : String(usage.audio_seconds);
 }
 
-function pathOf(id: string): string {
-  return `${PATH}/${encodeURIComponent(id)}`;
+export function jobPath(id: string): string {
+  return `${JOBS_PATH}/${encodeURIComponent(id)}`;
 }

@@ -2,7 +2,7 @@
 import { keyDescription, type KeyDescription } from "../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { type GatewayOptions, openSession, readDocument, understood } from "./gateway-session.ts";
+import { type GatewayOptions, openSession, readDocument, type Session, understood } from "./gateway-session.ts";
 import { printList } from "./lists.ts";
 import { facts, printJson } from "./print.ts";
 import { sendAudio } from "./send-audio.ts";
@@ -26,14 +26,7 @@ interface Purpose {
 }
 
 export async function listPurposes(options: PurposeOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const session = openSession(options, terminal, signal);
-  const found = understood(keyDescription, await session.document("/v1/me"), "description of a key");
-  const data = found.purposes.map((entry) => ({
-    ...entry,
-    contexts: found.routing_contexts
-      .filter(({ purposes }) => purposes.some(({ purpose }) => purpose === entry.purpose))
-      .map(({ context }) => context),
-  }));
+  const data = await readPurposes(openSession(options, terminal, signal));
   const columns = {
     head: ["PURPOSE", "STATE", "CONTEXTS", "DESCRIPTION"],
     row: ({ purpose, is_enabled: isEnabled, contexts, description }: Purpose) => [
@@ -45,6 +38,16 @@ export async function listPurposes(options: PurposeOptions, terminal: Terminal, 
     nothing: "The key's routes publish no purposes.",
   };
   await printList(terminal, { data, next_cursor: null }, columns, options);
+}
+
+export async function readPurposes(session: Session): Promise<readonly Purpose[]> {
+  const found = understood(keyDescription, await session.document("/v1/me"), "description of a key");
+  return found.purposes.map((entry) => ({
+    ...entry,
+    contexts: found.routing_contexts
+      .filter(({ purposes }) => purposes.some(({ purpose }) => purpose === entry.purpose))
+      .map(({ context }) => context),
+  }));
 }
 
 /** A dry run: everything is judged, no provider is called, nothing is billed. The bundled sample unless a file is given. */

@@ -10,6 +10,7 @@ import { addConfig } from "./config-commands.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
 import { addInit } from "./init.ts";
 import { addJobs } from "./jobs-commands.ts";
+import { addMcp } from "./mcp-command.ts";
 import { packageVersion } from "./package-root.ts";
 import { addOperations, type Operations } from "./operations-commands.ts";
 import { addUp, addWorker, type Processes } from "./process-commands.ts";
@@ -107,6 +108,7 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies, said:
   addChat(program, run);
   addJobs(program, run);
   addListen(program, run);
+  addMcp(program, run);
   addWebhooks(program, run);
   addRequests(program, run);
   addUsage(program, run);

@@ -1,0 +1,54 @@
+// `patchbay mcp`: a running gateway as tools of a Model Context Protocol client, over stdin and stdout; its options, and its help.
+import { once } from "node:events";
+import { type Command, Option } from "commander";
+import { apiKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
+import type { GatewayOptions } from "./gateway-session.ts";
+import { gatewayUrl } from "./gateway-url.ts";
+import { CliError, say } from "./terminal.ts";
+import { EXIT } from "./exit-codes.ts";
+
+export interface McpOptions extends GatewayOptions {
+  readonly jobs?: boolean;
+}
+
+export function addMcp(program: Command, run: Run): void {
+  program
+    .command("mcp")
+    .description("Offer a running gateway as tools to a Model Context Protocol client, over stdin and stdout.")
+    .addHelpText(
+      "before",
+      examples("patchbay mcp", "patchbay mcp --jobs", "patchbay mcp --url https://speech.acme.example"),
+    )
+    .addOption(new Option("--jobs", "Also offer tools that submit and cancel jobs."))
+    .addOption(urlOption())
+    .addOption(apiKeyOption())
+    .action(async (options: McpOptions) => {
+      await run.interruptibly(() => serve(options, run));
+    });
+}
+
+/** Until the client closes stdin, or Ctrl-C. */
+async function serve(options: McpOptions, { terminal, signal }: Run): Promise<void> {
+  const { stdin, stdout } = terminal;
+  // What is wrong with it would be told by each tool, to a model.
+  gatewayUrl(options.url, terminal);
+  if (stdin.isTTY === true)
+    throw new CliError(EXIT.usage, "A Model Context Protocol client speaks on stdin, which is the keyboard here.", {
+      hints: ['name it to a client: { "command": "npx", "args": ["patchbay", "mcp"] }'],
+    });
+  // Nothing else that the command line does needs them.
+  const [{ serveStdio, StdioServerTransport }, { makeMcpServer }] = await Promise.all([
+    import("@modelcontextprotocol/server/stdio"),
+    import("./mcp-server.ts"),
+  ]);
+  const ended = once(stdin, "end", { signal });
+  const connection = serveStdio(() => makeMcpServer(options, terminal), {
+    transport: new StdioServerTransport(stdin, stdout),
+    onerror: (error) => void say(terminal, `mcp: ${error.message}`),
+  });
+  try {
+    await ended;
+  } finally {
+    await connection.close();
+  }
+}
