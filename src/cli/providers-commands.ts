@@ -2,19 +2,29 @@
 import { type Command, Option } from "commander";
 import { CAPABILITIES } from "../contract/features.ts";
 import { PROVIDER_KINDS } from "../contract/provider-kinds.ts";
-import { adminKeyOption, administered, adminUrlOption, examples, jsonOption, type Run } from "./command-kit.ts";
+import { addProvider, type ProviderAddOptions } from "./add-provider.ts";
+import {
+  adminKeyOption,
+  administered,
+  adminUrlOption,
+  examples,
+  jsonOption,
+  type Run,
+  urlOption,
+} from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
 
 export function addProviders(program: Command, run: Run): void {
   const providers = program
     .command("providers")
-    .description("See which models routes can name, and how the providers' accounts fare.")
+    .description("See which models routes can name and how the providers' accounts fare, and add accounts.")
     .addHelpText(
       "before",
       examples(
         "patchbay providers list",
         "patchbay providers list --all --capability audio_input --workspace acme",
+        "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
         "patchbay providers check",
       ),
     )
@@ -30,6 +40,31 @@ export function addProviders(program: Command, run: Run): void {
     .addOption(new Option("--all", "Also models that no connection has: what an account would add."))
     .action((options: ProviderListOptions) =>
       run.interruptibly(() => listProviders(options, run.terminal, run.signal)),
+    );
+  providers
+    .command("add")
+    .description(
+      "Connect an account at a provider: the platform's, as the operator, or a workspace's own. Nothing is called.",
+    )
+    .argument("<id>", "Name by which routes refer to it.")
+    .addOption(new Option("--kind <kind>", "The provider.").choices(PROVIDER_KINDS).makeOptionMandatory())
+    .addOption(new Option("--credential <file>", "File that holds the credential; `-` reads it from stdin."))
+    .addOption(new Option("--base-url <url>", "Where it is, if not at the provider's own address."))
+    .addOption(
+      new Option("--settings <file>", "What else it has, `timeout_seconds` and `models`, as JSON; `-` is stdin."),
+    )
+    .addOption(
+      new Option(
+        "--workspace <workspace>",
+        "This workspace's own (BYOK), by slug or id, not the platform's.",
+      ).conflicts("adminUrl"),
+    )
+    .addOption(adminUrlOption())
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((id: string, options: ProviderAddOptions) =>
+      run.interruptibly(() => addProvider(id, options, run.terminal, run.signal)),
     );
   providers
     .command("check")

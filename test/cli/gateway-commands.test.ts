@@ -8,6 +8,7 @@ import { Readable, Writable } from "node:stream";
 import { after, before, test, type TestContext } from "node:test";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { chatAnswer } from "../../src/contract/chat.ts";
+import { connectionView } from "../../src/contract/connections.ts";
 import { keyView } from "../../src/contract/keys.ts";
 import { usageTable } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
@@ -400,6 +401,33 @@ test("contract 4: purposes list shows an app's labels; test decides a request wi
   assert.equal(routingDecision.parse(JSON.parse(strict.out)).outcome.code, "audio_purpose_unavailable");
   assert.match((await asApp("purposes", "test", "meetings", "--chat")).err, /would be applied/u);
   assert.equal(gateway.sandbox.callCount, calls);
+});
+
+test("contract 10: providers add connects an account of the platform's or a workspace's own, its credential from stdin and never shown", async () => {
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  stdin = "dg-credential-9876\n";
+  const added = await run("providers", "add", "dg-more", "--kind", "deepgram", "--credential", "-", ...admin);
+  assert.deepEqual([added.code, added.out], [0, "dg-more  deepgram  …9876\n"], added.err);
+  const own = await asAdmin("providers", "add", "mine", "--kind", "deepgram", "--credential", "-", "--json");
+  assert.equal(own.code, 0, own.err);
+  assert.equal(connectionView.parse(JSON.parse(own.out)).id, "mine");
+  assert.match((await asAdmin("providers", "list")).out, /^mine +workspace +deepgram +nova-3 /mu);
+  for (const { out, err } of [added, own]) assert.doesNotMatch(out + err, /dg-credential/u);
+
+  const again = await run("providers", "add", "dg-more", "--kind", "deepgram", "--credential", "-", ...admin);
+  assert.equal(again.code, 5, again.err);
+  const bare = await run("providers", "add", "x", "--kind", "deepgram", ...admin);
+  assert.deepEqual([bare.code, bare.out], [2, ""]);
+  assert.match(bare.err, /deepgram wants a credential/u);
+  assert.equal((await asAdmin("providers", "add", "x", "--kind", "sandbox", ...admin.slice(0, 2))).code, 2);
+  assert.equal(
+    (await run("providers", "add", "x", "--kind", "sandbox", ...admin.slice(0, 2), "--api-key", KEY)).code,
+    3,
+  );
+  stdin = '{"timeout_seconds": 7}';
+  const slow = ["providers", "add", "slow", "--kind", "openai-compatible", "--base-url", "http://127.0.0.1:9/v1"];
+  const settled = await run(slow[0] ?? "", ...slow.slice(1), "--settings", "-", "--json", ...admin);
+  assert.equal(connectionView.parse(JSON.parse(settled.out)).timeout_seconds, 7);
 });
 
 test("contract 10: simulate lets simulated providers fail, so many times, and takes it back; no other is touched", async () => {

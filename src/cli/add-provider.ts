@@ -1,0 +1,51 @@
+// `patchbay providers add`: an account at a provider, the platform's or a workspace's own (contract 10). The credential comes from a file
+// or stdin, for arguments stand in the list of processes, and is never shown again.
+import { connectionView } from "../contract/connections.ts";
+import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
+import { EXIT } from "./exit-codes.ts";
+import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
+import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { printJson } from "./print.ts";
+import { readJsonFile, readTextArgument } from "./read-argument.ts";
+import { CliError, say, type Terminal, write } from "./terminal.ts";
+
+export interface ProviderAddOptions extends PlaceOptions {
+  readonly kind: ProviderKind;
+  readonly credential?: string;
+  readonly baseUrl?: string;
+  /** What else a connection has, as JSON. */
+  readonly settings?: string;
+  readonly json?: boolean;
+}
+
+export async function addProvider(
+  id: string,
+  options: ProviderAddOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kind, credential, baseUrl, settings, workspace } = options;
+  if (credential === undefined && needsCredential(kind))
+    throw new CliError(EXIT.usage, `${kind} wants a credential.`, {
+      hints: ["give the file that holds it, or pipe it: patchbay providers add … --credential - < FILE"],
+    });
+  const more = settings === undefined ? {} : await readJsonFile(settings, "--settings", terminal);
+  if (typeof more !== "object" || more === null || Array.isArray(more))
+    throw new CliError(EXIT.usage, "--settings must hold a JSON object.");
+  const secret = credential === undefined ? null : await readTextArgument(credential, "--credential", terminal);
+  const place = workspace === undefined ? { adminUrl: DEFAULT_ADMIN_URL, ...options } : options;
+  const { session, place: path } = openPlace(place, terminal, signal);
+  const json = {
+    ...more,
+    id,
+    kind,
+    ...(secret === null ? {} : { api_key: secret.trim() }),
+    ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
+  };
+  const document = await session.document(`${path}/connections`, { method: "POST", json, isRepeatable: false });
+  if (options.json === true) return printJson(terminal, document);
+  const made = understood(connectionView, document, "connection");
+  const shown = made.credential_last4 === null ? "" : `  \u2026${made.credential_last4}`;
+  await write(terminal.stdout, `${made.id}  ${made.kind}${shown}\n`);
+  await say(terminal, "next: patchbay providers list shows its models, for a route to name");
+}
