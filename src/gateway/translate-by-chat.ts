@@ -168,7 +168,7 @@ async function translate(
 function chatDecision(
   services: GatewayServices,
   { route, purpose }: ToTranslate["decision"],
-  { candidates }: ByChat,
+  { considered, candidates }: ByChat,
   request: ChatRequest,
 ): DecidedChat {
   const judge = chatJudge(chatPlanner(services, request));
@@ -177,7 +177,7 @@ function chatDecision(
     route,
     purpose,
     warnings: [],
-    considered: [],
+    considered,
     wanted: request,
     candidates: candidates.map((each) => ({ ...each, verdict: judge(each.target, route, each.settings) })),
   };

@@ -4,15 +4,17 @@ import { EventEmitter, once } from "node:events";
 import { after, before, beforeEach, test } from "node:test";
 import { answer, json } from "../../harness/chat-upstream.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
-import { neverResting } from "../../harness/gateway.ts";
 import { attemptsIn, keyOf, startViaChat, translateVia, type ViaChat } from "./via-chat.ts";
 
 let gateway: ViaChat;
 const settled = new EventEmitter();
+/** Of a model; none is sent anything while it rests. */
+let resting: string | null = null;
 before(async () => {
   gateway = await startViaChat({
     wrapGateway: (services) => ({
-      ...neverResting(services),
+      ...services,
+      circuits: { isHealthy: (key) => resting === null || !key.endsWith(`/${resting}`), begin: () => () => undefined },
       ledger: {
         ...services.ledger,
         settle: async (settlement) => {
@@ -26,6 +28,7 @@ before(async () => {
 });
 after(() => gateway.close());
 beforeEach(() => {
+  resting = null;
   gateway.sandbox.clearCalls();
   gateway.sandbox.clearFaults();
   for (const upstream of [gateway.first, gateway.second]) {
@@ -94,6 +97,17 @@ test("contract 9: every chat target failed after the speech: nothing is charged,
   ]);
   gateway.first.behave(answer);
   envelopeOf(await translateVia(gateway, "via", { headers }));
+});
+
+test("contract 1, 3: one chat target refuses the text and one rests: 503 exhausted, for nobody knows yet what that one would say", async () => {
+  resting = "two";
+  gateway.first.behave((call) =>
+    json(call, 400, { error: { message: "no", type: "invalid_request_error", code: null } }),
+  );
+  const reply = await translateVia(gateway);
+  assert.deepEqual([reply.status, reply.code], [503, "all_providers_exhausted"]);
+  assert.deepEqual(detailsOf(reply)["attempts"], [{ position: 2, reason: "rejected" }]);
+  assert.deepEqual(called(), [1, 1, 0]);
 });
 
 test("contract 7: a chat of unknown outcome with nobody behind it burns the key, and the speech is not run again", async () => {
