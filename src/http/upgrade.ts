@@ -96,7 +96,10 @@ export function createUpgrades(
       const session = new Promise<void>((resolve, reject) => {
         // Whoever reset the connection while the request was judged closes it no second time.
         if (socket.destroyed) return resolve();
-        socket.once("close", resolve);
+        // Of one that has begun the session learns itself, and has more to do then: what was sent is charged, and told to the record.
+        socket.once("close", () => {
+          if (!hasBegun) resolve();
+        });
         sockets.handleUpgrade(request, socket, head, (client) => {
           hasBegun = true;
           client.on("error", () => undefined);

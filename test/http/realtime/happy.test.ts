@@ -210,6 +210,22 @@ test("contract 10: the request log has it, with its length and its 101", async (
   assert.ok((await rows()).every(({ status }) => status === 101));
 });
 
+test("contract 10: the record of a session waits for its end: who hangs up leaves the length of what was sent", async () => {
+  const caller = await call(gateway.origin);
+  const requestId = String(caller.headers["x-request-id"]);
+  caller.send(START);
+  for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
+  await caller.event("transcript.delta");
+  caller.socket.terminate();
+  const record = () =>
+    gateway.database.db.selectFrom("requests").select(["status", "audio_ms"]).where("id", "=", requestId).execute();
+  await until(async () => (await record()).length === 1);
+  assert.deepEqual(
+    (await record()).map(({ status, audio_ms: ms }) => [status, Number(ms)]),
+    [[101, 3_000]],
+  );
+});
+
 test("contract 9, 10: a price that is raised in the middle ends nothing: the session goes on at the one it began with", async () => {
   const caller = await call(gateway.origin);
   caller.send(START);
