@@ -50,6 +50,7 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
   let reservedMs = 0;
   let last: AttemptId | null = null;
   let coming: Promise<void> | null = null;
+  let isOver = false;
 
   async function reserveNext(): Promise<void> {
     const count = await services.quotas.takeAudio(principal, SLICE_MS / 1000);
@@ -104,7 +105,9 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       return last;
     },
     pass: async (totalMs) => {
-      while (isBeyond(totalMs)) await reserve();
+      while (!isOver && isBeyond(totalMs)) await reserve();
+      // Of a session that ended meanwhile nothing more goes on, and what was reserved for it nobody would settle.
+      if (isOver) return;
       passedMs = totalMs;
       while (open[0] !== undefined && open[0].fromMs + SLICE_MS <= passedMs) {
         const done = open.shift();
@@ -113,6 +116,7 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       if (reservedMs - passedMs < SLICE_MS / 2) reserve().catch(() => undefined);
     },
     end: async (outcome, transcript) => {
+      isOver = true;
       await coming?.catch(() => undefined);
       for (const slice of open) slice.count(sentMs(slice) / 1000);
       await Promise.all([...settling, ...open.splice(0).map((slice) => settle(slice, outcome, transcript))]);

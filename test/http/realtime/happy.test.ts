@@ -11,6 +11,9 @@ import { call, envelopeIn, FINISH, frames, realtimeFile, samples, speak, START }
 let gateway: TestGateway;
 /** How many settlements, and reservations, to come find the database away. */
 let away = { settle: 0, reserve: 0 };
+/** Awaited before each reservation, which it is told the number of. */
+let beforeReserve: (count: number) => Promise<void> = async () => undefined;
+let reservations = 0;
 before(async () => {
   gateway = await startGateway({
     file: realtimeFile,
@@ -24,6 +27,7 @@ before(async () => {
         },
         reserve: async (reservation) => {
           if (away.reserve-- > 0) throw AWAY;
+          await beforeReserve(++reservations);
           return services.ledger.reserve(reservation);
         },
       },
@@ -34,6 +38,8 @@ const AWAY = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFU
 after(() => gateway.close());
 beforeEach(async () => {
   away = { settle: 0, reserve: 0 };
+  reservations = 0;
+  beforeReserve = async () => undefined;
   gateway.sandbox.clearCalls();
   gateway.sandbox.clearFaults();
   await gateway.database.db.deleteFrom("attempts").execute();
@@ -225,6 +231,32 @@ test("contract 10: the record of a session waits for its end: who hangs up leave
     [[101, 3_000]],
   );
 });
+
+test("contract 9, 10: nothing more is reserved for a session that has ended, however much had come in one frame", async () => {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  beforeReserve = async (count) => {
+    if (count < 2) return;
+    begun.resolve();
+    await ended.promise;
+  };
+  const caller = await call(gateway.origin);
+  const requestId = String(caller.headers["x-request-id"]);
+  caller.send({ type: "start", encoding: "webm_opus" });
+  caller.send(Buffer.concat([fixture("speech-live.webm"), ...Array.from({ length: 500 }, () => OPUS_BLOCK)]));
+  await begun.promise;
+  caller.socket.terminate();
+  await gateway.sandbox.waitForCall(({ aborted }) => aborted);
+  ended.resolve();
+  const record = () => gateway.database.db.selectFrom("requests").select("id").where("id", "=", requestId).execute();
+  await until(async () => (await record()).length === 1);
+  assert.equal(reservations, 2);
+  assert.deepEqual(
+    (await attempts()).map(({ state, outcome }) => `${state} ${outcome}`),
+    ["settled aborted", "settled aborted"],
+  );
+});
+/** A SimpleBlock with one packet of 60 ms. */
+const OPUS_BLOCK = Buffer.from([0xa3, 0x86, 0x81, 0, 0, 0x80, 3 << 3, 0]);
 
 test("contract 9, 10: a price that is raised in the middle ends nothing: the session goes on at the one it began with", async () => {
   const caller = await call(gateway.origin);
