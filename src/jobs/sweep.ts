@@ -64,7 +64,7 @@ export async function purgeJobs(services: JobServices, { stopping, onPurged }: P
     }
     return expired.length;
   });
-  await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(db));
+  await inBatches(SWEPT_AT_ONCE, async () => (stopping?.aborted === true ? 0 : deleteOldJobs(db)));
 }
 
 /** Every 10 s, by itself: nothing else waits for an object store. The object goes first: a row that still names it brings us back here. */
