@@ -56,8 +56,8 @@ export function openAccounts(
   );
   // Apart: one that keeps failing holds up none of the others.
   const sweeps = [
-    every(SWEEP_MS, logger, "sweep idempotency slots", async () => {
-      if ((await idempotency.sweep()).purged > 0) vacuum.owe();
+    every(SWEEP_MS, logger, "sweep idempotency slots", async (stopping) => {
+      if ((await idempotency.sweep(stopping)).purged > 0) vacuum.owe();
     }),
     every(SWEEP_MS, logger, "sweep reservations", async () => void (await ledger.sweepReservations())),
     every(SWEEP_MS, logger, "sweep leases", async () => void (await leases.sweep())),

@@ -91,12 +91,12 @@ export async function openJobs(options: OpenJobsOptions): Promise<OpenedJobs> {
   const onPurged = (): void => vacuum.owe();
   const sweeps = [
     every(LOOK_FOR_LAPSED_MS, logger, "offer jobs again", () => offerLapsed(jobs)),
-    every(SWEEP_MS, logger, "sweep jobs", () => sweepJobs(jobs)),
+    every(SWEEP_MS, logger, "sweep jobs", (stopping) => sweepJobs(jobs, stopping)),
     every(SWEEP_MS, logger, "purge jobs", (stopping) => purgeJobs(jobs, { stopping, onPurged })),
     every(SWEEP_MS, logger, "purge objects of jobs", (stopping) => purgeObjects(jobs, { stopping, onPurged })),
     every(VACUUM_MS, logger, "vacuum what was purged", () => vacuum.settle()),
     every(TIDY_MS, logger, "owe a vacuum", async () => vacuum.owe()),
-    every(SWEEP_MS, logger, "sweep webhooks", () => sweepWebhooks(webhooks)),
+    every(SWEEP_MS, logger, "sweep webhooks", (stopping) => sweepWebhooks(webhooks, stopping)),
     every(ORPHAN_SWEEP_MS, logger, "remove orphaned objects", (stopping) => removeOrphans(jobs, stopping)),
   ];
   const draining = new AbortController();

@@ -47,7 +47,7 @@ export interface Idempotency {
   burn(slot: SlotRef): Promise<void>;
   /** Renews the leases of all slots held here; the timer calls it. Slots that are no longer ours are forgotten. */
   renew(): Promise<void>;
-  sweep(): Promise<SlotSweep>;
+  sweep(stopping?: AbortSignal): Promise<SlotSweep>;
   close(): void;
 }
 
@@ -117,7 +117,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       await burnSlots(db, [slot]);
     },
     renew,
-    sweep: () => sweepSlots(db),
+    sweep: (stopping) => sweepSlots(db, stopping),
     close: () => clearInterval(timer),
   };
 }

@@ -40,9 +40,9 @@ export async function offerLapsed({ database, queue }: Pick<JobServices, "databa
 }
 
 /** Every 10 s. */
-export async function sweepJobs(services: JobServices): Promise<void> {
+export async function sweepJobs(services: JobServices, stopping?: AbortSignal): Promise<void> {
   await offerForgotten(services);
-  while (await endOverdue(services));
+  while (stopping?.aborted !== true && (await endOverdue(services)));
 }
 
 export interface Purging {
@@ -64,7 +64,7 @@ export async function purgeJobs(services: JobServices, { stopping, onPurged }: P
     }
     return expired.length;
   });
-  await inBatches(SWEPT_AT_ONCE, async () => (stopping?.aborted === true ? 0 : deleteOldJobs(db)));
+  await inBatches(SWEPT_AT_ONCE, () => deleteOldJobs(db), stopping);
 }
 
 /** Every 10 s, by itself: nothing else waits for an object store. The object goes first: a row that still names it brings us back here. */

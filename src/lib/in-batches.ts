@@ -1,10 +1,15 @@
 // Much of one kind, a little at a time, so that nothing else waits for long.
 
-/** Repeats `work`, which does at most `most` and answers how many, until it finds fewer. Answers how many in all. */
-export async function inBatches(most: number, work: () => Promise<number>): Promise<number> {
-  for (let done = 0; ; ) {
+/**
+ * Repeats `work`, which does at most `most` and answers how many, until it finds fewer or is told to stop: a process that ends waits for
+ * one batch, and not for all that was left to do. Answers how many in all.
+ */
+export async function inBatches(most: number, work: () => Promise<number>, stopping?: AbortSignal): Promise<number> {
+  let done = 0;
+  while (stopping?.aborted !== true) {
     const count = await work();
     done += count;
-    if (count < most) return done;
+    if (count < most) break;
   }
+  return done;
 }

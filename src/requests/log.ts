@@ -81,8 +81,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       logger.warn({ task: "request log", left_out: leftOut }, "requests without a valid key are not all kept");
     await queue.flush();
   });
-  const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async () => {
-    await inBatches(PURGE_BATCH, sweep);
+  const purger = every(PURGE_EVERY_MS, logger, "purge the request log", async (stopping) => {
+    await inBatches(PURGE_BATCH, sweep, stopping);
   });
   return {
     open: (opening) => openRecord(opening, nowMs, keep),

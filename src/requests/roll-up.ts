@@ -29,19 +29,19 @@ const PURGE_EVERY_MS = 300_000;
 const PURGE_BATCH = 5_000;
 
 export function startRollUp({ database, logger, requestDays, usageDays }: RollUpOptions): RollUp {
-  const roll = async (): Promise<void> => {
-    while (await rollUsage(database));
+  const roll = async (stopping?: AbortSignal): Promise<void> => {
+    while (stopping?.aborted !== true && (await rollUsage(database)));
   };
   const roller = every(ROLL_EVERY_MS, logger, "add up usage", roll);
-  const purger = every(PURGE_EVERY_MS, logger, "purge usage", async () => {
+  const purger = every(PURGE_EVERY_MS, logger, "purge usage", async (stopping) => {
     const { db } = sweeps(database);
-    await inBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH));
-    await inBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH));
-    await inBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH));
-    await inBatches(PURGE_BATCH, () => purgeWindows(db, usageDays, PURGE_BATCH));
+    await inBatches(PURGE_BATCH, () => purgeAttempts(db, requestDays, PURGE_BATCH), stopping);
+    await inBatches(PURGE_BATCH, () => purgeLeases(db, { requestDays, usageDays }, PURGE_BATCH), stopping);
+    await inBatches(PURGE_BATCH, () => purgeUsage(db, usageDays, PURGE_BATCH), stopping);
+    await inBatches(PURGE_BATCH, () => purgeWindows(db, usageDays, PURGE_BATCH), stopping);
   });
   return {
-    roll,
+    roll: () => roll(),
     stop: async () => {
       await Promise.all([roller.stop(), purger.stop()]);
     },

@@ -149,15 +149,17 @@ const SWEPT_AT_ONCE = 1_000;
 const LAPSED = sql`lease_until <= patchbay_now()`;
 
 /** Every 10 s by every process, all there are; rows that another one is sweeping or using are left to the next round. */
-export async function sweepSlots(db: Handle): Promise<SlotSweep> {
-  const sweep = (change: RawBuilder<unknown>, due: RawBuilder<unknown>) =>
-    inBatches(SWEPT_AT_ONCE, async () => {
+export async function sweepSlots(db: Handle, stopping?: AbortSignal): Promise<SlotSweep> {
+  const sweep = (change: RawBuilder<unknown>, due: RawBuilder<unknown>) => {
+    const batch = async (): Promise<number> => {
       const { numAffectedRows } = await sql`${change} where ctid in (
         select ctid from idempotency_slots where ${due} limit ${sql.lit(SWEPT_AT_ONCE)} for update skip locked)`.execute(
         db,
       );
       return Number(numAffectedRows ?? 0n);
-    });
+    };
+    return inBatches(SWEPT_AT_ONCE, batch, stopping);
+  };
   return {
     burned: await sweep(sql`update idempotency_slots set state = 'burned'`, sql`state = 'dispatched' and ${LAPSED}`),
     released: await sweep(sql`delete from idempotency_slots`, sql`state = 'reserved' and ${LAPSED}`),

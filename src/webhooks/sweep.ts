@@ -12,7 +12,10 @@ const OVERDUE_MINUTES = 10;
 export const KEPT_DAYS = 7;
 const BATCH = 200;
 
-export async function sweepWebhooks({ database, queue }: Pick<WebhookServices, "database" | "queue">): Promise<void> {
+export async function sweepWebhooks(
+  { database, queue }: Pick<WebhookServices, "database" | "queue">,
+  stopping?: AbortSignal,
+): Promise<void> {
   await sweeps(database).transaction(async (tx) => {
     const overdue = await tx
       .updateTable("webhook_deliveries")
@@ -36,14 +39,15 @@ export async function sweepWebhooks({ database, queue }: Pick<WebhookServices, "
       await enqueue(queue, message, { lane: AGAIN_QUEUE, delaySeconds: 0 }, tx);
     }
   });
-  await inBatches(BATCH, async () => {
+  const deleteOld = async (): Promise<number> => {
     const { numAffectedRows } = await sql`delete from webhook_deliveries where id in (
       select id from webhook_deliveries
       where created_at < patchbay_now() - make_interval(days => ${KEPT_DAYS}) and state <> 'pending' limit ${BATCH})`.execute(
       sweeps(database).db,
     );
     return Number(numAffectedRows ?? 0n);
-  });
+  };
+  await inBatches(BATCH, deleteOld, stopping);
   await sql`update webhooks set previous_secret = null, previous_secret_until = null
     where previous_secret_until <= patchbay_now()`.execute(sweeps(database).db);
 }

@@ -5,7 +5,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
-import { purgeJobs, purgeObjects, removeOrphans } from "../../src/jobs/sweep.ts";
+import { purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
 import type { ObjectStore } from "../../src/objects/store.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
@@ -243,6 +243,16 @@ test("reliability G-04: a stop waits for one job that is purged in its row, and 
   await purgeJobs(app.jobs);
   await purgeObjects(app.jobs);
   assert.deepEqual(await left(), []);
+});
+
+test("reliability R14: a stop waits for no deadline that passed meanwhile; the next process ends those jobs", async () => {
+  const { origin, database, app } = gateway;
+  const { job_id: id } = await submit(origin);
+  await shiftClock(database, 21_601);
+  await sweepJobs(app.jobs, AbortSignal.abort());
+  assert.equal((await poll(origin, id)).status, "queued");
+  await pass(gateway, 21_601);
+  assert.equal((await poll(origin, id)).error?.code, "JOB_DEADLINE_EXCEEDED");
 });
 
 test("reliability J-10: a result that the disk does not take is kept until it does; nothing is called again", async () => {
