@@ -1,6 +1,6 @@
 // How results are written: a table or rows for people, exactly one JSON document for programs, a file all or nothing.
 import { constants, type Stats } from "node:fs";
-import { access, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { access, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import { utf8Text } from "../lib/utf8.ts";
@@ -59,12 +59,13 @@ export async function printBytes(terminal: Terminal, bytes: Uint8Array, output: 
 export async function requireWritable(output: string | undefined, terminal: Terminal): Promise<void> {
   if (output === undefined) return;
   const path = resolve(terminal.cwd, output);
+  const place = await placeOf(path);
   const facts = await factsOf(path);
   if (facts?.isDirectory() === true) throw unwritable(path, "it is a directory");
   try {
-    await access(isNoFile(facts) ? path : dirname(path), constants.W_OK);
+    await access(isNoFile(facts) ? path : dirname(place), constants.W_OK);
   } catch (error) {
-    throw unwritable(path, reasonOf(path, error));
+    throw unwritable(path, reasonOf(place, error));
   }
 }
 
@@ -73,7 +74,7 @@ export async function requireWritable(output: string | undefined, terminal: Term
  * stays what it is.
  */
 async function writeResult(path: string, text: string | Uint8Array, terminal: Terminal): Promise<void> {
-  const place = await realpath(path).catch(() => path);
+  const place = await placeOf(path);
   const draft = `${place}.${process.pid}.part`;
   try {
     if (isNoFile(await factsOf(path))) await writeFile(path, text);
@@ -83,9 +84,19 @@ async function writeResult(path: string, text: string | Uint8Array, terminal: Te
     }
   } catch (error) {
     await rm(draft, { force: true });
-    throw unwritable(path, reasonOf(path, error));
+    throw unwritable(path, reasonOf(place, error));
   }
   await say(terminal, `wrote ${path}`);
+}
+
+/** The file that a name leads to, be it not there yet. */
+async function placeOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const target = errorCode(error) === "ENOENT" ? await readlink(path).catch(() => null) : null;
+    return target === null ? path : placeOf(resolve(dirname(path), target));
+  }
 }
 
 function factsOf(path: string): Promise<Stats | null> {
@@ -100,9 +111,9 @@ function unwritable(path: string, reason: string): CliError {
   return new CliError(EXIT.usage, `${path} cannot be written: ${reason}.`);
 }
 
-function reasonOf(path: string, error: unknown): string {
+function reasonOf(place: string, error: unknown): string {
   const code = errorCode(error);
-  return code === "ENOENT" ? `there is no directory ${dirname(path)}` : (code ?? "for no reason given");
+  return code === "ENOENT" ? `there is no directory ${dirname(place)}` : (code ?? "for no reason given");
 }
 
 function isBlankOrNumber(text: string): boolean {

@@ -246,6 +246,24 @@ test("a result that could not be written is not asked for: nothing is sent, and 
   assert.equal(gateway.received.length, 0);
 });
 
+test("-o follows a link to what is not there yet, and asks for nothing where that cannot be made", {
+  skip: process.platform === "win32" ? "links need rights there" : false,
+}, async () => {
+  await using gateway = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const transcribed = (output: string) =>
+    run(["transcribe", FILE, "-o", output, "--url", gateway.url, ...KEY], { cwd: directory });
+  symlinkSync("not-yet.txt", join(directory, "to-come.txt"));
+  assert.equal((await transcribed("to-come.txt")).exitCode, 0);
+  assert.ok(lstatSync(join(directory, "to-come.txt")).isSymbolicLink());
+  assert.equal(await readFile(join(directory, "not-yet.txt"), "utf8"), `${ENVELOPE.content}\n`);
+  assert.equal(gateway.received.length, 1);
+  symlinkSync(join("nowhere", "out"), join(directory, "to-nowhere.txt"));
+  const refused = await transcribed("to-nowhere.txt");
+  assert.equal(refused.exitCode, 2);
+  assert.match(refused.stderr, /cannot be written: there is no directory .*nowhere\.\n$/u);
+  assert.equal(gateway.received.length, 1);
+});
+
 test("-o leaves a pipe a pipe and a link a link: what they lead to gets the result", {
   skip: process.platform === "win32" ? "no such pipes" : false,
 }, async () => {
