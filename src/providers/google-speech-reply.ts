@@ -68,7 +68,7 @@ export function readGoogleReply(raw: unknown, multichannel: boolean): GoogleRepl
     segments: pieces.flatMap(({ segments }) => segments),
     // Tags count from 1, and a channel on which nobody speaks may have an empty result or none; without separation only the first
     // is heard.
-    channels: Math.max(1, ...(results ?? []).map(tagOf)),
+    channels: (results ?? []).reduce((most, each) => Math.max(most, tagOf(each)), 1),
     language: languageTag(tagOfLocale(heard.find(({ languageCode }) => languageCode != null)?.languageCode ?? "")),
     seconds: offsetSeconds(metadata?.totalBilledDuration),
     requestId: metadata?.requestId ?? null,

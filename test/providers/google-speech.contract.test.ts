@@ -185,6 +185,11 @@ for (const [locale, tag] of [
   });
 }
 
+test("google-speech: a reply of very many results is read like any other", () => {
+  const results = Array.from({ length: 200_000 }, (_, index) => ({ channelTag: index === 7 ? 2 : 1 }));
+  assert.equal(readGoogleReply({ results }, true).channels, 2);
+});
+
 test("google-speech: unformatted text is had by not asking for punctuation", () => {
   const { speech, target } = targetOf(googleSpeech, LONG);
   const result = googleSpeech.plan(requestFor(speech, { smartFormatting: false }), target);
