@@ -10,7 +10,7 @@ import { callPieces } from "./call-pieces.ts";
 import { type Spent, spentOf, watchCall } from "./call-watch.ts";
 import type { CandidateRun, Served } from "./candidate-run.ts";
 import type { Cutter, Piece } from "./cutter.ts";
-import type { FailedAttempt } from "./judge-failure.ts";
+import { type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { resolveAccount } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
@@ -20,6 +20,7 @@ type CandidateResult =
   | { readonly ok: true; readonly served: Served }
   | { readonly ok: false; readonly failure: FailedAttempt };
 
+/** Throws a `ProviderError` where there is nobody to ask any more. */
 export async function callCandidate(
   services: GatewayServices,
   run: CandidateRun,
@@ -78,7 +79,7 @@ export async function callCandidate(
     logFailedAttempt(services, payer, { attemptId, target, error: result.error });
     // Charged as run when its caller hung up on it; otherwise a failed attempt is the operator's cost (contract 9).
     const asRun = failure === "aborted" && sentMs > 0;
-    const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
+    const failed = failedAttempt(target, result.error);
     const heard = asRun ? quoteFor(priced, payer, target, sentAmount(audio, sentMs)) : null;
     spent = heard === null ? null : spentOf(heard);
     await run.keeper.settle(
@@ -111,7 +112,7 @@ async function inputFor(
     if (verdict.cut !== null) return { audio, pieces: await cutter.pieces(verdict.cut) };
     return { audio: await cutter.samples(), pieces: null };
   } catch (error) {
-    const failed = (kind: FailureKind) => ({ position: target.position, kind, retryAfterSeconds: null });
+    const failed = (kind: FailureKind) => failedAttempt(target, { kind, retryAfterSeconds: null });
     if (run.signal.aborted) return failed("aborted");
     if (!(error instanceof Undecodable)) throw error;
     const { requestId } = run.payer;

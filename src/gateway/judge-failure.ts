@@ -1,7 +1,8 @@
 // What a failed attempt means for the rest of the request (contract 1, "Definite and unknown outcomes"). Pure.
 import { GatewayError } from "../contract/errors.ts";
-import type { FailureKind } from "../providers/io.ts";
+import type { FailureKind, ProviderError } from "../providers/io.ts";
 import type { Candidate, Missing } from "../routing/pick-candidates.ts";
+import type { Target } from "../routing/types.ts";
 
 /** `definite`: the next target may be tried. `unknown`: it may have been done and paid. `aborted`: the caller is gone. */
 export type Certainty = "definite" | "unknown" | "aborted";
@@ -30,6 +31,13 @@ export interface FailedAttempt {
   readonly position: number;
   readonly kind: FailureKind;
   readonly retryAfterSeconds: number | null;
+}
+
+export function failedAttempt(
+  { position }: Pick<Target, "position">,
+  { kind, retryAfterSeconds }: Pick<ProviderError, "kind" | "retryAfterSeconds">,
+): FailedAttempt {
+  return { position, kind, retryAfterSeconds };
 }
 
 /** Every target that was judged, those that rest or lack something included. */

@@ -4,7 +4,7 @@ import { createSampleClock, createWebmClock, type LiveClock } from "../audio/liv
 import { MINIMUM_SECONDS } from "../audio/measure-source.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { createHandover, type Handover } from "../lib/handover.ts";
-import type { FailureKind } from "../providers/io.ts";
+import { type FailureKind, ProviderError } from "../providers/io.ts";
 import { LIVE_SAMPLE_RATE, type LiveEncoding, type SpeechAudio } from "../providers/provider.ts";
 import type { Candidate } from "../routing/pick-candidates.ts";
 import type { RouteDecision } from "../routing/decide-route.ts";
@@ -13,7 +13,7 @@ import { attemptOutcome, logFailedAttempt } from "./attempt-end.ts";
 import { callTarget } from "./attempt.ts";
 import { decideFor, payerOf, refuseTooManyKeyterms, type RoutedCall } from "./audio-call.ts";
 import { spentOf, watchCall } from "./call-watch.ts";
-import { certaintyOf, exhausted, type FailedAttempt, streamBroke } from "./judge-failure.ts";
+import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke } from "./judge-failure.ts";
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
 import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { decided } from "./refuse-route.ts";
@@ -89,7 +89,10 @@ type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { reado
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
   const failures: FailedAttempt[] = [];
   for (const candidate of run.decision.candidates) {
-    const { result, hasBegun } = await runOne(services, run, candidate);
+    const { result, hasBegun } = await runOne(services, run, candidate).catch((error: unknown) => {
+      if (error instanceof ProviderError) return { result: failedAttempt(candidate.target, error), hasBegun: false };
+      throw error;
+    });
     if (!("kind" in result)) return result;
     if (certaintyOf(result.kind) === "aborted") return null;
     if (hasBegun) throw streamBroke(result.kind, CHARGE);
@@ -150,8 +153,7 @@ async function runOne(services: GatewayServices, run: LiveRun, candidate: Candid
     failure = result.error.kind;
     logFailedAttempt(services, payer, { attemptId: meter.attemptId(), target, error: result.error });
     await meter.end(isBrokenHere(signal.reason) ? "unknown" : attemptOutcome(failure));
-    const failed = { position: target.position, kind: failure, retryAfterSeconds: result.error.retryAfterSeconds };
-    return { result: failed, hasBegun: audio.hasBegun() };
+    return { result: failedAttempt(target, result.error), hasBegun: audio.hasBegun() };
   } catch (error) {
     // Stopped by us, at the end of a budget or for a fault of the caller's: what was sent was heard.
     await meter.end(isBrokenHere(error) ? "unknown" : "aborted");

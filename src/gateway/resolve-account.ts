@@ -1,4 +1,5 @@
 // Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
+import { ProviderError } from "../providers/io.ts";
 import type { TargetHealth } from "../routing/pick-candidates.ts";
 import type { AccountKey, Target } from "../routing/types.ts";
 import type { GatewayServices } from "./services.ts";
@@ -36,13 +37,14 @@ export function hasAccount(
 
 const SANDBOX_TIMEOUT_MS = 60_000;
 
+/** Throws a `ProviderError` where the connection was removed since the target was chosen: there is nobody to ask. */
 export function resolveAccount(
   services: Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl">,
   target: Pick<Target, "account" | "settings">,
   testMode: boolean,
 ): ResolvedAccount {
   const account = services.directory().account(target.account);
-  if (account === undefined) throw new Error("a target names an account that is not in the directory");
+  if (account === undefined) throw new ProviderError("not_found", { reason: "no_account" });
   // Some kinds only speak, some only chat; those that do both live at one address.
   const adapter = services.providers.get(account.kind) ?? services.chatProviders.get(account.kind);
   const ownUrl = account.baseUrl ?? adapter?.defaultBaseUrl ?? null;

@@ -9,7 +9,7 @@ import { callCandidate } from "./call-candidate.ts";
 import type { CandidateRun, RunOutcome, Served } from "./candidate-run.ts";
 import { type Cutter, createCutter } from "./cutter.ts";
 import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "./empty-guard.ts";
-import { certaintyOf, type FailedAttempt } from "./judge-failure.ts";
+import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.ts";
 import type { GatewayServices } from "./services.ts";
 
 /** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
@@ -54,7 +54,7 @@ function withWarning(served: Served): Served {
 function heardNothing(services: GatewayServices, run: CandidateRun, { candidate, settlement }: Served): FailedAttempt {
   const error = new ProviderError("feature_dropped", { reason: "empty_transcript" });
   logFailedAttempt(services, run.payer, { attemptId: settlement.attemptId, target: candidate.target, error });
-  return { position: candidate.target.position, kind: error.kind, retryAfterSeconds: null };
+  return failedAttempt(candidate.target, error);
 }
 
 /** In order, until one serves or none may be tried any more. */
@@ -68,6 +68,8 @@ async function serveInOrder(
   let unknown: "unknown" | "timeout" | null = null;
   for (const candidate of candidates) {
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
+      if (error instanceof ProviderError)
+        return { ok: false as const, failure: failedAttempt(candidate.target, error) };
       // Refused a second call, for its budget or the like: what became of the first is as unknown as before.
       if (unknown !== null && error instanceof GatewayError) return null;
       throw error;

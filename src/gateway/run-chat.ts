@@ -17,7 +17,7 @@ import {
 } from "./chat-attempt.ts";
 import type { ChatContent } from "./chat-answer.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
-import { certaintyOf, chatExhausted, type FailedAttempt, outcomeUnknown } from "./judge-failure.ts";
+import { certaintyOf, chatExhausted, type FailedAttempt, failedAttempt, outcomeUnknown } from "./judge-failure.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
@@ -90,9 +90,9 @@ export async function firstToServe<Served>(
         if (unknown !== null) await slot?.burn();
         throw error;
       }
-      const { kind, retryAfterSeconds } = error;
+      const { kind } = error;
       if (certaintyOf(kind) === "aborted") throw callerGone();
-      failures.push({ position: candidate.target.position, kind, retryAfterSeconds });
+      failures.push(failedAttempt(candidate.target, error));
       const isUnknown = kind === "unknown" || kind === "timeout";
       if (isUnknown) unknown = kind;
       if ((isUnknown && !decision.route.fallbackAfterUnknown) || !hasTime()) break;

@@ -9,9 +9,20 @@ import { neverResting } from "../../harness/gateway.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
 let gateway: ChatGateway;
+/** A connection that is no longer in the directory. */
+let removed: string | null = null;
 before(async () => {
   gateway = await startChatGateway({
-    gateway: { wrapGateway: (services) => ({ ...neverResting(services), streamIdleMs: 200 }) },
+    gateway: {
+      wrapGateway: (services) => ({
+        ...neverResting(services),
+        streamIdleMs: 200,
+        directory: () => {
+          const now = services.directory();
+          return { ...now, account: (key) => (key.endsWith(`/${removed}`) ? undefined : now.account(key)) };
+        },
+      }),
+    },
     file: (file) => ({
       ...file,
       connections: (file.connections ?? []).map((connection) => ({ ...connection, timeout_seconds: 1 })),
@@ -24,6 +35,7 @@ before(async () => {
 });
 after(() => gateway.close());
 beforeEach(async () => {
+  removed = null;
   await forget(gateway);
   gateway.first.behave(answer);
   gateway.second.behave(answer);
@@ -200,6 +212,21 @@ test("§4.8 all targets failed: 503 all_providers_exhausted, retryable, with wha
   const charges = (await attemptsOf(gateway)).map((row) => row.charge_nano_usd);
   assert.deepEqual(charges, [0n, 0n, 0n, 0n]);
 });
+
+for (const stream of [false, true]) {
+  test(`contract 1: a connection that is removed while the target before it is called${stream ? ", of a stream" : ""}: 503 exhausted`, async () => {
+    gateway.first.behave((call) => {
+      removed = "second";
+      json(call, 500, error);
+    });
+    const reply = await postChat(gateway.origin, { stream });
+    assert.deepEqual([reply.status, reply.code], [503, "all_providers_exhausted"]);
+    assert.deepEqual(detailsOf(reply)["attempts"], [
+      { position: 1, reason: "server_error" },
+      { position: 2, reason: "not_found" },
+    ]);
+  });
+}
 
 test("contract 1: input that every target refuses is PROVIDER_REJECTED", async () => {
   gateway.first.behave((call) => json(call, 400, error));

@@ -53,6 +53,7 @@ const CASES = [
   "all-400-but-one",
   "all-dropped",
   "twice-then-500",
+  "removed",
   "definite-then-unknown",
   "timeout",
   "gone",
@@ -61,6 +62,8 @@ const CASES = [
 
 let gateway: TestGateway;
 const moments = new EventEmitter();
+/** A connection that is no longer in the directory. */
+let removed: string | null = null;
 before(async () => {
   const closedPort = await portNobodyListensOn();
   gateway = await startGateway({ file: (sandbox) => fileOf(sandbox, closedPort), wrapGateway: announceSettlements });
@@ -106,6 +109,24 @@ test("contract 3, receipts: an answer without the speakers that were asked for i
     [1, "nova-3", "failed:feature_dropped", "0", 0],
     [3, "nova-2", "succeeded", "0", 0],
   ]);
+});
+
+test("contract 1: a connection that is removed while the target before it is called: 503 exhausted, and the key is free again", async () => {
+  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "status", status: 500 } });
+  moments.once("settled", () => {
+    removed = "oa-removed";
+  });
+  const headers = { "idempotency-key": "removed" };
+  const answer = await ask("removed", { headers });
+  assert.equal(answer.code, "NO_HEALTHY_PROVIDER");
+  assert.deepEqual(detailsOf(answer)["attempts"], [
+    { position: 1, reason: "server_error" },
+    { position: 2, reason: "not_found" },
+  ]);
+  assert.deepEqual(await attemptsOf(answer), [[1, "nova-3", "failed:server_error", "0", 0]]);
+  removed = null;
+  gateway.sandbox.clearFaults();
+  envelopeOf(await ask("removed", { headers }));
 });
 
 test("contract 1: all fail: 503 NO_HEALTHY_PROVIDER exhausted, and the idempotency key is free again", async () => {
@@ -336,7 +357,11 @@ function announceSettlements(services: GatewayServices): GatewayServices {
     moments.emit("settled");
     return settled;
   };
-  return { ...services, ledger: { ...ledger, settle } };
+  const directory: typeof services.directory = () => {
+    const now = services.directory();
+    return { ...now, account: (key) => (key.endsWith(`/${removed}`) ? undefined : now.account(key)) };
+  };
+  return { ...services, directory, ledger: { ...ledger, settle } };
 }
 
 function fileOf(sandbox: Sandbox, closedPort: number): ConfigurationFile {
