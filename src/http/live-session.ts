@@ -49,7 +49,9 @@ export async function runLiveSession(client: WebSocket, session: LiveSession, st
       for await (const event of transcriptEvents(parts, errors)) await send(client, event);
     }
   } catch (error) {
-    if (!gone.signal.aborted) fault ??= asGatewayError(error, session);
+    const known = asGatewayError(error, session);
+    // Else something ended it before, or nobody is left to be told.
+    if (!gone.signal.aborted) fault ??= known;
   } finally {
     inbox.stop();
     pulse.stop();
@@ -107,6 +109,7 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
+/** What is a fault of ours is in the log by then. */
 function asGatewayError(error: unknown, session: LiveSession): GatewayError {
   if (error instanceof GatewayError) return error;
   session.onFault(error);

@@ -255,6 +255,21 @@ test("contract 9, 10: nothing more is reserved for a session that has ended, how
     ["settled aborted", "settled aborted"],
   );
 });
+test("contract 10: what goes wrong at the end of a session whose caller has hung up is in the log", async () => {
+  const caller = await call(gateway.origin);
+  const requestId = String(caller.headers["x-request-id"]);
+  caller.send(START);
+  for await (const frame of frames(samples().subarray(0, 96_000))) caller.send(frame);
+  await caller.event("transcript.delta");
+  away = { settle: 100, reserve: 0 };
+  caller.socket.terminate();
+  const record = () => gateway.database.db.selectFrom("requests").select("id").where("id", "=", requestId).execute();
+  await until(async () => (await record()).length === 1);
+  const told = gateway.logs.filter((line) => line.includes(requestId) && line.includes("a live transcription broke"));
+  assert.equal(told.length, 1);
+  assert.match(told.join(), /ECONNREFUSED/u);
+});
+
 /** A SimpleBlock with one packet of 60 ms. */
 const OPUS_BLOCK = Buffer.from([0xa3, 0x86, 0x81, 0, 0, 0x80, 3 << 3, 0]);
 

@@ -195,6 +195,10 @@ test("contract 3, 10: a dropped feature shows when it is whole, and is not deliv
 test("contract 1, 10: nothing of a transcript, a credential or a token is in the log", () => {
   const log = gateway.logs.join("\n");
   assert.ok(log.includes('"status":101'));
+  assert.ok(
+    !log.includes("a live transcription broke"),
+    "no end that a caller or a provider brings about is a fault of ours",
+  );
   for (const secret of ["simulated, 0.0", "dg-secret", "patchbay.token", POOR_KEY]) assert.ok(!log.includes(secret));
 });
 
