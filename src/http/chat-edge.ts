@@ -7,7 +7,7 @@ import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import type { Admission } from "../gateway/admission.ts";
 import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { declaredLength } from "./content-type.ts";
+import { expectedLength } from "./content-type.ts";
 import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endpoint.ts";
 import type { ErrorReplyContext } from "./error-reply.ts";
 import { refuseAnyQuery } from "./refuse-query.ts";
@@ -44,8 +44,7 @@ export async function serveChat(
   const routed = routedHeaders(headers);
   using held = new DisposableStack();
   held.defer(await unlessAway(edge.gateway.quotas.enter(principal)));
-  // Of a body that announces more than is ever taken the size is at fault, not our room.
-  held.defer(edge.admission.enter(Math.min(declaredLength(headers) ?? Infinity, edge.maxBodyBytes)));
+  held.defer(edge.admission.enter(expectedLength(headers, edge.maxBodyBytes)));
   // Fields are sent in the body; a route-control field is refused wherever it stands.
   refuseAnyQuery(context.request.query);
   const { fields, present, events } = await read(context.request);

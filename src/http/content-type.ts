@@ -74,6 +74,11 @@ export function declaredLength(headers: IncomingHttpHeaders): number | null {
   return value === undefined ? null : Number(value);
 }
 
+/** Of a body that announces more than is ever taken the size is at fault, not our room for it. */
+export function expectedLength(headers: IncomingHttpHeaders, maxBytes: number): number {
+  return Math.min(declaredLength(headers) ?? maxBytes, maxBytes);
+}
+
 function unsupported(message: string): GatewayError {
   return new GatewayError("UNSUPPORTED_MEDIA_TYPE", { message, param: "content-type" });
 }

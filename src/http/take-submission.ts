@@ -5,7 +5,7 @@ import type { Spool } from "../audio/spool.ts";
 import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
 import type { Admission } from "../gateway/admission.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { declaredLength } from "./content-type.ts";
+import { expectedLength } from "./content-type.ts";
 import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
 import type { FieldSchema } from "./fields.ts";
 import { readSubmission } from "./read-audio.ts";
@@ -37,8 +37,7 @@ export async function takeSubmission<S extends FieldSchema>(
   const principal = principalOf(context);
   const { headers, raw, query } = context.request;
   held.defer(await unlessAway(quotas.enter(principal)));
-  // Of a body that announces more than is ever taken the size is at fault, not our room.
-  held.defer(edge.admission.enter(Math.min(declaredLength(headers) ?? Infinity, edge.maxAudioBytes)));
+  held.defer(edge.admission.enter(expectedLength(headers, edge.maxAudioBytes)));
   const { fields, audio } = await readSubmission(
     schema,
     { headers, body: raw, query: query as Record<string, unknown> },
