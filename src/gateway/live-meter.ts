@@ -94,7 +94,8 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
     });
   }
 
-  const isBeyond = (ms: number): boolean => ms > reservedMs;
+  /** Of a session that ended meanwhile nothing more goes on, and what was reserved for it nobody would settle. */
+  const needsMore = (totalMs: number): boolean => !isOver && totalMs > reservedMs;
   const settleHeard = (slice: Slice): Promise<void> =>
     settle(slice, "succeeded").catch(() => void unsettled.push(slice));
   return {
@@ -105,8 +106,7 @@ export function createLiveMeter(services: GatewayServices, options: LiveMeterOpt
       return last;
     },
     pass: async (totalMs) => {
-      while (!isOver && isBeyond(totalMs)) await reserve();
-      // Of a session that ended meanwhile nothing more goes on, and what was reserved for it nobody would settle.
+      while (needsMore(totalMs)) await reserve();
       if (isOver) return;
       passedMs = totalMs;
       while (open[0] !== undefined && open[0].fromMs + SLICE_MS <= passedMs) {

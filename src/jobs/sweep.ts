@@ -42,7 +42,7 @@ export async function offerLapsed({ database, queue }: Pick<JobServices, "databa
 /** Every 10 s. */
 export async function sweepJobs(services: JobServices, stopping?: AbortSignal): Promise<void> {
   await offerForgotten(services);
-  while (stopping?.aborted !== true && (await endOverdue(services)));
+  await inBatches(1, async () => ((await endOverdue(services)) ? 1 : 0), stopping);
 }
 
 export interface Purging {

@@ -5,11 +5,10 @@
  * one batch, and not for all that was left to do. Answers how many in all.
  */
 export async function inBatches(most: number, work: () => Promise<number>, stopping?: AbortSignal): Promise<number> {
-  let done = 0;
-  while (stopping?.aborted !== true) {
+  for (let done = 0; ; ) {
+    if (stopping?.aborted === true) return done;
     const count = await work();
     done += count;
-    if (count < most) break;
+    if (count < most) return done;
   }
-  return done;
 }

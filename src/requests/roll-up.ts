@@ -30,7 +30,7 @@ const PURGE_BATCH = 5_000;
 
 export function startRollUp({ database, logger, requestDays, usageDays }: RollUpOptions): RollUp {
   const roll = async (stopping?: AbortSignal): Promise<void> => {
-    while (stopping?.aborted !== true && (await rollUsage(database)));
+    await inBatches(1, async () => ((await rollUsage(database)) ? 1 : 0), stopping);
   };
   const roller = every(ROLL_EVERY_MS, logger, "add up usage", roll);
   const purger = every(PURGE_EVERY_MS, logger, "purge usage", async (stopping) => {
