@@ -71,7 +71,7 @@ function afterBoth([last, committed]: readonly PromiseSettledResult<unknown>[]):
   return committed?.status === "fulfilled" ? committed.value : undefined;
 }
 
-export function isMarked(text: string): boolean {
+function isMarked(text: string): boolean {
   return [MARK, FIRST_MARK, LAST_MARK].some((mark) => text.startsWith(mark));
 }
 
