@@ -81,20 +81,22 @@ async function runOwned(
     },
     burn: async () => {
       burned = true;
-      await services.idempotency.burn(ref);
+      await services.idempotency.burn(ref).catch(ignoreAway);
     },
   };
   try {
     return await work(slot);
   } catch (error) {
     if (!burned) {
-      await leave(services, ref, dispatched && !(error instanceof GatewayError)).catch((failure: unknown) => {
-        // The lease lapses and the sweep does the same.
-        if (!isAway(failure)) throw failure;
-      });
+      await leave(services, ref, dispatched && !(error instanceof GatewayError)).catch(ignoreAway);
     }
     throw error;
   }
+}
+
+/** What the request came to is told all the same: the slot's lease lapses, and what was dispatched under it never runs again. */
+function ignoreAway(failure: unknown): void {
+  if (!isAway(failure)) throw failure;
 }
 
 /** A refusal, or definite failures everywhere, free the key. A fault of ours after dispatch leaves the outcome unknown. */

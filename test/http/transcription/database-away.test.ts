@@ -9,6 +9,7 @@ const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECO
 let refused: readonly boolean[] = [];
 let directoryIsAway = false;
 let quotasAreAway = false;
+let burnIsAway = false;
 let gateway: TestGateway;
 
 before(async () => {
@@ -40,6 +41,13 @@ before(async () => {
           return services.quotas.enter(holders);
         },
       },
+      idempotency: {
+        ...services.idempotency,
+        burn: async (slot) => {
+          if (burnIsAway) throw away();
+          return services.idempotency.burn(slot);
+        },
+      },
       ledger: {
         ...services.ledger,
         reserve: async (reservation) => {
@@ -58,6 +66,7 @@ beforeEach(() => {
   gateway.sandbox.clearCalls();
   directoryIsAway = false;
   quotasAreAway = false;
+  burnIsAway = false;
 });
 
 test("before anything is dispatched: 503 OVERLOADED to be retried, no provider called, and the key runs afterwards", async () => {
@@ -79,6 +88,18 @@ test("after a call whose outcome is unknown: the outcome stays unknown, and the 
   );
   const again = await postForm(gateway.origin, { headers: { "idempotency-key": "between" } });
   assert.deepEqual([again.status, again.code], [409, "IDEMPOTENT_RESULT_UNAVAILABLE"]);
+  assert.equal(gateway.sandbox.calls.length, 1);
+});
+
+test("after a call whose outcome is unknown, though the key cannot be burned now: the caller is told that, and the key does not run", async () => {
+  refused = [false, true];
+  burnIsAway = true;
+  gateway.sandbox.addFault({ wire: "deepgram", fault: { kind: "reset_after_body" } });
+  const headers = { "idempotency-key": "burned-later" };
+  const answer = await postForm(gateway.origin, { headers });
+  assert.deepEqual([answer.status, answer.code], [502, "PROVIDER_RESULT_UNKNOWN"]);
+  // Until its lease lapses, which burns it.
+  assert.equal((await postForm(gateway.origin, { headers })).code, "IDEMPOTENCY_REPLAY_IN_PROGRESS");
   assert.equal(gateway.sandbox.calls.length, 1);
 });
 
