@@ -4,12 +4,13 @@ import type { FastifyRequest } from "fastify";
 import type { Principal } from "../auth/principal.ts";
 import type { ChatAnswer, ChatFields } from "../contract/chat.ts";
 import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
-import type { Admission } from "../gateway/admission.ts";
+import { type Admission, bodyOwner } from "../gateway/admission.ts";
 import { chat, type ChatStreamPart, streamChat } from "../gateway/chat.ts";
 import type { GatewayServices } from "../gateway/services.ts";
-import { expectedLength } from "./content-type.ts";
+import { declaredLength } from "./content-type.ts";
 import { type HandlerContext, principalOf, recorderOf, type Reply } from "./endpoint.ts";
 import type { ErrorReplyContext } from "./error-reply.ts";
+import type { KeptBodyBound } from "./read-json.ts";
 import { refuseAnyQuery } from "./refuse-query.ts";
 import { routedHeaders } from "./routed-headers.ts";
 import { sendGatewayReply } from "./send-gateway-reply.ts";
@@ -37,17 +38,23 @@ export async function serveChat(
   edge: ChatEdge,
   context: HandlerContext<Principal>,
   contract: EndpointContract,
-  read: (request: FastifyRequest) => Promise<WordedChat>,
+  read: (request: FastifyRequest, bound: KeptBodyBound) => Promise<WordedChat>,
 ): Promise<Reply> {
   const principal = principalOf(context);
   const { headers } = context.request;
   const routed = routedHeaders(headers);
   using held = new DisposableStack();
   held.defer(await unlessAway(edge.gateway.quotas.enter(principal)));
-  held.defer(edge.admission.enter(expectedLength(headers, edge.maxBodyBytes)));
+  const declaredBytes = declaredLength(headers) ?? 0;
+  // Of a body that announces more than is ever taken nothing is read: the size is at fault, not our room.
+  const bytes = declaredBytes > edge.maxBodyBytes ? 0 : declaredBytes;
+  const body = held.use(edge.admission.enter({ owner: bodyOwner(principal), place: "memory", bytes }));
   // Fields are sent in the body; a route-control field is refused wherever it stands.
   refuseAnyQuery(context.request.query);
-  const { fields, present, events } = await read(context.request);
+  const { fields, present, events } = await read(context.request, {
+    maxBytes: edge.maxBodyBytes,
+    received: (receivedBytes) => body.received(receivedBytes),
+  });
   const call = {
     requestId: context.requestId,
     endpoint: endpointName(contract),

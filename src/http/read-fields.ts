@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { createFaults, type Faults } from "./faults.ts";
 import { type FieldSchema, judgedFields } from "./fields.ts";
-import { readJson } from "./read-json.ts";
+import { type KeptBodyBound, readJson } from "./read-json.ts";
 
 const MAX_BYTES = 65_536;
 
@@ -15,7 +15,7 @@ export async function readFields<S extends FieldSchema>(request: FastifyRequest,
 
 /** An object whose texts a database is going to hold, which the character U+0000 cannot be in. */
 export async function readKept(request: FastifyRequest, maxBytes: number, faults: Faults): Promise<object> {
-  const body = objectOf(await readBody(request, maxBytes));
+  const body = objectOf(await readBody(request, { maxBytes }));
   refuseNul(body, faults);
   return body;
 }
@@ -24,9 +24,9 @@ export async function readKept(request: FastifyRequest, maxBytes: number, faults
 export async function readPassedOn<S extends FieldSchema>(
   request: FastifyRequest,
   schema: S,
-  maxBytes: number,
+  bound: KeptBodyBound,
 ): Promise<z.infer<S>> {
-  const body = objectOf(await readBody(request, maxBytes));
+  const body = objectOf(await readBody(request, bound));
   return judgedFields(schema, body, createFaults(schema.shape));
 }
 
@@ -37,8 +37,8 @@ export function readQuery<S extends FieldSchema>({ query }: Pick<FastifyRequest,
   return judgedFields(schema, values, faults);
 }
 
-function readBody(request: FastifyRequest, maxBytes: number): Promise<unknown> {
-  return readJson({ headers: request.headers, body: request.raw }, maxBytes);
+function readBody(request: FastifyRequest, bound: KeptBodyBound): Promise<unknown> {
+  return readJson({ headers: request.headers, body: request.raw }, bound);
 }
 
 function objectOf(body: unknown): object {

@@ -11,24 +11,36 @@ import { parseStrictJson } from "./strict-json.ts";
 /** Measured: lists of 2 million numbers, which fit into 4 MiB, take 0.2 s to walk and parse. */
 const LIMITS = { maxDepth: 64, maxKeys: 10_000, maxElements: 100_000 };
 
+export interface KeptBodyBound {
+  readonly maxBytes: number;
+  /** Told how much of it has come; what it throws ends the reading. */
+  readonly received?: (receivedBytes: number) => void;
+}
+
 /** The parsed value, whatever it is; the endpoint's schema judges it. */
 export async function readJson(
   request: { readonly headers: IncomingHttpHeaders; readonly body: Readable },
-  maxBytes: number,
+  bound: KeptBodyBound,
 ): Promise<unknown> {
+  const { maxBytes } = bound;
   readBodyType(request.headers, { multipart: false });
   const declared = declaredLength(request.headers);
   if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes, declared);
-  const bytes = takeWhole(request.body, declared) ?? (await collect(request.body, maxBytes));
+  const bytes = takeWhole(request.body, declared) ?? (await collect(request.body, bound));
   const parsed = parseStrictJson(bytes, LIMITS);
   if (parsed.ok) return parsed.value;
   throw invalidRequest(null, parsed.message);
 }
 
-async function collect(body: Readable, maxBytes: number): Promise<Buffer> {
+async function collect(body: Readable, { maxBytes, received }: KeptBodyBound): Promise<Buffer> {
   const collected = createByteCollector(maxBytes);
   const bound = { maxBytes, tooLarge: (receivedBytes: number) => tooLarge(maxBytes, receivedBytes) };
-  await eachChunk(body, bound, (chunk) => void collected.add(chunk));
+  let receivedBytes = 0;
+  await eachChunk(body, bound, (chunk) => {
+    receivedBytes += chunk.length;
+    received?.(receivedBytes);
+    collected.add(chunk);
+  });
   return collected.bytes();
 }
 

@@ -3,7 +3,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Spool } from "../audio/spool.ts";
 import { type EndpointContract, endpointName } from "../contract/endpoint.ts";
-import type { Admission } from "../gateway/admission.ts";
+import { type Admission, bodyOwner } from "../gateway/admission.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { expectedLength } from "./content-type.ts";
 import { type HandlerContext, principalOf, recorderOf } from "./endpoint.ts";
@@ -37,7 +37,8 @@ export async function takeSubmission<S extends FieldSchema>(
   const principal = principalOf(context);
   const { headers, raw, query } = context.request;
   held.defer(await unlessAway(quotas.enter(principal)));
-  held.defer(edge.admission.enter(expectedLength(headers, edge.maxAudioBytes)));
+  const bytes = expectedLength(headers, edge.maxAudioBytes);
+  held.use(edge.admission.enter({ owner: bodyOwner(principal), place: "file", bytes }));
   const { fields, audio } = await readSubmission(
     schema,
     { headers, body: raw, query: query as Record<string, unknown> },

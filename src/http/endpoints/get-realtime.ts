@@ -4,7 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { RealtimeTokens } from "../../auth/realtime-tokens.ts";
 import { endpointName } from "../../contract/endpoint.ts";
 import { getRealtimeContract, type RealtimeStart } from "../../contract/realtime.ts";
-import type { Admission } from "../../gateway/admission.ts";
+import { type Admission, bodyOwner } from "../../gateway/admission.ts";
 import { liveTranscription } from "../../gateway/live-transcription.ts";
 import type { GatewayServices } from "../../gateway/services.ts";
 import { schedule } from "../body-rate.ts";
@@ -38,7 +38,7 @@ export function getRealtime({ gateway, admission, tokens, publicUrl }: RealtimeE
       const recorder = recorderOf(context);
       await using held = new AsyncDisposableStack();
       held.defer(await unlessAway(gateway.quotas.enter(principal)));
-      held.defer(admission.enter(0));
+      held.use(admission.enter({ owner: bodyOwner(principal), place: "memory", bytes: 0 }));
       const liveCall = ({ encoding, type: _type, sample_rate: _rate, ...fields }: RealtimeStart) => ({
         requestId,
         endpoint: endpointName(getRealtimeContract),

@@ -12,8 +12,8 @@ export function postChatCompletions(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract,
     handle: (context) =>
-      serveChat(edge, context, contract, async (request) => {
-        const given = await readPassedOn(request, chatCompletionFields, edge.maxBodyBytes);
+      serveChat(edge, context, contract, async (request, bound) => {
+        const given = await readPassedOn(request, chatCompletionFields, bound);
         const { model } = given;
         const includeUsage = given.stream_options?.include_usage === true;
         return {

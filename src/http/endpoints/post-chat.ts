@@ -14,8 +14,8 @@ export function postChat(edge: ChatEdge): Endpoint<Principal> {
   return {
     contract,
     handle: (context) =>
-      serveChat(edge, context, contract, async (request) => ({
-        fields: await readPassedOn(request, chatFields, edge.maxBodyBytes),
+      serveChat(edge, context, contract, async (request, bound) => ({
+        fields: await readPassedOn(request, chatFields, bound),
         present: (answer) => answer,
         events: (parts, errors) => passedOn(parts, { each: (some) => some.map((part) => eventOf(part, errors)) }),
       })),

@@ -7,7 +7,7 @@ import { cut, request } from "./bodies.ts";
 
 const TYPE = { "content-type": "application/json" };
 const read = (body: string | Buffer, headers: Record<string, string> = TYPE, chunkBytes = 65_536) =>
-  readJson(request(cut(Buffer.from(body), chunkBytes), headers), 4_194_304);
+  readJson(request(cut(Buffer.from(body), chunkBytes), headers), { maxBytes: 4_194_304 });
 
 async function refuses(code: ErrorCode, ...args: Parameters<typeof read>): Promise<GatewayError> {
   const error = await read(...args).then(

@@ -161,7 +161,7 @@ test("reliability 7: a reply that nobody reads is let go of after a while; one t
 test("contract 1: an answer that waits for nothing leaves the connection open, for its whole body came with its head", async (t) => {
   const { port } = await startEdge(t, {
     handle: async ({ request }) => {
-      const value = await readJson({ headers: request.headers, body: request.raw }, 100);
+      const value = await readJson({ headers: request.headers, body: request.raw }, { maxBytes: 100 });
       if (value === 400) throw new GatewayError("INVALID_REQUEST", { message: "No." });
       return json(value);
     },
@@ -188,7 +188,7 @@ for (const [how, leave] of [
         const gone = once(clientGone, "abort");
         started.resolve();
         await gone;
-        const body = readJson({ headers: request.headers, body: request.raw }, 100);
+        const body = readJson({ headers: request.headers, body: request.raw }, { maxBytes: 100 });
         read.resolve(body.catch(() => "not taken"));
         return json(await body);
       },
