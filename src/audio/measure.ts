@@ -3,6 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { GatewayError } from "../contract/errors.ts";
+import { createFairTurns, type Waiting } from "../lib/fair-turns.ts";
 import { threadUrl } from "../lib/thread-url.ts";
 import { type Measurement, measureInPlace } from "./measure-source.ts";
 import type { WorkerAnswer, WorkerJob } from "./measure-worker.ts";
@@ -15,8 +16,11 @@ export type AudioSource =
   | { readonly kind: "file"; readonly path: string; readonly sizeBytes: number };
 
 export interface Measurer {
-  /** Rejects only when aborted, closed, starved of the processor (`OVERLOADED`), or the file cannot be read. */
-  measure(source: AudioSource, signal?: AbortSignal): Promise<Measurement>;
+  /**
+   * Rejects only when aborted, closed, starved of the processor (`OVERLOADED`), or the file cannot be read. Of those who wait each
+   * `owner` has its turn: nobody waits behind all recordings of another, which may be made to take long.
+   */
+  measure(source: AudioSource, wish?: { readonly signal?: AbortSignal; readonly owner?: string }): Promise<Measurement>;
   close(): Promise<void>;
 }
 
@@ -29,7 +33,7 @@ export type MeasurerOptions = {
   readonly workerUrl?: URL;
 };
 
-type Job = { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
+type Job = Waiting & { readonly source: AudioSource; readonly settle: (outcome: Measurement | Error) => void };
 type Slot = {
   worker: Worker | null;
   job: Job | null;
@@ -52,13 +56,15 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   const workerUrl = options.workerUrl ?? OWN_WORKER_URL;
   const slots: Slot[] = Array.from({ length: options.workers ?? 1 }, () => ({ ...EMPTY_SLOT }));
   const queue: Job[] = [];
+  const turns = createFairTurns();
   let isClosed = false;
 
   const dispatch = (): void => {
     for (const slot of slots) {
       if (slot.job) continue;
-      const job = queue.shift();
+      const job = turns.next(queue);
       if (!job) return;
+      queue.splice(queue.indexOf(job), 1);
       run(slot, job);
     }
   };
@@ -127,12 +133,12 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
   };
 
   return {
-    measure(source, signal) {
+    measure(source, { signal, owner = "" } = {}) {
       if (isClosed) return Promise.reject(new Error("the measurer is closed"));
       if (signal?.aborted) return Promise.reject(reasonOf(signal));
       const known = source.kind === "bytes" ? measureInPlace(source.bytes) : null;
       if (known !== null) return Promise.resolve(known);
-      const { job, promise } = openJob(source, signal, abort);
+      const { job, promise } = openJob({ source, owner }, signal, abort);
       queue.push(job);
       dispatch();
       return promise;
@@ -153,7 +159,7 @@ export function createMeasurer(options: MeasurerOptions = {}): Measurer {
 }
 
 function openJob(
-  source: AudioSource,
+  asked: Pick<Job, "source" | "owner">,
   signal: AbortSignal | undefined,
   abort: (job: Job, reason: Error) => void,
 ): { readonly job: Job; readonly promise: Promise<Measurement> } {
@@ -162,7 +168,7 @@ function openJob(
     if (signal) abort(job, reasonOf(signal));
   };
   const job: Job = {
-    source,
+    ...asked,
     settle(outcome) {
       signal?.removeEventListener("abort", onAbort);
       if (outcome instanceof Error) reject(outcome);

@@ -58,10 +58,16 @@ const TIMES: FetchTimes = { totalMs: 60_000, headMs: 10_000, windowMs: 10_000, w
 /** Nobody is to be flooded through here, and the disk has an end: who comes later waits, within its time. */
 const MAX_FETCHES_PER_HOST = 16;
 const MAX_FETCHES = 64;
+/** Of a workspace's: the last quarter is for the others, however slow the servers are that one of them fetches from. */
+const MAX_FETCHES_PER_WORKSPACE = 48;
 
 export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
   const times = { ...TIMES, ...services.times };
-  const places = createPlaces({ total: MAX_FETCHES, perKind: MAX_FETCHES_PER_HOST });
+  const places = createPlaces({
+    total: MAX_FETCHES,
+    perKind: MAX_FETCHES_PER_HOST,
+    perOwner: MAX_FETCHES_PER_WORKSPACE,
+  });
 
   async function policyOf(workspaceId: WorkspaceId): Promise<TargetPolicy> {
     const domains = await services.domainsOf(workspaceId);
@@ -74,7 +80,8 @@ export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
     for (let redirects = 0; ; redirects++) {
       const asked: Hop = { url, policy, maxBytes: request.maxBytes, times };
       const host = URL.canParse(url) ? new URL(url).host : "";
-      const hop = await places.within(host, stop.signal, () => fetchHop(services, asked, stop));
+      const fetching = () => fetchHop(services, asked, stop);
+      const hop = await places.within(host, stop.signal, fetching, request.workspaceId);
       if (hop.kind === "audio") return hop.fetched;
       if (redirects >= services.maxRedirects) throw urlRejected("too_many_redirects");
       url = redirectTarget(hop.location, url);

@@ -6,6 +6,7 @@ import { planCuts } from "../audio/decode/plan-cuts.ts";
 import { MEDIA } from "../audio/media-types.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { Cut } from "../routing/judge-cut.ts";
+import type { CandidateRun } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 
 export interface Piece {
@@ -24,14 +25,14 @@ export interface Cutter {
 
 export function createCutter(
   services: Pick<GatewayServices, "decoder" | "spool">,
-  audio: SpeechAudio,
-  signal: AbortSignal,
+  { audio, signal, payer }: Pick<CandidateRun, "audio" | "signal" | "payer">,
 ): Cutter {
+  const turn = { signal, owner: payer.workspaceId };
   const decoded = new Map<number, Promise<DecodedRecording>>();
   const recordingOf = ({ channels }: Pick<Cut, "channels">): Promise<DecodedRecording> => {
     const wish = { channels: channels === 1 ? "mono" : "all", signal } as const;
     const recording =
-      decoded.get(channels) ?? services.decoder.inTurn(signal, () => decodeRecording(services, audio, wish));
+      decoded.get(channels) ?? services.decoder.inTurn(turn, () => decodeRecording(services, audio, wish));
     decoded.set(channels, recording);
     return recording;
   };

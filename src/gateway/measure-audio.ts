@@ -1,7 +1,9 @@
 // What is it, and how long (contract 1 step 4; contract 3 "Seconds"): by content, from packets, before any provider is called.
 import type { AudioInput } from "../audio/audio-input.ts";
+import { callerGone } from "./attempt-end.ts";
 import { MEDIA, mediaTypeMatches } from "../audio/media-types.ts";
 import { GatewayError } from "../contract/errors.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { SpeechAudio } from "../providers/provider.ts";
 import type { GatewayServices } from "./services.ts";
@@ -11,14 +13,25 @@ export interface MeasuredAudio {
   readonly warnings: readonly Warning[];
 }
 
+export interface MeasureCall {
+  readonly audio: AudioInput;
+  readonly workspaceId: WorkspaceId;
+  /** Aborted when nobody wants it any more. */
+  readonly signal?: AbortSignal;
+}
+
 export async function measureAudio(
   services: Pick<GatewayServices, "measurer" | "limits">,
-  call: { readonly audio: AudioInput },
+  call: MeasureCall,
 ): Promise<MeasuredAudio> {
-  const { audio } = call;
+  const { audio, workspaceId, signal } = call;
   if (audio.kind === "url") throw new Error("remote audio is fetched before it is measured");
   const { spooled, param } = audio;
-  const measured = await services.measurer.measure(spooled.source);
+  const measured = await services.measurer
+    .measure(spooled.source, { owner: workspaceId, ...(signal === undefined ? {} : { signal }) })
+    .catch((error: unknown) => {
+      throw signal?.aborted === true ? callerGone() : error;
+    });
   if (!measured.ok) throw new GatewayError(measured.code, { message: `The audio ${measured.reason}.`, param });
   const { format, durationSeconds, channels, codec, sampleRate, audioTracks } = measured;
   const limit = services.limits.maxAudioDurationSeconds;

@@ -15,10 +15,10 @@ import type { GatewayServices } from "./services.ts";
 /** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
 export async function runCandidates(services: GatewayServices, run: CandidateRun): Promise<RunOutcome> {
   const { candidates, keeper, hasBegun } = run;
-  const holdsSpeech = createSpeechDetector(services.decoder, run.audio, run.signal);
+  const holdsSpeech = createSpeechDetector(services.decoder, run);
   const isDoubtful = async ({ transcript, missedSpeech }: Served) =>
     missedSpeech || (isEmpty(transcript) && (await holdsSpeech()));
-  await using cutter = createCutter(services, run.audio, run.signal);
+  await using cutter = createCutter(services, run);
   const firstServed = (among: readonly Candidate[]) => serveInOrder(services, run, cutter, among);
 
   const first = await firstServed(candidates);

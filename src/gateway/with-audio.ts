@@ -35,7 +35,8 @@ export async function withAudio<T>(
 
 export async function takeAudio(services: Services, request: AudioRequest): Promise<TakenAudio> {
   const { audio, workspaceId, maxUrlBytes, signal } = request;
-  if (audio.kind === "spooled") return { ...(await measureAudio(services, { audio })), release: async () => undefined };
+  const measured = (input: AudioInput) => measureAudio(services, { audio: input, workspaceId, signal });
+  if (audio.kind === "spooled") return { ...(await measured(audio)), release: async () => undefined };
   const { url, mediaTypeHint, fileNameHint } = audio;
   const fetched = await services.remoteAudio.download({ workspaceId, url, maxBytes: maxUrlBytes, signal });
   const { spooled, mediaType } = fetched;
@@ -49,7 +50,7 @@ export async function takeAudio(services: Services, request: AudioRequest): Prom
     fileNameHint,
   };
   try {
-    return { ...(await measureAudio(services, { audio: input })), release };
+    return { ...(await measured(input)), release };
   } catch (error) {
     await release();
     throw error;

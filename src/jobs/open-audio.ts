@@ -38,6 +38,10 @@ export async function openAudio(services: JobServices, job: OpenJob, signal: Abo
   const audio = jobAudio(
     await measureAudio(services.gateway, {
       audio: { kind: "spooled", spooled, param: "audio.url", mediaTypeHint: mediaType, fileNameHint: null },
+      workspaceId,
+      signal,
+    }).catch((error: unknown) => {
+      throw signal.aborted ? new JobStop("lost") : error;
     }),
     await spooled.sha256(),
   );

@@ -55,7 +55,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
     const decision = decided(call, decideFor(gateway, call, null, EVERY_TARGET));
     return commit(services, call, { jobId, decision, audio: null, audioKey: null, slot });
   }
-  const audio = await measureAudio(gateway, call);
+  const audio = await measureAudio(gateway, { audio: call.audio, workspaceId: call.principal.workspace.id });
   // Who rests now may be well when the job runs.
   const decision = decided(call, decideFor(gateway, call, audio.speech, EVERY_TARGET));
   await unlessAway(gateway.quotas.takeAudio(call.principal, audio.speech.durationSeconds));

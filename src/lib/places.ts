@@ -1,38 +1,61 @@
-// So many at once, and so many of one kind: who comes later waits in line until a place is free or it is told to stop.
+// So many at once, so many of one kind, so many of one owner's: who comes later waits in line until a place is free or it is told to stop.
+import { createFairTurns } from "./fair-turns.ts";
 
 export interface Places {
-  within<T>(kind: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /** `owner`: among those who wait for the same, each owner has its turn; nobody's where it is not said. */
+  within<T>(kind: string, signal: AbortSignal, work: () => Promise<T>, owner?: string): Promise<T>;
 }
 
-export function createPlaces(most: { readonly total: number; readonly perKind: number }): Places {
-  const running = new Map<string, number>();
-  const line: { readonly kind: string; readonly go: () => void }[] = [];
+export interface Most {
+  readonly total: number;
+  readonly perKind: number;
+  readonly perOwner?: number;
+}
+
+interface Place {
+  readonly kind: string;
+  readonly owner: string;
+}
+
+const NOBODY = "";
+
+export function createPlaces(most: Most): Places {
+  const ofKind = createCount();
+  const ofOwner = createCount();
+  const turns = createFairTurns();
+  const line: (Place & { readonly go: () => void })[] = [];
   let total = 0;
 
-  const isFree = (kind: string): boolean => total < most.total && (running.get(kind) ?? 0) < most.perKind;
+  const isFree = ({ kind, owner }: Place): boolean =>
+    total < most.total &&
+    ofKind.of(kind) < most.perKind &&
+    (owner === NOBODY || ofOwner.of(owner) < (most.perOwner ?? Number.POSITIVE_INFINITY));
 
-  function take(kind: string): void {
+  function take({ kind, owner }: Place): void {
     total++;
-    running.set(kind, (running.get(kind) ?? 0) + 1);
+    ofKind.add(kind, 1);
+    ofOwner.add(owner, 1);
   }
 
-  function leave(kind: string): void {
+  function leave({ kind, owner }: Place): void {
     total--;
-    const left = (running.get(kind) ?? 1) - 1;
-    if (left === 0) running.delete(kind);
-    else running.set(kind, left);
-    const next = line.findIndex((waiting) => isFree(waiting.kind));
-    for (const { kind: chosen, go } of next < 0 ? [] : line.splice(next, 1)) {
-      take(chosen);
-      go();
-    }
+    ofKind.add(kind, -1);
+    ofOwner.add(owner, -1);
+    const next = turns.next(line.filter(isFree));
+    if (next === undefined) return;
+    line.splice(line.indexOf(next), 1);
+    take(next);
+    next.go();
   }
 
-  async function enter(kind: string, signal: AbortSignal): Promise<void> {
+  async function enter(place: Place, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (isFree(kind)) return take(kind);
+    if (isFree(place)) {
+      turns.had(place.owner);
+      return take(place);
+    }
     const turn = Promise.withResolvers<void>();
-    const waiting = { kind, go: turn.resolve };
+    const waiting = { ...place, go: turn.resolve };
     line.push(waiting);
     const onAbort = (): void => {
       const at = line.indexOf(waiting);
@@ -50,13 +73,26 @@ export function createPlaces(most: { readonly total: number; readonly perKind: n
   }
 
   return {
-    within: async (kind, signal, work) => {
-      await enter(kind, signal);
+    within: async (kind, signal, work, owner = NOBODY) => {
+      const place = { kind, owner };
+      await enter(place, signal);
       try {
         return await work();
       } finally {
-        leave(kind);
+        leave(place);
       }
+    },
+  };
+}
+
+function createCount() {
+  const counts = new Map<string, number>();
+  return {
+    of: (name: string): number => counts.get(name) ?? 0,
+    add: (name: string, by: 1 | -1): void => {
+      const count = (counts.get(name) ?? 0) + by;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
     },
   };
 }

@@ -75,6 +75,19 @@ test("§5 jobs are answered first in, first out", async () => {
   await measurer.close();
 });
 
+test("reliability G-08: who waits with many recordings holds another up for one of them at the most", async () => {
+  const measurer = faulty();
+  const order: string[] = [];
+  const measure = async (owner: string, number: number): Promise<void> => {
+    await measurer.measure({ kind: "bytes", bytes: Uint8Array.of(0, number) }, { owner });
+    order.push(`${owner}${number}`);
+  };
+  const loud = [1, 2, 3, 4].map((number) => measure("loud", number));
+  await Promise.all([...loud, measure("quiet", 1), measure("quiet", 2), measure("third", 1)]);
+  assert.deepEqual(order, ["loud1", "quiet1", "third1", "loud2", "quiet2", "loud3", "loud4"]);
+  await measurer.close();
+});
+
 test("§5 two workers: a job that hangs does not hold up the next one", async () => {
   const measurer = createMeasurer({
     workers: 2,
@@ -94,7 +107,9 @@ test("§5 an abort ends a running job and a waiting one with the caller's reason
   });
   const controllers = [new AbortController(), new AbortController()];
   const outcomes = controllers.map((controller) =>
-    measurer.measure({ kind: "bytes", bytes: Uint8Array.of(1) }, controller.signal).catch((error: unknown) => error),
+    measurer
+      .measure({ kind: "bytes", bytes: Uint8Array.of(1) }, { signal: controller.signal })
+      .catch((error: unknown) => error),
   );
   const last = send(measurer, 0, 5);
   const reason = new Error("the caller hung up");
@@ -102,7 +117,10 @@ test("§5 an abort ends a running job and a waiting one with the caller's reason
   controllers[0]?.abort(reason);
   assert.deepEqual(await Promise.all(outcomes), [reason, reason]);
   assert.deepEqual(await last, invalid("answered 5"));
-  await assert.rejects(measurer.measure({ kind: "bytes", bytes: wav() }, AbortSignal.abort(reason)), reason);
+  await assert.rejects(
+    measurer.measure({ kind: "bytes", bytes: wav() }, { signal: AbortSignal.abort(reason) }),
+    reason,
+  );
   await measurer.close();
 });
 

@@ -22,6 +22,7 @@ import { aWhile, impatient, soon } from "../outbound/soon.ts";
 const HOST = "media.allowed.example";
 const PUBLIC = "93.184.216.34";
 const WORKSPACE = newId("workspace");
+const ANOTHER = newId("workspace");
 const URL_OF_AUDIO = `https://${HOST}/a.wav`;
 const OK = "HTTP/1.1 200 OK\r\n";
 const WAV = "Content-Type: audio/wav\r\n";
@@ -77,8 +78,8 @@ async function setUp(
     logger: pino({}, { write: (line: string) => logs.push(line) }),
     ...(times === undefined ? {} : { times }),
   });
-  const fetchAudio = (url = URL_OF_AUDIO, signal = new AbortController().signal) =>
-    soon(remote.download({ workspaceId: WORKSPACE, url, maxBytes, signal }));
+  const fetchAudio = (url = URL_OF_AUDIO, signal = new AbortController().signal, workspaceId = WORKSPACE) =>
+    soon(remote.download({ workspaceId, url, maxBytes, signal }));
   const nothingLeft = async (): Promise<void> => {
     assert.equal(spool.bytesInFlight, 0, "bytes are left in the spool");
     assert.deepEqual(await readdir(directory), [], "a file is left in the spool");
@@ -419,13 +420,35 @@ test("SSRF-336: all hosts together are never asked for more than 64 files at onc
     answers: { "/a.wav": (socket) => void (waiting.push(socket) === 64 && all.resolve()) },
   });
   const fetches = Array.from({ length: 65 }, (_, index) =>
-    verdict(fetchAudio(`https://${hosts[Math.floor(index / 16)]}/a.wav`)),
+    verdict(fetchAudio(`https://${hosts[Math.floor(index / 16)]}/a.wav`, undefined, index < 32 ? WORKSPACE : ANOTHER)),
   );
   await soon(all.promise);
   await aWhile();
   assert.equal(waiting.length, 64);
   waiting[0]?.end(body("RIFF"));
   while (waiting.length < 65) await aWhile();
+  for (const socket of waiting) socket.end(body("RIFF"));
+  assert.deepEqual(new Set(await Promise.all(fetches)), new Set(["allow"]));
+});
+
+test("reliability 7, G-08: one workspace is fetched 48 files for at once, whatever its hosts; the rest is for the others", async (t) => {
+  const hosts = Array.from({ length: 5 }, (_, index) => `m${index}.allowed.example`);
+  const waiting: Socket[] = [];
+  const arrivals = Array.from({ length: 50 }, () => Promise.withResolvers<void>());
+  const { fetchAudio } = await setUp(t, {
+    hosts,
+    answers: { "/a.wav": (socket) => arrivals[waiting.push(socket) - 1]?.resolve() },
+  });
+  const fetchFor = (index: number, workspaceId = WORKSPACE) =>
+    verdict(fetchAudio(`https://${hosts[Math.floor(index / 16)]}/a.wav`, undefined, workspaceId));
+  const fetches = Array.from({ length: 49 }, (_, index) => fetchFor(index));
+  await arrivals[47]?.promise;
+  await aWhile();
+  assert.equal(waiting.length, 48);
+  fetches.push(fetchFor(64, ANOTHER));
+  await arrivals[48]?.promise;
+  waiting[0]?.end(body("RIFF"));
+  await arrivals[49]?.promise;
   for (const socket of waiting) socket.end(body("RIFF"));
   assert.deepEqual(new Set(await Promise.all(fetches)), new Set(["allow"]));
 });

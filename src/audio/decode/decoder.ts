@@ -10,10 +10,15 @@ export interface Decoder {
   readonly name: "ffmpeg" | "wav";
   /** Samples a second it would give of this recording; null: it cannot read it. */
   rateOf(audio: DecodableAudio): number | null;
-  /** Whoever decodes a whole recording waits for one of few places; rejects when the signal aborts first. */
-  inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /** Whoever decodes a whole recording waits for one of few places, each owner in its turn; rejects when the signal aborts first. */
+  inTurn<T>(turn: DecodeTurn, work: () => Promise<T>): Promise<T>;
   /** Its chunks throw `Undecodable` where the content is not what its measurement promised. */
   decode(audio: EncodedAudio, wish: DecodeWish): Pcm;
+}
+
+export interface DecodeTurn {
+  readonly signal: AbortSignal;
+  readonly owner: string;
 }
 
 export interface DecoderOptions {
@@ -27,7 +32,7 @@ export function createDecoder({ ffmpeg, directory }: DecoderOptions): Decoder {
   // Half of the machine goes on answering.
   const total = Math.max(1, Math.floor(availableParallelism() / 2));
   const places = createPlaces({ total, perKind: total });
-  const inTurn: Decoder["inTurn"] = (signal, work) => places.within("decode", signal, work);
+  const inTurn: Decoder["inTurn"] = ({ signal, owner }, work) => places.within("decode", signal, work, owner);
   if (ffmpeg !== null)
     return {
       name: "ffmpeg",

@@ -11,7 +11,7 @@ test("contract 10: no more recordings are decoded at once than half the machine 
   let running = 0;
   let most = 0;
   const all = gates.map((gate) =>
-    decoder.inTurn(new AbortController().signal, async () => {
+    decoder.inTurn({ signal: new AbortController().signal, owner: "w" }, async () => {
       running += 1;
       most = Math.max(most, running);
       await gate.promise;
@@ -19,7 +19,9 @@ test("contract 10: no more recordings are decoded at once than half the machine 
     }),
   );
   const gone = new AbortController();
-  const waiting = decoder.inTurn(gone.signal, () => assert.fail("who is gone is not decoded for"));
+  const waiting = decoder.inTurn({ signal: gone.signal, owner: "w" }, () =>
+    assert.fail("who is gone is not decoded for"),
+  );
   gone.abort();
   await assert.rejects(waiting);
   for (const gate of gates) gate.resolve();

@@ -1,0 +1,50 @@
+// The audio of a request on its way to be measured (contract 1 step 4): in whose turn, and for how long.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newId } from "../../src/contract/ids.ts";
+import { withAudio } from "../../src/gateway/with-audio.ts";
+
+type Services = Parameters<typeof withAudio>[0];
+type Measure = Services["measurer"]["measure"];
+
+const workspaceId = newId("workspace");
+const remoteAudio: Services["remoteAudio"] = {
+  check: () => assert.fail("nothing is fetched"),
+  download: () => assert.fail("nothing is fetched"),
+};
+
+function measuring(measure: Measure, signal: AbortSignal): Promise<void> {
+  const source = { kind: "bytes", bytes: Uint8Array.of(1) } as const;
+  const spooled = {
+    sizeBytes: 1,
+    sha256: async () => "",
+    source,
+    open: async function* () {},
+    dispose: async () => {},
+  };
+  const audio = { kind: "spooled", spooled, param: "file", mediaTypeHint: null, fileNameHint: null } as const;
+  const services = {
+    remoteAudio,
+    measurer: { measure, close: async () => {} },
+    limits: { maxAudioDurationSeconds: 60 },
+  };
+  const request = { audio, workspaceId, maxUrlBytes: 1, signal };
+  return withAudio(services as unknown as Services, request, () => assert.fail("nobody is left to want it"));
+}
+
+test("contract 3: of a caller who hangs up while its recording waits to be measured nothing goes on", async () => {
+  const caller = new AbortController();
+  const measure: Measure = (_source, wish) => {
+    caller.abort(new Error("the caller hung up"));
+    return wish?.signal?.aborted === true ? Promise.reject(wish.signal.reason) : assert.fail("it goes on for nobody");
+  };
+  await assert.rejects(measuring(measure, caller.signal), { code: "REQUEST_TIMEOUT" });
+});
+
+test("reliability G-08: it is measured in its workspace's turn", async () => {
+  const measure: Measure = async (_source, wish) => {
+    assert.equal(wish?.owner, workspaceId);
+    return { ok: false, code: "INVALID_AUDIO", reason: "is none" };
+  };
+  await assert.rejects(measuring(measure, new AbortController().signal), { code: "INVALID_AUDIO" });
+});
