@@ -1,10 +1,18 @@
 // A database that does not answer before anything was begun is a refusal to be retried, not a fault (reliability G-10).
 import { GatewayError } from "../contract/errors.ts";
-import { isAway } from "../storage/transact.ts";
+import { isAway, isUndone } from "../storage/transact.ts";
 
 /** For work that begins nothing: once something was begun, only its own steps can say what became of it. */
 export function unlessAway<T>(work: Promise<T>): Promise<T> {
   return work.catch(refuseWhileAway);
+}
+
+/** For work that is one transaction: where that was certainly undone, nothing has come of it. */
+export function unlessUndone<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (isUndone(error)) refuseWhileAway(error);
+    throw error;
+  });
 }
 
 /** The error itself where it is another. */

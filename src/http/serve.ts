@@ -1,9 +1,9 @@
 // The frame around a handler: key, scope, content encoding, then the handler, unless the exchange is cut first
 // (contract 1, order of judgement).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { isLimited } from "../contract/endpoint.ts";
+import { type EndpointContract, isLimited } from "../contract/endpoint.ts";
 import { brand } from "../contract/ids.ts";
-import { unlessAway } from "../gateway/unless-away.ts";
+import { unlessAway, unlessUndone } from "../gateway/unless-away.ts";
 import { onFirstRead, watchBodyRate } from "./body-rate.ts";
 import { refuseEncoding } from "./content-type.ts";
 import type { Edge } from "./edge.ts";
@@ -82,13 +82,17 @@ export function serve<P extends EdgePrincipal>(
       });
       recorded?.during(handled);
       const answer = exchange.unlessCut(handled);
-      // A read may be asked again whatever happened; of a write only its own steps know.
-      const waited = contract.method === "GET" ? unlessAway(answer) : answer;
-      const sent = sendReply(edge, request, reply, await waited);
+      const sent = sendReply(edge, request, reply, await unlessDatabaseAway(contract, answer));
       recorded?.during(sent);
       return sent;
     },
   });
+}
+
+/** A read may be asked again whatever happened, a change of settings or of a job where it was undone; of a call only its own steps know. */
+function unlessDatabaseAway<T>({ method, isRouted }: EndpointContract, answer: Promise<T>): Promise<T> {
+  if (method === "GET") return unlessAway(answer);
+  return isRouted === true ? answer : unlessUndone(answer);
 }
 
 function exchangeOf(edge: Edge, { raw }: FastifyRequest): Exchange {

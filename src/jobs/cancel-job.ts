@@ -1,6 +1,7 @@
 // DELETE of a job (spec 3): at once while it is queued; a flag for its worker while it is worked on; nothing once it has ended.
 import type { Job } from "../contract/jobs.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
+import { afterCommit } from "../storage/transact.ts";
 import { describeJob } from "./describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read-job.ts";
@@ -22,5 +23,5 @@ export async function cancelJob(services: JobServices, owner: JobOwner, id: stri
       await services.queue.publish(jobTopic(id), tx);
     }
   });
-  return describeJob(services, await findJob(services, owner, id));
+  return describeJob(services, await afterCommit(findJob(services, owner, id)));
 }

@@ -10,7 +10,7 @@ import { prepareMarked } from "./prepared.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
 import type { Tables } from "./tables.ts";
-import { transact } from "./transact.ts";
+import { orUndone, transact } from "./transact.ts";
 
 export interface Database {
   readonly engine: "pglite" | "postgres";
@@ -118,7 +118,7 @@ async function migrated(
     throw error;
   }
   let closing: Promise<void> | null = null;
-  const transaction: Database["transaction"] = (work) => db.transaction().execute(work);
+  const transaction: Database["transaction"] = (work) => orUndone((begun) => db.transaction().execute(begun), work);
   return {
     engine,
     db,

@@ -1,6 +1,7 @@
 // A transaction that runs again when the server chose it as the victim of a deadlock or a serialisation conflict.
 import { setTimeout as pause } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
+import { createNote } from "../lib/note.ts";
 import type { Database, Transacting } from "./database.ts";
 
 const MAX_TRIES = 3;
@@ -37,6 +38,38 @@ export async function transactAgain<T>(
     }
     await pause(AWAY_PAUSE_MS);
   }
+}
+
+const undone = createNote<object, true>("certainly undone");
+
+/** One transaction, whose error tells whether it may have been committed: it may where its commit was asked for. */
+export async function orUndone<T>(
+  begin: (work: (tx: Transacting) => Promise<T>) => Promise<T>,
+  work: (tx: Transacting) => Promise<T>,
+): Promise<T> {
+  let isComplete = false;
+  try {
+    return await begin(async (tx) => {
+      const result = await work(tx);
+      isComplete = true;
+      return result;
+    });
+  } catch (error) {
+    if (!isComplete && typeof error === "object" && error !== null) undone.set(error, true);
+    throw error;
+  }
+}
+
+/** The transaction that failed has changed nothing. Those before it of the same work are another matter: see `afterCommit`. */
+export function isUndone(error: unknown): boolean {
+  return typeof error === "object" && error !== null && undone.get(error) === true;
+}
+
+/** What is done behind a commit: where it fails, something has been changed. */
+export async function afterCommit<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw isUndone(error) && isAway(error) ? new Error("failed behind a commit", { cause: error }) : error;
+  });
 }
 
 const UNIQUE_VIOLATION = "23505";

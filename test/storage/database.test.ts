@@ -8,7 +8,7 @@ import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
 import { migrate } from "../../src/storage/migrate.ts";
 import { followDatabaseClock } from "../../src/storage/database-clock.ts";
 import { watchSilence } from "../../src/storage/silent-connections.ts";
-import { isAway } from "../../src/storage/transact.ts";
+import { afterCommit, isAway, isUndone, orUndone } from "../../src/storage/transact.ts";
 import { startFaultProxy } from "../harness/fault-proxy.ts";
 import { makeTenant, openTestDatabase, shiftClock, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
 
@@ -180,4 +180,26 @@ test("reliability J-07: a process goes by the database's clock where its own is 
   t.after(() => shiftClock(database, 0));
   for (const seconds of [3_600, -600]) assert.ok(Math.abs((await aheadMs(seconds)) - seconds * 1_000) < 2_000);
   assert.ok(Math.abs(await aheadMs(0)) < 50);
+});
+
+test("reliability G-10: a transaction that failed before its commit is known to be undone, one that failed at it is not", async () => {
+  const failure = async (work: Parameters<typeof database.transaction>[0]): Promise<unknown> =>
+    database.transaction(work).catch((error: unknown) => error);
+  assert.equal(isUndone(await failure(() => Promise.reject(new Error("in the middle")))), true);
+  const atCommit = await failure(async (tx) => {
+    await sql`create temporary table twice (a int unique deferrable initially deferred)`.execute(tx);
+    await sql`insert into twice values (1), (1)`.execute(tx);
+  });
+  assert.match(String(atCommit), /duplicate key/u);
+  assert.equal(isUndone(atCommit), false);
+});
+
+test("reliability G-10: what fails behind a commit is not taken for undone", async () => {
+  const undone = Object.assign(new Error("gone"), { code: "ECONNRESET" });
+  const lost = await orUndone(
+    () => Promise.reject(undone),
+    async () => undefined,
+  ).catch((error: unknown) => error);
+  assert.equal(isUndone(lost), true);
+  await assert.rejects(afterCommit(Promise.reject(lost)), (error) => !isUndone(error) && !isAway(error));
 });

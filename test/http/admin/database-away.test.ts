@@ -1,0 +1,65 @@
+// Changes of settings and of jobs while the database does not answer (reliability G-10; contract 1): where nothing has come of one, it is
+// refused to be tried again; where its commit was asked for, nobody knows.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Database } from "../../../src/storage/database.ts";
+import { orUndone } from "../../../src/storage/transact.ts";
+import { KEY, type TestGateway } from "../../harness/gateway.ts";
+import { call, startAdminGateway } from "./admin.ts";
+
+const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+/** When the database leaves, of the transactions from now on. */
+let leaves: "never" | "before" | "at commit" = "never";
+let shared: TestGateway;
+let gateway: TestGateway;
+
+function leaving(database: Database): Database {
+  const through = (begin: Database["transaction"]): Database["transaction"] => {
+    if (leaves === "before") return (work) => orUndone(() => Promise.reject(away()), work);
+    if (leaves === "never") return begin;
+    leaves = "before";
+    return (work) => begin(work).then(() => Promise.reject(away()));
+  };
+  return {
+    ...database,
+    inWorkspace: (id, work) => through((begun) => database.inWorkspace(id, begun))(work),
+  };
+}
+
+before(async () => {
+  shared = await startAdminGateway();
+  gateway = await startAdminGateway({ beside: { ...shared, database: leaving(shared.database) }, works: false });
+});
+after(async () => {
+  await gateway.close();
+  await shared.close();
+});
+beforeEach(() => {
+  leaves = "never";
+});
+
+const DOMAINS = "/workspace/acme/audio-url-domains";
+const domains = (...list: readonly string[]) => call(gateway, "PUT", DOMAINS, { body: { domains: list } });
+const JOB = "/v1/transcription/jobs/job_01jzzzzzzzzzzzzzzzzzzzzzzz";
+
+for (const [what, method, path, options] of [
+  ["a setting", "PUT", DOMAINS, { body: { domains: [] } }],
+  ["a key that is made", "POST", "/workspace/acme/keys", { body: { app: "notes" } }],
+  ["what is removed", "DELETE", "/workspace/acme/stt-webhook", {}],
+  ["a job's cancellation", "DELETE", JOB, { key: KEY }],
+  ["an operator's change", "POST", "/admin/v1/workspaces/acme/keys", { body: { app: "notes" } }],
+] as const) {
+  test(`reliability G-10: ${what} while the database is away is 503 OVERLOADED, to be tried again`, async () => {
+    leaves = "before";
+    const answer = await call(gateway, method, path, options);
+    assert.deepEqual([answer.status, answer.code, answer.headers.get("retry-after")], [503, "OVERLOADED", "2"]);
+  });
+}
+
+test("contract 1: a change whose commit was asked for may have been made: no word of trying it again", async () => {
+  leaves = "at commit";
+  const answer = await domains("media.lost.example");
+  assert.deepEqual([answer.status, answer.code, answer.headers.get("x-should-retry")], [500, "INTERNAL", "false"]);
+  leaves = "never";
+  assert.deepEqual((await call(gateway, "GET", DOMAINS)).json, (await domains("media.lost.example")).json);
+});
