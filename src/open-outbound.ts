@@ -17,6 +17,7 @@ export function openOutbound({ configuration, network }: OutboundParts): Outboun
   return createOutbound({
     guard: {
       ...(network ?? { resolve: systemResolver(), connect: systemConnector() }),
+      nat64: configuration.server.nat64,
       own: () => ({ endpoints: ownEndpoints(configuration), addresses: ownAddresses() }),
     },
   });

@@ -95,6 +95,7 @@ function resolveConfiguration(parsed: ParsedConfiguration, context: ParseContext
     ...parsed,
     server: {
       ...listeners,
+      nat64: parsed.server.nat64,
       publicUrl: parsed.server.publicUrl ?? `http://${reachableHost(listeners.host)}:${listeners.port}`,
     },
     storage: {

@@ -48,6 +48,17 @@ export function judgeAddress(text: string): AddressVerdict {
 /** Ranges that end in an IPv4 address. */
 const EMBEDDING: Readonly<Record<string, string>> = { ipv4Mapped: "mapped", rfc6145: "translated", rfc6052: "nat64" };
 
+/** RFC 6052, 2.1. Local prefixes are nobody's to know. */
+const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
+
+/** The IPv4 address that a NAT64 gateway connects to for this one; any other address as it is. */
+export function behindNat64(text: string): string {
+  const address = parseAddress(text);
+  return address !== null && within(address, NAT64)
+    ? new ipaddr.IPv4(address.toByteArray().slice(12)).toString()
+    : text;
+}
+
 /** Two spellings of one address; an IPv4 one may come back from a socket in its mapped form. */
 export function sameAddress(one: string, other: string): boolean {
   const [left, right] = [parseAddress(one), parseAddress(other)];

@@ -2,7 +2,7 @@
 // all of them: raw text → parsed and compared → port → allowlist → one resolution → every address public → dial that
 // address with the name's certificate → compare whom the socket reached. No setting leaves one out.
 import type { Socket } from "node:net";
-import { isInRange, judgeAddress, sameAddress } from "./address.ts";
+import { behindNat64, isInRange, judgeAddress, sameAddress } from "./address.ts";
 import { ConnectFailure, GuardRefusal } from "./refusal.ts";
 import { isListed, type TargetPolicy } from "./target-policy.ts";
 
@@ -27,6 +27,8 @@ export interface GuardOptions {
   readonly connect: Connect;
   /** Where the gateway itself answers, as `host:port`, and this machine's addresses: it must not be made to call itself. */
   readonly own?: () => { readonly endpoints: readonly string[]; readonly addresses: readonly string[] };
+  /** This machine reaches IPv4 by NAT64: such an address is judged by the one inside. Else it is refused, whatever is inside. */
+  readonly nat64?: boolean;
   readonly dnsTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
 }
@@ -60,6 +62,7 @@ export function createGuard(options: GuardOptions): Guard {
   const { resolve, connect, own } = options;
   const dnsTimeoutMs = options.dnsTimeoutMs ?? DNS_TIMEOUT_MS;
   const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  const reachedBy = options.nat64 === true ? behindNat64 : (address: string): string => address;
   let judged = 0;
 
   async function vet(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<VettedTarget> {
@@ -73,11 +76,14 @@ export function createGuard(options: GuardOptions): Guard {
     if (self.endpoints.includes(`${host}:${portOf(url)}`))
       throw new GuardRefusal("address_not_public", "the gateway itself");
     const addresses = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
-    refuseAddresses(addresses, self.addresses, policy);
+    if (addresses.length === 0 || addresses.length > MAX_ANSWERS)
+      throw new GuardRefusal("address_not_public", `${addresses.length} addresses`);
+    // One bad answer refuses the name: it must not depend on which of them is dialled.
+    for (const address of addresses) refuseAddress(address, reachedBy(address), self.addresses, policy);
     if (
       policy.httpStaysPrivate === true &&
       url.protocol === "http:" &&
-      addresses.some((each) => judgeAddress(each).isPublic)
+      addresses.some((each) => judgeAddress(reachedBy(each)).isPublic)
     )
       throw new GuardRefusal("scheme", "plain http to a public address");
     return { url, pathAndQuery: parsed.pathAndQuery, addresses };
@@ -190,17 +196,14 @@ function refusePort(url: URL, { ports }: TargetPolicy): void {
   if (port === 0 || (ports !== "any" && !ports.includes(port))) throw new GuardRefusal("port", String(port));
 }
 
-/** One bad answer refuses the name: it must not depend on which of them is dialled. */
-function refuseAddresses(addresses: readonly string[], own: readonly string[], policy: TargetPolicy): void {
-  if (addresses.length === 0 || addresses.length > MAX_ANSWERS)
-    throw new GuardRefusal("address_not_public", `${addresses.length} addresses`);
-  for (const address of addresses) {
-    const verdict = judgeAddress(address);
-    const isOpened = !verdict.isPublic && verdict.mayBeOpened && isInRange(address, policy.privateCidrs);
-    if (!verdict.isPublic && !isOpened) throw new GuardRefusal("address_not_public", `${verdict.range} ${address}`);
-    if (verdict.isPublic && own.some((mine) => sameAddress(mine, address)))
-      throw new GuardRefusal("address_not_public", `the gateway's own address ${address}`);
-  }
+/** `reached`: who answers there, where a NAT64 gateway stands between. Behind one no private range is opened. */
+function refuseAddress(address: string, reached: string, own: readonly string[], policy: TargetPolicy): void {
+  const verdict = judgeAddress(reached);
+  const isOpened =
+    !verdict.isPublic && verdict.mayBeOpened && reached === address && isInRange(address, policy.privateCidrs);
+  if (!verdict.isPublic && !isOpened) throw new GuardRefusal("address_not_public", `${verdict.range} ${address}`);
+  if (verdict.isPublic && own.some((mine) => sameAddress(mine, reached)))
+    throw new GuardRefusal("address_not_public", `the gateway's own address ${address}`);
 }
 
 class Deadline extends Error {}

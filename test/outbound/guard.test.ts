@@ -98,6 +98,41 @@ async function refusalOf(
   return { reason: error.reason, dialled };
 }
 
+test("reliability 4, SSRF-263: where the operator says that NAT64 is in use, an address is judged by the IPv4 address in it, and dialled as it is", async () => {
+  const answering = (...addresses: readonly string[]) => ({ nat64: true, resolve: async () => addresses });
+  const url = `https://${HOST}/a.wav`;
+  const { guard, dialled } = guardOf(answering("64:ff9b::808:808", "64:ff9b::1.1.1.1", "8.8.8.8"));
+  const { target, socket } = await guard.dial(url, audio());
+  socket.destroy();
+  assert.deepEqual(target.addresses, ["64:ff9b::808:808", "64:ff9b::1.1.1.1", "8.8.8.8"]);
+  assert.deepEqual(dialled, ["64:ff9b::808:808"]);
+  const opened = webhookPolicy({ allowHttp: false, allowedPrivateCidrs: ["10.0.0.0/8"] });
+  for (const [address, policy] of [
+    ["64:ff9b::a00:1", audio()],
+    ["64:ff9b::a9fe:a9fe", audio()],
+    ["64:ff9b::a83f:8110", audio()],
+    // The local prefix, and what lies around the one that is known.
+    ["64:ff9b:1::808:808", audio()],
+    ["64:ff9b::1:808:808", audio()],
+    ["::ffff:8.8.8.8", audio()],
+    ["64:ff9b::a00:1", opened],
+  ] as const)
+    assert.deepEqual(
+      await refusalOf(answering(address), url, policy),
+      { reason: "address_not_public", dialled: [] },
+      address,
+    );
+  const own = () => ({ endpoints: [], addresses: ["8.8.8.8"] });
+  assert.equal((await refusalOf({ ...answering("64:ff9b::808:808"), own }, url)).reason, "address_not_public");
+  const plainHttp = byokPolicy({ allowedPrivateCidrs: ["10.0.0.0/8"] });
+  assert.equal((await refusalOf(answering("64:ff9b::808:808"), `http://${HOST}/`, plainHttp)).reason, "scheme");
+});
+
+test("reliability 4, SSRF-263: unless the operator says so, NAT64 is refused whole", async () => {
+  const { reason } = await refusalOf({ resolve: async () => ["64:ff9b::808:808"] });
+  assert.equal(reason, "address_not_public");
+});
+
 const REASONS: readonly (readonly [url: string, reason: string])[] = [
   ["http://media.allowed.example/", "scheme"],
   ["ftp://media.allowed.example/", "scheme"],

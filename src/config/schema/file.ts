@@ -21,6 +21,12 @@ export const serverSection = section({
   port: PORT.default(8080).describe("Port the gateway listens on; 0 picks a free one."),
   public_url: maybe(HTTP_URL).describe("How callers reach the gateway; not set: made of host and port."),
   admin: adminListener.nullable().prefault({}).describe("Listener for metrics and administration; `null` for none."),
+  nat64: z
+    .boolean()
+    .default(false)
+    .describe(
+      "This machine reaches IPv4 hosts by NAT64 and DNS64: an address in `64:ff9b::/96` that a caller's name leads to is judged by the IPv4 address in it. Else it is refused.",
+    ),
 });
 
 const objectsSection = z.discriminatedUnion("kind", [
