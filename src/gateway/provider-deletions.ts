@@ -144,5 +144,5 @@ async function tryDelete(services: Services, claimed: ClaimedDeletion, signal: A
 /** The account may have left the configuration since, and may come back. */
 function accountOf(services: Services, { account, provider, testMode }: ClaimedDeletion) {
   if (!hasAccount(services, { account, provider })) return null;
-  return resolveAccount(services, { account, settings: {} }, testMode);
+  return resolveAccount(services, { account, provider, settings: {} }, testMode);
 }

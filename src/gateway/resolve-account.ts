@@ -1,4 +1,5 @@
 // Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
+import type { Account } from "../directory/snapshot.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { TargetHealth } from "../routing/pick-candidates.ts";
 import type { AccountKey, Target } from "../routing/types.ts";
@@ -27,23 +28,30 @@ export function healthOf(
   return (target) => circuits.isHealthy(circuitOf(target, testMode));
 }
 
-/** Whether the account that a job or a run was given is still there: its connection may be gone, or stand for another provider now. */
-export function hasAccount(
-  { directory }: Pick<GatewayServices, "directory">,
-  { account, provider }: { readonly account: AccountKey; readonly provider: string },
-): boolean {
-  return directory().account(account)?.kind === provider;
+/** Whether the account that a target, a job or a run was given is there: its connection may be gone, or stand for another provider now. */
+export function hasAccount(services: Pick<GatewayServices, "directory">, target: AccountName): boolean {
+  return accountOf(services, target) !== undefined;
+}
+
+interface AccountName {
+  readonly account: AccountKey;
+  readonly provider: string;
+}
+
+function accountOf({ directory }: Pick<GatewayServices, "directory">, target: AccountName): Account | undefined {
+  const account = directory().account(target.account);
+  return account?.kind === target.provider ? account : undefined;
 }
 
 const SANDBOX_TIMEOUT_MS = 60_000;
 
-/** Throws a `ProviderError` where the connection was removed since the target was chosen: there is nobody to ask. */
+/** Throws a `ProviderError` where the account has gone since the target was chosen: there is nobody to ask. */
 export function resolveAccount(
   services: Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl">,
-  target: Pick<Target, "account" | "settings">,
+  target: AccountName & Pick<Target, "settings">,
   testMode: boolean,
 ): ResolvedAccount {
-  const account = services.directory().account(target.account);
+  const account = accountOf(services, target);
   if (account === undefined) throw new ProviderError("not_found", { reason: "no_account" });
   // Some kinds only speak, some only chat; those that do both live at one address.
   const adapter = services.providers.get(account.kind) ?? services.chatProviders.get(account.kind);

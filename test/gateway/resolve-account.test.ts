@@ -21,7 +21,7 @@ function resolved(given: Pick<Account, "kind"> & Partial<Account>, testMode: boo
   };
   const directory = (): never => ({ account: () => account }) as never;
   const services = { providers, chatProviders, directory, sandboxUrl: (asked: string) => `sandbox:${asked}` };
-  return resolveAccount(services, { account: account.key, settings: {} }, testMode);
+  return resolveAccount(services, { account: account.key, provider: account.kind, settings: {} }, testMode);
 }
 
 for (const [kind, url] of [
