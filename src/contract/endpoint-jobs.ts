@@ -6,6 +6,7 @@ import { acceptedJob, job, jobFields, jobList, jobListQuery, jobQuery, jobReques
 import { routingDecision, transcriptionEnvelope } from "./transcription.ts";
 
 const PATH = "/v1/transcription/jobs";
+const SIMULATED = { "X-SVC-Simulated": "`true` when the sandbox answered." };
 
 export const postJobContract: EndpointContract = {
   method: "POST",
@@ -66,6 +67,7 @@ export const getJobContract: EndpointContract = {
         "application/x-subrip": z.string(),
         "text/vtt": z.string(),
       },
+      headers: SIMULATED,
     },
   },
   errors: ["JOB_NOT_FOUND", "NOT_FOUND", "NOT_ACCEPTABLE", "REQUIRED_FEATURE_UNSUPPORTED"],
@@ -105,7 +107,13 @@ export const getJobResultContract: EndpointContract = {
   description:
     "The token is the credential: it opens one job's result for a short while. Poll the job for a fresh one.",
   auth: "none",
-  responses: { 200: { description: "The transcript.", content: { "application/json": transcriptionEnvelope } } },
+  responses: {
+    200: {
+      description: "The transcript.",
+      content: { "application/json": transcriptionEnvelope },
+      headers: SIMULATED,
+    },
+  },
   errors: ["NOT_FOUND"],
 };
 

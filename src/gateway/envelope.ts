@@ -57,13 +57,21 @@ export async function deliver(
   present: (envelope: TranscriptionEnvelope) => unknown,
   simulated: boolean,
 ): Promise<GatewayReply> {
-  const mark = simulated ? { "x-svc-simulated": "true" } : {};
+  const mark = simulated ? SIMULATED_MARK : {};
   if (delivery !== "json")
     return textReply(DELIVERY_TYPES[delivery], envelope.content, { ...mark, ...factsOf(envelope) });
   const body = present(envelope);
   return transcriptReply(body, { ...mark, ...(body === envelope ? {} : factsOf(envelope)) });
 }
 
-function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
+const SIMULATED_MARK = { "x-svc-simulated": "true" };
+
+/** Of an envelope that was kept: its own warning says it. */
+export function markOf(envelope: TranscriptionEnvelope): Record<string, string> {
+  return envelope.warnings.some(({ code }) => code === "SIMULATED_PROVIDER") ? SIMULATED_MARK : {};
+}
+
+/** What a bare body does not say. */
+export function factsOf(envelope: TranscriptionEnvelope): Record<string, string> {
   return { ...routingFacts(envelope), "x-svc-audio-seconds": String(envelope.usage.audio_seconds) };
 }

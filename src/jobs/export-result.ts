@@ -7,7 +7,7 @@ import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { inSteps } from "../lib/in-steps.ts";
 import type { ExportFormat } from "../contract/jobs.ts";
-import { DELIVERY_TYPES } from "../gateway/envelope.ts";
+import { DELIVERY_TYPES, factsOf, markOf } from "../gateway/envelope.ts";
 import { type GatewayReply, textReply, transcriptReply } from "../gateway/reply.ts";
 import { type JobOwner, readJobOfWorkspace } from "../storage/jobs.ts";
 import { findJob } from "./read-job.ts";
@@ -31,7 +31,7 @@ export async function fetchSignedResult(services: JobServices, token: string): P
   const row = claim === null ? null : await readSigned(services, brand("workspace", claim.workspaceId), claim.jobId);
   const result = row === null ? null : await loadResult(services, row);
   if (result === null) throw noResult("This address opens no result, or no longer. Poll the job for a fresh one.");
-  return transcriptReply(result.envelope);
+  return transcriptReply(result.envelope, markOf(result.envelope));
 }
 
 function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: string) {
@@ -40,7 +40,8 @@ function readSigned({ database }: JobServices, workspaceId: WorkspaceId, jobId: 
 
 async function exported({ envelope, kept }: JobResult, format: ExportFormat): Promise<GatewayReply> {
   const { content, segments, words } = kept;
-  if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), {});
+  const facts = { ...markOf(envelope), ...factsOf(envelope) };
+  if (format === "text") return textReply(DELIVERY_TYPES.text, toPlainText(content, segments), facts);
   if (segments.length === 0 && content !== "") {
     throw new GatewayError("REQUIRED_FEATURE_UNSUPPORTED", {
       message: `The model that served this job gave no times, so there is no ${format} of it.`,
@@ -48,11 +49,11 @@ async function exported({ envelope, kept }: JobResult, format: ExportFormat): Pr
       details: { missing: ["timestamps.segment"] },
     });
   }
-  if (format === "verbose_json") return transcriptReply({ ...envelope, content, segments });
+  if (format === "verbose_json") return transcriptReply({ ...envelope, content, segments }, markOf(envelope));
   const cues = await inSteps(buildCues(segments, words, envelope.duration_seconds));
   return format === "srt"
-    ? textReply(DELIVERY_TYPES.srt, toSrt(cues), {})
-    : textReply(DELIVERY_TYPES.vtt, toVtt(cues), {});
+    ? textReply(DELIVERY_TYPES.srt, toSrt(cues), facts)
+    : textReply(DELIVERY_TYPES.vtt, toVtt(cues), facts);
 }
 
 function noResult(message: string): GatewayError {

@@ -2,7 +2,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { getJobContract } from "../../contract/endpoint-jobs.ts";
 import { type Job, jobQuery } from "../../contract/jobs.ts";
-import { DELIVERY_TYPES } from "../../gateway/envelope.ts";
+import { DELIVERY_TYPES, markOf } from "../../gateway/envelope.ts";
 import { exportJob } from "../../jobs/export-result.ts";
 import { findJob, pollJob, watchJob } from "../../jobs/read-job.ts";
 import type { JobServices } from "../../jobs/services.ts";
@@ -33,7 +33,8 @@ export function getJob(jobs: JobServices, draining: AbortSignal): Endpoint<Princ
         await findJob(jobs, owner, id);
         return { status: 200, body: { events: asEvents(watchJob(jobs, owner, id, signal)) } };
       }
-      return { status: 200, body: { json: await pollJob(jobs, owner, id, { milliseconds: wait * 1000, signal }) } };
+      const json = await pollJob(jobs, owner, id, { milliseconds: wait * 1000, signal });
+      return { status: 200, headers: json.result === null ? {} : markOf(json.result), body: { json } };
     },
   };
 }

@@ -89,6 +89,34 @@ test("contract 5: a succeeded job is exported in every format, with times that n
   assert.ok(transcriptionEnvelope.parse(verbose.json).segments.length > 0);
 });
 
+for (const limit of [262_144, 64])
+  test(`contract 3: a simulated transcript is marked in every form that a job gives it, with an inline limit of ${limit}`, async () => {
+    await using simulated = await startSimulated(limit);
+    const { origin } = simulated.gateway;
+    const done = await ended(origin, (await submit(origin, { fields: { purpose: "nowhere" } })).job_id);
+    const polled = await get(origin, done.poll_url);
+    assert.equal(polled.headers.get("x-svc-simulated"), done.result === null ? null : "true");
+    const result = done.result_url === null ? polled : await send(`${origin}${done.result_url}`, {});
+    assert.equal(result.headers.get("x-svc-simulated"), "true");
+    for (const format of ["srt", "vtt", "text", "verbose_json"]) {
+      const { headers } = await get(origin, `${done.poll_url}?format=${format}`);
+      const facts = ["simulated", "requested-purpose", "purpose-source", "warnings", "audio-seconds"];
+      assert.deepEqual(
+        facts.map((name) => headers.get(`x-svc-${name}`)),
+        format === "verbose_json"
+          ? ["true", null, null, null, null]
+          : [
+              "true",
+              "nowhere",
+              "fallback",
+              "PURPOSE_NOT_APPLIED, SIMULATED_PROVIDER",
+              String(done.usage?.audio_seconds),
+            ],
+        format,
+      );
+    }
+  });
+
 test("contract 5: the app's jobs come newest first, a page at a time, without their results", async () => {
   const { origin } = gateway;
   const ids: string[] = [];
@@ -129,6 +157,19 @@ test("contract 5: dry_run judges a job and makes none", async () => {
   assert.equal((answer.json as { object: string }).object, "routing.decision");
   assert.equal((await list(origin)).data[0]?.job_id, before);
 });
+
+async function startSimulated(inlineBytes: number) {
+  const started = await startGateway({
+    file: (sandbox) => ({
+      ...standard(sandbox),
+      connections: [{ id: "sandbox", kind: "sandbox" }],
+      routes: [{ id: "speech", targets: [{ connection: "sandbox", model: "simulated-speech" }] }],
+      workspaces: [{ id: "acme", apps: [{ id: "notes", route: "speech", keys: [{ id: "notes", secret: KEY }] }] }],
+      limits: { stt_job_inline_result_bytes: inlineBytes },
+    }),
+  });
+  return { gateway: started, [Symbol.asyncDispose]: () => started.close() };
+}
 
 async function startLarge() {
   const started = await startGateway({
