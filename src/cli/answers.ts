@@ -60,12 +60,16 @@ export function streamError(document: unknown): CliError {
   });
 }
 
+/** Those of an answer, or of the result that a job kept. */
+export async function reportWarnings(document: unknown, terminal: Terminal): Promise<void> {
+  const warnings = recordOf(document)["warnings"];
+  for (const warning of Array.isArray(warnings) ? warnings.map(recordOf) : [])
+    await say(terminal, `warning ${textOf(warning["code"]) ?? ""}: ${textOf(warning["message"]) ?? ""}`);
+}
+
 /** What a person should know beside the result. */
 export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
-  const warnings = recordOf(document)["warnings"];
-  for (const warning of Array.isArray(warnings) ? warnings.map(recordOf) : []) {
-    await say(terminal, `warning ${textOf(warning["code"]) ?? ""}: ${textOf(warning["message"]) ?? ""}`);
-  }
+  await reportWarnings(document, terminal);
   if (response.headers.get("x-svc-simulated") === "true")
     await say(
       terminal,

@@ -107,15 +107,20 @@ async function refusal(url: string, response: Response): Promise<Outcome> {
     code === null
       ? `The answer was ${response.status} without an error of a gateway; is ${new URL(url).origin} one?`
       : `${code}: ${textOf(error["message"]) ?? "no message"}`;
+  const exitCode = exitCodeOf(code, response.status);
   const hints = [
     ...issueLines(error),
     ...(docUrl === null ? [] : [`what to do: ${docUrl}`]),
     ...(requestId === null ? [] : [`request ${requestId}`]),
+    // Its record says what each target lacked, or how it failed.
+    ...(requestId === null || code === null || exitCode !== EXIT.upstream
+      ? []
+      : [`see why: patchbay requests show ${requestId}`]),
   ];
   const header = response.headers.get("x-should-retry");
   return {
     ok: false,
-    error: new CliError(exitCodeOf(code, response.status), message, { hints, ...(code === null ? {} : { document }) }),
+    error: new CliError(exitCode, message, { hints, ...(code === null ? {} : { document }) }),
     isRetryable: header === null ? error["retryable"] === true : header === "true",
     retryAfterSeconds: retryAfter(response.headers.get("retry-after")),
   };

@@ -1,7 +1,7 @@
 // `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings (contract 5).
 import { setTimeout as wait } from "node:timers/promises";
 import { type ExportFormat, type Job, job, type JobStatus, submittedJob } from "../contract/jobs.ts";
-import { reportAnswer } from "./answers.ts";
+import { reportAnswer, reportWarnings } from "./answers.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import {
   type GatewayOptions,
@@ -177,8 +177,10 @@ async function printEnded(session: Session, ended: Job, options: JobResultOption
   const { format } = options;
   if (options.json === true && format === undefined)
     return printResult(terminal, `${JSON.stringify(ended, null, 2)}\n`, options.output);
-  const text =
-    format === undefined ? printed(await resultOf(session, ended), false) : await exported(session, id, format);
+  // A large one that is wanted in another form is not fetched twice for its warnings.
+  const result = format === undefined ? await resultOf(session, ended) : ended.result;
+  await reportWarnings(result, terminal);
+  const text = format === undefined ? printed(result, false) : await exported(session, id, format);
   await printResult(terminal, text, options.output);
 }
 

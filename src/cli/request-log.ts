@@ -101,8 +101,8 @@ async function print(request: ListedRequestView, options: RequestLogOptions, ter
 
 function line(request: ListedRequestView): string {
   const { purpose, attempts, audio_seconds: seconds } = request;
-  const calls = attempts.map(({ provider, outcome }) =>
-    outcome === "succeeded" ? provider : `${provider} (${outcome ?? "under way"})`,
+  const calls = attempts.map(({ provider, model, outcome }) =>
+    outcome === "succeeded" ? `${provider} ${model}` : `${provider} ${model} (${outcome ?? "under way"})`,
   );
   return [
     request.created_at,

@@ -1,6 +1,11 @@
 // `patchbay requests show ID`: why a request went where it went, from its record (contract 10). Names of providers are there only
 // for a key with the scope routing:read, and for administrators.
-import { requestRecord, type RecordedCandidateView, type RequestRecordView } from "../contract/requests.ts";
+import {
+  requestRecord,
+  type RecordedAttemptView,
+  type RecordedCandidateView,
+  type RequestRecordView,
+} from "../contract/requests.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
 import { type Terminal, visible, write } from "./terminal.ts";
 
@@ -43,14 +48,9 @@ function lines(record: RequestRecordView): readonly string[] {
       ? []
       : [row("asked", list([...asked.features, ...asked.preferences.map((name) => `(${name})`)]))]),
     ...(purpose === null || purpose.source === "none" ? [] : [row("purpose", describePurpose(purpose))]),
-    ...(record.route === undefined || record.route === null ? [] : [row("route", record.route)]),
+    ...(record.route === undefined || record.route === null ? [] : [row("route", describeRoute(record))]),
     ...record.candidates.map((candidate) => row("target", describeCandidate(candidate))),
-    ...record.attempts.map((attempt) =>
-      row(
-        "call",
-        `${attempt.position}  ${attempt.outcome ?? "under way"}  ${attempt.billing_class}  ${attempt.charge_usd ?? "?"} USD`,
-      ),
-    ),
+    ...record.attempts.flatMap((attempt) => [row("call", describeCall(attempt)), ...proofRows(attempt)]),
     row("key", record.idempotency.key.replaceAll("_", " ")),
     row(
       "usage",
@@ -72,6 +72,23 @@ function describeCandidate(candidate: RecordedCandidateView): string {
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
   const why = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? "  resting" : "";
   return `${position}${name}  ${outcome.replaceAll("_", " ")}${why}`;
+}
+
+function describeRoute({ route, route_version: version }: RequestRecordView): string {
+  return `${route ?? ""}${version === undefined || version === null ? "" : `, version ${version}`}`;
+}
+
+function describeCall(attempt: RecordedAttemptView): string {
+  const { position, outcome, created_at: begun, finished_at: ended, billing_class: payer, charge_usd: usd } = attempt;
+  const seconds = ended === null ? [] : [`${(Date.parse(ended) - Date.parse(begun)) / 1000} s`];
+  return [position, outcome ?? "under way", ...seconds, payer, `${usd ?? "?"} USD`].join("  ");
+}
+
+/** What of that which was asked is proven to have come back, and how. */
+function proofRows({ position, receipts }: RecordedAttemptView): readonly string[] {
+  if (receipts.length === 0) return [];
+  const proofs = receipts.map(({ feature, grade, delivered }) => `${feature} (${delivered ? grade : "not delivered"})`);
+  return [row("proof", `${position}  ${proofs.join(", ")}`)];
 }
 
 function list(names: readonly string[]): string {

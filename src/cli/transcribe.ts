@@ -51,8 +51,11 @@ async function run(task: Task, ...[argument, options, terminal, signal]: Paramet
     await printResult(terminal, printed(answer.document, wantsJson), options.output);
   const jobId = textOf(recordOf(answer.document)["job_id"]);
   if (jobId !== null) await say(terminal, `next: patchbay jobs wait ${jobId}`);
-  else if (options.sample === true && options.json !== true)
+  else if (options.sample === true && options.json !== true) {
+    const requestId = response.headers.get("x-request-id");
+    if (requestId !== null) await say(terminal, `where it went, and why: patchbay requests show ${requestId}`);
     await say(terminal, `next: patchbay ${task.command} FILE --format srt -o FILE.srt`);
+  }
 }
 
 export function requestFields(options: TranscribeOptions, request: Task["request"] | "job"): Record<string, unknown> {

@@ -74,7 +74,9 @@ test("contract 10: the record in lines: the summary first, then each target and 
   assert.deepEqual([seen.code, seen.err], [0, ""]);
   assert.match(seen.out, /^Served by target 1 \(deepgram nova-3\)\./u);
   assert.match(seen.out, /^target {3}3 {2}openai gpt-4o-transcribe {2}left {2}lacks timestamps\.word$/mu);
-  assert.match(seen.out, /^call {5}1 {2}succeeded {2}metered/mu);
+  assert.match(seen.out, /^route {4}speech, version \d+$/mu);
+  assert.match(seen.out, /^call {5}1 {2}succeeded {2}\d+(\.\d+)? s {2}metered/mu);
+  assert.match(seen.out, /^proof {4}1 {2}timestamps\.word \(shown\), /mu);
   assert.doesNotMatch((await show(KEY)).out, /deepgram|openai/u);
   requestRecord.parse(JSON.parse((await show(KEY, "--json")).out));
 });
@@ -108,7 +110,7 @@ test("contract 10: the log in lines, filtered, of a workspace and of all of them
   assert.match(lines[0] ?? "", new RegExp(`^20\\S+  ${bad}  400 INVALID_REQUEST  POST /v1/transcription  `, "u"));
   assert.match(
     lines[1] ?? "",
-    new RegExp(`  ${good}  200  POST /v1/transcription  deepgram  \\d+(\\.\\d+)? s audio  `, "u"),
+    new RegExp(`  ${good}  200  POST /v1/transcription  deepgram nova-3  \\d+(\\.\\d+)? s audio  `, "u"),
   );
   const refused = await list("--outcome", "refused", "--limit", "1", "--json");
   assert.deepEqual(
@@ -210,8 +212,9 @@ test("contract 5: a job submitted, waited for, fetched in any form, listed; its 
 });
 
 test("contract 5: --wait prints the transcript; a job that failed is exit code 8 with its reason, a foreign one 4", async () => {
-  const done = await asApp("jobs", "submit", "--sample", "--wait");
+  const done = await asApp("jobs", "submit", "--sample", "--purpose", "nowhere", "--wait");
   assert.match(done.out, /^\[simulated transcript/u);
+  assert.match(done.err, /^warning PURPOSE_NOT_APPLIED: /mu);
   gateway.sandbox.addFault({ fault: { kind: "status", status: 400 } });
   const failed = await asApp("jobs", "submit", "--sample", "--wait");
   gateway.sandbox.clearFaults();
@@ -440,6 +443,7 @@ test("contract 10: simulate lets simulated providers fail, so many times, and ta
   assert.equal(set.code, 0, set.err);
   assert.match(set.out, /^HTTP 503 +deepgram +all +1$/mu);
   assert.deepEqual(await outcomes(), ["failed:server_error", "succeeded"], "and the second target served");
+  assert.match((await list()).out, / {2}\S+ nova-3 \(failed:server_error\), \S+ whisper-1 {2}/u);
   assert.deepEqual(await outcomes(), ["succeeded"], "it was for one call");
   const { circuits } = JSON.parse((await run("providers", "check", "--json", ...admin)).out) as {
     circuits: { connection: string; recent_failures: number }[];

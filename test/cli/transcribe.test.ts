@@ -346,6 +346,10 @@ test("--sample sends the bundled sample", async () => {
   const file = (await partsOf(gateway.received[0])).get("file");
   assert.ok(file instanceof File);
   assert.deepEqual(Buffer.from(await file.arrayBuffer()), readFileSync(join(ROOT, "sandbox/samples/dialogue.mp3")));
+  assert.match(
+    ran.stderr,
+    /^where it went, and why: patchbay requests show req_test\nnext: patchbay transcribe FILE /mu,
+  );
 });
 
 test("§1 a retryable error is sent again under the same Idempotency-Key, as often as Retry-After allows; others are not", async () => {
@@ -400,9 +404,10 @@ for (const [code, expected] of EXITS) {
     const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
     assert.equal(ran.exitCode, expected);
     assert.equal(ran.stdout, "");
+    const trace = expected === 7 ? "  see why: patchbay requests show req_test\n" : "";
     assert.equal(
       ran.stderr,
-      `error ${code}: The message of ${code}.\n  what to do: http://gateway/docs/errors#${code}\n  request req_test\n`,
+      `error ${code}: The message of ${code}.\n  what to do: http://gateway/docs/errors#${code}\n  request req_test\n${trace}`,
     );
   });
 }
