@@ -84,6 +84,8 @@ export function defaultFile(env: Environment): DefaultFile {
     speech.push(
       { connection: "sandbox", model: "simulated-speech" },
       { connection: "sandbox", model: "openai/gpt-4o-transcribe-diarize" },
+      // The others cannot translate.
+      { connection: "sandbox", model: "openai/whisper-1" },
     );
     notes.push(
       "No speech provider is connected. Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.",

@@ -254,6 +254,12 @@ test("§10 without a file and without provider keys requests go to the sandbox, 
   assert.match(configuration.notes.join(" "), /sandbox.*Nothing is recognised.*sandbox.*Nothing is understood/);
   const app = configuration.workspaces[0]?.apps[0];
   assert.deepEqual([app?.route, app?.audioInputOverride], ["chat", "speech"]);
+  // One that can do everything but translate, one to fall back to, and one that translates: all is there to be tried.
+  const speech = configuration.routes.find(({ id }) => id === "speech");
+  assert.deepEqual(
+    speech?.targets.map(({ model }) => model),
+    ["simulated-speech", "openai/gpt-4o-transcribe-diarize", "openai/whisper-1"],
+  );
 });
 
 test("§10 without a file the app is routed to the keys in the environment, and chats nowhere without a key for them", () => {
