@@ -1,6 +1,7 @@
-// Which methods a path takes, so that a known path with another method is 405 with `Allow` and an unknown one 404.
+// Which methods a path takes, so that a known path with another method is 405 with `Allow` and an unknown one 404 with a hint.
 import type { EndpointContract } from "../contract/endpoint.ts";
 import { GatewayError } from "../contract/errors.ts";
+import { suggest } from "../lib/suggest.ts";
 import { plainPath } from "./head.ts";
 
 export type AllowedMethods = (target: string) => readonly string[];
@@ -24,8 +25,32 @@ function matches(template: readonly string[], segments: readonly string[]): bool
   );
 }
 
-export function noSuchEndpoint(allowed: readonly string[]): GatewayError {
-  if (allowed.length === 0) return new GatewayError("NOT_FOUND", { message: "There is nothing at this path." });
+/** What a path that leads nowhere is told: the one that was meant, if one is near, and where all of them stand. */
+export type NowhereHint = (target: string) => string;
+
+/**
+ * Of the paths that name no object: an id is nobody's mistake. Whoever has no key may ask for what is not there as often as he likes, so
+ * a path is compared with the few that are about as long: tens of microseconds, where all of them would take a millisecond.
+ */
+export function nowhereHint(contracts: readonly EndpointContract[]): NowhereHint {
+  const paths = [...new Set(contracts.map(({ path }) => path))].filter((path) => !path.includes(":"));
+  const list = ["/docs", "/openapi.json"].find((path) => paths.includes(path));
+  const where = list === undefined ? "" : ` GET ${list} lists what there is.`;
+  const near = (path: string): string | undefined =>
+    paths.find((each) => each === `/v1${path}`) ??
+    suggest(
+      path,
+      paths.filter(({ length }) => Math.abs(length - path.length) <= 1),
+    );
+  return (target) => {
+    const path = plainPath(target);
+    const meant = path === null ? undefined : near(path);
+    return `${meant === undefined ? "" : ` Did you mean ${meant}?`}${where}`;
+  };
+}
+
+export function noSuchEndpoint(allowed: readonly string[], hint = ""): GatewayError {
+  if (allowed.length === 0) return new GatewayError("NOT_FOUND", { message: `There is nothing at this path.${hint}` });
   const list = allowed.join(", ");
   return new GatewayError("METHOD_NOT_ALLOWED", {
     message: `This path takes ${list}.`,

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { issueWords, MISSING, valueAt, type WordedIssue } from "../lib/issue-words.ts";
 import { suggest } from "../lib/suggest.ts";
 import type { Faults } from "./faults.ts";
+import { ourNameOf } from "./foreign-names.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 export type FieldSchema = z.ZodObject;
@@ -159,7 +160,7 @@ function parsed<S extends FieldSchema>(
 
 /** What an unknown name is told, in whatever carrier it came. */
 export function notAField(schema: FieldSchema, name: string, prefix = ""): string {
-  const nearest = suggest(name, Object.keys(schema.shape));
+  const nearest = ourNameOf(name, schema.shape) ?? suggest(name, Object.keys(schema.shape));
   const meant = nearest === undefined ? "" : ` Did you mean \`${prefix}${nearest}\`?`;
   return `\`${prefix}${name}\` is not a field of this endpoint.${meant}`;
 }

@@ -6,7 +6,7 @@ import { endpointName } from "../contract/endpoint.ts";
 import { newId } from "../contract/ids.ts";
 import { createLockstep } from "../lib/lockstep.ts";
 import { createNote } from "../lib/note.ts";
-import { allowedMethods, noSuchEndpoint } from "./allowed-methods.ts";
+import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
 import { endSilentConnections, noteConnections } from "./connections.ts";
@@ -55,6 +55,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     options.endpoints.filter(({ contract }) => 101 in contract.responses).map(({ contract }) => contract.path),
   );
   const allowed = allowedMethods(options.endpoints.map(({ contract }) => contract));
+  const hint = nowhereHint(options.endpoints.map(({ contract }) => contract));
   const contracts = new Map(options.endpoints.map(({ contract }) => [endpointName(contract), contract]));
   const turns = createTurns();
   const inLockstep = createLockstep();
@@ -92,7 +93,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   app.setErrorHandler((error, request, reply) => sendError(edge, request, reply, error));
   app.setNotFoundHandler((request) => {
-    throw noSuchEndpoint(allowed(request.raw.url ?? ""));
+    const target = request.raw.url ?? "";
+    throw noSuchEndpoint(allowed(target), hint(target));
   });
   // Of the two ways to write a hook the one that makes no promise.
   app.addHook("onRequest", (request, reply, done) => {
@@ -107,7 +109,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     const judgesIdempotencyKey = !READS.has(request.method) && contract?.isRouted !== true;
     const refusal =
       refuseHead(request.raw, { limits: edge.limits, judgesIdempotencyKey }) ??
-      (isNowhere ? noSuchEndpoint(allowed(target)) : null);
+      (isNowhere ? noSuchEndpoint(allowed(target), hint(target)) : null);
     // By the end of the next turn a caller that closed its side behind several requests would count as gone, and of a request with `Expect`
     // the body may have come unasked: Node closes a connection that was not told to continue.
     const goesOnAtOnce = turns.hasWaited(request.raw) || request.headers.expect !== undefined;

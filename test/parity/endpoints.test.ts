@@ -30,6 +30,22 @@ test("contract 10: the endpoints of OpenAPI are exactly those the server answers
   }
 });
 
+test("contract 1: a path that leads nowhere is told the one that was meant, and where all of them stand", async () => {
+  const where = "GET /docs lists what there is.";
+  for (const [path, hint] of [
+    ["/v1/transcriptions", `Did you mean /v1/transcription? ${where}`],
+    ["/audio/transcriptions?x=1", `Did you mean /v1/audio/transcriptions? ${where}`],
+    ["/chat/completions", `Did you mean /v1/chat/completions? ${where}`],
+    ["/", where],
+    ["/v1/transcription/jobs/job_1/result", where],
+    ["/admin/v1/workspaces", where],
+  ] as const) {
+    const { json } = await get(gateway.origin, path, null);
+    const { error } = json as { readonly error: { readonly code: string; readonly message: string } };
+    assert.deepEqual([error.code, error.message], ["NOT_FOUND", `There is nothing at this path. ${hint}`], path);
+  }
+});
+
 test("contract 10: no endpoint with a key answers without one", async () => {
   for (const { method, path, auth } of ENDPOINTS) {
     if (auth !== "key") continue;

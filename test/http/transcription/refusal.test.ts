@@ -208,6 +208,33 @@ test("contract 1: a mistyped field is told its name, the same in a form and in J
   }
 });
 
+test("contract 1: a field under the name that a provider has for it is told ours, the same in a form and in JSON, and is not taken", async () => {
+  const names = [
+    ["diarize", "diarization"],
+    ["timestamp_granularities", "timestamps"],
+    ["smart_format", "smart_formatting"],
+  ] as const;
+  const sent = Object.fromEntries(names.map(([theirs]) => [theirs, "true"]));
+  const expected = names.map(
+    ([theirs, ours]) => `\`${theirs}\` is not a field of this endpoint. Did you mean \`${ours}\`?`,
+  );
+  for (const answer of [
+    await refuses(() => postJson(gateway.origin, { ...sent, audio: base64() }), 400, "INVALID_REQUEST"),
+    await refuses(() => post({ fields: sent }), 400, "INVALID_REQUEST"),
+  ]) {
+    const issues = detailsOf(answer)["issues"] as readonly { readonly message: string }[];
+    assert.deepEqual(
+      issues.map(({ message }) => message),
+      expected,
+    );
+  }
+  // What is no field of an endpoint is suggested to nobody there.
+  const [issue] = detailsOf(await refuses(() => post({ fields: { stop_sequences: "x" } }), 400, "INVALID_REQUEST"))[
+    "issues"
+  ] as readonly { readonly message: string }[];
+  assert.equal(issue?.message, "`stop_sequences` is not a field of this endpoint.");
+});
+
 test("contract 2: a key without the scope transcribe is 403 and names it; the body is not judged", async () => {
   const answer = await refuses(() => post({ key: CHAT_KEY, fields: { model: "x" } }), 403, "FORBIDDEN");
   assert.deepEqual(detailsOf(answer), { required: ["transcribe"] });
