@@ -4,6 +4,7 @@ import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../contract/budgets.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
+import { reachesSoftLimit } from "../metering/budget.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -157,6 +158,7 @@ async function views(
           reserved_audio_seconds: Number(state.reservedAudioMs) / 1000,
           spent_tokens: Number(state.spentTokens),
           reserved_tokens: Number(state.reservedTokens),
+          soft_limit_reached: reachesSoftLimit(state),
           resets_at: state.resetsAt?.toISOString() ?? null,
         },
       },

@@ -87,7 +87,12 @@ function budgetLines(budgets: UsageReport["budgets"]): string {
         ...(seconds === null ? [] : [`${budget.spent_audio_seconds} of ${seconds} s of audio`]),
         ...(tokens === null ? [] : [`${budget.spent_tokens} of ${tokens} tokens`]),
       ];
-      return [`budget (${budget.period})`, parts.join(", ")] as const;
+      const { soft_limit: soft } = budget;
+      const warning =
+        soft === null || !budget.soft_limit_reached
+          ? ""
+          : `; its soft limit of ${Math.round(soft * 1000) / 10} % is reached`;
+      return [`budget (${budget.period})`, `${parts.join(", ")}${warning}`] as const;
     }),
   );
 }

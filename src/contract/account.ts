@@ -86,6 +86,8 @@ export const limitsReport = z.strictObject({
         .int()
         .nullable()
         .describe("What is neither spent nor held for calls under way; a process holds some in advance."),
+      soft_limit: z.number().nullable().describe("Fraction of each limit from which on it is time to look."),
+      soft_limit_reached: z.boolean().describe("So much of a limit is spent. Nothing is refused for it."),
       resets_at: z.string().nullable(),
     }),
   ),

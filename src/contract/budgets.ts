@@ -26,6 +26,7 @@ export const budgetView = z.strictObject({
       reserved_audio_seconds: amount,
       spent_tokens: amount,
       reserved_tokens: amount,
+      soft_limit_reached: z.boolean().describe("What is spent has come to `soft_limit`; nothing is refused for it."),
       resets_at: time.nullable(),
     })
     .describe("Of the window that runs now."),

@@ -1,7 +1,7 @@
 // GET /v1/melimits: every limit as enforced, with the calling key's quotas and remaining budget (spec 4.6, contract 4).
 import type { Principal, Quota } from "../auth/principal.ts";
 import type { LimitsReport } from "../contract/account.ts";
-import type { BudgetState } from "../metering/budget.ts";
+import { type BudgetState, reachesSoftLimit } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import type { LimitsConfiguration as Limits } from "../config/configuration.ts";
 import { formatUsd } from "../metering/money.ts";
@@ -48,6 +48,8 @@ export function describeBudget(budget: BudgetState): LimitsReport["budgets"][num
     limit_tokens: limitTokens === null ? null : Number(limitTokens),
     remaining_tokens:
       limitTokens === null ? null : Number(left(limitTokens, budget.spentTokens + budget.reservedTokens)),
+    soft_limit: budget.softLimit,
+    soft_limit_reached: reachesSoftLimit(budget),
     resets_at: budget.resetsAt?.toISOString() ?? null,
   };
 }

@@ -12,6 +12,8 @@ export interface BudgetState {
   readonly limitNanoUsd: bigint | null;
   readonly limitAudioMs: bigint | null;
   readonly limitTokens: bigint | null;
+  /** Fraction of each limit at which whoever looks is warned; refuses nothing. */
+  readonly softLimit: number | null;
   readonly spentNanoUsd: bigint;
   readonly reservedNanoUsd: bigint;
   readonly spentAudioMs: bigint;
@@ -54,6 +56,15 @@ export function judgeBudget(budget: BudgetState, requested: Amounts): BudgetExce
   return null;
 }
 
+/** By what is spent: what is only held may come back. */
+export function reachesSoftLimit(budget: BudgetState): boolean {
+  const { softLimit } = budget;
+  if (softLimit === null) return false;
+  return metersOf(budget, NOTHING).some(
+    ({ limit, spent }) => limit !== null && Number(spent) >= softLimit * Number(limit),
+  );
+}
+
 /** How much of each would still fit; null: no limit. */
 export function headroomOf(budget: BudgetState): {
   readonly nanoUsd: bigint | null;
@@ -92,6 +103,8 @@ export function limitMs(seconds: string | null): bigint | null {
   const [whole = "0", fraction = ""] = seconds.split(".");
   return BigInt(whole) * 1000n + BigInt(fraction.slice(0, 3).padEnd(3, "0"));
 }
+
+const NOTHING: Amounts = { nanoUsd: 0n, audioMs: 0n, tokens: 0n };
 
 interface Meter {
   readonly kind: BudgetExceeded["kind"];

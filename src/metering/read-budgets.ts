@@ -34,6 +34,7 @@ export function statesOf(budgets: readonly BudgetRow[], windows: readonly Window
       limitNanoUsd: budget.limit_nano_usd,
       limitAudioMs: limitMs(budget.limit_audio_seconds),
       limitTokens: budget.limit_tokens,
+      softLimit: budget.soft_limit === null ? null : Number(budget.soft_limit),
       spentNanoUsd: window?.spent_nano_usd ?? 0n,
       reservedNanoUsd: window?.reserved_nano_usd ?? 0n,
       spentAudioMs: window?.spent_audio_ms ?? 0n,

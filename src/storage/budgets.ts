@@ -24,6 +24,7 @@ export interface BudgetRow {
   readonly limit_nano_usd: bigint | null;
   readonly limit_audio_seconds: string | null;
   readonly limit_tokens: bigint | null;
+  readonly soft_limit: string | null;
   /** The database's clock. */
   readonly now: Date;
 }
@@ -52,7 +53,7 @@ export async function lockBudgets(tx: Handle, ids: readonly string[]): Promise<v
 }
 
 export const BUDGET_COLUMNS = sql.raw(
-  "b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, patchbay_now() as now",
+  "b.id, b.workspace_id, b.app_id, b.kind, b.period, b.limit_nano_usd, b.limit_audio_seconds, b.limit_tokens, b.soft_limit, patchbay_now() as now",
 );
 
 function selectBudgets(apps: readonly AppOf[], ids: readonly string[], locking: RawBuilder<unknown>) {

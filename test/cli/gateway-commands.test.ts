@@ -287,6 +287,13 @@ test("contract 9: usage in lines, as CSV and as JSON; an app's key sees its own,
     ),
   );
   assert.match((await run("usage", "--csv", "--group-by", "day", ...own)).out, /^day,/u);
+  const budget = "/workspace/acme/apps/notes/budgets/month";
+  const limits = '{"limit_audio_seconds":100,"soft_limit":0.05}';
+  assert.equal((await api(OPERATOR_KEY, "PUT", budget, "--data", limits)).code, 0);
+  assert.match((await run("usage", ...own)).err, /^budget \(month\) {2}0 of 100 s of audio$/mu);
+  await postForm(gateway.origin);
+  assert.match((await run("usage", ...own)).err, /of 100 s of audio; its soft limit of 5 % is reached$/mu);
+  assert.equal((await api(OPERATOR_KEY, "DELETE", budget)).code, 0);
   assert.equal((await run("usage", "--from", "yesterday", ...own)).code, 2);
   const nothing = await run("usage", "--from", "2020-01-01", "--to", "2020-01-02", ...own);
   assert.equal(nothing.out, "Nothing was used from 2020-01-01T00:00:00.000Z until 2020-01-03T00:00:00.000Z.\n");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { judgeBudget, limitMs, resetsAt, windowStart } from "../../src/metering/budget.ts";
+import { judgeBudget, reachesSoftLimit, limitMs, resetsAt, windowStart } from "../../src/metering/budget.ts";
 import { formatUsd, parseUsd } from "../../src/metering/money.ts";
 import { type AudioPrice, audioCharge, createPriceBook, parseAudioPrice } from "../../src/metering/price.ts";
 
@@ -100,6 +100,7 @@ test("contract 9: a budget may be reached, not passed; asking for nothing never 
     limitNanoUsd: 10n,
     limitAudioMs: null,
     limitTokens: null,
+    softLimit: 0.5,
     spentNanoUsd: 4n,
     reservedNanoUsd: 3n,
     spentAudioMs: 0n,
@@ -112,6 +113,14 @@ test("contract 9: a budget may be reached, not passed; asking for nothing never 
   assert.equal(judgeBudget(budget, { nanoUsd: 3n, audioMs: 1n, tokens: 0n }), null);
   assert.equal(judgeBudget(budget, { nanoUsd: 4n, audioMs: 1n, tokens: 0n })?.requested, 4n);
   assert.equal(judgeBudget({ ...budget, spentNanoUsd: 99n }, { nanoUsd: 0n, audioMs: 1n, tokens: 0n }), null);
+  const isReached = (more: object) => reachesSoftLimit({ ...budget, ...more });
+  assert.deepEqual(
+    [{}, { spentNanoUsd: 5n }, { spentNanoUsd: 5n, softLimit: null }, { limitTokens: 9n, spentTokens: 5n }].map(
+      isReached,
+    ),
+    [false, true, false, true],
+    "what is only held does not count",
+  );
   assert.equal(limitMs("12.3456"), 12_345n);
   assert.equal(limitMs("3600"), 3_600_000n);
   assert.equal(limitMs(null), null);

@@ -29,7 +29,9 @@ export const budgetLimits = {
   limit_usd: maybe(MONEY).describe("Most money, as a decimal in quotes."),
   limit_audio_seconds: figure.describe("Most seconds of audio."),
   limit_tokens: figure.describe("Most chat tokens."),
-  soft_limit: maybe(z.number().gt(0).lt(1)).describe("Fraction of the limit at which a warning is given."),
+  soft_limit: maybe(z.number().gt(0).lt(1)).describe(
+    "Fraction of each limit from which on reports of the budget say `soft_limit_reached`; nothing is refused for it.",
+  ),
 };
 
 export const nameField = maybe(z.string().min(1).max(100)).describe("What people call it.");

@@ -1,11 +1,13 @@
 // …/apps/{app_id}/budgets, /admin/v1/plans and credits (spec 2.5; contract 9, 10): set, read, and obeyed by the running process.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { limitsReport } from "../../../src/contract/account.ts";
 import { budgetView } from "../../../src/contract/budgets.ts";
 import { creditsView, planView } from "../../../src/contract/plans.ts";
 import { appView } from "../../../src/contract/apps.ts";
+import { usageReport } from "../../../src/contract/usage.ts";
 import { workspaceView } from "../../../src/contract/workspaces.ts";
-import { detailsOf, postForm } from "../../harness/client.ts";
+import { detailsOf, get, postForm } from "../../harness/client.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER, type TestGateway } from "../../harness/gateway.ts";
@@ -48,6 +50,23 @@ test("contract 9: a budget is made, holds from the next request on, is raised fr
     (await auditRows(gateway)).slice(before).map(({ action }) => action),
     ["budget.created", "budget.changed", "budget.deleted"],
   );
+});
+
+test("contract 9: from its soft limit on a budget says so wherever it is told, and refuses nothing for it", async () => {
+  const body = { limit_audio_seconds: 20, soft_limit: 0.5 };
+  assert.equal((await call(gateway, "PUT", `${BUDGETS}/day`, { body })).status, 201);
+  const told = async () => {
+    const { usage } = viewOf(budgetView, await call(gateway, "GET", `${BUDGETS}/day`));
+    const limits = limitsReport.parse((await get(gateway.origin, "/v1/melimits", KEY)).json);
+    const report = usageReport.parse((await get(gateway.origin, "/v1/usage", KEY)).json);
+    return [usage, limits.budgets[0], report.budgets[0]].map((each) => each?.soft_limit_reached);
+  };
+  const ask = async () => (await postForm(gateway.origin, { key: KEY })).status;
+  assert.equal(await ask(), 200);
+  assert.deepEqual(await told(), [false, false, false]);
+  assert.equal(await ask(), 200);
+  assert.deepEqual(await told(), [true, true, true]);
+  assert.equal((await call(gateway, "DELETE", `${BUDGETS}/day`)).status, 200);
 });
 
 test("contract 9: two first budgets of one period at once: one is made, the other is told so", async () => {
