@@ -13,6 +13,7 @@ import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
 import { makeDataDir } from "./storage/make-data-dir.ts";
+import { holdsDatabase } from "./storage/pglite.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
@@ -105,12 +106,19 @@ export async function prepare(
   step(`secrets      ${secrets.where}`);
   const log = logDestination(1);
   const logger = createLogger(log);
+  const { databaseUrl, dataDir } = configuration.storage;
+  if (databaseUrl === null && !(await holdsDatabase(dataDir)))
+    step("storage      making the embedded database: some seconds, this once");
   const database = await openDatabase({
     databaseUrl: configuration.storage.databaseUrl ?? undefined,
     migrateUrl: configuration.storage.migrateUrl ?? undefined,
     dataDir: configuration.storage.dataDir,
     onRestart: (error) =>
       logger.error({ task: "embedded database", err: error }, "the embedded database failed, and is started again"),
+    onUpdate: (pending) =>
+      step(
+        `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
+      ),
   });
   step(
     `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,

@@ -10,6 +10,7 @@ export function shownManager(managedBy: string): ManagedBy {
 export function refuseManagedByFile(row: { readonly managed_by: string }): void {
   if (row.managed_by !== "file") return;
   throw new GatewayError("MANAGED_BY_FILE", {
-    message: "The configuration file owns this object, so it is read-only here. Change it in the file.",
+    message:
+      "The configuration file owns this object, or a start without one does, so it is read-only here. Change it in the file; `patchbay init` writes one.",
   });
 }

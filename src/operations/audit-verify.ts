@@ -17,7 +17,7 @@ export async function auditVerify(options: AuditVerifyOptions, terminal: Termina
   await using opened = new AsyncDisposableStack();
   const database = await openInstallation(configuration, {
     asItIs: true,
-    inUse: "stop the gateway, or ask it: GET /admin/v1/audit/verification on its admin listener",
+    inUse: "stop the gateway, or ask it: patchbay api GET /admin/v1/audit/verification",
   });
   opened.defer(() => database.close());
   const secrets = await readSecrets(configuration);

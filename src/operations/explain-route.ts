@@ -44,7 +44,7 @@ export async function explainRoute(
   await using opened = new AsyncDisposableStack();
   const database = await openInstallation(configuration, {
     asItIs: true,
-    inUse: "stop the gateway, or ask it: send the request with dry_run",
+    inUse: "stop the gateway, or ask it: patchbay transcribe FILE --dry-run, or patchbay chat TEXT --dry-run",
   });
   opened.defer(() => database.close());
   const trace =

@@ -52,6 +52,8 @@ export interface DatabaseOptions {
   readonly poolSize?: number | undefined;
   /** What is there is looked at: nothing is migrated or prepared. */
   readonly asItIs?: boolean | undefined;
+  /** The schema is an older version's, and these migrations follow (migrate.ts). */
+  readonly onUpdate?: (pending: readonly string[]) => void;
 }
 
 const LONGEST_IDLE_IN_TRANSACTION_MS = 5_000;
@@ -66,14 +68,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   throw new Error("openDatabase needs a databaseUrl, a dataDir or an embedded engine.");
 }
 
-async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions): Promise<Database> {
+async function openEmbedded(engine: EmbeddedEngine, { asItIs, onUpdate }: DatabaseOptions): Promise<Database> {
   const pool = openPool({ ...EMBEDDED_SESSION, stream: engine.connect });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return migrated(
     { db, engine: "pglite", direct: { engine: "pglite", pool, dump: engine.dump } },
     async () => {
       if (asItIs === true) return undefined;
-      await migrate(db);
+      await migrate(db, onUpdate);
       return protect(db);
     },
     async () => {
@@ -83,18 +85,21 @@ async function openEmbedded(engine: EmbeddedEngine, { asItIs }: DatabaseOptions)
   );
 }
 
-async function openServer(databaseUrl: string, { migrateUrl, poolSize, asItIs }: DatabaseOptions): Promise<Database> {
+async function openServer(
+  databaseUrl: string,
+  { migrateUrl, poolSize, asItIs, onUpdate }: DatabaseOptions,
+): Promise<Database> {
   const db = connect(databaseUrl, poolSize ?? 10);
   const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
   const prepare = async () => {
     if (asItIs === true) return undefined;
     if (ownerUrl === null) {
-      await migrate(db);
+      await migrate(db, onUpdate);
       return protect(db);
     }
     const owner = connect(ownerUrl, 1);
     try {
-      await migrate(owner);
+      await migrate(owner, onUpdate);
       const login = await sql<{ name: string }>`select current_user as name`.execute(db);
       return await protect(owner, login.rows[0]?.name ?? null);
     } finally {

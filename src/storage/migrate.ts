@@ -3,14 +3,16 @@ import { type Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { MIGRATIONS } from "./migrations/list.ts";
 
-export async function migrate<T>(db: Kysely<T>): Promise<void> {
-  const { pending, unknown } = await migrationState(db);
+/** `onUpdate` hears what an older version's schema is about to get, before it does. */
+export async function migrate<T>(db: Kysely<T>, onUpdate?: (pending: readonly string[]) => void): Promise<void> {
+  const { applied, pending, unknown } = await migrationState(db);
   if (unknown.length > 0)
     throw new Error(
       `The database belongs to a newer version of patchbay (it has ${unknown.join(", ")}); this one changed nothing. Start the newer version, or restore a backup made before the update.`,
     );
   // The migrator would read the whole catalogue, twice, before it found the same: most of what a start asks the database.
   if (pending.length === 0) return;
+  if (applied.length > 0) onUpdate?.(pending);
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...MIGRATIONS }) },

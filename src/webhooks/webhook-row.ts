@@ -36,7 +36,10 @@ function webhookOf(tx: Transacting, workspaceId: WorkspaceId) {
 }
 
 export function noWebhook(): GatewayError {
-  return new GatewayError("NOT_FOUND", { message: "This workspace has no completion webhook." });
+  return new GatewayError("NOT_FOUND", {
+    message:
+      "This workspace has no completion webhook. Set one: PUT /workspace/{tenant_id}/stt-webhook, or `patchbay webhooks set URL`. A receiver on your own machine needs none: `patchbay listen`.",
+  });
 }
 
 export interface OpenedWebhook {

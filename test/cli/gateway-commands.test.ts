@@ -314,7 +314,9 @@ test("contract 6: a webhook set, tested, listed, delivered again, checked and re
   });
   internet.name("receiver.example", ["93.184.216.34"]);
   internet.server("93.184.216.34", receiver);
-  assert.equal((await asAdmin("webhooks", "show")).code, 4);
+  const unset = await asAdmin("webhooks", "show");
+  assert.equal(unset.code, 4);
+  assert.match(unset.err, /Set one: .*`patchbay webhooks set URL`/u);
   const set = await asAdmin("webhooks", "set", "https://receiver.example/hooks");
   assert.equal(set.code, 0, set.err);
   const secret = set.out.trim();

@@ -26,7 +26,7 @@ test("contract 3, 10: and equals what a fresh process prints, also when it is as
     for (const { id } of asked) recorded.set(id, await traceOf(gateway, id));
     const busy = await installation.patchbay("route", "explain", "--app", "acme/app0");
     assert.equal(busy.exitCode, 5, "beside a running gateway on embedded storage");
-    assert.match(busy.stderr, /dry_run/u);
+    assert.match(busy.stderr, /patchbay transcribe FILE --dry-run/u);
     await gateway.close();
     const inputs = await Promise.all(asked.map((each) => inputOf(installation.dataDir, each)));
     const [first] = asked;

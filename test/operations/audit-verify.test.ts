@@ -26,7 +26,7 @@ test("reliability 6: while the gateway runs it is asked itself; stopped, the com
   assert(online.entries > 0);
   const busy = await installation.patchbay("audit", "verify");
   assert.equal(busy.exitCode, 5);
-  assert.match(busy.stderr, /\/admin\/v1\/audit\/verification/u);
+  assert.match(busy.stderr, /ask it: patchbay api GET \/admin\/v1\/audit\/verification$/mu);
   await gateway.close();
 
   const good = await installation.patchbay("audit", "verify");

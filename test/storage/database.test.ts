@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
+import { Migrator } from "kysely/migration";
 import { Pool } from "pg";
 import { pino } from "pino";
 import { MIGRATIONS } from "../../src/storage/migrations/list.ts";
@@ -36,6 +37,25 @@ test("architecture Engines: a database of a newer version is refused by its name
   await assert.rejects(migrate(database.db), new RegExp(`newer version of patchbay \\(it has ${name}\\)`, "u"));
   await sql`delete from kysely_migration where name = ${name}`.execute(database.db);
   await migrate(database.db);
+});
+
+test("architecture Engines: what an older version's schema is about to get is told once; what makes a new one, to nobody", async () => {
+  const told: (readonly string[])[] = [];
+  const update = () => migrate(database.db, (pending) => told.push(pending));
+  const empty = async () => {
+    await sql`drop schema public cascade`.execute(database.db);
+    await sql`create schema public`.execute(database.db);
+  };
+  await empty();
+  const older = Object.fromEntries(Object.entries(MIGRATIONS).slice(0, -2));
+  const version = new Migrator({ db: database.db, provider: { getMigrations: async () => older } });
+  assert.equal((await version.migrateToLatest()).error, undefined);
+  await update();
+  await update();
+  assert.deepEqual(told, [Object.keys(MIGRATIONS).slice(-2)]);
+  await empty();
+  await update();
+  assert.equal(told.length, 1);
 });
 
 test("architecture Engines: processes that start at once migrate once", async () => {

@@ -94,6 +94,14 @@ test("contract 10: a start that makes its data directory where even its parent w
   await once(gateway.process, "exit");
 });
 
+test("contract 10: a first start on embedded storage says what takes its time before it takes it", async () => {
+  const storage = { data_dir: join(folder, "fresh") };
+  const gateway = await start({ ...configuration(null, 0), storage }, "up");
+  await gateway.said(/storage\s+(making the embedded database: some seconds, this once)$/mu);
+  gateway.process.kill("SIGKILL");
+  await once(gateway.process, "exit");
+});
+
 test("contract 10: a start that fails half way says why and what to do, and ends the process, so that somebody can start another", async (context) => {
   if (database.direct.engine === "pglite")
     return context.skip("a start on the embedded database takes too long for this");
