@@ -21,7 +21,14 @@ for (let round = 0; round < 7; round += 1) {
       outcome: index % 50 === 0 ? "server_error" : "succeeded",
       startedAtMs: 0,
       endedAtMs,
-      spent: { billingClass: "metered", audioMs: 1_000, chargeNanoUsd: 1_000n, inputTokens: 0, outputTokens: 0 },
+      spent: {
+        billingClass: "metered",
+        audioMs: 1_000,
+        billableMs: 1_000,
+        chargeNanoUsd: 1_000n,
+        inputTokens: 0,
+        outputTokens: 0,
+      },
     });
     const route = index % 2 === 0 ? "/v1/transcription" : "/v1/chat";
     const status = index % 50 === 0 ? 502 : 200;

@@ -24,6 +24,7 @@ export interface CallSeen {
 export interface Spent {
   readonly billingClass: BillingClass;
   readonly audioMs: number;
+  readonly billableMs: number;
   readonly chargeNanoUsd: bigint;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -37,8 +38,8 @@ export interface Observer {
 }
 
 /** Of audio; tokens are a chat's. */
-export function spentOf({ billingClass, audioMs, chargeNanoUsd }: Billing): Spent {
-  return { billingClass, audioMs, chargeNanoUsd, inputTokens: 0, outputTokens: 0 };
+export function spentOf({ billingClass, audioMs, billableMs, chargeNanoUsd }: Billing): Spent {
+  return { billingClass, audioMs, billableMs, chargeNanoUsd, inputTokens: 0, outputTokens: 0 };
 }
 
 export interface WatchedCall {

@@ -178,6 +178,7 @@ function spentOn(billing: ChatBilling, usage: TokenUsage, charged: boolean): Spe
   return {
     billingClass: billing.billingClass,
     audioMs: 0,
+    billableMs: 0,
     chargeNanoUsd: charged ? chargeNanoUsd(billing, usage) : 0n,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,

@@ -107,7 +107,10 @@ export function createTraces(give: (span: Span) => void): Traces {
           "error.type": outcome === "succeeded" ? null : outcome,
           "svc.attempt_id": seen.attemptId,
           "svc.billing": spent?.billingClass ?? null,
+          "gen_ai.output.type": "text",
           "svc.audio.seconds": operation === "transcription" && spent !== null ? spent.audioMs / 1000 : null,
+          "svc.audio.billable_seconds":
+            operation === "transcription" && spent !== null ? spent.billableMs / 1000 : null,
           "gen_ai.usage.input_tokens": operation === "chat" ? (spent?.inputTokens ?? null) : null,
           "gen_ai.usage.output_tokens": operation === "chat" ? (spent?.outputTokens ?? null) : null,
         },

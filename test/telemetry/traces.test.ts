@@ -37,6 +37,12 @@ test("contract 10 traces: the request joins its caller's trace, its route and ea
     "transcription whisper-1 3 0",
   ]);
   assert.equal(new Set(spans.map(({ spanId }) => spanId)).size, 4);
+  const served = children.find(({ name }) => name === "transcription whisper-1");
+  const figures = ["gen_ai.output.type", "svc.audio.seconds", "svc.audio.billable_seconds", "error.type"];
+  assert.deepEqual(
+    figures.map((key) => served?.attributes.find((each) => each.key === key)?.value),
+    [{ stringValue: "text" }, { doubleValue: 7.378 }, { intValue: "0" }, undefined],
+  );
 });
 
 test("contract 10 traces: a collector that is away costs spans, whose number the log tells, never a request", async () => {
