@@ -1,4 +1,4 @@
-// Words and segments to caption cues: at most two lines of 42 characters and seven seconds, broken at punctuation and
+// Words and segments to caption cues: at most two lines of 42 characters and seven seconds, as long as they take to be read where there is room, broken at punctuation and
 // speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
 import { AT_A_TIME, flatMapped, mapped, type Steps } from "../lib/in-steps.ts";
 import { gapBetween, UNSPACED } from "../lib/join-words.ts";
@@ -29,6 +29,8 @@ const CUE_LINES = 2;
 const CUE_CHARACTERS = LINE_CHARACTERS * CUE_LINES;
 const CUE_SECONDS = 7;
 const MIN_CUE_SECONDS = 0.8;
+/** What most people can follow. */
+const CHARACTERS_A_SECOND = 20;
 /** What a caption's clock can tell apart. */
 const CLOCK_SECONDS = 0.001;
 /** A pause this long starts a new cue even in the middle of a sentence. */
@@ -107,7 +109,7 @@ function* group(pieces: readonly Piece[]): Steps<readonly OpenCue[]> {
     if (index % AT_A_TIME === AT_A_TIME - 1) yield;
     const voice = JSON.stringify([piece.channel, piece.speaker]);
     let cue = open.get(voice);
-    let line = cue === undefined ? null : lineWith(cue.lines, piece);
+    let line = cue === undefined ? null : lineWith(cue, piece);
     if (cue === undefined || cue.answeredAt <= piece.start || breaksBefore(cue, piece, line)) {
       cue = { pieces: [], lines: [], answeredAt: Infinity };
       line = null;
@@ -129,11 +131,17 @@ function answer(heard: OpenCue, piece: Piece): void {
   if (middle >= (heard.pieces.at(-1)?.end ?? 0)) heard.answeredAt = Math.min(heard.answeredAt, middle);
 }
 
-/** The last line with the piece on it; null: it needs a line of its own. */
-function lineWith(lines: readonly string[], { text, gap }: Piece): string | null {
+/** The last line with the piece on it; null: it needs a line of its own. Before the first one stands who speaks. */
+function lineWith({ lines }: OpenCue, { text, gap, speaker }: Piece): string | null {
   const last = lines.at(-1) ?? "";
   const longer = `${last}${gap ?? gapBetween(last, text)}${text}`;
-  return longer.length <= LINE_CHARACTERS ? longer : null;
+  const label = lines.length > 1 || speaker === null ? "" : speakerLabel(speaker);
+  return label.length + longer.length <= LINE_CHARACTERS ? longer : null;
+}
+
+/** As captions without a markup for voices tell it. */
+export function speakerLabel(speaker: string): string {
+  return `${speaker}: `;
 }
 
 /** `line`: what `lineWith` says of it. */
@@ -156,10 +164,13 @@ function toCue(cue: OpenCue, next: OpenCue | undefined, durationSeconds: number,
   const { pieces, lines } = cue;
   const from = startOf(cue);
   const spoken = Math.max(...pieces.map((piece) => piece.end), from);
-  // A flash of text cannot be read: lengthen it, but not over the next cue nor past the audio. One that begins with it lies beside it.
+  // A flash of text cannot be read, nor can much text in a moment: lengthen it, but not over the next cue nor past the audio. One that
+  // begins with it lies beside it.
   const nextStart = next === undefined ? Infinity : startOf(next);
   const room = Math.min(nextStart - from < CLOCK_SECONDS ? Infinity : nextStart, durationSeconds);
-  const end = Math.max(spoken, Math.min(from + MIN_CUE_SECONDS, room));
+  const toRead = lines.join(" ").length / CHARACTERS_A_SECOND;
+  const readable = Math.min(CUE_SECONDS, Math.max(MIN_CUE_SECONDS, toRead));
+  const end = Math.max(spoken, Math.min(from + readable, room));
   // One that ends as it begins is never shown: what was heard at the very end of the audio begins a little before it.
   const start = end - from < CLOCK_SECONDS ? Math.max(begun, end - MIN_CUE_SECONDS) : from;
   return { start, end, speaker: pieces[0]?.speaker ?? null, lines };

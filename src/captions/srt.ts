@@ -1,5 +1,5 @@
 // SubRip: 1-based numbers, comma decimals, speakers as `S1: …` (contract 3, "Formats").
-import type { Cue } from "./cues.ts";
+import { type Cue, speakerLabel } from "./cues.ts";
 import { captionTimestamp } from "./timestamp.ts";
 
 export function toSrt(cues: readonly Cue[]): string {
@@ -7,7 +7,7 @@ export function toSrt(cues: readonly Cue[]): string {
     .map((cue, index) => {
       const times = `${captionTimestamp(cue.start, ",")} --> ${captionTimestamp(cue.end, ",")}`;
       const text = cue.lines.map(withoutArrow).join("\n");
-      return `${index + 1}\n${times}\n${cue.speaker === null ? "" : `${cue.speaker}: `}${text}\n`;
+      return `${index + 1}\n${times}\n${cue.speaker === null ? "" : speakerLabel(cue.speaker)}${text}\n`;
     })
     .join("\n");
 }

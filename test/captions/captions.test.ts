@@ -134,6 +134,23 @@ test("contract 3: what a provider put behind the end of the audio, and was moved
   ]);
 });
 
+test("contract 3: a cue that is followed by silence stays until it can be read, and the speaker's name has room on its line", () => {
+  fc.assert(
+    fc.property(spokenWords, fc.boolean(), (words, fromSegments) => {
+      const cues = fromSegments ? built(asSegments(words), [], DURATION) : built([], words, DURATION);
+      const shown = toSrt(cues).split("\n");
+      for (const line of shown.filter((text) => /^S\d: /u.test(text)))
+        assert(line.length <= LINE_CHARACTERS || !line.slice(4).includes(" "), line);
+      for (const [index, { start, end, lines }] of cues.entries()) {
+        const isFree = end < (cues[index + 1]?.start ?? DURATION) && end < DURATION;
+        const perSecond = lines.join(" ").length / (end - start);
+        assert(!isFree || perSecond < 20.001, `${perSecond} characters a second`);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("contract 3: no cue has more than two lines, however long its words are", () => {
   const long = fc.stringMatching(/^[a-zé]{12,50}$/);
   fc.assert(
