@@ -13,6 +13,7 @@ import type { Endpoint, EndpointWithToken } from "./http/endpoint.ts";
 import { deleteJob } from "./http/endpoints/delete-job.ts";
 import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
 import { getDocs } from "./http/endpoints/get-docs.ts";
+import { getLlms } from "./http/endpoints/get-llms.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getJob } from "./http/endpoints/get-job.ts";
@@ -89,6 +90,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getOpenapi(join(packageRoot(), "openapi.json")),
     getDocs(ENDPOINTS),
     getErrorDocs(),
+    getLlms(ENDPOINTS),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
     getRequest({ database, deletions: gateway.deletions }),

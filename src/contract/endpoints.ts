@@ -30,6 +30,7 @@ import {
   getDocsContract,
   getErrorDocsContract,
   getHealthContract,
+  getLlmsContract,
   getOpenapiContract,
   getReadinessContract,
 } from "./operations.ts";
@@ -70,4 +71,5 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getOpenapiContract,
   getDocsContract,
   getErrorDocsContract,
+  getLlmsContract,
 ];

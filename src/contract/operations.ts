@@ -76,6 +76,16 @@ export const getDocsContract: EndpointContract = {
   errors: [],
 };
 
+export const getLlmsContract: EndpointContract = {
+  method: "GET",
+  path: "/llms.txt",
+  operationId: "getLlms",
+  summary: "First requests and every endpoint, for programs that read documentation",
+  auth: "none",
+  responses: { 200: { description: "Markdown.", content: { "text/plain": z.string() } } },
+  errors: [],
+};
+
 export const getErrorDocsContract: EndpointContract = {
   method: "GET",
   path: "/docs/errors",

@@ -1,10 +1,16 @@
 // The page /docs (contract 10): every endpoint of the listener in a few lines, from the contracts that the server runs on.
 import { type EndpointContract, errorsOf, pathTemplate } from "../contract/endpoint.ts";
+import { FIRST_REQUESTS, FIRST_VARIABLES } from "./first-requests.ts";
 import { escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
   "Every endpoint of this gateway. The whole of it, with each field of each body, is the OpenAPI 3.1 document at `/openapi.json`; what an error means and what to do about it is at `/docs/errors`. Send the API key as `Authorization: Bearer <key>`.";
-const ALSO = ["/openapi.json", "/docs/errors"].map((path) => `<li><a href="${path}"><code>${path}</code></a></li>`);
+const ALSO = [
+  '<li><a href="#first-requests">First requests</a></li>',
+  ...["/openapi.json", "/docs/errors", "/llms.txt"].map(
+    (path) => `<li><a href="${path}"><code>${path}</code></a></li>`,
+  ),
+];
 
 export function endpointsHtml(contracts: readonly EndpointContract[]): string {
   return htmlPage({
@@ -12,8 +18,19 @@ export function endpointsHtml(contracts: readonly EndpointContract[]): string {
     intro: INTRO,
     navLabel: "Endpoints",
     links: [...ALSO, ...contracts.map(linkTo)],
-    sections: contracts.map(sectionOf),
+    sections: [firstRequests(), ...contracts.map(sectionOf)],
   });
+}
+
+function firstRequests(): string {
+  const examples = FIRST_REQUESTS.map(
+    ({ title, code }) => `<p>${prose(title)}:</p>\n<pre><code>${escapeHtml(code)}</code></pre>`,
+  );
+  return `<section id="first-requests">
+<h2><a href="#first-requests">First requests</a></h2>
+<p>${prose(FIRST_VARIABLES)}</p>
+${examples.join("\n")}
+</section>`;
 }
 
 function linkTo(contract: EndpointContract): string {

@@ -64,6 +64,8 @@ main{max-width:44rem;margin:0 auto;padding:2.5rem 1.25rem 40vh}
 h1{margin:.1rem 0 1rem;font-size:2.25rem;line-height:1.15;letter-spacing:-.02em}
 code{font:.92em/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 p code{background:color-mix(in srgb,var(--ink) 7%,transparent);padding:.1em .3em;border-radius:.25em}
+pre{margin:.5rem 0 0;padding:.7rem .9rem;overflow-x:auto;background:color-mix(in srgb,var(--ink) 7%,transparent);border-radius:.4em}
+pre code{overflow-wrap:normal}
 a{color:inherit;text-decoration:none}
 a:hover code,a:focus-visible code{text-decoration:underline;text-underline-offset:.2em}
 nav{margin:2rem 0;padding:1rem 0;border-block:1px solid var(--line)}

@@ -1,8 +1,13 @@
 // The official OpenAI client against our compatible endpoints (contract 8): chat, streams, tools, transcription in every
 // format, errors and retries, as that client expects them.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { after, before, beforeEach, test } from "node:test";
 import OpenAI, { toFile } from "openai";
+import { FIRST_REQUESTS } from "../../src/http/first-requests.ts";
 import { answer, beginStream, chunk, endStream, json, TEXT } from "../harness/chat-upstream.ts";
 import { KEY, neverResting, sandboxConnections } from "../harness/gateway.ts";
 import { type ChatGateway, forget, startChatGateway } from "../http/chat/chat-gateway.ts";
@@ -234,4 +239,18 @@ test("contract 8: a transcription as a stream: events as the client types them, 
 test("contract 8: translation into English", async () => {
   const translated = await client().audio.translations.create({ model: "auto", file: await file() });
   assert.equal(typeof translated.text, "string");
+});
+
+test("contract 10: the example that the documentation has for this client works as it stands", async () => {
+  const code = FIRST_REQUESTS.find(({ language }) => language === "js")?.code ?? "";
+  const folder = await mkdtemp(join(import.meta.dirname, "example-"));
+  try {
+    await copyFile(join(import.meta.dirname, "../../sandbox/samples/dialogue.mp3"), join(folder, "call.mp3"));
+    await writeFile(join(folder, "example.mjs"), code);
+    const env = { ...process.env, PATCHBAY_URL: gateway.origin, PATCHBAY_API_KEY: KEY };
+    const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], { cwd: folder, env });
+    assert.equal(stdout, `${TEXT}\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });

@@ -16,7 +16,10 @@ import { getDocs } from "../../../src/http/endpoints/get-docs.ts";
 import { getErrorDocs } from "../../../src/http/endpoints/get-error-docs.ts";
 import { getHealth } from "../../../src/http/endpoints/get-health.ts";
 import { getOpenapi } from "../../../src/http/endpoints/get-openapi.ts";
+import { getLlms } from "../../../src/http/endpoints/get-llms.ts";
 import { getReadiness } from "../../../src/http/endpoints/get-readiness.ts";
+import { FIRST_REQUESTS } from "../../../src/http/first-requests.ts";
+import { escapeHtml } from "../../../src/http/html-page.ts";
 import { openapiDocument } from "../../../src/http/openapi.ts";
 import { readJson } from "../../../src/http/read-json.ts";
 import { createServer } from "../../../src/http/server.ts";
@@ -32,6 +35,7 @@ function operations(checks: Readonly<Record<string, () => Promise<boolean>>>, dr
       getOpenapi(DOCUMENT),
       getDocs(ENDPOINTS),
       getErrorDocs(),
+      getLlms(ENDPOINTS),
     ],
     authenticate: async () => assert.fail("none of these endpoints looks at a key"),
     publicUrl: () => "http://127.0.0.1",
@@ -87,6 +91,21 @@ test("contract 10: /docs has every endpoint, leads on to the document and the er
   await app.close();
 });
 
+test("contract 10: /llms.txt links to every endpoint's place in /docs, and both begin with the same first requests", async () => {
+  const app = operations({});
+  const [text, page] = [await app.inject("/llms.txt"), await app.inject("/docs")];
+  assert.deepEqual([text.statusCode, text.headers["content-type"]], [200, "text/plain; charset=utf-8"]);
+  for (const { operationId } of ENDPOINTS) {
+    assert.equal(text.body.split(`](/docs#${operationId}): `).length, 2, operationId);
+    assert.ok(page.body.includes(`<section id="${operationId}">`), operationId);
+  }
+  for (const { code } of FIRST_REQUESTS) {
+    assert.ok(text.body.includes(code), code);
+    assert.ok(page.body.includes(escapeHtml(code)), code);
+  }
+  await app.close();
+});
+
 test("contract 1: doc_url's page has an anchor and the whole paragraph for every code, and loads nothing", async () => {
   const app = operations({});
   const reply = await app.inject("/docs/errors");
@@ -118,7 +137,7 @@ test("contract 10: /openapi.json is served as JSON without a key, as its contrac
 
 test("G-06: replies with a document share its bytes, and none encodes it again", async () => {
   const context = {} as HandlerContext;
-  for (const { handle } of [getOpenapi(DOCUMENT), getDocs(ENDPOINTS), getErrorDocs()]) {
+  for (const { handle } of [getOpenapi(DOCUMENT), getDocs(ENDPOINTS), getErrorDocs(), getLlms(ENDPOINTS)]) {
     const [first, second] = [await handle(context), await handle(context)];
     assert.ok("bytes" in first.body && "bytes" in second.body);
     assert.equal(first.body.bytes, second.body.bytes);
