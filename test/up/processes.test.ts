@@ -17,6 +17,8 @@ import { openTestDatabase, type TestDatabase } from "../harness/database.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const KEY = "key-of-gateways-beside-each-other-01";
+/** Of the one database that all of them are started on. */
+const [PEPPER, ENCRYPTION_KEY] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
 const SAMPLE = join(import.meta.dirname, "../../sandbox/samples/dialogue.mp3");
 
 let database: TestDatabase;
@@ -146,8 +148,8 @@ function configuration(databaseUrl: string | null, adminPort: number): object {
     server: { port: 0, admin: { port: adminPort } },
     storage: { data_dir: folder, ...(databaseUrl === null ? {} : { database_url: databaseUrl }) },
     secrets: {
-      key_pepper: randomBytes(32).toString("base64"),
-      encryption_keys: [randomBytes(32).toString("base64")],
+      key_pepper: PEPPER,
+      encryption_keys: [ENCRYPTION_KEY],
     },
     connections: [{ id: "sim", kind: "sandbox" }],
     routes: [{ id: "speech", targets: [{ connection: "sim", model: "deepgram/nova-3" }] }],
