@@ -1,6 +1,7 @@
 // Every connection of a server, for those who look over all of them: replies that nobody reads, and the way down (reliability 7).
 import { Server as NetServer, type Socket } from "node:net";
 import type { Server } from "node:http";
+import type { UnderWay } from "../lib/under-way.ts";
 
 export type Connections = ReadonlySet<Socket>;
 
@@ -8,6 +9,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** Open ones. */
     readonly connections: Connections;
+    /** What goes on behind them. */
+    readonly underWay: Pick<UnderWay, "ended">;
   }
 }
 

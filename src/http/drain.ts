@@ -11,7 +11,10 @@ export interface DrainOptions {
    * ended here instead may have that request under way.
    */
   readonly keptMs: number;
-  /** How long running requests may take after `acceptMs` before their connections are destroyed. */
+  /**
+   * How long running requests may take after `acceptMs` before their connections are destroyed; those too whose callers have left, for
+   * under an idempotency key their answers are still to be stored (contract 3).
+   */
   readonly finishMs: number;
   readonly wait: (ms: number) => Promise<void>;
 }
@@ -21,9 +24,9 @@ const SILENT_MS = 1_000;
 /** For a reply that began before the end did, and so could not say that its connection closes. Node adds a second. */
 const KEPT_AFTER_REPLY_MS = 1;
 
-/** Call once `draining()` answers true. Resolves when every connection is closed; tells whether all ended by themselves. */
+/** Call once `draining()` answers true. Resolves when every connection is closed and all work has ended; tells whether by itself. */
 export async function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly clean: boolean }> {
-  const { server, connections } = app;
+  const { server, connections, underWay } = app;
   const { acceptMs, keptMs, finishMs, wait } = options;
   const kept = Promise.all([...connections].map(hasClosed));
   await wait(acceptMs);
@@ -35,7 +38,7 @@ export async function drain(app: FastifyInstance, options: DrainOptions): Promis
   if ([...connections].some(isSilent)) await Promise.race([wait(SILENT_MS), late]);
   await emptyKernel();
   const closed = app.close();
-  const clean = await Promise.race([closed.then(() => true), late]);
+  const clean = await Promise.race([closed.then(() => underWay.ended()).then(() => true), late]);
   server.closeAllConnections();
   await closed;
   return { clean };

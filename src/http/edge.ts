@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/errors.ts";
 import type { Note } from "../lib/note.ts";
+import type { UnderWay } from "../lib/under-way.ts";
 import type { Schedule } from "./body-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { EdgeLimits } from "./limits.ts";
@@ -36,6 +37,8 @@ export interface Edge {
   /** Sees each exchange as it begins and as it is over; only counts, never throws. */
   readonly watch: ExchangeWatch | null;
   readonly exchanges: Note<IncomingMessage, Exchange>;
+  /** Handlers and replies, also when nobody is left to answer. */
+  readonly underWay: UnderWay;
   /** Of this server's sockets; there when the server is. */
   readonly upgrades: () => Upgrades;
 }

@@ -80,9 +80,11 @@ export function serve<P extends EdgePrincipal>(
         receivedAtMs: exchange.receivedAtMs,
         recorder: recorded?.recorder ?? null,
       });
+      edge.underWay.add(handled);
       recorded?.during(handled);
       const answer = exchange.unlessCut(handled);
       const sent = sendReply(edge, request, reply, await unlessDatabaseAway(contract, answer));
+      edge.underWay.add(sent);
       recorded?.during(sent);
       return sent;
     },

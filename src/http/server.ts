@@ -6,6 +6,7 @@ import { endpointName } from "../contract/endpoint.ts";
 import { newId } from "../contract/ids.ts";
 import { createLockstep } from "../lib/lockstep.ts";
 import { createNote } from "../lib/note.ts";
+import { createUnderWay } from "../lib/under-way.ts";
 import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
@@ -49,6 +50,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
     logger: options.logger,
     watch: options.watch ?? null,
     exchanges: createNote("exchange"),
+    underWay: createUnderWay(),
     upgrades: () => upgrades,
   };
   const socketPaths = new Set(
@@ -88,6 +90,7 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   });
   const upgrades = createUpgrades(app.server, socketPaths, edge.limits);
   app.decorate("connections", connections);
+  app.decorate("underWay", edge.underWay);
   // To it no request has a body: what comes is judged and read by whoever wants it.
   for (const method of new Set(options.endpoints.map(({ contract }) => contract.method)))
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });

@@ -207,6 +207,35 @@ test("shutdown: a connection that never sent a byte does not hold up the end", a
   assert.deepEqual(await untilClose(), []);
 });
 
+test("contract 3: a caller who left under a key finds its answer: a shutdown waits for work that nobody waits for", async (t) => {
+  const started = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { app, port } = await startEdge(t, {
+    handle: async () => {
+      started.resolve();
+      await goOn.promise;
+      return json({});
+    },
+  });
+  const { socket } = await open(port);
+  socket.write(post(""));
+  await started.promise;
+  socket.destroy();
+  let isOver = false;
+  const drained = drain(app, {
+    ...DRAIN,
+    acceptMs: 0,
+    keptMs: 0,
+    wait: (ms) => (ms === 0 ? Promise.resolve() : never()),
+  });
+  void drained.then(() => (isOver = true));
+  await once(app.server, "close");
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+  assert.equal(isOver, false);
+  goOn.resolve();
+  assert.deepEqual(await drained, { clean: true });
+});
+
 test("shutdown: a request that outlives the deadline is cut, and the answer says so", async (t) => {
   const started = Promise.withResolvers<AbortSignal>();
   const { app, port } = await startEdge(t, {
@@ -224,6 +253,10 @@ test("shutdown: a request that outlives the deadline is cut, and the answer says
   assert.deepEqual(await untilClose(), []);
   assert.ok(signal.aborted);
 });
+
+function never(): Promise<void> {
+  return new Promise(() => undefined);
+}
 
 /** Waits that end when the test says so. */
 function heldTimers() {
