@@ -6,7 +6,7 @@ import { wholeBody } from "../lib/whole-body.ts";
 import type { ChatEvent, ChatFinishReason, ChatPlan } from "./chat-provider.ts";
 import { ProviderError, type StreamingIo, type WireRequest, type WireStream } from "./io.ts";
 import { readEvents } from "./read-events.ts";
-import { eventBody, failedReply, type JsonReply, readJsonReply, requestIdOf } from "./read-reply.ts";
+import { eventBody, failedReply, type JsonReply, kindOfUnended, readJsonReply, requestIdOf } from "./read-reply.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -54,7 +54,7 @@ export async function* streamChat(
     if (reader.finishReason() === null || !(error instanceof ProviderError)) throw error;
   }
   const reason = reader.finishReason();
-  if (reason === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  if (reason === null) throw new ProviderError(kindOfUnended(stream.headers), { reason: "no_finish" });
   yield [{ type: "finish", reason }];
 }
 

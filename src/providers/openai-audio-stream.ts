@@ -6,7 +6,7 @@ import { ProviderError, type StreamingIo } from "./io.ts";
 import { audioRequest } from "./openai-audio.ts";
 import type { ProviderSegment, SpeechAudio, SpeechEvent, SpeechPlan } from "./provider.ts";
 import { readEvents } from "./read-events.ts";
-import { eventBody } from "./read-reply.ts";
+import { eventBody, kindOfUnended } from "./read-reply.ts";
 
 const delta = z.object({ type: z.literal("transcript.text.delta"), delta: z.string() });
 const segment = z.object({
@@ -39,7 +39,7 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
     }
   }
   // A text without its end has a hole where the rest would be.
-  if (end === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
+  if (end === null) throw new ProviderError(kindOfUnended(reply.headers), { reason: "no_finish" });
   const body = segments.length === 0 ? end : { ...end, segments };
   yield { type: "end", raw: { body, headers: reply.headers } };
 }

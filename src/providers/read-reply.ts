@@ -20,11 +20,26 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
     throw new ProviderError("bad_reply", { status: reply.status, reason: "content_encoding" });
   }
   const body = parsedReply(reply);
-  if (body === undefined) throw new ProviderError("bad_reply", { status: reply.status, reason: "not_json" });
+  if (body === undefined) {
+    const kind = BEGINNING_OF_JSON.test(reply.text) ? kindOfUnended(reply.headers) : "bad_reply";
+    throw new ProviderError(kind, { status: reply.status, reason: "not_json" });
+  }
   if (isErrorBody(body)) {
     throw new ProviderError("bad_reply", { status: reply.status, reason: errorCode(body, credential) ?? "error_body" });
   }
   return { body, headers: reply.headers, characters: reply.text.length };
+}
+
+/** Or nothing at all. */
+const BEGINNING_OF_JSON = /^\s*(?:[[{]|$)/u;
+
+/**
+ * Of a success that lacks its end. Where only the end of the connection ends a reply (RFC 9112, 6.3) a cut looks like the end, and HTTP
+ * cannot tell: the work may have been done and paid.
+ */
+export function kindOfUnended(headers: WireReply["headers"]): "unknown" | "bad_reply" {
+  const isFramed = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  return isFramed ? "bad_reply" : "unknown";
 }
 
 export function failedReply(reply: WireReply, credential: string | null): ProviderError {

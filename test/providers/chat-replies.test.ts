@@ -215,6 +215,19 @@ test("a stream cut anywhere before its finish fails, and never passes for a whol
   }
 });
 
+test("contract 1: a stream that only the end of its connection ends, and that lacks its finish, may have been cut", async () => {
+  for (const wire of WIRE_NAMES) {
+    const { provider } = CHAT_WIRES[wire];
+    const { open, ...io } = ioOfChunks([]);
+    const unframed = async () => ({ ...(await open(ANYTHING)), headers: { "content-type": "text/event-stream" } });
+    const error = await eventsOf(provider.stream(planFor(wire, { stream: true }), { ...io, open: unframed })).catch(
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof ProviderError, wire);
+    assert.deepEqual([error.kind, error.reason], ["unknown", "no_finish"]);
+  }
+});
+
 test("Gemini's signature rides on the id of the call it came with", async () => {
   const { toolCalls } = await plain("gemini", SIGNED.plain);
   assert.deepEqual(

@@ -96,6 +96,19 @@ export function failureContract(subject: ContractSubject): void {
     assert.equal(error.kind, "unknown");
   });
 
+  test(`contract 1: ${kind}, a success that only its connection's end would end, broken off: unknown, where it cannot be a page`, async (t) => {
+    for (const [begun, expected] of [
+      ['{"text": "', "unknown"],
+      ["[", "unknown"],
+      ["", "unknown"],
+      ["<html>", "bad_reply"],
+    ] as const) {
+      const unframed = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${begun}`;
+      const error = await failureOf(t, subject, ({ socket }) => socket?.end(unframed));
+      assert.equal(error.kind, expected, JSON.stringify(begun));
+    }
+  });
+
   test(`contract 1: ${kind}, a reset after the first byte: unknown`, async (t) => {
     const url = await socketServer(t, (socket) => socket.once("data", () => socket.resetAndDestroy()));
     assert.equal((await failureAt(t, subject, url)).kind, brokenAtOnce("unknown"));

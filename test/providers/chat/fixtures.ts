@@ -102,7 +102,7 @@ export function ioOfChunks(chunks: Iterable<Uint8Array>, { together = false } = 
     connect: never,
     open: async () => ({
       status: 200,
-      headers: { "content-type": "text/event-stream" },
+      headers: { "content-type": "text/event-stream", "transfer-encoding": "chunked" },
       body: (async function* () {
         if (together) yield [...chunks];
         else for (const chunk of chunks) yield [chunk];
