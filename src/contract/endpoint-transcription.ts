@@ -33,7 +33,7 @@ export const routedHeaders = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/)
     .describe(
-      "Makes retries safe: the same key and payload give the stored answer, with no second provider call and no second charge. 24 hours.",
+      "Makes retries safe: the same key and payload give the stored answer, with no second provider call and no second charge. 24 hours. An `audio.url` that was signed again is another payload.",
     )
     .optional(),
 });

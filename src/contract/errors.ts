@@ -102,7 +102,7 @@ export const ERRORS = {
     409,
     "idempotency_error",
     false,
-    "This `Idempotency-Key` was used before with another payload or on another endpoint. Use a new key for a new request.",
+    "This `Idempotency-Key` was used before with another payload or on another endpoint. Use a new key for a new request. An `audio.url` counts as its whole text: one that was signed again is another payload.",
   ),
   IDEMPOTENCY_REPLAY_IN_PROGRESS: entry(
     409,
