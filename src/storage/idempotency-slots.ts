@@ -45,6 +45,9 @@ type Handle = Kysely<Tables>;
 
 const lease = sql`patchbay_now() + ${sql.lit(SLOT_LEASE_SECONDS)} * interval '1 second'`;
 
+/** Nobody is at it: a key whose life is shorter than its request's ends with that request. */
+const IS_IDLE = sql`(slot.state not in ('reserved', 'dispatched') or slot.lease_until <= patchbay_now())`;
+
 /** True when the key was free, expired, or held by a reservation whose owner is gone. */
 export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSeconds }: SlotClaim): Promise<boolean> {
   const { rows } = await sql`
@@ -55,7 +58,7 @@ export async function insertSlot(db: Handle, { ref, endpoint, fingerprint, ttlSe
       workspace_id = excluded.workspace_id, endpoint = excluded.endpoint, fingerprint = excluded.fingerprint, state = 'reserved',
       owner = excluded.owner, lease_until = excluded.lease_until, status = null, headers = null, body = null,
       created_at = excluded.created_at, expires_at = excluded.expires_at
-    where slot.expires_at <= patchbay_now() or (slot.state = 'reserved' and slot.lease_until <= patchbay_now())
+    where (slot.expires_at <= patchbay_now() or slot.state = 'reserved') and ${IS_IDLE}
     returning slot.owner`.execute(db);
   return rows.length > 0;
 }
@@ -65,10 +68,9 @@ export async function readSlot(db: Handle, { ref, endpoint, fingerprint }: SlotC
   const { rows } = await sql<SlotRow>`
     select state, endpoint = ${endpoint} and fingerprint = ${fingerprint} as "sameRequest", lease_until <= patchbay_now() as lapsed,
       status, headers, body
-    from idempotency_slots
-    where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256} and expires_at > patchbay_now()`.execute(
-    db,
-  );
+    from idempotency_slots as slot
+    where workspace_id = ${ref.workspaceId} and app_id = ${ref.appId} and key_sha256 = ${ref.keySha256}
+      and (expires_at > patchbay_now() or not ${IS_IDLE})`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -153,7 +155,7 @@ export async function sweepSlots(db: Handle, stopping?: AbortSignal): Promise<Sl
   const sweep = (change: RawBuilder<unknown>, due: RawBuilder<unknown>) => {
     const batch = async (): Promise<number> => {
       const { numAffectedRows } = await sql`${change} where ctid in (
-        select ctid from idempotency_slots where ${due} limit ${sql.lit(SWEPT_AT_ONCE)} for update skip locked)`.execute(
+        select ctid from idempotency_slots as slot where ${due} limit ${sql.lit(SWEPT_AT_ONCE)} for update skip locked)`.execute(
         db,
       );
       return Number(numAffectedRows ?? 0n);
@@ -163,7 +165,7 @@ export async function sweepSlots(db: Handle, stopping?: AbortSignal): Promise<Sl
   return {
     burned: await sweep(sql`update idempotency_slots set state = 'burned'`, sql`state = 'dispatched' and ${LAPSED}`),
     released: await sweep(sql`delete from idempotency_slots`, sql`state = 'reserved' and ${LAPSED}`),
-    purged: await sweep(sql`delete from idempotency_slots`, sql`expires_at <= patchbay_now()`),
+    purged: await sweep(sql`delete from idempotency_slots`, sql`expires_at <= patchbay_now() and ${IS_IDLE}`),
   };
 }
 

@@ -206,6 +206,29 @@ test("I-07: the answer is kept for 23:59:59 and gone at 24:00:01, by the databas
   assert.equal(again.filter((claim) => claim.kind === "in_progress").length, 49);
 });
 
+test("§4.1.3 a request that outlasts the life of its key is still running, and its key is free with its end", async () => {
+  const brief = createIdempotency({ database, seal, ttlSeconds: 60 });
+  const [reserved, dispatched] = await Promise.all(
+    ["r", "d"].map(async (key) => owned(await brief.claim(request({ key })))),
+  );
+  assert.ok(reserved !== undefined && dispatched !== undefined);
+  await dispatchSlots(database.db, [dispatched]);
+  for (const seconds of [25, 50, 75]) {
+    await shiftClock(database, seconds);
+    await brief.renew();
+  }
+  await there.sweep();
+  for (const key of ["r", "d"]) {
+    assert.deepEqual(await there.claim(request({ key })), { kind: "in_progress" });
+    assert.deepEqual(await there.claim(request({ key, fingerprint: Buffer.alloc(32, 5) })), { kind: "reused" });
+  }
+  assert.equal(await complete(dispatched, Buffer.from("late")), true);
+  owned(await there.claim(request({ key: "d" })));
+  await shiftClock(database, 106);
+  owned(await there.claim(request({ key: "r" })));
+  brief.close();
+});
+
 test("contract 3: the sweep burns lapsed dispatched slots, deletes lapsed reserved ones, and purges what expired", async () => {
   await shiftClock(database, 10 * DAY);
   await here.sweep();
