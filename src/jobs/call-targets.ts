@@ -17,7 +17,7 @@ import { jobKeeper } from "./keeper.ts";
 import type { Lease } from "./leases.ts";
 import type { ReadyAudio } from "./open-audio.ts";
 import { followRun } from "./poll-run.ts";
-import type { WorkerServices } from "./services.ts";
+import { cancelTopic, type WorkerServices } from "./services.ts";
 import { JobStop } from "./stop.ts";
 import { newsOf } from "./wait.ts";
 
@@ -81,7 +81,7 @@ function executeFor(services: WorkerServices, job: OpenJob, lease: Lease): Execu
       run = await remote.submit(plan, audio, io);
       await io.onRemoteRun(run);
     }
-    const news = newsOf(services.queue, job.id);
+    const news = newsOf(services.queue, cancelTopic(job.id));
     const wake = AbortSignal.any([lease.lost, services.stopping]);
     try {
       return await followRun({

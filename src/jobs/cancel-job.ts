@@ -5,7 +5,7 @@ import { afterCommit } from "../storage/transact.ts";
 import { describeJob } from "./describe-job.ts";
 import { endLocked } from "./end-job.ts";
 import { findJob, noSuchJob } from "./read-job.ts";
-import { type JobServices, jobTopic } from "./services.ts";
+import { cancelTopic, type JobServices, jobTopic } from "./services.ts";
 import { openSettlement } from "./settle-open.ts";
 
 /** The job as it is afterwards: a cancellation that came too late says how it ended. */
@@ -21,6 +21,7 @@ export async function cancelJob(services: JobServices, owner: JobOwner, id: stri
     } else if (row.status === "processing") {
       await requestCancel(tx, owner, id);
       await services.queue.publish(jobTopic(id), tx);
+      await services.queue.publish(cancelTopic(id), tx);
     }
   });
   return describeJob(services, await afterCommit(findJob(services, owner, id)));

@@ -11,7 +11,7 @@ export interface Following {
   readonly nowMs: () => number;
   /** After each poll; throws what is to stop it. */
   readonly onPoll: (fraction: number | null) => Promise<void>;
-  /** Cut short when there is news of the job. */
+  /** Cut short when the job is to stop. */
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { pageOf } from "../lib/page.ts";
 import { type JobOwner, listJobs, readJob, type VisibleJob } from "../storage/jobs.ts";
 import { asWorkspaceOrSystem } from "../storage/system.ts";
 import { describeJob, describeListed, summarise } from "./describe-job.ts";
-import type { JobServices } from "./services.ts";
+import { type JobServices, jobTopic } from "./services.ts";
 import { isTerminal } from "./states.ts";
 import { newsOf } from "./wait.ts";
 
@@ -39,7 +39,7 @@ export interface Waiting {
 /** When it has ended, or the time is up. */
 export async function pollJob(services: JobServices, owner: JobOwner, id: string, waiting: Waiting): Promise<Job> {
   const endsAtMs = performance.now() + waiting.milliseconds;
-  const news = newsOf(services.queue, id);
+  const news = newsOf(services.queue, jobTopic(id));
   try {
     for (;;) {
       const row = await findJob(services, owner, id);
@@ -59,7 +59,7 @@ export async function* watchJob(
   id: string,
   signal: AbortSignal,
 ): AsyncGenerator<Job> {
-  const news = newsOf(services.queue, id);
+  const news = newsOf(services.queue, jobTopic(id));
   let shown = "";
   try {
     while (!signal.aborted) {

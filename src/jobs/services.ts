@@ -56,6 +56,12 @@ export function enqueueJob(
   return queue.send(JOBS_QUEUE, { job_id: id }, { groupId: appId, key: id, ...priority }, tx);
 }
 
+/** Every change of a job, for those who watch it. */
 export function jobTopic(jobId: string): string {
   return `job:${jobId}`;
+}
+
+/** For its worker. What that one says of its own progress is no news to it: it would cut short each of its own pauses. */
+export function cancelTopic(jobId: string): string {
+  return `job.cancel:${jobId}`;
 }

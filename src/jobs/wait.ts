@@ -1,6 +1,5 @@
 // Waiting for news of one job: the queue's notifications are a hint, so whoever waits looks again now and then all the same.
 import type { Queue } from "../queue/queue.ts";
-import { jobTopic } from "./services.ts";
 
 export interface JobNews {
   /** Resolves at news since the last call, after so long, or when the signal aborts. */
@@ -8,11 +7,11 @@ export interface JobNews {
   stop(): void;
 }
 
-export function newsOf(queue: Pick<Queue, "subscribe">, jobId: string): JobNews {
+export function newsOf(queue: Pick<Queue, "subscribe">, topic: string): JobNews {
   let isNews = false;
   let wake: (() => void) | null = null;
-  const stop = queue.subscribe((topic) => {
-    if (topic !== null && topic !== jobTopic(jobId)) return;
+  const stop = queue.subscribe((heard) => {
+    if (heard !== null && heard !== topic) return;
     isNews = true;
     wake?.();
   });

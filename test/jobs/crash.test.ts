@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { type TestContext, test } from "node:test";
 import { sql } from "kysely";
+import type { SandboxCall } from "../../sandbox/calls.ts";
 import type { ReportingCircuits } from "../../src/providers/health.ts";
 import { endJob } from "../../src/jobs/end-job.ts";
 import { createLeases } from "../../src/jobs/leases.ts";
@@ -242,6 +243,19 @@ test("contract 5: killed while a run is polled, its successor polls on and submi
     ["succeeded"],
   );
   assert.ok(BigInt(attempts[0]?.charge ?? 0) > 0n);
+});
+
+test("reliability 2: between two polls of a run at least 1.6 s pass, for a worker's own progress is no news to it", async () => {
+  const { sandbox, origin } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 1 } });
+  await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  const isPoll = ({ method, path }: SandboxCall) => method === "GET" && path.includes("/transcript/");
+  await sandbox.waitForCall(isPoll);
+  const polledAtMs = performance.now();
+  assert.equal((await ended(origin, id, REMOTE_KEY)).status, "succeeded");
+  assert.ok(performance.now() - polledAtMs > 1_500);
+  assert.equal(sandbox.calls.filter(isPoll).length, 2);
 });
 
 test("contract 5: a worker that stops in order hands a run back at once, without waiting for its lease", async () => {

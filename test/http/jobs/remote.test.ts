@@ -34,8 +34,7 @@ for (const purpose of ["assemblyai", "elevenlabs"] as const) {
 }
 
 test("contract 5: a job cancelled while its run goes on ends as cancelled, and the run is deleted when the provider allows it", async () => {
-  // Every news of the job cuts the pause before the next poll short: enough polls that none of those finds it finished.
-  gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 5 } });
+  gateway.sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
   const { job_id: id } = await submit(gateway.origin, { fields: { purpose: "assemblyai" } });
   await gateway.sandbox.waitForCall((call) => call.method === "GET" && call.outcome === 200);
   await cancel(gateway.origin, id);
