@@ -17,30 +17,32 @@ export interface Following {
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 15_000;
+/** However long a provider asks to be left alone. */
+const LONGEST_ASKED_MS = 60_000;
 
 export async function followRun(following: Following): Promise<RawTranscript> {
   let pauseMs = FIRST_PAUSE_MS;
   for (;;) {
     const polled = await pollOnce(following);
-    if (polled?.done === true) return polled.raw;
-    await following.onPoll(polled?.fraction ?? null);
+    if (polled.done) return polled.raw;
+    await following.onPoll(polled.fraction);
     const leftMs = following.deadlineAtMs - following.nowMs();
     if (leftMs <= 0) throw new ProviderError("timeout");
-    const askedMs = polled?.retryAfterSeconds == null ? null : polled.retryAfterSeconds * 1000;
+    const askedMs = Math.min((polled.retryAfterSeconds ?? 0) * 1000, LONGEST_ASKED_MS);
     // Jobs that were submitted together are not to poll together.
     const jittered = pauseMs * (0.8 + Math.random() * 0.4);
-    await following.pause(Math.min(askedMs ?? jittered, leftMs));
+    await following.pause(Math.min(Math.max(jittered, askedMs), leftMs));
     pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
   }
 }
 
-/** Null: the provider could not be asked, or its answer says nothing of the run. */
-async function pollOnce({ remote, run, openIo }: Following): Promise<RemotePoll | null> {
+/** A provider that could not be asked, or whose answer says nothing of the run, is asked again. */
+async function pollOnce({ remote, run, openIo }: Following): Promise<RemotePoll> {
   try {
     return await remote.poll(run, openIo());
   } catch (error) {
-    if (error instanceof ProviderError && SAYS_NOTHING.has(error.kind)) return null;
-    throw error;
+    if (!(error instanceof ProviderError) || !SAYS_NOTHING.has(error.kind)) throw error;
+    return { done: false, retryAfterSeconds: error.retryAfterSeconds, fraction: null };
   }
 }
 
