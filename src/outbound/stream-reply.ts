@@ -1,7 +1,7 @@
 // A reply that is read as it comes: little is held here at any time, for the other side is made to wait (contract 7).
 import type { Dispatcher } from "undici";
 import { createLockstep } from "../lib/lockstep.ts";
-import { OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
+import { OutboundError, REFUSAL_MS, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
 /** Besides `timeoutMs`, which bounds the whole. */
 export interface StreamTimes {
@@ -28,8 +28,6 @@ export interface OutboundStream {
 const HELD_BYTES = 64 * 1024;
 /** Long enough for the end of a reply whose last event was seen, so that its connection can be used again. */
 const LINGER_MS = 100;
-/** A refusal has said what it is by its status; the rest of it is not waited for as an answer would be. */
-const REFUSAL_IDLE_MS = 5_000;
 
 const inLockstep = createLockstep();
 
@@ -62,7 +60,7 @@ export class StreamReply implements ReplyReader {
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
-    if (status >= 400) this.#idleTimeoutMs = Math.min(this.#idleTimeoutMs ?? REFUSAL_IDLE_MS, REFUSAL_IDLE_MS);
+    if (status >= 400) this.#idleTimeoutMs = Math.min(this.#idleTimeoutMs ?? REFUSAL_MS, REFUSAL_MS);
     this.#opened.resolve({ status, headers, body: this.#read() });
   }
 

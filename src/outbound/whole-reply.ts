@@ -1,7 +1,7 @@
 // A reply that is read to its end before anybody looks at it.
 import type { Dispatcher } from "undici";
 import { createLockstep } from "../lib/lockstep.ts";
-import { type OutboundError, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
+import { type OutboundError, REFUSAL_MS, type ReplyReader, WireCall, type WireRequest } from "./wire-call.ts";
 
 export interface OutboundReply {
   readonly status: number;
@@ -18,6 +18,7 @@ export class WholeReply implements ReplyReader {
   readonly #chunks: Buffer[] = [];
   readonly #settled = Promise.withResolvers<OutboundReply>();
   #isOver = false;
+  #refusalTimer: NodeJS.Timeout | undefined;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
 
@@ -34,6 +35,7 @@ export class WholeReply implements ReplyReader {
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#status = status;
     this.#headers = headers;
+    if (status >= 400) this.#refusalTimer = setTimeout(() => this.#call.stop("timeout"), REFUSAL_MS);
   }
 
   data(chunk: Buffer): void {
@@ -43,6 +45,7 @@ export class WholeReply implements ReplyReader {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    clearTimeout(this.#refusalTimer);
     const [first] = this.#chunks;
     const bytes = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     const reply = { status: this.#status, headers: this.#headers, text: bytes.toString("utf8") };
@@ -53,7 +56,8 @@ export class WholeReply implements ReplyReader {
     if (this.#isOver) return;
     // A status of 400 and above is an answer, however little of its body came through; a cut success is not.
     const isAnswered = this.#status >= 400 || (this.#statusDecides && this.#status !== 0);
-    if (isAnswered && error.failure !== "aborted") this.end();
-    else this.#settled.reject(error);
+    if (isAnswered && error.failure !== "aborted") return this.end();
+    clearTimeout(this.#refusalTimer);
+    this.#settled.reject(error);
   }
 }

@@ -56,6 +56,8 @@ export interface ReplyReader {
 }
 
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+/** A refusal has said what it is by its status; the rest of it is not waited for as an answer would be. */
+export const REFUSAL_MS = 5_000;
 /** Heads that precede the answer (RFC 9110, 15.2). A server that sends no end of them is not going to answer. */
 const MAX_INTERIM_HEADS = 10;
 /** What a socket takes beyond what it has sent, at the most: one of undici's (core/connect.js), or one that a caller's address was vetted for. */

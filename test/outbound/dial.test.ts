@@ -204,6 +204,36 @@ test("a refusal counts though its body is cut: the status was the answer", async
   assert.deepEqual([reply.status, reply.headers["retry-after"]], [429, "7"]);
 });
 
+for (const [status, isOver] of [
+  [399, false],
+  [400, true],
+  [503, true],
+] as const) {
+  test(`a reply of ${status} whose body stays away is ${isOver ? "over after 5 s, with its status" : "waited for"}`, async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const outbound = outboundFor(t);
+    const head = `HTTP/1.1 ${status} X\r\nContent-Length: 50\r\n\r\n{`;
+    const sent = Promise.withResolvers<void>();
+    const url = await socketServer(t, (socket) => socket.once("data", () => socket.write(head, () => sent.resolve())));
+    const hangUp = new AbortController();
+    const told = outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }).then(
+      (reply) => reply.status,
+      () => "nothing",
+    );
+    const minutesPass = async (): Promise<string> => {
+      await sent.promise;
+      for (let second = 0; second < 200; second += 1) {
+        await new Promise(setImmediate);
+        t.mock.timers.tick(1_000);
+      }
+      return "waited";
+    };
+    assert.equal(await Promise.race([told, minutesPass()]), isOver ? status : "waited");
+    hangUp.abort();
+    await told;
+  });
+}
+
 test("a refusal begins at 400: a cut reply below it is none", async (t) => {
   const outbound = outboundFor(t);
   const answerOf = async (status: number) => {
