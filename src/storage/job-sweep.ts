@@ -39,12 +39,16 @@ export async function forgottenJobs(tx: Transacting): Promise<readonly WakenJob[
   return rows;
 }
 
-/** One that nobody took up in time, or that no worker holds any more, begun in order to end; its row stays locked. */
+/** A worker ends its job at the deadline by itself. One that hangs, on a disk for example, renews its lease all the same (promise R3). */
+const HELD_PAST_DEADLINE_SECONDS = sql.lit(120);
+
+/** One that nobody took up in time, or that no worker holds any more or ends, begun in order to end; its row stays locked. */
 export async function beginOverdueJob(tx: Transacting): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`
     update jobs set status = 'processing', attempt = attempt + 1, lease_until = patchbay_now(), started_at = coalesce(started_at, patchbay_now())
     where ctid = (select ctid from jobs where status in ('queued', 'processing') and deadline_at <= patchbay_now()
-      and (status = 'queued' or lease_until <= patchbay_now()) limit 1 for update skip locked)
+      and (status = 'queued' or lease_until <= patchbay_now()
+        or deadline_at <= patchbay_now() - ${HELD_PAST_DEADLINE_SECONDS} * interval '1 second') limit 1 for update skip locked)
     returning *`.execute(tx);
   return rows[0] ?? null;
 }

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { type RawBuilder, sql } from "kysely";
 import { purgeJobs, purgeObjects, removeOrphans, sweepJobs } from "../../src/jobs/sweep.ts";
 import type { ObjectStore } from "../../src/objects/store.ts";
+import { claimJob, renewJobLeases, writeProgress } from "../../src/storage/job-work.ts";
 import { get, postForm } from "../harness/client.ts";
 import { shiftClock } from "../harness/database.ts";
 import { until } from "../harness/until.ts";
@@ -37,6 +38,25 @@ test("contract 5: a deadline that passed while nobody worked on the job ends it 
   const done = await ended(origin, id, REMOTE_KEY);
   assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
   assert.equal(paidCalls(sandbox), 0);
+});
+
+test("R3: a job whose worker hangs and renews its lease is ended two minutes after its deadline, and that worker changes nothing", async () => {
+  const { origin, database } = gateway;
+  const { job_id: id } = await submit(origin);
+  const row = await claimJob(database.db, id);
+  assert(row !== null);
+  const held = async (seconds: number): Promise<void> => {
+    await shiftClock(database, seconds);
+    await renewJobLeases(database.db, [row]);
+    await pass(gateway, seconds);
+  };
+  await held(21_600 + 119);
+  assert.equal((await poll(origin, id)).status, "processing");
+  await held(21_600 + 121);
+  const done = await poll(origin, id);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
+  assert.equal(await writeProgress(database.db, row, { stage: "storing", fraction: null }), null);
+  assert.deepEqual(await attemptsOf(database, id), [{ state: "settled", outcome: "failed:not_called", charge: "0" }]);
 });
 
 test("contract 5: a job that no worker can even open ends at its deadline", async () => {
