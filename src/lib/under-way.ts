@@ -7,15 +7,19 @@ export interface UnderWay {
 }
 
 export function createUnderWay(): UnderWay {
-  const running = new Set<Promise<unknown>>();
+  let count = 0;
+  let waiting: (() => void)[] = [];
+  const over = (): void => {
+    count -= 1;
+    if (count > 0) return;
+    for (const wake of waiting) wake();
+    waiting = [];
+  };
   return {
     add: (work) => {
-      running.add(work);
-      const forget = (): void => void running.delete(work);
-      work.then(forget, forget);
+      count += 1;
+      work.then(over, over);
     },
-    ended: async () => {
-      while (running.size > 0) await Promise.allSettled(running);
-    },
+    ended: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };
 }
