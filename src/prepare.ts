@@ -3,6 +3,7 @@
 import type { Logger } from "pino";
 import { findFfmpeg } from "./audio/decode/find-ffmpeg.ts";
 import { EXIT } from "./cli/exit-codes.ts";
+import { CliError } from "./cli/terminal.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { formatFault } from "./config/fault.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
@@ -18,6 +19,7 @@ import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
+import { ServerUnavailable } from "./storage/server-fault.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 
 const LOG_END_MS = 2_000;
@@ -119,6 +121,10 @@ export async function prepare(
       step(
         `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
       ),
+  }).catch((error: unknown) => {
+    // No fault of the program: whoever starts it again does so when the server is back.
+    if (error instanceof ServerUnavailable) throw new CliError(EXIT.upstream, error.message, { hints: [error.check] });
+    throw error;
   });
   step(
     `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,

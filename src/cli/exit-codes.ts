@@ -24,7 +24,7 @@ export const EXIT_CODE_HELP = `Exit codes:
   4    not found
   5    conflict, among them those of Idempotency-Key
   6    a limit, quota or budget
-  7    no gateway, or no provider that could do it
+  7    no gateway, no database, or no provider that could do it
   8    the job failed or was cancelled
   9    the configuration has faults
   130  interrupted (Ctrl-C)`;

@@ -13,7 +13,7 @@ import { applyAndCompare } from "../directory/apply-configuration.ts";
 import { DataDirInUse } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { createSeal } from "../storage/seal.ts";
-import { reasonOf } from "./finding.ts";
+import { noDatabase } from "./open-installation.ts";
 import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 
 export async function apply(options: ApplyFileOptions, terminal: Terminal): Promise<number> {
@@ -39,7 +39,7 @@ async function open({ storage }: Configuration): Promise<Database | null> {
     return await openDatabase({ databaseUrl: databaseUrl ?? undefined, migrateUrl: migrateUrl ?? undefined, dataDir });
   } catch (error) {
     if (error instanceof DataDirInUse) return null;
-    throw new CliError(EXIT.upstream, `The database does not open: ${reasonOf(error)}.`);
+    throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
   }
 }
 

@@ -8,6 +8,7 @@ import { holderOf } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
+import { ServerUnavailable } from "../storage/server-fault.ts";
 import { fail, type Finding, ok, reasonOf, warn } from "./finding.ts";
 import { type Handle, installation } from "../storage/system.ts";
 
@@ -45,6 +46,7 @@ export async function checkStorage(
     opened.defer(() => database.close());
     await database.ping();
   } catch (error) {
+    if (error instanceof ServerUnavailable) return [fail("storage", error.message, error.check)];
     return [
       storage.databaseUrl === null
         ? fail("storage", `the embedded database does not open: ${reasonOf(error)}`, "restore the last backup")

@@ -9,6 +9,7 @@ import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
 import { brand } from "../contract/ids.ts";
 import { enqueueJob, JOB_QUEUES } from "../jobs/services.ts";
+import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../lib/postgres-url.ts";
 import { createQueue, type Queue } from "../queue/queue.ts";
 import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-tables.ts";
 import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
@@ -16,8 +17,7 @@ import { MADE_PEPPER } from "../storage/open-secrets.ts";
 import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
-import { reasonOf } from "./finding.ts";
-import { requireEmbedded } from "./open-installation.ts";
+import { noDatabase, requireEmbedded } from "./open-installation.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
 export async function migrateStorage(options: MigrateStorageOptions, terminal: Terminal): Promise<number> {
@@ -47,7 +47,8 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
 
 async function readTarget(to: string, terminal: Terminal): Promise<string> {
   const url = to === "-" ? (await text(terminal.stdin)).trim() : to;
-  if (!/^postgres(ql)?:\/\/\S+$/u.test(url)) throw new CliError(EXIT.usage, "--to must be a postgres:// URL, or `-`.");
+  if (!isPostgresUrl(url)) throw new CliError(EXIT.usage, "--to must be a postgres:// URL, or `-`.");
+  if (!isReadablePostgresUrl(url)) throw new CliError(EXIT.usage, `--to ${WRITE_ENCODED}.`);
   return url;
 }
 
@@ -55,9 +56,11 @@ async function openTarget(databaseUrl: string): Promise<Database> {
   try {
     return await openDatabase({ databaseUrl, poolSize: 2 });
   } catch (error) {
-    throw new CliError(EXIT.upstream, `The database server cannot be prepared: ${reasonOf(error)}.`, {
-      hints: ["the user must own the schema, or be allowed to make tables in it"],
-    });
+    throw noDatabase(
+      error,
+      (reason) => `The database server cannot be prepared: ${reason}.`,
+      "the user must own the schema, or be allowed to make tables in it",
+    );
   }
 }
 

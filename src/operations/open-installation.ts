@@ -6,6 +6,7 @@ import type { Configuration } from "../config/configuration.ts";
 import { DataDirInUse } from "../storage/data-dir-lock.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
 import { holdsDatabase } from "../storage/pglite.ts";
+import { ServerUnavailable } from "../storage/server-fault.ts";
 import { reasonOf } from "./finding.ts";
 
 export interface HowToOpen {
@@ -30,8 +31,15 @@ export async function openInstallation(
     });
   } catch (error) {
     if (error instanceof DataDirInUse) throw new CliError(EXIT.conflict, error.message, { hints: [inUse] });
-    throw new CliError(EXIT.upstream, `The database does not open: ${reasonOf(error)}.`);
+    throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
   }
+}
+
+/** A server that cannot be used says so itself; `otherwise` tells anything else. */
+export function noDatabase(error: unknown, otherwise: (reason: string) => string, hint?: string): CliError {
+  return error instanceof ServerUnavailable
+    ? new CliError(EXIT.upstream, error.message, { hints: [error.check] })
+    : new CliError(EXIT.upstream, otherwise(reasonOf(error)), { hints: hint === undefined ? [] : [hint] });
 }
 
 export async function requireEmbedded(dataDir: string): Promise<void> {

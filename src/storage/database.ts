@@ -9,6 +9,7 @@ import { type DirectoryOptions, type EmbeddedEngine, startInDirectory } from "./
 import { prepareMarked } from "./prepared.ts";
 import { protect, type TenantRole } from "./protect.ts";
 import { watchSilence } from "./silent-connections.ts";
+import { serverFault } from "./server-fault.ts";
 import type { Tables } from "./tables.ts";
 import { orUndone, transact } from "./transact.ts";
 
@@ -92,6 +93,11 @@ async function openServer(
   const db = connect(databaseUrl, poolSize ?? 10);
   const ownerUrl = migrateUrl === undefined || migrateUrl === "" || migrateUrl === databaseUrl ? null : migrateUrl;
   const prepare = async () => {
+    // Asked first of all: who cannot be reached is told apart from what is found there.
+    const login = await telling(databaseUrl, async () => {
+      const { rows } = await sql<{ name: string }>`select current_user as name`.execute(db);
+      return rows[0]?.name ?? null;
+    });
     if (asItIs === true) return undefined;
     if (ownerUrl === null) {
       await migrate(db, onUpdate);
@@ -99,15 +105,22 @@ async function openServer(
     }
     const owner = connect(ownerUrl, 1);
     try {
+      await telling(ownerUrl, () => sql`select`.execute(owner));
       await migrate(owner, onUpdate);
-      const login = await sql<{ name: string }>`select current_user as name`.execute(db);
-      return await protect(owner, login.rows[0]?.name ?? null);
+      return await protect(owner, login);
     } finally {
       await owner.destroy();
     }
   };
   const direct = { engine: "postgres", databaseUrl, migrateUrl: ownerUrl } as const;
   return migrated({ db, engine: "postgres", direct }, prepare, () => db.destroy());
+}
+
+/** A server that cannot be used is named, and why. */
+async function telling<T>(connectionString: string, ask: () => Promise<T>): Promise<T> {
+  return ask().catch((error: unknown) => {
+    throw serverFault(error, connectionString);
+  });
 }
 
 async function migrated(

@@ -22,9 +22,8 @@ export async function migrate<T>(db: Kysely<T>, onUpdate?: (pending: readonly st
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results?.find((result) => result.status === "Error")?.migrationName;
-  throw new Error(failed === undefined ? "The database could not be migrated." : `Migration ${failed} failed.`, {
-    cause: error,
-  });
+  const what = failed === undefined ? "The database could not be migrated" : `Migration ${failed} failed`;
+  throw new Error(`${what}: ${error instanceof Error ? error.message : "unknown reason"}`, { cause: error });
 }
 
 export interface MigrationState {

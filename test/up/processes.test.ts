@@ -120,6 +120,17 @@ test("contract 10: a start that fails half way says why and what to do, and ends
   assert.deepEqual(await once(noPublic.process, "exit"), [EXIT.config, null]);
 });
 
+test("contract 10: a start whose PostgreSQL server is not there names it without its password, says what to check, and ends with 7", async () => {
+  const file = configuration("postgres://nobody:hush-hush@127.0.0.1:1/none", 0);
+  for (const command of [["up"], ["up", "--processes", "2"], ["worker"]]) {
+    const gateway = await start(file, ...command);
+    const said = await gateway.said(/error ([^]*no firewall is between\n)/u);
+    assert.match(said, /^The PostgreSQL server at 127\.0\.0\.1:1 cannot be reached: nothing listens there/u);
+    assert.doesNotMatch(said, /hush/u);
+    assert.deepEqual(await once(gateway.process, "exit"), [EXIT.upstream, null]);
+  }
+});
+
 test("contract 10: a worker shows its health and figures and nothing else; where the port is taken it works without, unless asked for it", async (context) => {
   if (database.direct.engine === "pglite") return context.skip("workers need a server");
   const { databaseUrl } = database.direct;

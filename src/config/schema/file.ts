@@ -1,5 +1,6 @@
 // The whole of patchbay.yaml: the one source of every setting's name, type, default and sentence (contract 10).
 import { z } from "zod";
+import { isPostgresUrl, isReadablePostgresUrl, WRITE_ENCODED } from "../../lib/postgres-url.ts";
 import { PROVIDER_KINDS } from "../../providers/provider.ts";
 import { connectionSection } from "../../contract/set-up/connection.ts";
 import { HTTP_URL, ID, maybe, SECRET_MARK, section, textOrNull } from "../../contract/set-up/kit.ts";
@@ -53,9 +54,10 @@ const objectsSection = z.discriminatedUnion("kind", [
 
 const POSTGRES_URL = textOrNull()
   .refine(
-    (text) => text === null || /^postgres(ql)?:\/\/\S+$/.test(text),
+    (text) => text === null || isPostgresUrl(text),
     "must be a postgres:// URL, or empty for the embedded database",
   )
+  .refine((text) => text === null || !isPostgresUrl(text) || isReadablePostgresUrl(text), WRITE_ENCODED)
   .meta(SECRET_MARK);
 
 const storageSection = section({

@@ -1,0 +1,31 @@
+// Addresses of PostgreSQL servers (contract 10): what the driver can read is taken; what it would misread is told before it dials.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isPostgresUrl, isReadablePostgresUrl } from "../../src/lib/postgres-url.ts";
+
+test("contract 10: an address of a server that the driver can read is taken, a socket's and a stray percent sign too", () => {
+  for (const url of [
+    "postgres://u:p@db.internal:5432/patchbay",
+    "postgresql://u:p@db.internal/patchbay?sslmode=verify-full&sslrootcert=/etc/ca.pem",
+    "postgres://db.internal/patchbay?user=patchbay@tenant",
+    "postgres://db.internal:5432/name@part",
+    "postgres://u:p%2Fq%23@[::1]:5432/patchbay",
+    "postgres://u:100%@db.internal/patchbay",
+    "postgres://u:p@/patchbay?host=/run/postgresql",
+    "postgres:///patchbay",
+  ])
+    assert.ok(isPostgresUrl(url) && isReadablePostgresUrl(url), url);
+});
+
+test("contract 10: a password that is not encoded is a fault, and no part of it is taken for a port", () => {
+  for (const url of [
+    "postgres://u:se/cret@db.internal:5432/patchbay",
+    "postgres://u:12/34@db.internal:5432/patchbay",
+    "postgres://u:12#34@db.internal/patchbay",
+    "postgres://u:12?34@db.internal/patchbay",
+    "postgres://u:p@db.internal:port/patchbay",
+  ])
+    assert.ok(isPostgresUrl(url) && !isReadablePostgresUrl(url), url);
+  for (const other of ["mysql://u:p@h/x", "postgres://", "postgres://u:p w@h/x", "h:5432/x"])
+    assert.ok(!isPostgresUrl(other), other);
+});
