@@ -6,7 +6,7 @@ import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { onePiece } from "../lib/whole-body.ts";
-import { partsOf, statOrNull } from "./data-dir-contents.ts";
+import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
 import { readTar, TAR_END, type TarEntry, tarHeader, tarPadding } from "./tar.ts";
 
 const MANIFEST = "manifest.json";
@@ -29,13 +29,10 @@ const manifestSchema = z.object({
   ),
 });
 export type Manifest = z.infer<typeof manifestSchema>;
+export type About = Omit<Manifest, "entries" | "format" | "version">;
 type ManifestEntry = Manifest["entries"][number];
 
-export async function writeArchive(
-  target: FileHandle,
-  dataDir: string,
-  about: Omit<Manifest, "entries" | "format" | "version">,
-): Promise<Manifest> {
+export async function writeArchive(target: FileHandle, dataDir: string, about: About): Promise<void> {
   const entries: ManifestEntry[] = [];
   const seconds = Math.floor(Date.parse(about.created_at) / 1000);
   const put = async (entry: TarEntry, body: AsyncIterable<Buffer>): Promise<string> => {
@@ -46,6 +43,8 @@ export async function writeArchive(
     for await (const chunk of body) {
       hash.update(chunk);
       written += chunk.length;
+      // At once: what grows while it is read may have no end.
+      if (written > entry.sizeBytes) break;
       await target.writeFile(chunk);
     }
     if (written !== entry.sizeBytes) throw new Error(`${entry.name} changed while it was read`);
@@ -63,7 +62,11 @@ export async function writeArchive(
   const sealed = await put({ name: MANIFEST, kind: "file", sizeBytes: text.length }, onePiece(text));
   await put({ name: SEAL, kind: "file", sizeBytes: SEAL_BYTES }, onePiece(Buffer.from(sealed)));
   await target.writeFile(TAR_END);
-  return manifest;
+}
+
+/** Of what opens and knows anything in it, what stood in the configuration, or was left out. */
+export function missingSecrets({ entries }: Manifest): readonly string[] {
+  return NEEDED_SECRETS.filter((name) => !entries.some((entry) => entry.name === name));
 }
 
 /** Reads it all and compares; with a folder to put it in, everything is there when this resolves. Throws when anything differs. */
@@ -88,7 +91,9 @@ export async function readArchive(file: string, into: string | null): Promise<Ma
   }
   if (manifestText === null || seal !== createHash("sha256").update(manifestText).digest("hex"))
     throw new Error("the archive has no manifest, or not its own");
-  const manifest = manifestSchema.parse(JSON.parse(manifestText.toString()));
+  const parsed = manifestSchema.safeParse(JSON.parse(manifestText.toString()));
+  if (!parsed.success) throw new Error("its manifest is of another version than this one's");
+  const manifest = parsed.data;
   for (const expected of manifest.entries) {
     const found = seen.get(expected.name);
     if (found?.sha256 !== expected.sha256 || found.size !== expected.size || found.kind !== expected.kind)

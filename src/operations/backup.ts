@@ -1,7 +1,7 @@
 // `patchbay backup`: an embedded installation in one file, written aside, read back and compared before it gets its name.
 import { randomUUID } from "node:crypto";
-import { open, readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
 import type { BackupOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { packageVersion } from "../cli/package-root.ts";
@@ -10,8 +10,9 @@ import { countRows } from "../storage/catalogue.ts";
 import type { DataDirLock } from "../storage/data-dir-lock.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { type Manifest, readArchive, writeArchive } from "./backup-archive.ts";
-import { statOrNull } from "./data-dir-contents.ts";
+import { type About, type Manifest, missingSecrets, readArchive, writeArchive } from "./backup-archive.ts";
+import { partsOf, statOrNull } from "./data-dir-contents.ts";
+import { reasonOf } from "./finding.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { installation } from "../storage/system.ts";
 import { requireEmbedded } from "./open-installation.ts";
@@ -28,6 +29,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     });
   await requireEmbedded(storage.dataDir);
   const file = await nameOf(resolve(terminal.cwd, target));
+  await refuseInside(file, storage.dataDir);
   const lock = await holdDataDir(storage.dataDir);
   // A name of its own: what another run left, or somebody else has there, is not this one's to remove.
   const aside = `${file}.${randomUUID()}.partial`;
@@ -35,22 +37,14 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     // Before anything is written: it may be what fills the disk.
     await tellOfLeftovers(dirname(file), terminal);
     const { migrations, rows } = await readContents(storage.dataDir, lock);
-    const archive = await open(aside, "wx", 0o600);
-    let manifest: Manifest;
-    try {
-      manifest = await writeArchive(archive, storage.dataDir, {
-        created_at: new Date().toISOString(),
-        patchbay: packageVersion(),
-        migrations: [...migrations],
-        rows,
-        has_secrets: options.secrets,
-        objects: storage.objects.kind === "file" ? "included" : "elsewhere",
-      });
-      await archive.sync();
-    } finally {
-      await archive.close();
-    }
-    await readArchive(aside, null);
+    const manifest = await writeChecked(aside, storage.dataDir, {
+      created_at: new Date().toISOString(),
+      patchbay: packageVersion(),
+      migrations: [...migrations],
+      rows,
+      has_secrets: options.secrets,
+      objects: storage.objects.kind === "file" ? "included" : "elsewhere",
+    });
     await rename(aside, file);
     await report(file, manifest, options, terminal);
     return EXIT.ok;
@@ -59,6 +53,24 @@ export async function backup(target: string, options: BackupOptions, terminal: T
     throw error;
   } finally {
     await lock.release();
+  }
+}
+
+/** On disk, read back and compared when it resolves. */
+async function writeChecked(aside: string, dataDir: string, about: About): Promise<Manifest> {
+  try {
+    const archive = await open(aside, "wx", 0o600);
+    try {
+      await writeArchive(archive, dataDir, about);
+      await archive.sync();
+    } finally {
+      await archive.close();
+    }
+    return await readArchive(aside, null);
+  } catch (error) {
+    throw new CliError(EXIT.unexpected, `No backup was made in ${dirname(aside)}: ${reasonOf(error)}.`, {
+      hints: ["nothing is left of it; see that there is room for all of it, and that this user may write there"],
+    });
   }
 }
 
@@ -84,6 +96,18 @@ async function nameOf(target: string): Promise<string> {
   return target;
 }
 
+/** It would be copied into itself, and grow until the disk is full. */
+async function refuseInside(file: string, dataDir: string): Promise<void> {
+  const folder = await realpath(dirname(file));
+  for (const part of partsOf(false)) {
+    const copied = await realpath(join(dataDir, part)).catch(() => null);
+    if (copied !== null && `${folder}${sep}`.startsWith(`${copied}${sep}`))
+      throw new CliError(EXIT.usage, `${file} would lie in ${copied}, which is backed up itself.`, {
+        hints: [`choose a place outside of ${dataDir}`],
+      });
+  }
+}
+
 const LEFTOVER = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/u;
 
 /** Of a backup that was killed, perhaps with all secrets in it. One of another installation, under way right now, looks the same. */
@@ -97,6 +121,15 @@ async function tellOfLeftovers(folder: string, terminal: Terminal): Promise<void
     );
 }
 
+function secretsIn(manifest: Manifest): string {
+  const missing = missingSecrets(manifest);
+  if (missing.length === 0)
+    return "It holds the installation's secrets: whoever has it can open what is sealed and call as its apps. Keep it so.";
+  const lacking = `without ${missing.join(" and ")} of this installation`;
+  if (!manifest.has_secrets) return `It holds no secrets: ${lacking} it opens nothing and knows no key.`;
+  return `The configuration gives ${missing.join(" and ")}, so the backup does not hold them: ${lacking} it cannot be used. Keep them elsewhere.`;
+}
+
 async function report(file: string, manifest: Manifest, options: BackupOptions, terminal: Terminal): Promise<void> {
   const { size } = await stat(file);
   const rows = Object.values(manifest.rows).reduce((total, count) => total + count, 0);
@@ -107,12 +140,7 @@ async function report(file: string, manifest: Manifest, options: BackupOptions, 
   }
   await write(terminal.stdout, `${file}\n`);
   await say(terminal, `${rows} rows, ${manifest.entries.length} files, ${size} bytes, read back and compared.`);
-  await say(
-    terminal,
-    manifest.has_secrets
-      ? "It holds the installation's secrets: whoever has it can open what is sealed and call as its apps. Keep it so."
-      : "It holds no secrets: without key-pepper and encryption-key of this installation it opens nothing and knows no key.",
-  );
+  await say(terminal, secretsIn(manifest));
   if (manifest.objects === "elsewhere")
     await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
 }

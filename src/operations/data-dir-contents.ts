@@ -4,8 +4,10 @@ import { errorCode } from "../lib/error-code.ts";
 import { LOCK_FILE } from "../storage/data-dir-lock.ts";
 import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
 
+/** Without these a database opens nothing that is sealed and knows no key; elsewhere where the configuration gives them. */
+export const NEEDED_SECRETS = ["key-pepper", "encryption-key"] as const;
 /** What only the owner may read: whoever has them opens what is sealed, or calls as an app. */
-export const SECRET_FILES = ["key-pepper", "encryption-key", "cli-key", "operator-key"] as const;
+export const SECRET_FILES = [...NEEDED_SECRETS, "cli-key", "operator-key"] as const;
 /** Of a restore: what it unpacks, and what it puts aside until it is done. One that was killed leaves either. */
 export const STAGED = ".restore-";
 export const REPLACED = ".replaced-";

@@ -1,14 +1,15 @@
 // `patchbay restore`: unpacked aside and compared byte by byte, its database opened and counted, and only then put in place.
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { RestoreOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import { countRows } from "../storage/catalogue.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
-import { type Manifest, readArchive } from "./backup-archive.ts";
+import { errorCode } from "../lib/error-code.ts";
+import { type Manifest, missingSecrets, readArchive } from "./backup-archive.ts";
 import { isLeftByRestore, isLock, partsOf, REPLACED, STAGED, statOrNull } from "./data-dir-contents.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { reasonOf } from "./finding.ts";
@@ -25,7 +26,7 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
       { hints: ["leave storage.database_url and DATABASE_URL empty, restore, then `patchbay migrate-storage`"] },
     );
   const archive = resolve(terminal.cwd, file);
-  if ((await statOrNull(archive)) === null) throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
+  if ((await statOrNull(archive))?.isFile() !== true) throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
   const lock = await holdDataDir(dataDir);
   const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {
@@ -35,6 +36,7 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
       throw new CliError(EXIT.conflict, `${dataDir} is not empty: it holds ${present.join(", ")}.`, {
         hints: ["--force replaces what the backup has, and leaves the rest", "or choose another storage.data_dir"],
       });
+    await tidyUp(dataDir, terminal);
     await mkdir(staged, { mode: 0o700 });
     const manifest = await unpack(archive, staged);
     await judgeDatabase(staged, manifest);
@@ -47,14 +49,35 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
   }
 }
 
+/** Of restores that were killed. What they unpacked is in their archive still; what they had put aside is nowhere else. */
+async function tidyUp(dataDir: string, terminal: Terminal): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (name.startsWith(STAGED)) await rm(join(dataDir, name), { recursive: true, force: true });
+    if (name.startsWith(REPLACED))
+      await say(
+        terminal,
+        `${join(dataDir, name)} is what a restore that never ended was replacing; remove it once nothing of it is missed.`,
+      );
+  }
+}
+
 async function unpack(archive: string, staged: string): Promise<Manifest> {
   try {
     return await readArchive(archive, staged);
   } catch (error) {
-    throw new CliError(EXIT.unexpected, `${archive} is no whole backup: ${reasonOf(error)}.`, {
-      hints: ["nothing was changed; take another backup"],
-    });
+    throw unpackFault(error, archive, dirname(staged));
   }
+}
+
+/** A disk that is full, or rights that are missing, say nothing of the backup: nobody should throw it away for them. */
+export function unpackFault(error: unknown, archive: string, dataDir: string): CliError {
+  return errorCode(error) === null
+    ? new CliError(EXIT.unexpected, `${archive} is no whole backup: ${reasonOf(error)}.`, {
+        hints: ["nothing was changed; take another backup"],
+      })
+    : new CliError(EXIT.unexpected, `${archive} could not be unpacked in ${dataDir}: ${reasonOf(error)}.`, {
+        hints: ["nothing was changed; see that there is room for all of it beside what is there, and try again"],
+      });
 }
 
 /** The engine opens it, it is not newer than this program, and every table has its rows. */
@@ -91,12 +114,8 @@ async function replace(dataDir: string, staged: string, manifest: Manifest): Pro
   await rm(replaced, { recursive: true });
 }
 
-async function report(
-  dataDir: string,
-  { rows, entries, has_secrets, objects, created_at, patchbay }: Manifest,
-  options: RestoreOptions,
-  terminal: Terminal,
-): Promise<void> {
+async function report(dataDir: string, manifest: Manifest, options: RestoreOptions, terminal: Terminal): Promise<void> {
+  const { rows, entries, has_secrets, objects, created_at, patchbay } = manifest;
   const count = Object.values(rows).reduce((total, n) => total + n, 0);
   if (options.json === true)
     await write(
@@ -108,10 +127,11 @@ async function report(
       terminal.stdout,
       `${dataDir}: ${count} rows and ${entries.length} files of ${created_at}, each compared.\n`,
     );
-  if (!has_secrets)
+  const missing = missingSecrets(manifest);
+  if (missing.length > 0)
     await say(
       terminal,
-      "The backup holds no secrets: before the next start put key-pepper and encryption-key of that installation into the data directory, or set them in the configuration.",
+      `The backup holds no ${has_secrets ? missing.join(" and no ") : "secrets"}: before the next start put ${missing.join(" and ")} of that installation into the data directory, or set them in the configuration.`,
     );
   await say(terminal, "Next: patchbay doctor, then patchbay up");
 }

@@ -13,15 +13,18 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import * as fc from "fast-check";
-import { readArchive } from "../../src/operations/backup-archive.ts";
+import { readArchive, writeArchive } from "../../src/operations/backup-archive.ts";
+import { unpackFault } from "../../src/operations/restore.ts";
 import { readTar, TAR_END, tarHeader, tarPadding } from "../../src/operations/tar.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { envelopeOf, get, postForm } from "../harness/client.ts";
@@ -157,6 +160,86 @@ test("contract 10 backup: without secrets it says so, and a restore says what is
   const restored = await run(["restore", bare, "--config", config]);
   assert.equal(restored.exitCode, 0);
   assert.match(restored.stderr, /holds no secrets/u);
+});
+
+test("contract 10 backup: one that would lie in what it copies is refused, also behind a link, and nothing is written", async () => {
+  const { dataDir } = installation;
+  const link = join(archive, "..", "by-a-link");
+  symlinkSync(join(dataDir, "objects"), link);
+  for (const target of [
+    join(dataDir, "objects"),
+    join(dataDir, "objects/results/x.tar"),
+    join(dataDir, "pglite"),
+    link,
+  ]) {
+    const refused = await installation.patchbay("backup", target);
+    assert.equal(refused.exitCode, 2, target);
+    assert.match(refused.stderr, /is backed up itself/u);
+  }
+  assert.deepEqual(readdirSync(join(dataDir, "objects/results")), ["an-object"]);
+  rmSync(link);
+});
+
+test("contract 10 backup: a file that grows while it is read ends it, however fast it grows", async () => {
+  const dataDir = join(archive, "..", "growing");
+  mkdirSync(dataDir);
+  const file = await open(join(dataDir, "key-pepper"), "wx");
+  await file.write("begun, and as large as any file\n");
+  const about = { created_at: new Date().toISOString(), patchbay: "0", migrations: [], rows: {}, has_secrets: true };
+  // The archive itself, as it would be of one that lies in what it copies.
+  await assert.rejects(
+    writeArchive(file, dataDir, { ...about, objects: "included" }),
+    /key-pepper changed while it was read/u,
+  );
+  assert.ok((await file.stat()).size < 10_000);
+  await file.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+test("contract 10 backup: secrets that the configuration gives are not in it; it says so, and so does its restore", async () => {
+  const { dataDir } = installation;
+  const given = join(archive, "..", "given.yaml");
+  const read = (name: string) => readFileSync(join(dataDir, name), "utf8").trim();
+  const secrets = { key_pepper: `base64:${read("key-pepper")}`, encryption_keys: [read("encryption-key")] };
+  writeFileSync(given, JSON.stringify({ storage: { data_dir: dataDir }, secrets }));
+  const names = ["key-pepper", "encryption-key"];
+  const kept = names.map((name) => [name, readFileSync(join(dataDir, name))] as const);
+  for (const name of names) rmSync(join(dataDir, name));
+  const partial = join(archive, "..", "given.tar");
+  try {
+    const made = await run(["backup", partial, "--config", given]);
+    assert.equal(made.exitCode, 0, made.stderr);
+    assert.match(made.stderr, /configuration gives key-pepper and encryption-key, so the backup does not hold them/u);
+    assert.doesNotMatch(made.stderr, /holds the installation's secrets/u);
+  } finally {
+    for (const [name, bytes] of kept) writeFileSync(join(dataDir, name), bytes, { mode: 0o600 });
+  }
+  const restored = await run(["restore", partial, "--config", elsewhere().config]);
+  assert.equal(restored.exitCode, 0, restored.stderr);
+  assert.match(restored.stderr, /holds no key-pepper and no encryption-key: before the next start/u);
+});
+
+test("contract 10 restore: where it cannot be unpacked the disk is at fault, not the backup, which nobody should throw away", async () => {
+  const { dataDir, config } = elsewhere();
+  assert.equal((await run(["restore", dataDir, "--config", config])).exitCode, 4, "a folder is no backup");
+  const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  const told = unpackFault(error, archive, dataDir);
+  assert.match(told.message, /could not be unpacked in .*: ENOSPC: no space left/u);
+  assert.doesNotMatch(`${told.message} ${told.hints.join(" ")}`, /no whole backup|another backup/u);
+  assert.match(unpackFault(new Error("the archive ends early"), archive, dataDir).message, /is no whole backup/u);
+});
+
+test("contract 10 restore: what a killed one had unpacked is removed by the next; what it had put aside is named and kept", async () => {
+  const { dataDir, config } = elsewhere();
+  for (const name of [".restore-0a", ".replaced-0b"]) {
+    mkdirSync(join(dataDir, name, "pglite"), { recursive: true });
+    writeFileSync(join(dataDir, name, "key-pepper"), "of a restore that was killed");
+  }
+  const restored = await run(["restore", archive, "--config", config]);
+  assert.equal(restored.exitCode, 0, restored.stderr);
+  assert.match(restored.stderr, /\.replaced-0b is what a restore that never ended was replacing/u);
+  const left = readdirSync(dataDir).filter((name) => name.startsWith("."));
+  assert.deepEqual(left, [".replaced-0b"]);
 });
 
 test("contract 10 backup: what a killed backup left beside it is named and not touched; what others call partial is not named", async () => {
