@@ -1,8 +1,9 @@
 // A connection as it is shown: to whom may see it in the API, and to the audit log, which keeps even less (contract 10).
 import { inFileForm } from "../config/print-configuration.ts";
 import type { ConnectionView } from "../contract/connections.ts";
-import { connectionSection } from "../contract/set-up/connection.ts";
+import { connectionSection, type ParsedConnection } from "../contract/set-up/connection.ts";
 import { providerKind, storedConnection } from "../directory/stored.ts";
+import { isSameData } from "../lib/same-data.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
 import { shownManager } from "./managed.ts";
 
@@ -37,4 +38,10 @@ export function connectionFacts({ id, kind, base_url, settings }: ConnectionRow)
   const shown = inFileForm(connectionSection, { id, kind, baseUrl: base_url, timeoutSeconds, models });
   const written = shown as { readonly models: Record<string, unknown> };
   return { id, kind, base_url, timeout_seconds: timeoutSeconds, models: written.models };
+}
+
+/** But for the credential, which is not shown. */
+export function isSameConnection(row: ConnectionRow, { kind, baseUrl, timeoutSeconds, models }: ParsedConnection) {
+  const wanted = connectionFacts({ ...row, kind, base_url: baseUrl, settings: { timeoutSeconds, models } });
+  return isSameData(connectionFacts(row), wanted);
 }

@@ -11,7 +11,7 @@ import { deleteConnection, listConnections, readConnection } from "../storage/co
 import type { Transacting } from "../storage/database.ts";
 import type { Handle } from "../storage/system.ts";
 import type { ConnectionRow } from "../storage/tables.ts";
-import { connectionFacts, viewConnection } from "./connection-view.ts";
+import { connectionFacts, isSameConnection, viewConnection } from "./connection-view.ts";
 import { judgeConnection, storedRouteFaults } from "./judge-set-up.ts";
 import { refuseManagedByFile } from "./managed.ts";
 import { allowMatch, type Precondition, requireMatch } from "./precondition.ts";
@@ -82,6 +82,7 @@ export async function replaceConnection(
     // Whoever may change the address could otherwise have a credential sent there that was shown to nobody.
     if (wanted.apiKey !== null && !bringsCredential(body) && isElsewhere(before, wanted))
       throw invalidRequest("api_key", "api_key: send the credential again, for it would go to another address.");
+    if (wanted.apiKey === kept && isSameConnection(before, wanted)) return viewConnection(before);
     await refuseStranded(tx, change, wanted);
     return keep(services, tx, change, { before, wanted, action: "connection.changed" });
   });

@@ -4,6 +4,7 @@ import { GatewayError } from "../contract/errors.ts";
 import type { PurposeList } from "../contract/routes.ts";
 import { purposeSection } from "../contract/set-up/route.ts";
 import { type StoredRoute, storedRoute } from "../directory/stored.ts";
+import { isSameData } from "../lib/same-data.ts";
 import type { Transacting } from "../storage/database.ts";
 import { addRouteVersion, publishRouteVersion } from "../storage/routes.ts";
 import { judgeStoredRoute, parse } from "./judge-set-up.ts";
@@ -61,6 +62,7 @@ async function changePurposes(
     const shown = viewPurposes(before.version, stored);
     allowMatch(change.precondition, shown);
     const definition = { ...stored, purposes: edit(stored.purposes) };
+    if (isSameData(storedRoute.parse(definition), stored)) return shown;
     judgeStoredRoute(definition, await readSetUp(tx, change.scope, { onlyPublished: true }));
     const version = await republish(tx, change, definition);
     const after = viewPurposes(version, definition);

@@ -5,7 +5,9 @@ import { GatewayError } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { RouteView } from "../contract/routes.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
+import { storedRoute } from "../directory/stored.ts";
 import { pageOf } from "../lib/page.ts";
+import { isSameData } from "../lib/same-data.ts";
 import type { Transacting } from "../storage/database.ts";
 import {
   addRouteVersion,
@@ -75,8 +77,13 @@ export async function reviseRoute(
 ): Promise<RouteView> {
   return changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
-    requireMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
+    const latest = await latestOf(tx, before);
+    const shown = viewRoute(before, latest);
+    requireMatch(change.precondition, shown);
     const { id: _, ...definition } = judgeRoute(body, await readSetUp(tx, change.scope));
+    // The same again is no change: as what is to serve next, or serves and has nothing behind it.
+    const last = latest === null ? before.definition : shown.draft === null ? null : latest.definition;
+    if (last !== null && isSameData(storedRoute.parse(last), storedRoute.parse(definition))) return shown;
     return draft(tx, change, definition, "route.revised");
   });
 }

@@ -41,6 +41,8 @@ function issueFaults(
       }));
     }
     case "invalid_value":
+      if (value === null)
+        return [{ path, message: emptyMessage(schema, path, data, `must be one of ${issue.values.join(", ")}`) }];
       return [{ path, ...choiceFault(value, issue.values.map(String), mayShow(path)) }];
     case "invalid_union":
       return unionFaults(schema, data, issue, mayShow);
@@ -145,9 +147,11 @@ function unionNames(branches: readonly (readonly z.core.$ZodIssue[])[]): string 
 
 /** Keys the schema knows at a path; of a choice between objects those of the one the data names. */
 function knownKeys(schema: z.ZodType, path: FaultPath, data: unknown): readonly string[] {
-  return schemasAt(schema, path, data).flatMap((found) =>
+  const keys = schemasAt(schema, path, data).flatMap((found) =>
     found instanceof z.ZodObject ? Object.keys(found.shape) : [],
   );
+  // Of several forms of one object those that they share are named once.
+  return [...new Set(keys)];
 }
 
 function discriminators(schema: z.ZodType, path: FaultPath, data: unknown): readonly string[] {

@@ -13,7 +13,11 @@ export const pageFields = {
 export function listOf<T extends z.ZodType>(item: T) {
   return z.strictObject({
     object: z.literal("list"),
-    data: z.array(item).describe("Newest first. What is added later never moves what a cursor points at."),
+    data: z
+      .array(item)
+      .describe(
+        "In the order that the endpoint names, newest first unless it does. What is added later never moves what a cursor points at.",
+      ),
     next_cursor: z.string().nullable().describe("Send it as `cursor` for the next page; null on the last."),
   });
 }

@@ -47,5 +47,13 @@ export async function readObject(
     const sent: unknown = (body as Readonly<Record<string, unknown>>)[name] ?? value;
     if (sent !== value) throw faults.fatal(name, `${name} stays as it stands in the path.`);
   }
-  return { ...body, ...named };
+  return { ...(withoutNulls(body) as object), ...named };
+}
+
+/** A field sent as `null` counts as not sent; in the file, whose schema judges this, it would be a fault. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const sent = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(sent.map(([name, member]) => [name, withoutNulls(member)]));
 }

@@ -60,6 +60,26 @@ test("contract 10: a connection is made, read, changed, rotated and removed, eac
   );
 });
 
+test("contract 10: a connection put again as it is is no change: no audit row, the same tag; another credential is one", async () => {
+  const models = {
+    "own-model": { capabilities: ["audio_input"], features: { timestamps: ["word"], diarization: true } },
+  };
+  const own = { kind: "openai-compatible", base_url: "https://stt.example/v1", timeout_seconds: 60, models };
+  await connect(gateway, PLATFORM, { id: "again", ...own, api_key: FIRST });
+  const path = `${PLATFORM}/connections/again`;
+  const put = (body: object) => call(gateway, "PUT", path, { body, headers: { "if-match": "*" } });
+  const read = await call(gateway, "GET", path);
+  const before = (await auditRows(gateway)).length;
+  for (const same of [own, { ...own, api_key: FIRST }]) {
+    const answer = await put(same);
+    assert.deepEqual([answer.json, etagOf(answer)], [read.json, etagOf(read)]);
+  }
+  assert.equal((await auditRows(gateway)).length, before);
+  assert.equal(connectionOf(await put({ ...own, api_key: SECOND })).credential_last4, "0002");
+  assert.equal(connectionOf(await put({ ...own, timeout_seconds: null })).timeout_seconds, 600);
+  assert.equal((await auditRows(gateway)).length, before + 2);
+});
+
 test("contract 10: what the file would refuse is refused, and a faulty credential is told without a word of it", async () => {
   for (const [body, param] of [
     [{ id: "x", kind: "deepgramm", api_key: FIRST }, "kind"],

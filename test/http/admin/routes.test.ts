@@ -213,6 +213,84 @@ test("contract 4: a purpose is made, disabled, unpublished and removed, each cou
   await refuses(gateway, [400, "INVALID_REQUEST"], () => put({ route: "nowhere" }));
 });
 
+test("contract 10: a route or a purpose put again as it is is no change: no version, no audit row, the same tag", async () => {
+  await publish(gateway, PLATFORM, { id: "again", targets: targets(["dg", "nova-3"]) });
+  const path = `${PLATFORM}/routes/again`;
+  const any = { "if-match": "*" };
+  const twice = async (put: () => ReturnType<typeof call>) => {
+    const first = await put();
+    assert.equal(first.status, 200, first.text);
+    const before = (await auditRows(gateway)).length;
+    const second = await put();
+    assert.deepEqual([second.status, second.json, etagOf(second)], [200, first.json, etagOf(first)]);
+    assert.equal((await auditRows(gateway)).length, before);
+    return first;
+  };
+  // What serves, what is a draft, and what served before: that one is a draft again.
+  const put = (model: string) => () =>
+    call(gateway, "PUT", path, { body: { targets: targets(["dg", model]) }, headers: any });
+  assert.equal(routeOf(await twice(put("nova-3"))).draft, null);
+  assert.equal(routeOf(await twice(put("nova-2"))).draft?.version, 2);
+  await call(gateway, "POST", `${path}/publish`, { body: {} });
+  await call(gateway, "POST", `${path}/roll-back`, { body: {} });
+  assert.equal(routeOf(await twice(put("nova-2"))).draft?.version, 3);
+  const body = { route: "again", defaults: { diarization: true } };
+  const made = await twice(() => call(gateway, "PUT", `${path}/purposes/calls`, { body }));
+  assert.equal(viewOf(purposeList, made).version, 4);
+});
+
+test("contract: a member that is sent as null counts as not sent, in routes and their targets as everywhere", async () => {
+  const target = {
+    connection: "dg",
+    model: "nova-3",
+    profiles: null,
+    settings: null,
+    first_content_timeout_seconds: null,
+  };
+  const sent = { id: "nulls", targets: [target], purposes: null, may_pay_twice: null, accept_weak: null };
+  const plain = await call(gateway, "POST", `${PLATFORM}/routes`, {
+    body: { id: "no-nulls", targets: targets(["dg", "nova-3"]) },
+  });
+  const made = await call(gateway, "POST", `${PLATFORM}/routes`, { body: sent });
+  const definitionOf = (answer: typeof made) => ({ ...routeOf(answer).draft?.definition, id: null });
+  assert.deepEqual(definitionOf(made), definitionOf(plain));
+  await call(gateway, "POST", `${PLATFORM}/routes/nulls/publish`, { body: {} });
+  const body = { route: "nulls", description: null, is_enabled: null, defaults: { language: null } };
+  const put = await call(gateway, "PUT", `${PLATFORM}/routes/nulls/purposes/calls`, { body });
+  assert.deepEqual(viewOf(purposeList, put).data[0]?.defaults, {});
+  await refuses(gateway, [400, "INVALID_REQUEST"], () =>
+    call(gateway, "POST", `${PLATFORM}/routes`, { body: { ...sent, id: "no-targets", targets: null } }),
+  );
+});
+
+test("contract 10: a purpose is put without a tag, and with the tag of the route's purposes only over those", async () => {
+  await publish(gateway, PLATFORM, { id: "tagged", targets: targets(["dg", "nova-3"]) });
+  const path = `${PLATFORM}/routes/tagged/purposes`;
+  const body = { route: "tagged" };
+  const tag = { "if-match": etagOf(await call(gateway, "GET", path)) };
+  assert.equal((await call(gateway, "PUT", `${path}/first`, { body })).status, 200);
+  await refuses(gateway, [412, "PRECONDITION_FAILED"], () =>
+    call(gateway, "PUT", `${path}/second`, { body, headers: tag }),
+  );
+  await refuses(gateway, [412, "PRECONDITION_FAILED"], () =>
+    call(gateway, "DELETE", `${path}/first`, { headers: tag }),
+  );
+  const now = { "if-match": etagOf(await call(gateway, "GET", path)) };
+  assert.equal((await call(gateway, "PUT", `${path}/second`, { body, headers: now })).status, 200);
+  const off = { ...body, is_enabled: false };
+  const after = viewOf(
+    purposeList,
+    await call(gateway, "PUT", `${path}/first`, { body: off, headers: { "if-match": "*" } }),
+  );
+  assert.deepEqual(
+    after.data.map(({ purpose, is_enabled }) => [purpose, is_enabled]),
+    [
+      ["first", false],
+      ["second", true],
+    ],
+  );
+});
+
 test("contract 2: a workspace's route is its own: others find nothing, and no route of a platform's name is made", async () => {
   const body = { id: "own-route", targets: targets(["dg", "nova-3"]) };
   assert.equal((await call(gateway, "POST", `${ACME}/routes`, { body })).status, 201);
