@@ -38,8 +38,11 @@ export function fail(check: Check, message: string, fix: string): Finding {
   return { check, level: "fail", message, fix };
 }
 
-/** An error's own words, without what hangs below it: addresses and users stand there, passwords do not. */
+/**
+ * An error's own words, without what hangs below it: addresses and users stand there, passwords do not. Without a full stop, for it ends
+ * sentences that bring their own.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
-  return error instanceof Error ? error.message : "unknown";
+  return error instanceof Error ? error.message.replace(/\.$/u, "") : "unknown";
 }
