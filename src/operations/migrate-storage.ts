@@ -15,8 +15,10 @@ import { type CopiedTable, copyTables, tablesInUse } from "../storage/copy-table
 import { type Database, openDatabase, type Transacting } from "../storage/database.ts";
 import { MADE_PEPPER } from "../storage/open-secrets.ts";
 import { EMBEDDED_FOLDER } from "../storage/pglite.ts";
+import { isAway } from "../storage/transact.ts";
 import { AGAIN_QUEUE, enqueue, webhookQueues } from "../webhooks/queues.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
+import { reasonOf } from "./finding.ts";
 import { noDatabase, requireEmbedded } from "./open-installation.ts";
 import { readConfiguration } from "./read-configuration.ts";
 
@@ -37,7 +39,9 @@ export async function migrateStorage(options: MigrateStorageOptions, terminal: T
       throw new CliError(EXIT.conflict, `The database is in use: there are rows in ${used.join(", ")}.`, {
         hints: ["name an empty one: nothing is merged and nothing replaced"],
       });
-    const moved = await move(from, to, configuration);
+    const moved = await move(from, to, configuration).catch((error: unknown) => {
+      throw isAway(error) ? leftInTheMiddle(error) : error;
+    });
     await report(moved, configuration, options, terminal);
     return EXIT.ok;
   } finally {
@@ -62,6 +66,13 @@ async function openTarget(databaseUrl: string): Promise<Database> {
       "the user must own the schema, or be allowed to make tables in it",
     );
   }
+}
+
+/** Whether a commit that was under way was made only the server knows: who asks again is told. */
+function leftInTheMiddle(error: unknown): CliError {
+  return new CliError(EXIT.upstream, `A database went away in the middle: ${reasonOf(error)}.`, {
+    hints: ["the embedded one is as it was; run it again: a server that has all of it already says that it is in use"],
+  });
 }
 
 interface Moved {
