@@ -121,11 +121,7 @@ export async function prepare(
       step(
         `storage      updating an older version's schema (${pending.join(", ")}); the way back is a backup made before`,
       ),
-  }).catch((error: unknown) => {
-    // No fault of the program: whoever starts it again does so when the server is back.
-    if (error instanceof ServerUnavailable) throw new CliError(EXIT.upstream, error.message, { hints: [error.check] });
-    throw error;
-  });
+  }).catch(tellUnavailable);
   step(
     `storage      ${database.engine === "pglite" ? `embedded, in ${configuration.storage.dataDir}` : "PostgreSQL server"}, schema up to date`,
   );
@@ -160,6 +156,12 @@ export async function prepare(
     say,
     step,
   };
+}
+
+/** No fault of the program: whoever starts it again does so when the server is back. */
+function tellUnavailable(error: unknown): never {
+  if (error instanceof ServerUnavailable) throw new CliError(EXIT.upstream, error.message, { hints: [error.check] });
+  throw error;
 }
 
 /** A place above it that was missing may be a misspelt one, or a disk that is not mounted. */
