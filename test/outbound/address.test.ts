@@ -2,7 +2,7 @@
 // registries' blocks (reliability 4; promise R8).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isInRange, judgeAddress, sameAddress } from "../../src/outbound/address.ts";
+import { behindNat64, isInRange, judgeAddress, sameAddress } from "../../src/outbound/address.ts";
 import { seeded } from "../faults/seeded.ts";
 
 /** IANA's IPv4 special-purpose registry, multicast, and one cloud platform's address that no registry has. */
@@ -245,4 +245,10 @@ test("contract 6: what is no address is in no range, and an address is in those 
     [isInRange("11.1.2.3", both), isInRange("fe80::1", both), isInRange("10.1.2.3", [])],
     [false, false, false],
   );
+});
+
+test("reliability 4: behind NAT64 an address stands for the IPv4 address in it, and anything else for itself", () => {
+  assert.equal(behindNat64("64:ff9b::808:808"), "8.8.8.8");
+  for (const other of ["64:ff9b:1::808:808", "2606:4700:4700::1111", "8.8.8.8", "no address"])
+    assert.equal(behindNat64(other), other);
 });

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import type { OpenBytes } from "../../src/lib/open-bytes.ts";
 import type { OutboundRequest } from "../../src/outbound/dial.ts";
 import { httpServer, httpsServer, readAll, refusingUrl, socketServer, TLS } from "./loopback.ts";
+import { until } from "../harness/until.ts";
 import { soon } from "./soon.ts";
 import { failureOf, outboundFor } from "./way-out.ts";
 
@@ -210,7 +211,8 @@ for (const [status, isOver] of [
   [503, true],
 ] as const) {
   test(`a reply of ${status} whose body stays away is ${isOver ? "over after 5 s, with its status" : "waited for"}`, async (t) => {
-    t.mock.timers.enable({ apis: ["setTimeout"] });
+    mock.timers.enable({ apis: ["setTimeout"] });
+    t.after(() => mock.timers.reset());
     const outbound = outboundFor(t);
     const head = `HTTP/1.1 ${status} X\r\nContent-Length: 50\r\n\r\n{`;
     const sent = Promise.withResolvers<void>();
@@ -224,13 +226,36 @@ for (const [status, isOver] of [
       await sent.promise;
       for (let second = 0; second < 200; second += 1) {
         await new Promise(setImmediate);
-        t.mock.timers.tick(1_000);
+        mock.timers.tick(1_000);
       }
       return "waited";
     };
     assert.equal(await Promise.race([told, minutesPass()]), isOver ? status : "waited");
     hangUp.abort();
     await told;
+  });
+}
+
+for (const ending of ["ends", "is given up"] as const) {
+  test(`a refusal that ${ending} leaves no timer behind`, async (t) => {
+    const { mock: set } = mock.method(globalThis, "setTimeout");
+    const { mock: cleared } = mock.method(globalThis, "clearTimeout");
+    t.after(() => mock.restoreAll());
+    const outbound = outboundFor(t);
+    const head = "HTTP/1.1 503 X\r\nContent-Length: 2\r\n\r\n";
+    const hangUp = new AbortController();
+    const isWaiting = () => set.calls.find((call) => call.arguments[1] === 5_000)?.result;
+    const sockets: Socket[] = [];
+    const url = await socketServer(t, (socket) => {
+      sockets.push(socket);
+      socket.once("data", () => socket.write(`${head}{`));
+    });
+    const told = outbound.exchange({ ...post(url, [Buffer.from("x")]), signal: hangUp.signal }).catch(() => null);
+    await until(() => isWaiting() !== undefined);
+    if (ending === "ends") sockets[0]?.write("}");
+    else hangUp.abort();
+    await told;
+    assert.ok(cleared.calls.some((call) => call.arguments[0] === isWaiting()));
   });
 }
 

@@ -202,6 +202,8 @@ test("SSRF-307, SSRF-413: no address, an unknown name and a bad answer among goo
   ];
   for (const resolve of answers)
     assert.deepEqual(await refusalOf({ resolve }), { reason: "address_not_public", dialled: [] });
+  const inside = guardOf({ resolve: async () => ["10.0.0.1"] }).guard.vet(`https://${HOST}/`, audio());
+  await assert.rejects(inside, { isUnresolved: false });
   const { guard } = guardOf({ resolve: async () => Array.from({ length: 32 }, (_, at) => `8.8.8.${at}`) });
   assert.equal((await guard.vet(`https://${HOST}/`, audio())).addresses.length, 32);
 });
@@ -212,6 +214,7 @@ test("contract 6: why a name was not resolved stands in the refusal's detail, fo
     const error = await guard.vet(`https://${HOST}/`, audio()).catch((thrown: unknown) => thrown);
     assert.ok(error instanceof GuardRefusal);
     assert.equal(error.message, "refused: address_not_public");
+    assert.equal(error.isUnresolved, true);
     return error.detail;
   };
   assert.equal(await detailOf(new Error("queryA ENOTFOUND")), "not resolved: queryA ENOTFOUND");
