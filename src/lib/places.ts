@@ -41,11 +41,14 @@ export function createPlaces(most: Most): Places {
     total--;
     ofKind.add(kind, -1);
     ofOwner.add(owner, -1);
-    const next = turns.next(line.filter(isFree));
-    if (next === undefined) return;
-    line.splice(line.indexOf(next), 1);
-    take(next);
-    next.go();
+    // One of its kind and one of its owner's, who are others, may both have waited for it alone.
+    while (total < most.total) {
+      const next = turns.next(line.filter(isFree));
+      if (next === undefined) return;
+      line.splice(line.indexOf(next), 1);
+      take(next);
+      next.go();
+    }
   }
 
   async function enter(place: Place, signal: AbortSignal): Promise<void> {

@@ -54,6 +54,17 @@ test("reliability 7: so many of one owner's, whatever their kinds; others and th
   assert.equal(begun.at(-1), "a3");
 });
 
+test("reliability 7: a place that was the last of its kind and the last of its owner's lets one of each go on", async () => {
+  const { begun, enter, end } = open({ total: 4, perKind: 1, perOwner: 1 });
+  const all = [enter("a1", "x", "a"), enter("b1", "x", "b"), enter("a2", "y", "a")];
+  await turn();
+  assert.deepEqual(begun, ["a1"]);
+  await end("a1");
+  assert.deepEqual(begun, ["a1", "b1", "a2"]);
+  for (const name of ["b1", "a2"]) await end(name);
+  await Promise.all(all);
+});
+
 test("reliability 4: who gives up leaves the line, and takes nobody's turn", async () => {
   const { begun, enter, end } = open({ total: 1, perKind: 1 });
   const gone = new AbortController();
