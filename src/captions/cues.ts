@@ -53,8 +53,11 @@ export function* buildCues(
   });
   const groups = yield* group(spoken);
   let begun = 0;
-  return yield* mapped(groups, (own, index) => {
-    const cue = toCue(own, groups[index + 1], durationSeconds, begun);
+  let later = 0;
+  return yield* mapped(groups, (own) => {
+    // Those that begin with it lie beside it.
+    while (later < groups.length && startOf(groups[later]) - startOf(own) < CLOCK_SECONDS) later++;
+    const cue = toCue(own, { begun, next: later < groups.length ? startOf(groups[later]) : Infinity, durationSeconds });
     begun = cue.start;
     return cue;
   });
@@ -159,15 +162,20 @@ function breaksBefore({ pieces, lines }: OpenCue, next: Piece, line: string | nu
   );
 }
 
-/** `begun`: where the one before begins. */
-function toCue(cue: OpenCue, next: OpenCue | undefined, durationSeconds: number, begun: number): Cue {
+interface Around {
+  /** Where the one before begins. */
+  readonly begun: number;
+  /** Where the first one behind it begins. */
+  readonly next: number;
+  readonly durationSeconds: number;
+}
+
+function toCue(cue: OpenCue, { begun, next, durationSeconds }: Around): Cue {
   const { pieces, lines } = cue;
   const from = startOf(cue);
   const spoken = Math.max(...pieces.map((piece) => piece.end), from);
-  // A flash of text cannot be read, nor can much text in a moment: lengthen it, but not over the next cue nor past the audio. One that
-  // begins with it lies beside it.
-  const nextStart = next === undefined ? Infinity : startOf(next);
-  const room = Math.min(nextStart - from < CLOCK_SECONDS ? Infinity : nextStart, durationSeconds);
+  // A flash of text cannot be read, nor can much text in a moment: lengthen it, but not over the next cue nor past the audio.
+  const room = Math.min(next, durationSeconds);
   const toRead = lines.join(" ").length / CHARACTERS_A_SECOND;
   const readable = Math.min(CUE_SECONDS, Math.max(MIN_CUE_SECONDS, toRead));
   const end = Math.max(spoken, Math.min(from + readable, room));
@@ -176,8 +184,8 @@ function toCue(cue: OpenCue, next: OpenCue | undefined, durationSeconds: number,
   return { start, end, speaker: pieces[0]?.speaker ?? null, lines };
 }
 
-function startOf({ pieces }: OpenCue): number {
-  return pieces[0]?.start ?? 0;
+function startOf(cue: OpenCue | undefined): number {
+  return cue?.pieces[0]?.start ?? 0;
 }
 
 function singleLine(text: string): string {

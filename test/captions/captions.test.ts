@@ -151,6 +151,30 @@ test("contract 3: a cue that is followed by silence stays until it can be read, 
   );
 });
 
+test("contract 3: a cue that another one begins with is lengthened up to the first behind both, and not over it", () => {
+  const said = (text: string, start: number, end: number, channel: number): Word => ({
+    text,
+    start,
+    end,
+    speaker: null,
+    confidence: null,
+    channel,
+  });
+  const words = [
+    said("Good morning everybody, and welcome.", 0, 0.5, 0),
+    said("Hello to you too, and many thanks.", 0, 0.5, 1),
+    said("And now the news.", 1.6, 4, 0),
+  ];
+  assert.deepEqual(
+    built([], words, DURATION).map(({ start, end }) => [start, end]),
+    [
+      [0, 1.6],
+      [0, 1.6],
+      [1.6, 4],
+    ],
+  );
+});
+
 test("contract 3: no cue has more than two lines, however long its words are", () => {
   const long = fc.stringMatching(/^[a-zé]{12,50}$/);
   fc.assert(
