@@ -1,4 +1,5 @@
 // Work that its caller may have stopped waiting for: whoever closes what it needs waits for its end, however it ends.
+import { setImmediate } from "node:timers/promises";
 
 export interface UnderWay {
   add(work: Promise<unknown>): void;
@@ -15,11 +16,17 @@ export function createUnderWay(): UnderWay {
     for (const wake of waiting) wake();
     waiting = [];
   };
+  const ended = async (): Promise<void> => {
+    if (count > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    // What work leads to, as an answer to its being sent, is added a little after its end.
+    await setImmediate();
+    if (count > 0) await ended();
+  };
   return {
     add: (work) => {
       count += 1;
       work.then(over, over);
     },
-    ended: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    ended,
   };
 }
