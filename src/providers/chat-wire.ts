@@ -54,7 +54,7 @@ export async function* streamChat(
     if (reader.finishReason() === null || !(error instanceof ProviderError)) throw error;
   }
   const reason = reader.finishReason();
-  if (reason === null) throw new ProviderError(kindOfUnended(stream.headers), { reason: "no_finish" });
+  if (reason === null) throw new ProviderError(kindOfUnended(stream), { reason: "no_finish" });
   yield [{ type: "finish", reason }];
 }
 

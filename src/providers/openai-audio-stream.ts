@@ -39,7 +39,7 @@ export async function* streamAudio(plan: SpeechPlan, audio: SpeechAudio, io: Str
     }
   }
   // A text without its end has a hole where the rest would be.
-  if (end === null) throw new ProviderError(kindOfUnended(reply.headers), { reason: "no_finish" });
+  if (end === null) throw new ProviderError(kindOfUnended(reply), { reason: "no_finish" });
   const body = segments.length === 0 ? end : { ...end, segments };
   yield { type: "end", raw: { body, headers: reply.headers } };
 }

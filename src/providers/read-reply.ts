@@ -21,7 +21,7 @@ export function readJsonReply(reply: WireReply, credential: string | null): Json
   }
   const body = parsedReply(reply);
   if (body === undefined) {
-    const kind = BEGINNING_OF_JSON.test(reply.text) ? kindOfUnended(reply.headers) : "bad_reply";
+    const kind = BEGINNING_OF_JSON.test(reply.text) ? kindOfUnended(reply) : "bad_reply";
     throw new ProviderError(kind, { status: reply.status, reason: "not_json" });
   }
   if (isErrorBody(body)) {
@@ -37,8 +37,10 @@ const BEGINNING_OF_JSON = /^\s*(?:[[{]|$)/u;
  * Of a success that lacks its end. Where only the end of the connection ends a reply (RFC 9112, 6.3) a cut looks like the end, and HTTP
  * cannot tell: the work may have been done and paid.
  */
-export function kindOfUnended(headers: WireReply["headers"]): "unknown" | "bad_reply" {
-  const isFramed = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+export function kindOfUnended({ status, headers }: Pick<WireReply, "status" | "headers">): "unknown" | "bad_reply" {
+  // 204 has no body at all.
+  const isFramed =
+    status === 204 || headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   return isFramed ? "bad_reply" : "unknown";
 }
 

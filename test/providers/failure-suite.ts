@@ -107,6 +107,9 @@ export function failureContract(subject: ContractSubject): void {
       const error = await failureOf(t, subject, ({ socket }) => socket?.end(unframed));
       assert.equal(error.kind, expected, JSON.stringify(begun));
     }
+    // By its status it has no body (RFC 9112, 6.3): nothing of it can be missing.
+    const whole = await failureOf(t, subject, ({ socket }) => socket?.end("HTTP/1.1 204 No Content\r\n\r\n"));
+    assert.equal(whole.kind, "bad_reply");
   });
 
   test(`contract 1: ${kind}, a reset after the first byte: unknown`, async (t) => {
