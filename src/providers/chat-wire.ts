@@ -93,14 +93,15 @@ export async function refuseFailure(stream: WireStream, credential: string | nul
   const contentType = headers["content-type"] ?? "";
   // Anything but these may be events under a careless name; if it is not, it has no finish.
   if (isSuccess && !isEncoded(headers) && !/^(application\/json|text\/html)\b/iu.test(contentType)) return;
-  const reply = { status, headers, text: await textOf(stream.body) };
+  const mayBreakOff = !isSuccess || /^text\/html\b/iu.test(contentType);
+  const reply = { status, headers, text: await textOf(stream.body, { mayBreakOff }) };
   if (!isSuccess) throw failedReply(reply, credential);
   readJsonReply(reply, credential);
   throw new ProviderError("bad_reply", { status, reason: "no_events" });
 }
 
-/** The beginning of a refusal says enough, and one that breaks off is a refusal all the same. */
-async function textOf(body: WireStream["body"]): Promise<string> {
+/** The beginning of a refusal says enough, and one that breaks off is a refusal all the same. A success that does may have been paid for. */
+async function textOf(body: WireStream["body"], { mayBreakOff }: { readonly mayBreakOff: boolean }): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   try {
@@ -112,7 +113,7 @@ async function textOf(body: WireStream["body"]): Promise<string> {
       if (sizeBytes > MAX_REFUSAL_BYTES) break;
     }
   } catch (error) {
-    if (error instanceof ProviderError && error.kind === "aborted") throw error;
+    if (!mayBreakOff || (error instanceof ProviderError && error.kind === "aborted")) throw error;
   }
   return Buffer.concat(chunks).toString("utf8");
 }

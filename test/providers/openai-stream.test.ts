@@ -154,6 +154,9 @@ test("contract 1: every model that streams events: each status, and every way it
         const limited = await ask("429", "rate_limited", (r) => r.writeHead(429, { "retry-after": "17" }).end("{}"));
         assert.equal(limited.retryAfterSeconds, 17);
         await ask("one piece, though a stream was asked", "bad_reply", (r) => r.writeHead(200).end('{"text":"Hi."}'));
+        const cut = { "content-type": "application/json", "content-length": 100 };
+        const inOne = (r: ServerResponse, text: string) => r.writeHead(200, cut).write(text, () => r.destroy());
+        await ask("one piece that is cut", "unknown", (r) => inOne(r, '{"text":'));
         await ask("an error body", "server_error", (r) => sse(r).end(text([REFUSAL])));
         await ask("a stream of nothing", "bad_reply", (r) => sse(r).end());
         for (const begun of [DELTA, SEGMENT]) {
