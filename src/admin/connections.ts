@@ -6,6 +6,7 @@ import type { ParsedConnection } from "../contract/set-up/connection.ts";
 import { openCredential } from "../directory/connection-credential.ts";
 import { keepConnection } from "../directory/keep-connection.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
 import { pageOf } from "../lib/page.ts";
 import { deleteConnection, listConnections, readConnection } from "../storage/connections.ts";
 import type { Transacting } from "../storage/database.ts";
@@ -70,9 +71,8 @@ export async function replaceConnection(
   services: SetUpServices,
   { body, ...change }: ConnectionChange & { readonly body: object },
 ): Promise<ConnectionView> {
-  const credential = await readAs(services, change, async (db) =>
-    openCredential(db, services.seal, await take(db, change)),
-  );
+  const held = readAs(services, change, async (db) => openCredential(db, services.seal, await take(db, change)));
+  const credential = await unlessAway(held);
   await refuseAddress(services, change, judgeConnection(body, credential));
   return changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);

@@ -2,6 +2,7 @@
 // refused to be tried again; where its commit was asked for, nobody knows.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import type { Database } from "../../../src/storage/database.ts";
 import { orUndone } from "../../../src/storage/transact.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
@@ -10,6 +11,18 @@ import { call, startAdminGateway } from "./admin.ts";
 const away = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 /** When the database leaves, of the transactions from now on. */
 let leaves: "never" | "before" | "at commit" = "never";
+/** Of what is asked outside of a transaction. */
+class Away extends DummyDriver {
+  override acquireConnection = () => Promise.reject(away());
+}
+const nobody: Database["db"] = new Kysely({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new Away(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
 let shared: TestGateway;
 let gateway: TestGateway;
 
@@ -22,6 +35,9 @@ function leaving(database: Database): Database {
   };
   return {
     ...database,
+    get db() {
+      return leaves === "before" ? nobody : database.db;
+    },
     inWorkspace: (id, work) => through((begun) => database.inWorkspace(id, begun))(work),
   };
 }
@@ -55,6 +71,15 @@ for (const [what, method, path, options] of [
     assert.deepEqual([answer.status, answer.code, answer.headers.get("retry-after")], [503, "OVERLOADED", "2"]);
   });
 }
+
+test("reliability G-10: so is a change of the platform's that has first to read, outside of any transaction", async () => {
+  const path = "/admin/v1/connections/dg";
+  // The key is remembered from now on.
+  assert.equal((await call(gateway, "GET", path)).status, 200);
+  leaves = "before";
+  const answer = await call(gateway, "PUT", path, { body: { kind: "deepgram" } });
+  assert.deepEqual([answer.status, answer.code], [503, "OVERLOADED"]);
+});
 
 test("contract 1: a change whose commit was asked for may have been made: no word of trying it again", async () => {
   leaves = "at commit";
