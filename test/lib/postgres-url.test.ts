@@ -17,13 +17,16 @@ test("contract 10: an address of a server that the driver can read is taken, a s
     assert.ok(isPostgresUrl(url) && isReadablePostgresUrl(url), url);
 });
 
-test("contract 10: a password that is not encoded is a fault, and no part of it is taken for a port", () => {
+test("contract 10: a password that is not encoded is a fault, and no part of it is taken for a port or host", () => {
   for (const url of [
     "postgres://u:se/cret@db.internal:5432/patchbay",
     "postgres://u:12/34@db.internal:5432/patchbay",
     "postgres://u:12#34@db.internal/patchbay",
     "postgres://u:12?34@db.internal/patchbay",
+    "postgres://u:se@cr/et@db.internal:5432/patchbay",
+    "postgres://u:se@cr#et@db.internal/patchbay",
     "postgres://u:p@db.internal:port/patchbay",
+    "postgres://u:p@one.internal:5432,two.internal:5432/patchbay",
   ])
     assert.ok(isPostgresUrl(url) && !isReadablePostgresUrl(url), url);
   for (const other of ["mysql://u:p@h/x", "postgres://", "postgres://u:p w@h/x", "h:5432/x"])
