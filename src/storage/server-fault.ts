@@ -20,8 +20,14 @@ export function serverFault(error: unknown, connectionString: string): unknown {
   const said = error instanceof AggregateError ? error.errors[0] : error;
   const words = said instanceof Error ? said.message : "unknown reason";
   const code = errorCode(said) ?? "";
-  // Those that the driver would take, from the environment too.
-  const { host, port, user = "", database = "" } = new Client({ connectionString });
+  const dialled = dialledBy(connectionString);
+  if (dialled === null)
+    return new ServerUnavailable(
+      `The address of the PostgreSQL server cannot be used: ${words.replace(/\.$/u, "")}.`,
+      "check its options, the files that sslrootcert, sslcert and sslkey name, and that each % in a password is written as %25",
+      error,
+    );
+  const { host, port, user = "", database = "" } = dialled;
   const isSocket = host.startsWith("/");
   const server = `The PostgreSQL server at ${isSocket ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`}`;
   const refused = (message: string, check: string) => new ServerUnavailable(`${server} ${message}.`, check, error);
@@ -50,6 +56,15 @@ export function serverFault(error: unknown, connectionString: string): unknown {
       ? "check that it runs and listens on this socket"
       : "check host and port in the address, that the server runs and listens there, and that no firewall is between",
   );
+}
+
+/** What the driver would take, from the environment too. Null: it takes no such address, for it reads the files that this one names. */
+function dialledBy(connectionString: string): Client | null {
+  try {
+    return new Client({ connectionString });
+  } catch {
+    return null;
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

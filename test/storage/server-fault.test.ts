@@ -54,6 +54,21 @@ test("contract 10: a server that nobody can reach is named by host and port, wit
   );
 });
 
+test("contract 10: an address that the driver does not take says why, for its options are the operator's as well", async () => {
+  const refusals = [
+    [
+      "x?sslrootcert=/nowhere/ca.pem",
+      /^The address of the PostgreSQL server cannot be used: ENOENT.*\/nowhere\/ca\.pem/u,
+    ],
+    ["x?sslmode=verify-ca&uselibpqcompat=true", /^The address of the PostgreSQL server cannot be used: .*[^.]\.$/u],
+  ] as const;
+  for (const [rest, told] of refusals) {
+    assert.match(await whyNot(`postgres://u:${PASSWORD}@127.0.0.1:1/${rest}`), told);
+    assert.match(await whyNot(`postgres://u:${PASSWORD}@127.0.0.1:1/${rest}`, { asItIs: true }), told);
+  }
+  assert.match(await whyNot(`postgres://u:${PASSWORD}%E0@127.0.0.1:1/x`), /cannot be used: URI malformed\.$/u);
+});
+
 test("contract 10: a server that lets nobody in, has no such database, or whose owner's login fails says which", async (context) => {
   const { direct } = database;
   if (direct.engine === "pglite") return context.skip("needs a server");
