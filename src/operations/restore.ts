@@ -26,7 +26,9 @@ export async function restore(file: string, options: RestoreOptions, terminal: T
       { hints: ["leave storage.database_url and DATABASE_URL empty, restore, then `patchbay migrate-storage`"] },
     );
   const archive = resolve(terminal.cwd, file);
-  if ((await statOrNull(archive))?.isFile() !== true) throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
+  // What is decrypted on the way comes by a pipe.
+  if ((await statOrNull(archive))?.isDirectory() !== false)
+    throw new CliError(EXIT.notFound, `There is no file ${archive}.`);
   const lock = await holdDataDir(dataDir);
   const staged = join(dataDir, `${STAGED}${randomUUID()}`);
   try {

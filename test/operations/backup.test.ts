@@ -115,6 +115,18 @@ test("contract 10 restore: what comes back replays what was answered, knows the 
   assert.ok(!readdirSync(dataDir).some((name) => name.startsWith(".")), "nothing is left of what was replaced");
 });
 
+test("contract 10 restore: an archive may come by a pipe, as one does that is decrypted on the way; a folder is none", async () => {
+  const { dataDir, config } = elsewhere();
+  const pipe = `${dataDir}.pipe`;
+  execFileSync("mkfifo", [pipe]);
+  const writer = spawn("sh", ["-c", 'cat "$0" > "$1"', archive, pipe]);
+  const restored = await run(["restore", pipe, "--config", config]);
+  writer.kill();
+  assert.equal(restored.exitCode, 0, restored.stderr);
+  const folder = await run(["restore", dataDir, "--config", config, "--force"]);
+  assert.equal(folder.exitCode, 4, folder.stderr);
+});
+
 test("contract 10 restore: an archive that was cut or changed anywhere is refused, and nothing is put anywhere", async () => {
   const { dataDir, config } = elsewhere();
   const sizeBytes = statSync(archive).size;
