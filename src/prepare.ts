@@ -8,7 +8,7 @@ import type { Configuration } from "./config/configuration.ts";
 import { formatFault } from "./config/fault.ts";
 import type { OwnFile } from "./admin/apply-file.ts";
 import { type LoadOptions, loadConfiguration } from "./config/load-configuration.ts";
-import { applyConfiguration } from "./directory/apply-configuration.ts";
+import { applyConfiguration, type ApplyOptions, type ApplyServices } from "./directory/apply-configuration.ts";
 import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
@@ -17,7 +17,7 @@ import { makeDataDir } from "./storage/make-data-dir.ts";
 import { holdsDatabase } from "./storage/pglite.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
-import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
+import { sealWithOwn } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { ServerUnavailable } from "./storage/server-fault.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
@@ -129,9 +129,12 @@ export async function prepare(
   step(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
-  await sealUnderDataKeys(database, seal);
-  await applyConfiguration({ database, seal, pepper }, configuration, { isFile: file !== null }).catch(
-    refuseOtherSecrets,
+  await bringUpToDate({ database, seal, pepper }, configuration, { isFile: file !== null }).catch(
+    async (error: unknown) => {
+      // In good order: an embedded one would keep its lock, and have to recover at the next start.
+      await database.close();
+      return refuseOtherSecrets(error);
+    },
   );
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
@@ -156,6 +159,11 @@ export async function prepare(
     say,
     step,
   };
+}
+
+async function bringUpToDate(services: ApplyServices, configuration: Configuration, how: ApplyOptions): Promise<void> {
+  await sealWithOwn(services.database, services);
+  await applyConfiguration(services, configuration, how);
 }
 
 /** No fault of the program: whoever starts it again does so when the server is back. */

@@ -1,12 +1,16 @@
 // An embedded installation whose pepper is lost or another one (contract 10): what commands say, and `patchbay secrets replace-pepper`.
 // Of embedded storage alone: test/directory/own-secrets.test.ts has the rule on both engines.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { openDatabase } from "../../src/storage/database.ts";
 import { type Installation, makeInstallation } from "./installation.ts";
 
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
 let installation: Installation;
 before(async () => {
   installation = await makeInstallation();
@@ -33,6 +37,37 @@ test("contract 10: another pepper is refused by name, with the way out; doctor s
   const doctor = await installation.patchbay("doctor");
   assert.equal(doctor.exitCode, 9);
   assert.match(doctor.stdout, /^fail +secrets +secrets\.key_pepper is not the one/mu);
+});
+
+test("contract 10: a start with another pepper changes nothing, seals nothing and leaves the database in good order", async () => {
+  const database = await openDatabase({ dataDir: installation.dataDir });
+  const { id } = await database.db.selectFrom("workspaces").select("id").limit(1).executeTakeFirstOrThrow();
+  const unsealed = {
+    workspace_id: id,
+    url: "https://hooks.acme.example/x",
+    secret: Buffer.of(2),
+    secret_last4: "0000",
+  };
+  await database.db
+    .insertInto("webhooks")
+    .values({ ...unsealed, enabled: true })
+    .execute();
+  await database.close();
+  const file = join(installation.dataDir, "patchbay.yaml");
+  const started = await promisify(execFile)(process.execPath, [MAIN, "up", "--port", "0", "--config", file]).catch(
+    (error: unknown) => error as { readonly code: number; readonly stderr: string },
+  );
+  assert("code" in started, "refused");
+  assert.equal(started.code, 9, started.stderr);
+  assert.deepEqual(
+    readdirSync(installation.dataDir).filter((name) => name.endsWith(".lock")),
+    [],
+  );
+  const after = await openDatabase({ dataDir: installation.dataDir });
+  const kept = await after.db.selectFrom("webhooks").select("url").executeTakeFirstOrThrow();
+  await after.db.deleteFrom("webhooks").execute();
+  await after.close();
+  assert.equal(kept.url, unsealed.url);
 });
 
 test("contract 10: replaced only when it is said to be meant; every key ends, the saved ones go, and a second time changes nothing", async () => {
