@@ -6,12 +6,15 @@ import type { BackupOptions } from "../cli/operations-commands.ts";
 import { EXIT } from "../cli/exit-codes.ts";
 import { packageVersion } from "../cli/package-root.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
 import { countRows } from "../storage/catalogue.ts";
 import type { DataDirLock } from "../storage/data-dir-lock.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
+import { openSecrets } from "../storage/open-secrets.ts";
+import { hasSecret, loadOrMakeSecret } from "../storage/secrets.ts";
 import { type About, type Manifest, missingSecrets, readArchive, writeArchive } from "./backup-archive.ts";
-import { partsOf, statOrNull } from "./data-dir-contents.ts";
+import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
 import { reasonOf } from "./finding.ts";
 import { holdDataDir } from "./hold-data-dir.ts";
 import { installation } from "../storage/system.ts";
@@ -22,7 +25,8 @@ const NOT_EMBEDDED =
   "This installation keeps its state on a PostgreSQL server, whose own tools back it up: pg_dump, or its provider's snapshots.";
 
 export async function backup(target: string, options: BackupOptions, terminal: Terminal): Promise<number> {
-  const { storage } = readConfiguration(options, terminal);
+  const configuration = readConfiguration(options, terminal);
+  const { storage } = configuration;
   if (storage.databaseUrl !== null)
     throw new CliError(EXIT.usage, NOT_EMBEDDED, {
       hints: ["objects and secrets go with it: see docs/operations.md"],
@@ -46,7 +50,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
       objects: storage.objects.kind === "file" ? "included" : "elsewhere",
     });
     await rename(aside, file);
-    await report(file, manifest, options, terminal);
+    await report(file, manifest, { ...options, given: await onlyGiven(configuration) }, terminal);
     return EXIT.ok;
   } catch (error) {
     await rm(aside, { force: true });
@@ -121,16 +125,34 @@ async function tellOfLeftovers(folder: string, terminal: Terminal): Promise<void
     );
 }
 
-function secretsIn(manifest: Manifest): string {
-  const missing = missingSecrets(manifest);
-  if (missing.length === 0)
-    return "It holds the installation's secrets: whoever has it can open what is sealed and call as its apps. Keep it so.";
-  const lacking = `without ${missing.join(" and ")} of this installation`;
-  if (!manifest.has_secrets) return `It holds no secrets: ${lacking} it opens nothing and knows no key.`;
-  return `The configuration gives ${missing.join(" and ")}, so the backup does not hold them: ${lacking} it cannot be used. Keep them elsewhere.`;
+/** What the database is used with and the configuration alone has, also where an older one lies in the data directory. */
+async function onlyGiven({ storage, secrets }: Configuration): Promise<readonly string[]> {
+  const { dataDir } = storage;
+  // Faults of theirs are the start's to tell, and the doctor's: what is there is backed up all the same.
+  const opened = await openSecrets({ ...storage, ...secrets }).catch(() => null);
+  if (opened?.ok !== true) return [];
+  const used = { "key-pepper": [opened.pepper], "encryption-key": opened.encryptionKeys };
+  const given: string[] = [];
+  for (const name of NEEDED_SECRETS) {
+    const kept = (await hasSecret(dataDir, name)) ? await loadOrMakeSecret(dataDir, name) : null;
+    if (!used[name].every((secret) => kept?.equals(secret) === true)) given.push(name);
+  }
+  return given;
 }
 
-async function report(file: string, manifest: Manifest, options: BackupOptions, terminal: Terminal): Promise<void> {
+function secretsIn(manifest: Manifest, given: readonly string[]): string {
+  const missing = missingSecrets(manifest);
+  if (!manifest.has_secrets)
+    return `It holds no secrets: without ${missing.join(" and ")} of this installation it opens nothing and knows no key.`;
+  const lacking = NEEDED_SECRETS.filter((name) => missing.includes(name) || given.includes(name)).join(" and ");
+  if (lacking === "")
+    return "It holds the installation's secrets: whoever has it can open what is sealed and call as its apps. Keep it so.";
+  return `The configuration gives ${lacking}, so the backup does not hold them: without ${lacking} of this installation it cannot be used. Keep them elsewhere.`;
+}
+
+type Reported = BackupOptions & { readonly given: readonly string[] };
+
+async function report(file: string, manifest: Manifest, options: Reported, terminal: Terminal): Promise<void> {
   const { size } = await stat(file);
   const rows = Object.values(manifest.rows).reduce((total, count) => total + count, 0);
   if (options.json === true) {
@@ -140,7 +162,7 @@ async function report(file: string, manifest: Manifest, options: BackupOptions, 
   }
   await write(terminal.stdout, `${file}\n`);
   await say(terminal, `${rows} rows, ${manifest.entries.length} files, ${size} bytes, read back and compared.`);
-  await say(terminal, secretsIn(manifest));
+  await say(terminal, secretsIn(manifest, options.given));
   if (manifest.objects === "elsewhere")
     await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
 }

@@ -208,6 +208,24 @@ test("contract 10 backup: a file that grows while it is read ends it, however fa
   rmSync(dataDir, { recursive: true });
 });
 
+test("contract 10 backup: a newer encryption key of the configuration is not the one in the data directory, and so not in it", async () => {
+  const { dataDir } = installation;
+  const given = join(archive, "..", "rotated.yaml");
+  const keys = [randomBytes(32).toString("base64"), readFileSync(join(dataDir, "encryption-key"), "utf8").trim()];
+  const made = async (encryptionKeys: readonly string[]): Promise<string> => {
+    const secrets = { encryption_keys: encryptionKeys };
+    writeFileSync(given, JSON.stringify({ storage: { data_dir: dataDir }, secrets }));
+    const target = join(archive, "..", `rotated-${encryptionKeys.length}.tar`);
+    const { exitCode, stderr } = await run(["backup", target, "--config", given]);
+    assert.equal(exitCode, 0, stderr);
+    rmSync(target);
+    return stderr;
+  };
+  assert.match(await made(keys), /configuration gives encryption-key, so the backup does not hold/u);
+  assert.match(await made(keys.slice(1)), /It holds the installation's secrets/u, "given, and the same");
+  rmSync(given);
+});
+
 test("contract 10 backup: secrets that the configuration gives are not in it; it says so, and so does its restore", async () => {
   const { dataDir } = installation;
   const given = join(archive, "..", "given.yaml");
