@@ -5,20 +5,18 @@ import { escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
   "Every endpoint of this gateway. The whole of it, with each field of each body, is the OpenAPI 3.1 document at `/openapi.json`; what an error means and what to do about it is at `/docs/errors`. Send the API key as `Authorization: Bearer <key>`.";
-const ALSO = [
-  '<li><a href="#first-requests">First requests</a></li>',
-  ...["/openapi.json", "/docs/errors", "/llms.txt"].map(
-    (path) => `<li><a href="${path}"><code>${path}</code></a></li>`,
-  ),
-];
+const ALSO = ["/openapi.json", "/docs/errors", "/llms.txt"].map(
+  (path) => `<li><a href="${path}"><code>${path}</code></a></li>`,
+);
 
 export function endpointsHtml(contracts: readonly EndpointContract[]): string {
   return htmlPage({
     title: "API",
     intro: INTRO,
+    firstSections: [firstRequests()],
     navLabel: "Endpoints",
     links: [...ALSO, ...contracts.map(linkTo)],
-    sections: [firstRequests(), ...contracts.map(sectionOf)],
+    sections: contracts.map(sectionOf),
   });
 }
 

@@ -4,12 +4,13 @@ export interface HtmlPage {
   /** Prose: what stands in backticks is code. */
   readonly intro: string;
   readonly navLabel: string;
-  /** Markup from here on. */
+  /** Markup from here on. Before the list of what there is: sections for who is here for the first time. */
+  readonly firstSections?: readonly string[];
   readonly links: readonly string[];
   readonly sections: readonly string[];
 }
 
-export function htmlPage({ title, intro, navLabel, links, sections }: HtmlPage): string {
+export function htmlPage({ title, intro, navLabel, firstSections = [], links, sections }: HtmlPage): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -22,6 +23,7 @@ export function htmlPage({ title, intro, navLabel, links, sections }: HtmlPage):
 <body>
 <main>
 <header><p class="product">Patchbay</p><h1>${title}</h1><p>${prose(intro)}</p></header>
+${firstSections.join("\n")}
 <nav aria-label="${navLabel}"><ul>
 ${links.join("\n")}
 </ul></nav>
@@ -64,8 +66,7 @@ main{max-width:44rem;margin:0 auto;padding:2.5rem 1.25rem 40vh}
 h1{margin:.1rem 0 1rem;font-size:2.25rem;line-height:1.15;letter-spacing:-.02em}
 code{font:.92em/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 p code{background:color-mix(in srgb,var(--ink) 7%,transparent);padding:.1em .3em;border-radius:.25em}
-pre{margin:.5rem 0 0;padding:.7rem .9rem;overflow-x:auto;background:color-mix(in srgb,var(--ink) 7%,transparent);border-radius:.4em}
-pre code{overflow-wrap:normal}
+pre{margin:.5rem 0 0;padding:.7rem .9rem;white-space:pre-wrap;background:color-mix(in srgb,var(--ink) 7%,transparent);border-radius:.4em}
 a{color:inherit;text-decoration:none}
 a:hover code,a:focus-visible code{text-decoration:underline;text-underline-offset:.2em}
 nav{margin:2rem 0;padding:1rem 0;border-block:1px solid var(--line)}
