@@ -17,7 +17,7 @@ import { makeDataDir } from "./storage/make-data-dir.ts";
 import { holdsDatabase } from "./storage/pglite.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
 import { openSecrets } from "./storage/open-secrets.ts";
-import { sealWithOwn } from "./storage/rotate-keys.ts";
+import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { ServerUnavailable } from "./storage/server-fault.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
@@ -161,9 +161,10 @@ export async function prepare(
   };
 }
 
+/** The file first: a process with another's secrets is refused there, before it seals anything. */
 async function bringUpToDate(services: ApplyServices, configuration: Configuration, how: ApplyOptions): Promise<void> {
-  await sealWithOwn(services.database, services);
   await applyConfiguration(services, configuration, how);
+  await sealUnderDataKeys(services.database, services.seal);
 }
 
 /** No fault of the program: whoever starts it again does so when the server is back. */

@@ -6,7 +6,7 @@ import { EXIT } from "./exit-codes.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printJson } from "./print.ts";
-import { readJsonFile, readTextArgument } from "./read-argument.ts";
+import { readObjectFile, readTextArgument } from "./read-argument.ts";
 import { CliError, say, type Terminal, write } from "./terminal.ts";
 
 export interface ProviderAddOptions extends PlaceOptions {
@@ -29,9 +29,7 @@ export async function addProvider(
     throw new CliError(EXIT.usage, `${kind} wants a credential.`, {
       hints: ["give the file that holds it, or pipe it: patchbay providers add … --credential - < FILE"],
     });
-  const more = settings === undefined ? {} : await readJsonFile(settings, "--settings", terminal);
-  if (typeof more !== "object" || more === null || Array.isArray(more))
-    throw new CliError(EXIT.usage, "--settings must hold a JSON object.");
+  const more = settings === undefined ? {} : await readObjectFile(settings, "--settings", terminal);
   const secret = credential === undefined ? null : await readTextArgument(credential, "--credential", terminal);
   const place = workspace === undefined ? { adminUrl: DEFAULT_ADMIN_URL, ...options } : options;
   const { session, place: path } = openPlace(place, terminal, signal);

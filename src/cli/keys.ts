@@ -4,9 +4,8 @@ import { confirm } from "./confirm.ts";
 import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "./gateway-session.ts";
 import { type ListOptions, printList, readList } from "./lists.ts";
 import { facts, printJson } from "./print.ts";
-import { readJsonFile } from "./read-argument.ts";
-import { CliError, type Terminal, write } from "./terminal.ts";
-import { EXIT } from "./exit-codes.ts";
+import { readObjectFile } from "./read-argument.ts";
+import { type Terminal, write } from "./terminal.ts";
 
 export interface AdminOptions extends GatewayOptions {
   readonly workspace?: string;
@@ -71,9 +70,7 @@ export async function listKeys(options: KeyListOptions, terminal: Terminal, sign
 /** The secret alone on stdout, so that it can be captured; it is never shown again. */
 export async function createKey(options: KeyCreateOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { settings } = options;
-  const more = settings === undefined ? {} : await readJsonFile(settings, "--settings", terminal);
-  if (typeof more !== "object" || more === null || Array.isArray(more))
-    throw new CliError(EXIT.usage, "--settings must hold a JSON object.");
+  const more = settings === undefined ? {} : await readObjectFile(settings, "--settings", terminal);
   const { session, path } = await open(options, terminal, signal);
   const json = {
     ...more,

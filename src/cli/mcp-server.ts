@@ -104,8 +104,9 @@ export function makeMcpServer(options: McpOptions, terminal: Terminal): McpServe
       annotations: READS,
     },
     answering(async ({ job_id: id, wait_seconds: wait }, context) => {
-      const found = understood(job, await session(context).document(`${jobPath(id)}${queryOf({ wait })}`), "job");
-      const result = await resultOf(session(context), found);
+      const asked = session(context);
+      const found = understood(job, await asked.document(`${jobPath(id)}${queryOf({ wait })}`), "job");
+      const result = await resultOf(asked, found);
       return jobParts({ ...found, result: null }, result);
     }),
   );

@@ -32,6 +32,13 @@ export async function readTextArgument(file: string, option: string, terminal: T
   return (await readBytesArgument(file, option, terminal)).toString("utf8");
 }
 
+export async function readObjectFile(file: string, option: string, terminal: Terminal): Promise<object> {
+  const value = await readJsonFile(file, option, terminal);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new CliError(EXIT.usage, `${option} must hold a JSON object.`);
+  return value;
+}
+
 export async function readJsonFile(file: string, option: string, terminal: Terminal): Promise<unknown> {
   const source = await readTextArgument(file, option, terminal);
   try {

@@ -12,7 +12,7 @@ import type { DataDirLock } from "../storage/data-dir-lock.ts";
 import { openDatabase } from "../storage/database.ts";
 import { migrationState } from "../storage/migrate.ts";
 import { openSecrets } from "../storage/open-secrets.ts";
-import { hasSecret, loadOrMakeSecret } from "../storage/secrets.ts";
+import { readSecret } from "../storage/secrets.ts";
 import { type About, type Manifest, missingSecrets, readArchive, writeArchive } from "./backup-archive.ts";
 import { NEEDED_SECRETS, partsOf, statOrNull } from "./data-dir-contents.ts";
 import { reasonOf } from "./finding.ts";
@@ -134,7 +134,7 @@ async function onlyGiven({ storage, secrets }: Configuration): Promise<readonly 
   const used = { "key-pepper": [opened.pepper], "encryption-key": opened.encryptionKeys };
   const given: string[] = [];
   for (const name of NEEDED_SECRETS) {
-    const kept = (await hasSecret(dataDir, name)) ? await loadOrMakeSecret(dataDir, name) : null;
+    const kept = await readSecret(dataDir, name);
     if (!used[name].every((secret) => kept?.equals(secret) === true)) given.push(name);
   }
   return given;

@@ -35,6 +35,14 @@ export async function openInstallation(
   }
 }
 
+/** Brought up to date, to be changed: on a server beside running gateways, embedded without one. */
+export async function openToChange(configuration: Pick<Configuration, "storage">): Promise<Database> {
+  return openInstallation(configuration, {
+    asItIs: false,
+    inUse: "stop the gateway first: the embedded database is opened by one process at a time",
+  });
+}
+
 /** A server that cannot be used says so itself; `otherwise` tells anything else. */
 export function noDatabase(error: unknown, otherwise: (reason: string) => string, hint?: string): CliError {
   return error instanceof ServerUnavailable

@@ -8,7 +8,7 @@ import { EXIT } from "../cli/exit-codes.ts";
 import type { ReplacePepperOptions } from "../cli/operations-commands.ts";
 import { say, type Terminal, write } from "../cli/terminal.ts";
 import { replacePepper as replace } from "../storage/key-pepper.ts";
-import { openInstallation } from "./open-installation.ts";
+import { openToChange } from "./open-installation.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
 
 export async function replacePepper(
@@ -18,10 +18,7 @@ export async function replacePepper(
 ): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await openInstallation(configuration, {
-    asItIs: false,
-    inUse: "stop the gateway first: the embedded database is opened by one process at a time",
-  });
+  const database = await openToChange(configuration);
   opened.defer(() => database.close());
   const { pepper } = await readSecrets(configuration);
   if (options.yes !== true)

@@ -13,16 +13,13 @@ import {
 } from "../storage/rotate-keys.ts";
 import { createSeal, type Seal } from "../storage/seal.ts";
 import { reasonOf } from "./finding.ts";
-import { openInstallation } from "./open-installation.ts";
+import { openToChange } from "./open-installation.ts";
 import { readConfiguration, readSecrets } from "./read-configuration.ts";
 
 export async function rotateSecrets(options: RotateSecretsOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
-  const database = await openInstallation(configuration, {
-    asItIs: false,
-    inUse: "stop the gateway first: the embedded database is opened by one process at a time",
-  });
+  const database = await openToChange(configuration);
   opened.defer(() => database.close());
   const { encryptionKeys } = await readSecrets(configuration);
   const ring = createSeal({ keys: encryptionKeys });

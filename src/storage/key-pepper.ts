@@ -13,19 +13,24 @@ type Reading = Pick<Kysely<Tables>, "selectFrom">;
 
 /** False also where the database has had no key yet. */
 export async function isOtherPepper(db: Reading, pepper: Buffer): Promise<boolean> {
-  const kept = await keptMark(db);
-  if (kept === null || kept.equals(markOf(pepper))) return false;
+  // None where no start has brought one yet.
+  const kept = await db.selectFrom("key_pepper").select("mark").executeTakeFirst();
+  if (kept === undefined || kept.mark.equals(markOf(pepper))) return false;
   return (await db.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Under `lockDirectory`. */
 export async function keepPepper(tx: Transacting, pepper: Buffer): Promise<void> {
   const mark = markOf(pepper);
-  if ((await keptMark(tx))?.equals(mark) === true) return;
   await tx
     .insertInto("key_pepper")
     .values({ mark })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet({ mark, set_at: sql<Date>`patchbay_now()` }))
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet({ mark, set_at: sql<Date>`patchbay_now()` })
+        .where("key_pepper.mark", "<>", mark),
+    )
     .execute();
 }
 
@@ -55,12 +60,6 @@ export async function replacePepper(
     await announceChange(tx, "keys", "key_pepper");
     return { revokedKeys };
   });
-}
-
-/** Null: no start has brought one yet. */
-async function keptMark(db: Reading): Promise<Buffer | null> {
-  const kept = await db.selectFrom("key_pepper").select("mark").executeTakeFirst();
-  return kept?.mark ?? null;
 }
 
 /** No key's hash: no key has a space. */

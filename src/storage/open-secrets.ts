@@ -1,7 +1,7 @@
 // The installation's secrets: from the configuration, else (embedded storage only) from the data directory (contract 10).
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
 import { holdsDatabase } from "./pglite.ts";
-import { hasSecret, loadOrMakeSecret, parseEncryptionKey, type SecretFile } from "./secrets.ts";
+import { loadOrMakeSecret, parseEncryptionKey, readSecret, type SecretFile } from "./secrets.ts";
 
 export interface SecretSettings {
   readonly databaseUrl: string | null;
@@ -67,8 +67,9 @@ export async function missingSecrets({
 }: SecretSettings): Promise<readonly SecretFile[]> {
   if (databaseUrl !== null) return [];
   const missing: SecretFile[] = [];
-  if (keyPepper === null && !(await hasSecret(dataDir, "key-pepper"))) missing.push("key-pepper");
-  if (encryptionKeys.length === 0 && !(await hasSecret(dataDir, "encryption-key"))) missing.push("encryption-key");
+  if (keyPepper === null && (await readSecret(dataDir, "key-pepper")) === null) missing.push("key-pepper");
+  if (encryptionKeys.length === 0 && (await readSecret(dataDir, "encryption-key")) === null)
+    missing.push("encryption-key");
   return missing;
 }
 

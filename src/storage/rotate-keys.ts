@@ -4,7 +4,6 @@ import { sql } from "kysely";
 import type { Database, Transacting } from "./database.ts";
 import { isSealedByRing, readDataKeys, sealSecret, wrappingPlace } from "./data-keys.ts";
 import { lockDirectory } from "./directory-state.ts";
-import { judgeSecrets, type OwnSecrets } from "./own-secrets.ts";
 import type { Seal } from "./seal.ts";
 import { credentialPlace, webhookSecretPlace } from "./secret-places.ts";
 import { installation } from "./system.ts";
@@ -66,13 +65,6 @@ export async function countLargeResults(database: Pick<Database, "db">): Promise
   const { rows } = await sql<{ count: bigint }>`
     select count(*) as count from jobs where result_key is not null`.execute(db);
   return Number(rows[0]?.count ?? 0n);
-}
-
-/** `sealUnderDataKeys` at a start. Throws `OtherSecrets` first: what another database's keys seal here could be opened by none of its own. */
-export async function sealWithOwn(database: Pick<Database, "db" | "transaction">, own: OwnSecrets): Promise<number> {
-  const other = await judgeSecrets(installation(database).db, own);
-  if (other !== null) throw other;
-  return sealUnderDataKeys(database, own.seal);
 }
 
 /** What the ring itself sealed before there were data keys, or nobody did, sealed as everything is since. Answers how many. */

@@ -18,9 +18,9 @@ export async function loadOrMakeSecret(dataDir: string, name: SecretFile): Promi
   return make(path);
 }
 
-/** Throws when there is something else in its place. */
-export async function hasSecret(dataDir: string, name: SecretFile): Promise<boolean> {
-  return (await read(join(dataDir, name))) !== null;
+/** Null: there is none. Throws when there is something else in its place. */
+export async function readSecret(dataDir: string, name: SecretFile): Promise<Buffer | null> {
+  return read(join(dataDir, name));
 }
 
 /** 32 bytes written as base64, base64url or hexadecimal; null when it is anything else. */

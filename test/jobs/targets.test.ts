@@ -88,12 +88,7 @@ test("contract 1, 5: a target whose account is gone is not eligible: what the ot
 
 test("contract 5: a run whose account is gone when its successor comes is never known, and no other target is called after it", async () => {
   const { origin, sandbox, database } = gateway;
-  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
-  const first = await startWorker();
-  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
-  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  first.app.startDraining();
-  await first.app.close({ graceMs: 60_000 });
+  const id = await leftWhilePolled();
   await database.transaction((tx) => deleteConnection(tx, { scope: "platform", id: "aa" }));
   await startWorker({ file: withoutRemote });
   const done = await ended(origin, id, REMOTE_KEY);
@@ -104,12 +99,7 @@ test("contract 5: a run whose account is gone when its successor comes is never 
 
 test("contract 5: so is one whose connection stands for another provider by then, and that one is not asked for it", async () => {
   const { origin, sandbox, database } = gateway;
-  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
-  const first = await startWorker();
-  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
-  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  first.app.startDraining();
-  await first.app.close({ graceMs: 60_000 });
+  const id = await leftWhilePolled();
   const calls = sandbox.calls.length;
   await startWorker({ file: withRemoteElsewhere });
   const done = await ended(origin, id, REMOTE_KEY);
@@ -225,6 +215,18 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
     ],
     workspaces: [{ ...acme, apps }, ...others],
   };
+}
+
+/** A job whose run goes on at its provider, and whose worker has stopped. */
+async function leftWhilePolled(): Promise<string> {
+  const { origin, sandbox } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  first.app.startDraining();
+  await first.app.close({ graceMs: 60_000 });
+  return id;
 }
 
 function withRemoteElsewhere(sandbox: Sandbox): ConfigurationFile {
