@@ -156,6 +156,8 @@ async function questions(gateway: TestGateway): Promise<readonly (readonly [what
     ["list: of a key", `/admin/v1/requests?limit=100&key=${somebody}`],
     ["list: refused of a key", `/admin/v1/requests?limit=100&outcome=refused&key=${somebody}`],
     ["list: written since a minute ago (tail)", `/admin/v1/requests?limit=100&recorded_from=${day(1 / 1440)}`],
+    ["health of providers: the last 15 minutes", "/admin/v1/health/providers"],
+    ["health of providers: a day, the latest 5,000 calls of it", "/admin/v1/health/providers?minutes=1440"],
     ["one record", `/admin/v1/requests/req_${(1_234).toString(16).padStart(26, "0")}`],
     ["usage of 30 days: an app", "/v1/usage"],
     ["usage of 30 days: a workspace, by day, purpose and model", "/workspace/acme/usage"],

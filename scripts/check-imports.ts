@@ -211,6 +211,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
   operatorsSight: [
     "admin/audit-checkpoint.ts",
     "admin/plans.ts",
+    "admin/provider-health.ts",
     "admin/verify-audit.ts",
     "admin/workspaces.ts",
     "open-telemetry.ts",

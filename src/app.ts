@@ -139,7 +139,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     openRecord: requestLog.open,
     keys: remembered.keys,
     setUp: setUpServices(options, outbound, remembered),
-    health: { circuits, now },
+    health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };
   const { server, admin } = createServers(options, parts);

@@ -1,37 +1,103 @@
-// What the circuits of this process say of providers (contract 10; reliability 7): which models on which accounts rest, and how long.
-import type { ProviderHealth } from "../contract/provider-health.ts";
+// How providers fare (contract 10; reliability 7): which models on which accounts rest, as the circuits of this process have it, and what all
+// processes recorded of their calls.
+import { KEY_PREFIXES } from "../auth/key-format.ts";
+import { endpointName } from "../contract/endpoint.ts";
+import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
+import { getRealtimeContract } from "../contract/realtime.ts";
 import { partsOfKey } from "../directory/account-key.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { TEST_CIRCUITS } from "../gateway/resolve-account.ts";
 import type { CircuitReport, ReportingCircuits } from "../providers/health.ts";
+import type { Database } from "../storage/database.ts";
+import { type CallGroup, readRecentCalls } from "../storage/provider-calls.ts";
+import { operatorsSight } from "../storage/system.ts";
 
 export interface ProviderHealthServices {
   readonly circuits: Pick<ReportingCircuits, "report">;
+  readonly database: Database;
   readonly now: () => Date;
 }
 
-export function describeProviderHealth({ circuits, now }: ProviderHealthServices): ProviderHealth {
+export async function describeProviderHealth(
+  { circuits, database, now }: ProviderHealthServices,
+  minutes: number,
+): Promise<ProviderHealth> {
+  const { since, isCut, groups } = await readRecentCalls(operatorsSight(database).db, {
+    minutes,
+    maxCalls: HEALTH_LIMITS.calls,
+    latest: HEALTH_LIMITS.errors,
+    testPrefix: KEY_PREFIXES.test,
+    liveEndpoint: endpointName(getRealtimeContract),
+  });
+  const models = Map.groupBy(groups, ({ scope, connection, provider, model }) =>
+    JSON.stringify([scope, connection, provider, model]),
+  );
   return {
     object: "provider_health",
     checked_at: now().toISOString(),
-    circuits: ofAccounts(circuits).map(({ key, restUntilMs, consecutive, openings, calls, failures, state }) => {
-      const { scope, connection, model } = partsOfKey(key);
-      return {
-        workspace_id: scope === PLATFORM ? null : scope,
-        connection,
-        model,
-        state,
-        consecutive_failures: consecutive,
-        recent_calls: calls,
-        recent_failures: failures,
-        openings,
-        rests_until: restUntilMs === null ? null : new Date(restUntilMs).toISOString(),
-      };
-    }),
+    circuits: ofAccounts(circuits).map(describeCircuit),
+    since: since.toISOString(),
+    sampled: isCut,
+    models: [...models.values()]
+      .flatMap(describeModel)
+      .toSorted((left, right) => right.failed - left.failed || right.calls - left.calls),
   };
 }
 
 /** The sandbox is nobody's account. */
 function ofAccounts(circuits: ProviderHealthServices["circuits"]): readonly CircuitReport[] {
   return circuits.report().filter(({ key }) => !key.startsWith(TEST_CIRCUITS));
+}
+
+function describeCircuit(circuit: CircuitReport): ProviderHealth["circuits"][number] {
+  const { scope, connection, model } = partsOfKey(circuit.key);
+  return {
+    workspace_id: workspaceOf(scope),
+    connection,
+    model,
+    state: circuit.state,
+    consecutive_failures: circuit.consecutive,
+    recent_calls: circuit.calls,
+    recent_failures: circuit.failures,
+    openings: circuit.openings,
+    rests_until: circuit.restUntilMs === null ? null : new Date(circuit.restUntilMs).toISOString(),
+  };
+}
+
+/** Of one model on one account, its outcomes. */
+function describeModel(groups: readonly CallGroup[]): readonly SeenModel[] {
+  const [first] = groups;
+  if (first === undefined) return [];
+  const served = groups.find(({ outcome }) => outcome === "succeeded");
+  const callsOf = (ofThose: (group: CallGroup) => boolean): number =>
+    groups.filter(ofThose).reduce((total, { calls }) => total + calls, 0);
+  return [
+    {
+      workspace_id: workspaceOf(first.scope),
+      connection: first.connection,
+      provider: first.provider,
+      model: first.model,
+      calls: callsOf(() => true),
+      succeeded: served?.calls ?? 0,
+      failed: callsOf(({ outcome }) => outcome !== "succeeded" && outcome !== "aborted"),
+      duration_p50_ms: rounded(served?.p50_ms),
+      duration_p95_ms: rounded(served?.p95_ms),
+      outcomes: groups
+        .map(({ outcome, calls }) => ({ outcome, calls }))
+        .toSorted((left, right) => right.calls - left.calls || (left.outcome < right.outcome ? -1 : 1)),
+      last_errors: groups
+        .flatMap(({ outcome, latest }) => latest.map((call) => ({ outcome, call })))
+        .toSorted((left, right) => right.call.at_ms - left.call.at_ms)
+        .slice(0, HEALTH_LIMITS.errors)
+        .map(({ outcome, call: { at_ms: atMs, ...call } }) => ({ at: new Date(atMs).toISOString(), outcome, ...call })),
+    },
+  ];
+}
+
+function workspaceOf(scope: string): string | null {
+  return scope === PLATFORM ? null : scope;
+}
+
+function rounded(ms: number | null | undefined): number | null {
+  return typeof ms === "number" ? Math.round(ms) : null;
 }

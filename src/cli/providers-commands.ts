@@ -13,6 +13,7 @@ import {
   urlOption,
 } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
+import { type ProviderHealthOptions, showProviderHealth } from "./provider-health.ts";
 import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
 
 export function addProviders(program: Command, run: Run): void {
@@ -26,6 +27,7 @@ export function addProviders(program: Command, run: Run): void {
         "patchbay providers list --all --capability audio_input --workspace acme",
         "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
         "patchbay providers check",
+        "patchbay providers health --minutes 60",
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
@@ -76,5 +78,17 @@ export function addProviders(program: Command, run: Run): void {
     .addOption(adminKeyOption())
     .action((options: ProviderCheckOptions) =>
       run.interruptibly(() => checkProviders(options, run.terminal, run.signal)),
+    );
+  providers
+    .command("health")
+    .description(
+      "As the operator: calls, successes, durations and failures of each model, as all processes recorded them, and the last errors.",
+    )
+    .addOption(new Option("--minutes <n>", "How far to look back, at most 1440; 15 unless given."))
+    .addOption(adminUrlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((options: ProviderHealthOptions) =>
+      run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
     );
 }

@@ -1,9 +1,8 @@
 // `patchbay providers list|check`: what a workspace's routes can be made of (contract 6), and how the providers' accounts fare
 // (contract 10; reliability 7).
-import type { z } from "zod";
 import { type ConnectionView, connectionView } from "../contract/connections.ts";
 import { needsCredential } from "../contract/provider-kinds.ts";
-import { type ProviderHealth, providerHealth } from "../contract/provider-health.ts";
+import type { ProviderHealth } from "../contract/provider-health.ts";
 import { type AssignableModel, assignableModels } from "../contract/workspace-models.ts";
 import { EXIT } from "./exit-codes.ts";
 import { type GatewayOptions, openSession, type Session, understood, workspacePath } from "./gateway-session.ts";
@@ -11,6 +10,7 @@ import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import type { AdminOptions } from "./keys.ts";
 import { printList, readList } from "./lists.ts";
 import { printJson, table } from "./print.ts";
+import { readHealth, STATES } from "./provider-health.ts";
 import { CliError, say, type Terminal, write } from "./terminal.ts";
 
 export interface ProviderListOptions extends AdminOptions {
@@ -64,12 +64,7 @@ export async function checkProviders(
 ): Promise<void> {
   const session = openSession({ ...options, url: options.adminUrl ?? DEFAULT_ADMIN_URL }, terminal, signal, "operator");
   const connections = await connectionsOf(session);
-  const health = understood(
-    providerHealth,
-    await session.document("/admin/v1/health/providers"),
-    "health of providers",
-  );
-  const { checked_at: checkedAt, circuits } = health;
+  const { checked_at: checkedAt, circuits } = await readHealth(session);
   const document = { object: "provider_check", checked_at: checkedAt, connections, circuits };
   const faults = [
     ...connections.filter(isBare).map(({ id }) => `${id} has no credential`),
@@ -84,7 +79,7 @@ export async function checkProviders(
   }
   if (faults.length > 0)
     throw new CliError(EXIT.upstream, `Not all is well: ${faults.join("; ")}.`, {
-      hints: ["see whether the addresses answer: patchbay doctor --call", "see the calls: patchbay requests tail"],
+      hints: ["see whether the addresses answer: patchbay doctor --call", "see the calls: patchbay providers health"],
       document,
     });
   if (options.json === true) await printJson(terminal, document);
@@ -95,7 +90,7 @@ async function connectionsOf(session: Session): Promise<readonly ConnectionView[
   return (await readList(session, request, Number.POSITIVE_INFINITY)).data;
 }
 
-type Circuit = z.infer<typeof providerHealth>["circuits"][number];
+type Circuit = ProviderHealth["circuits"][number];
 
 const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILED", "CALLS", "RESTS UNTIL"];
 
@@ -118,8 +113,7 @@ function rowsOf(
 }
 
 function cells({ model, state, recent_failures: failed, recent_calls: calls, rests_until: until }: Circuit) {
-  const name = { closed: "well", open: "rests", half_open: "on probation" }[state];
-  return [model, name, String(failed), String(calls), until ?? ""];
+  return [model, STATES[state], String(failed), String(calls), until ?? ""];
 }
 
 function credentialOf(connection: ConnectionView): string {

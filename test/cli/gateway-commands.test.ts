@@ -12,6 +12,7 @@ import { connectionView } from "../../src/contract/connections.ts";
 import { keyView } from "../../src/contract/keys.ts";
 import { usageTable } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
+import { providerHealth } from "../../src/contract/provider-health.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
 import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
@@ -481,7 +482,7 @@ test("contract 10: simulate lets simulated providers fail, so many times, and ta
   assert.equal((await run("simulate", "off", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
-// The last one: an account goes on resting.
+// The last ones: an account goes on resting.
 test("contract 10: providers check shows accounts and what rests; exit code 7 while anything does", async () => {
   const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
   await postForm(gateway.origin);
@@ -498,6 +499,25 @@ test("contract 10: providers check shows accounts and what rests; exit code 7 wh
   assert.ok(document.object === "provider_check" && document.circuits.some(({ state }) => state === "open"));
   assert.match(resting.err, /nova-3 on dg rests after failures/u);
   assert.equal((await run("providers", "check", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
+});
+
+test("reliability 7: providers health shows state, successes, durations and failures of each model, and which requests to look at", async () => {
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  const shown = await run("providers", "health", ...admin);
+  assert.equal(shown.code, 0, shown.err);
+  assert.match(shown.out, /^CONNECTION +OF +MODEL +STATE +CALLS +OK % +P50 MS +P95 MS +MOST FREQUENT FAILURE$/mu);
+  assert.match(shown.out, /^dg +platform +nova-3 +rests +\d+ +\d+\.\d +\d+ +\d+ +failed:server_error \(\d+\)$/mu);
+  const [, id = ""] = /^20\S+Z +(req_\S+) +dg +nova-3 +failed:server_error +\d+$/mu.exec(shown.out) ?? [];
+  const record = { out: "" };
+  await until(async () => (await run(record, "requests", "show", id, ...admin)).code === 0);
+  assert.match(record.out, /^call +1 +failed:server_error/mu);
+  assert.match(shown.err, /requests show REQUEST --admin-url/u);
+  const { out } = await run("providers", "health", "--minutes", "60", "--json", ...admin);
+  assert.equal(providerHealth.parse(JSON.parse(out)).sampled, false);
+  const wrong = await run("providers", "health", "--minutes", "1441", ...admin);
+  assert.deepEqual([wrong.code, wrong.out], [2, ""]);
+  assert.match(wrong.err, /minutes/u);
+  assert.equal((await run("providers", "health", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
 const api = (key: string, ...more: readonly string[]) =>

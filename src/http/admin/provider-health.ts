@@ -1,13 +1,17 @@
 // GET /admin/v1/health/providers (contract 10).
 import { describeProviderHealth } from "../../admin/provider-health.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { getProviderHealthContract } from "../../contract/provider-health.ts";
+import { getProviderHealthContract, providerHealthQuery } from "../../contract/provider-health.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { readQuery } from "../read-fields.ts";
 import type { AdminEdge } from "./frame.ts";
 
 export function getProviderHealth({ health }: AdminEdge): Endpoint<Principal> {
   return {
     contract: getProviderHealthContract,
-    handle: async () => ({ status: 200, body: { json: describeProviderHealth(health) } }),
+    handle: async ({ request }) => {
+      const { minutes } = readQuery(request, providerHealthQuery);
+      return { status: 200, body: { json: await describeProviderHealth(health, minutes) } };
+    },
   };
 }

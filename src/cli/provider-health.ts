@@ -1,0 +1,119 @@
+// `patchbay providers health`: how the models of the providers' accounts fare, and the last calls that failed (contract 10; reliability 7).
+import { providerHealth, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
+import { type GatewayOptions, openSession, queryOf, type Session, understood } from "./gateway-session.ts";
+import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { printJson, table } from "./print.ts";
+import { say, type Terminal, write } from "./terminal.ts";
+
+export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
+  readonly adminUrl?: string;
+  readonly minutes?: string;
+  readonly json?: boolean;
+}
+
+type Circuit = ProviderHealth["circuits"][number];
+
+export const STATES: Readonly<Record<Circuit["state"], string>> = {
+  closed: "well",
+  open: "rests",
+  half_open: "on probation",
+};
+/** Over all models together. */
+const SHOWN_ERRORS = 20;
+
+export async function showProviderHealth(
+  options: ProviderHealthOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const adminUrl = options.adminUrl ?? DEFAULT_ADMIN_URL;
+  const session = openSession({ ...options, url: adminUrl }, terminal, signal, "operator");
+  const health = await readHealth(session, options.minutes);
+  if (options.json === true) return printJson(terminal, health);
+  const rows = rowsOf(health);
+  if (rows.length === 0) return say(terminal, `No provider was called since ${health.since}.`);
+  await write(terminal.stdout, table(HEAD, rows));
+  const errors = errorsOf(health);
+  if (errors.length > 0) await write(terminal.stdout, `\nlast errors\n${table(ERRORS_HEAD, errors)}`);
+  const only = health.sampled ? ", the latest only: more ended than are read at once" : "";
+  await say(
+    terminal,
+    `STATE is that of the process which answered; the rest is what all processes recorded since ${health.since}${only}.`,
+  );
+  if (errors.length > 0) await say(terminal, `why one failed: patchbay requests show REQUEST --admin-url ${adminUrl}`);
+}
+
+export async function readHealth(session: Session, minutes?: string): Promise<ProviderHealth> {
+  const query = queryOf({ minutes });
+  return understood(
+    providerHealth,
+    await session.document(`/admin/v1/health/providers${query}`),
+    "health of providers",
+  );
+}
+
+const HEAD = ["CONNECTION", "OF", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
+
+/** What was called in the window, then what rests or rested without being called in it. */
+function rowsOf({ circuits, models }: ProviderHealth): readonly (readonly string[])[] {
+  const called = new Set(models.map(nameOf));
+  const stateOf = new Map(circuits.map((circuit) => [nameOf(circuit), STATES[circuit.state]]));
+  return [
+    ...models.map((each) => [
+      each.connection,
+      each.workspace_id ?? "platform",
+      each.model,
+      stateOf.get(nameOf(each)) ?? "-",
+      String(each.calls),
+      percentOf(each),
+      String(each.duration_p50_ms ?? "-"),
+      String(each.duration_p95_ms ?? "-"),
+      mostFrequentFailure(each),
+    ]),
+    ...circuits
+      .filter((each) => !called.has(nameOf(each)))
+      .map((each) => [
+        each.connection,
+        each.workspace_id ?? "platform",
+        each.model,
+        STATES[each.state],
+        "0",
+        "-",
+        "-",
+        "-",
+        "",
+      ]),
+  ];
+}
+
+const ERRORS_HEAD = ["TIME", "REQUEST", "CONNECTION", "MODEL", "OUTCOME", "MS"];
+
+function errorsOf({ models }: ProviderHealth): readonly (readonly string[])[] {
+  return models
+    .flatMap(({ connection, model, last_errors: errors }) => errors.map((error) => ({ connection, model, error })))
+    .toSorted((left, right) => (left.error.at < right.error.at ? 1 : -1))
+    .slice(0, SHOWN_ERRORS)
+    .map(({ connection, model, error }) => [
+      error.at,
+      error.request_id,
+      connection,
+      model,
+      error.outcome,
+      String(error.duration_ms),
+    ]);
+}
+
+function nameOf({ workspace_id: owner, connection, model }: Pick<Circuit, "workspace_id" | "connection" | "model">) {
+  return JSON.stringify([owner, connection, model]);
+}
+
+/** Of those that ended: whose caller left counts on neither side. Rounded down, or one failure in 2,000 would read as 100. */
+function percentOf({ succeeded, failed }: SeenModel): string {
+  const ended = succeeded + failed;
+  return ended === 0 ? "-" : (Math.floor((succeeded * 1_000) / ended) / 10).toFixed(1);
+}
+
+function mostFrequentFailure({ outcomes }: SeenModel): string {
+  const failure = outcomes.find(({ outcome }) => outcome !== "succeeded" && outcome !== "aborted");
+  return failure === undefined ? "" : `${failure.outcome} (${failure.calls})`;
+}
