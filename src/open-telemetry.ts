@@ -38,12 +38,13 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
     circuits: () => circuitSamples(circuits, directory()),
   });
   if (otlp === null || otlp === undefined)
-    return { ...metrics, arrived: () => undefined, close: async () => undefined };
+    return { ...metrics, arrived: () => undefined, traceIdOf: null, close: async () => undefined };
   const exporter = createOtlpExporter(otlp, { ...options, version });
   const traces = createTraces(exporter.give);
   return {
     ...metrics,
     arrived: traces.arrived,
+    traceIdOf: traces.traceIdOf,
     exchanged: (seen) => {
       metrics.exchanged(seen);
       traces.exchanged(seen);

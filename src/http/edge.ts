@@ -23,6 +23,8 @@ export interface ExchangeWatch {
   /** With the caller's own `traceparent`, as it stands. */
   readonly arrived: (requestId: string, traceparent: string | undefined) => void;
   readonly exchanged: (seen: ExchangeSeen) => void;
+  /** Of the trace that a request is in, its caller's or its own; null: nothing is traced. */
+  readonly traceIdOf: ((requestId: string) => string) | null;
   /** What was refused before it could be read as a request: it has no endpoint, no key and no record. */
   readonly unreadable: (code: ErrorCode) => void;
 }

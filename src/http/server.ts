@@ -173,7 +173,9 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? null;
     const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;
     const endedAtMs = edge.nowMs();
-    edge.logger.info({ request_id: id, method, route, status, code: exchange.code, ms: endedAtMs - receivedAtMs });
+    const traceIdOf = edge.watch?.traceIdOf ?? null;
+    const line = { request_id: id, method, route, status, code: exchange.code, ms: endedAtMs - receivedAtMs };
+    edge.logger.info(traceIdOf === null ? line : { ...line, trace_id: traceIdOf(id) });
     edge.watch?.exchanged({
       requestId: id,
       method,

@@ -31,6 +31,7 @@ export const LOG_FIELDS = [
   "status",
   "subject",
   "task",
+  "trace_id",
 ] as const;
 
 export interface LoggerOptions {

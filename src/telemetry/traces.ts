@@ -21,6 +21,8 @@ export interface Span {
 export interface Traces {
   /** The caller's own trace, before anything of the request is told. */
   readonly arrived: ExchangeWatch["arrived"];
+  /** Its caller's also where that is not sampled: whoever has the one log finds the other. */
+  readonly traceIdOf: (requestId: string) => string;
   readonly exchanged: ExchangeWatch["exchanged"];
   readonly recorded: (record: RequestRecord) => void;
   readonly called: (seen: CallSeen) => void;
@@ -39,18 +41,20 @@ const MAX_REMEMBERED = 20_000;
 
 export function createTraces(give: (span: Span) => void): Traces {
   const contexts = new Map<string, Context>();
+  const traceIdOf = (requestId: string): string => contexts.get(requestId)?.traceId ?? derived("trace", requestId, 16);
   const emit = (requestId: string, part: string, span: Omit<Span, "traceId" | "spanId" | "parentSpanId">): void => {
     const context = contexts.get(requestId);
     if (context?.isSampled === false) return;
     const isRoot = part === "server";
     give({
       ...span,
-      traceId: context?.traceId ?? derived("trace", requestId, 16),
+      traceId: traceIdOf(requestId),
       spanId: derived(part, requestId, 8),
       parentSpanId: isRoot ? (context?.parentSpanId ?? null) : derived("server", requestId, 8),
     });
   };
   return {
+    traceIdOf,
     arrived: (requestId, traceparent) => {
       const [, traceId, parentSpanId, flags] = TRACEPARENT.exec(traceparent ?? "") ?? [];
       if (traceId === undefined || parentSpanId === undefined || flags === undefined) return;

@@ -1,5 +1,7 @@
 // The log's allow-list (reliability 6): what is not listed does not get out, whatever it is called and wherever it hides.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { GatewayError } from "../../src/contract/errors.ts";
@@ -42,6 +44,12 @@ test("reliability 6: every listed field is one line's worth", () => {
     const { json } = logged((logger) => logger.info({ [name]: "x".repeat(100_000) }));
     assert.equal(String(json[name]).length, 300);
   }
+});
+
+test("reliability 6: docs/operations.md tells of every listed field", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
+  const [, section = ""] = /^## Logs$(.*?)^## /msu.exec(page) ?? [];
+  for (const name of LOG_FIELDS) assert.ok(section.includes(`\`${name}\``), name);
 });
 
 test("reliability 6: an error is logged with its kind, code and place; nothing that a library quotes, at any depth", async () => {

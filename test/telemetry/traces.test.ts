@@ -5,7 +5,8 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { createOtlpExporter, otlpSettings } from "../../src/telemetry/otlp.ts";
 import { createTraces, type Span } from "../../src/telemetry/traces.ts";
 import { postForm } from "../harness/client.ts";
-import { startGateway } from "../harness/gateway.ts";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { until } from "../harness/until.ts";
 import { startCollector } from "./collector.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -43,6 +44,34 @@ test("contract 10 traces: the request joins its caller's trace, its route and ea
     figures.map((key) => served?.attributes.find((each) => each.key === key)?.value),
     [{ stringValue: "text" }, { doubleValue: 7.378 }, { intValue: "0" }, undefined],
   );
+});
+
+test("contract 10 logs: a request's line has the id of the trace it is in, its caller's or its own; without traces there is none", async () => {
+  await using collector = await startCollector();
+  const otlp = { endpoint: collector.endpoint, headers: {}, serviceName: "x" };
+  const traced = await startGateway({ otlp });
+  const lineOf = async (gateway: TestGateway, headers: Record<string, string> = {}) => {
+    const id = (await postForm(gateway.origin, { headers })).headers.get("x-request-id") ?? "";
+    const isThere = (line: string) => line.includes(id) && line.includes(`"ms":`);
+    await until(async () => gateway.logs.some(isThere));
+    const line = JSON.parse(gateway.logs.find(isThere) ?? "{}") as Record<string, unknown>;
+    return { id, traceId: line["trace_id"], fields: Object.keys(line) };
+  };
+  const own = await lineOf(traced);
+  const sampled = await lineOf(traced, { traceparent: `00-${TRACE}-${PARENT}-01` });
+  const unsampled = await lineOf(traced, { traceparent: `00-${TRACE}-${PARENT}-00` });
+  await traced.close();
+  const spanOf = (id: string) =>
+    collector.spans().find(({ kind, attributes }) => kind === 2 && JSON.stringify(attributes).includes(id))?.traceId;
+  assert.match(String(own.traceId), /^[0-9a-f]{32}$/u);
+  assert.equal(own.traceId, spanOf(own.id));
+  assert.deepEqual([sampled.traceId, spanOf(sampled.id)], [TRACE, TRACE]);
+  assert.deepEqual([unsampled.traceId, spanOf(unsampled.id)], [TRACE, undefined]);
+
+  const plain = await startGateway();
+  const { fields } = await lineOf(plain, { traceparent: `00-${TRACE}-${PARENT}-01` });
+  await plain.close();
+  assert.deepEqual(fields, ["level", "time", "request_id", "method", "route", "status", "code", "ms"]);
 });
 
 test("contract 10 traces: a collector that is away costs spans, whose number the log tells, never a request", async () => {
