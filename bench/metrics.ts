@@ -4,7 +4,12 @@ import { brand } from "../src/contract/ids.ts";
 import type { RequestRecord } from "../src/gateway/request-record.ts";
 
 const REQUESTS = 200_000;
-const metrics = createMetrics({ version: "0", jobsByState: async () => [], circuits: () => [] });
+const metrics = createMetrics({
+  version: "0",
+  jobsByState: async () => [],
+  budgetsByState: async () => [],
+  circuits: () => [],
+});
 const record = { refusal: null, keyUse: "first" } as RequestRecord;
 const rounds: number[] = [];
 for (let round = 0; round < 7; round += 1) {

@@ -188,6 +188,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "jobs/sweep.ts",
     "metering/leases.ts",
     "metering/ledger.ts",
+    "metering/tell-soft-limits.ts",
     "quotas/shared-counters.ts",
     "requests/log.ts",
     "requests/roll-up.ts",

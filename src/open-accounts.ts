@@ -7,6 +7,7 @@ import { every } from "./lib/every.ts";
 import type { Owed } from "./lib/owed.ts";
 import { createLeases } from "./metering/leases.ts";
 import { createLedger } from "./metering/ledger.ts";
+import { tellSoftLimits } from "./metering/tell-soft-limits.ts";
 import type { Telemetry } from "./open-telemetry.ts";
 import { createLocalCounters } from "./quotas/local-counters.ts";
 import { createQuotas } from "./quotas/quotas.ts";
@@ -18,6 +19,8 @@ import type { Seal } from "./storage/seal.ts";
 
 /** How often what is past its time is looked for. */
 export const SWEEP_MS = 10_000;
+/** A soft limit is there to act on within hours. */
+const LOOK_AT_BUDGETS_MS = 60_000;
 
 interface AccountsOptions {
   readonly configuration: Configuration;
@@ -61,6 +64,7 @@ export function openAccounts(
     }),
     every(SWEEP_MS, logger, "sweep reservations", async () => void (await ledger.sweepReservations())),
     every(SWEEP_MS, logger, "sweep leases", async () => void (await leases.sweep())),
+    every(LOOK_AT_BUDGETS_MS, logger, "tell of soft limits", (stopping) => tellSoftLimits(database, logger, stopping)),
   ];
   return {
     ledger,

@@ -7,6 +7,7 @@ import type { ExchangeWatch } from "./http/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import type { ReportingCircuits } from "./providers/health.ts";
+import { budgetsByState } from "./storage/soft-limits.ts";
 import type { Database } from "./storage/database.ts";
 import { jobsByState } from "./storage/jobs.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -35,6 +36,7 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
   const metrics = createMetrics({
     version,
     jobsByState: () => jobsByState(operatorsSight(database).db),
+    budgetsByState: () => budgetsByState(operatorsSight(database).db),
     circuits: () => circuitSamples(circuits, directory()),
   });
   if (otlp === null || otlp === undefined)

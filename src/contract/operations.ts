@@ -45,7 +45,7 @@ export const getMetricsContract: EndpointContract = {
   operationId: "getMetrics",
   summary: "What this process counts, for Prometheus",
   description:
-    "Needs no key: it names routes, providers, models, kinds and outcomes, and holds no id, no address and no word of a caller's. `svc_jobs` is read from the database, and is the same on every process.",
+    "Needs no key: it names routes, providers, models, kinds and outcomes, and holds no id, no address and no word of a caller's. `svc_jobs` and `svc_budgets` are read from the database, and are the same on every process.",
   auth: "none",
   responses: { 200: { description: "Text format 0.0.4.", content: { "text/plain": z.string() } } },
   errors: [],

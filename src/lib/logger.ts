@@ -5,8 +5,10 @@ import { type DestinationStream, type Logger, pino } from "pino";
 /** Ids, names an operator configured, kinds, codes and figures. No addresses, no text of a caller's or a provider's. */
 export const LOG_FIELDS = [
   "account",
+  "app",
   "attempt",
   "attempt_id",
+  "budget_id",
   "code",
   "connection",
   "deletion_id",
@@ -16,11 +18,13 @@ export const LOG_FIELDS = [
   "host",
   "job_id",
   "left_out",
+  "limit",
   "lost",
   "method",
   "model",
   "ms",
   "path_sha256",
+  "period",
   "provider",
   "provider_id",
   "provider_status",
@@ -28,10 +32,13 @@ export const LOG_FIELDS = [
   "request_id",
   "route",
   "since",
+  "soft_limit",
+  "spent",
   "status",
   "subject",
   "task",
   "trace_id",
+  "workspace",
 ] as const;
 
 export interface LoggerOptions {

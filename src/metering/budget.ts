@@ -22,6 +22,8 @@ export interface BudgetState {
   readonly reservedTokens: bigint;
   readonly windowStart: Date;
   readonly resetsAt: Date | null;
+  /** The database's clock. */
+  readonly readAt: Date;
 }
 
 /** Money in nano-USD, audio in milliseconds. */
@@ -58,11 +60,12 @@ export function judgeBudget(budget: BudgetState, requested: Amounts): BudgetExce
 
 /** By what is spent: what is only held may come back. */
 export function reachesSoftLimit(budget: BudgetState): boolean {
-  const { softLimit } = budget;
-  if (softLimit === null) return false;
-  return metersOf(budget, NOTHING).some(
-    ({ limit, spent }) => limit !== null && Number(spent) >= softLimit * Number(limit),
-  );
+  return metersOf(budget).some((meter) => isSoftlyReached(meter, budget.softLimit));
+}
+
+/** Divided, and not multiplied: 7 of 100 are exactly 0.07. Of a limit of nothing nothing is spent. */
+export function isSoftlyReached({ limit, spent }: Pick<Meter, "limit" | "spent">, softLimit: number | null): boolean {
+  return limit !== null && softLimit !== null && Number(spent) / Number(limit) >= softLimit;
 }
 
 /** How much of each would still fit; null: no limit. */
@@ -106,7 +109,7 @@ export function limitMs(seconds: string | null): bigint | null {
 
 const NOTHING: Amounts = { nanoUsd: 0n, audioMs: 0n, tokens: 0n };
 
-interface Meter {
+export interface Meter {
   readonly kind: BudgetExceeded["kind"];
   readonly limit: bigint | null;
   readonly spent: bigint;
@@ -114,7 +117,10 @@ interface Meter {
   readonly requested: bigint;
 }
 
-function metersOf(budget: BudgetState, requested: Amounts): readonly Meter[] {
+export function metersOf(
+  budget: BudgetState,
+  requested: Amounts = NOTHING,
+): readonly [usd: Meter, audio: Meter, tokens: Meter] {
   return [
     {
       kind: "usd",

@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import type { AppId, WorkspaceId } from "../contract/ids.ts";
 import { readWindows, type WindowRow } from "../storage/budget-windows.ts";
-import { type BudgetRow, readBudgets } from "../storage/budgets.ts";
+import { type BudgetRow, readBudgets, readBudgetsOfApps } from "../storage/budgets.ts";
 import type { Tables } from "../storage/tables.ts";
 import { type BudgetState, limitMs, resetsAt, windowStart } from "./budget.ts";
 
@@ -12,6 +12,21 @@ export async function readBudgetStates(
   appId: AppId,
 ): Promise<readonly BudgetState[]> {
   return withWindows(db, await readBudgets(db, [{ workspaceId, appId }]));
+}
+
+/** Of a workspace's apps, or of one of them. */
+export async function readBudgetsByApp(
+  db: Kysely<Tables>,
+  workspaceId: WorkspaceId,
+  appId: AppId | null,
+): Promise<readonly { readonly appId: string; readonly budget: BudgetState }[]> {
+  const rows = await readBudgetsOfApps(db, workspaceId, appId);
+  const appOf = new Map(rows.map((row) => [row.id, row.app_id]));
+  const budgets = await withWindows(db, rows);
+  return budgets.flatMap((budget) => {
+    const app = appOf.get(budget.id);
+    return app === undefined ? [] : [{ appId: app, budget }];
+  });
 }
 
 /** In the order of the rows. The time is the database's, read with them. */
@@ -43,6 +58,7 @@ export function statesOf(budgets: readonly BudgetRow[], windows: readonly Window
       reservedTokens: window?.reserved_tokens ?? 0n,
       windowStart: windowStart(budget.period, budget.now),
       resetsAt: resetsAt(budget.period, budget.now),
+      readAt: budget.now,
     };
   });
 }

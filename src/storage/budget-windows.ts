@@ -54,6 +54,11 @@ export const WINDOW_COLUMNS = sql.raw(
   "w.budget_id, w.spent_nano_usd, w.reserved_nano_usd, w.spent_audio_ms, w.reserved_audio_ms, w.spent_tokens, w.reserved_tokens",
 );
 
+/** Joins a budget `b` to its window `w` of now. */
+export const WINDOW_OF_NOW =
+  sql.raw(`w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
+  else date_trunc(b.period, patchbay_now(), 'UTC') end`);
+
 export async function readWindows(db: Handle, keys: readonly WindowKey[]): Promise<readonly WindowRow[]> {
   if (keys.length === 0) return [];
   const list = keys.map(windowKeyJson);

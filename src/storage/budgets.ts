@@ -33,6 +33,18 @@ export async function readBudgets(db: Handle, apps: readonly AppOf[]): Promise<r
   return (await selectBudgets(apps, [], sql``).execute(db)).rows;
 }
 
+/** Of a workspace's apps, or of one of them. */
+export async function readBudgetsOfApps(
+  db: Handle,
+  workspaceId: WorkspaceId,
+  appId: AppId | null,
+): Promise<readonly (BudgetRow & { readonly app_id: string })[]> {
+  const { rows } = await sql<BudgetRow & { readonly app_id: string }>`select ${BUDGET_COLUMNS} from budgets b
+    where b.workspace_id = ${workspaceId} and b.kind = 'budget' and (${appId}::text is null or b.app_id = ${appId})
+    order by b.app_id, b.period`.execute(db);
+  return rows;
+}
+
 /**
  * Held to the end of the transaction: reservations on one app's budgets happen one after another, on every process. `ids`: of others,
  * held along with them.

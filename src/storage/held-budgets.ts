@@ -1,6 +1,6 @@
 // Budgets and what their windows hold now, held together by one statement (contract 9, decision 20).
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type WindowRow, WINDOW_COLUMNS } from "./budget-windows.ts";
+import { WINDOW_COLUMNS, WINDOW_OF_NOW, type WindowRow } from "./budget-windows.ts";
 import { type AppOf, BUDGET_COLUMNS, type BudgetRow, waysTo } from "./budgets.ts";
 import { PREPARED } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
@@ -33,8 +33,7 @@ export function holding(apps: readonly AppOf[], more: RawBuilder<unknown> | null
   const ways = [...waysTo(apps, []), ...(more === null ? [] : [more])];
   return sql`asked as materialized (${sql.join(ways, sql` union all `)}),
       held as materialized (select ${BUDGET_COLUMNS}, ${WINDOW_COLUMNS}
-        from budgets b join budget_windows w on w.budget_id = b.id and w.window_start = case b.period when 'total' then 'epoch'::timestamptz
-          else date_trunc(b.period, patchbay_now(), 'UTC') end
+        from budgets b join budget_windows w on ${WINDOW_OF_NOW}
         where b.id in (select id from asked) order by b.id for update of b, w)`;
 }
 

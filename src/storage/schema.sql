@@ -274,6 +274,7 @@ create table budget_windows (
   reserved_audio_ms bigint not null default 0,
   spent_tokens bigint not null default 0,
   reserved_tokens bigint not null default 0,
+  soft_limit_told_at timestamp with time zone,
   constraint budget_windows_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
   constraint budget_windows_pkey PRIMARY KEY (budget_id, window_start),
   constraint budget_windows_reserved_audio_ms_check CHECK ((reserved_audio_ms >= 0)),

@@ -40,6 +40,8 @@ export interface BudgetWindowsTable {
   reserved_audio_ms: BigintWithDefault;
   spent_tokens: BigintWithDefault;
   reserved_tokens: BigintWithDefault;
+  /** Its budget's soft limit is reached, and the operator was told. */
+  soft_limit_told_at: TimeOrNull;
 }
 
 export interface BudgetLeasesTable {

@@ -15,6 +15,7 @@ export interface Metrics extends Observer, Pick<ExchangeWatch, "exchanged" | "un
 export interface MetricSources {
   readonly version: string;
   readonly jobsByState: () => Promise<readonly Sample[]>;
+  readonly budgetsByState: () => Promise<readonly Sample[]>;
   /** By provider and model: 1 rests, 0 does not. */
   readonly circuits: () => readonly Sample[];
 }
@@ -47,6 +48,12 @@ export function createMetrics(sources: MetricSources): Metrics {
   const runs = registry.histogram("svc_job_run_seconds", "From a job's start to its end.", [], JOB_SECONDS);
   const webhooks = registry.counter("svc_webhook_attempts_total", "Attempts to deliver an event.", ["outcome"]);
   registry.gauge("svc_jobs", "Jobs that have not ended, of all processes.", ["state"], sources.jobsByState);
+  registry.gauge(
+    "svc_budgets",
+    "Budgets by what is spent of them in the windows of now, of all processes.",
+    ["state"],
+    sources.budgetsByState,
+  );
   registry.gauge(
     "svc_provider_circuit_state",
     "Whether a model rests after failures: 1 rests on an account at least, 0 does not.",

@@ -109,6 +109,7 @@ test("contract 9: a budget may be reached, not passed; asking for nothing never 
     reservedTokens: 0n,
     windowStart: new Date(0),
     resetsAt: null,
+    readAt: new Date(0),
   } as const;
   assert.equal(judgeBudget(budget, { nanoUsd: 3n, audioMs: 1n, tokens: 0n }), null);
   assert.equal(judgeBudget(budget, { nanoUsd: 4n, audioMs: 1n, tokens: 0n })?.requested, 4n);
@@ -121,6 +122,8 @@ test("contract 9: a budget may be reached, not passed; asking for nothing never 
     [false, true, false, true],
     "what is only held does not count",
   );
+  assert.equal(isReached({ limitNanoUsd: 100n, spentNanoUsd: 7n, softLimit: 0.07 }), true);
+  assert.equal(isReached({ limitNanoUsd: 0n, spentNanoUsd: 0n }), false);
   assert.equal(limitMs("12.3456"), 12_345n);
   assert.equal(limitMs("3600"), 3_600_000n);
   assert.equal(limitMs(null), null);

@@ -22,6 +22,7 @@ export async function everyMetric(): Promise<ReadonlyMap<string, ReadonlySet<str
   const metrics = createMetrics({
     version: "1",
     jobsByState: async () => [{ labels: ["queued"], value: 1 }],
+    budgetsByState: async () => [{ labels: ["exhausted"], value: 1 }],
     circuits: () => [{ labels: ["p", "m"], value: 1 }],
   });
   metrics.called(FAILED);

@@ -23,6 +23,10 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
   return {
     ...file,
     routes: [{ ...speech, targets: [...speech.targets, { connection: "oa", model: "whisper-1" }] }, ...others],
+    workspaces: (file.workspaces ?? []).map((workspace) => ({
+      ...workspace,
+      apps: (workspace.apps ?? []).map((app) => ({ ...app, budgets: [{ period: "month", limit_usd: "1000" }] })),
+    })),
   };
 }
 
@@ -36,6 +40,7 @@ const NAMES = [
   "svc_fallbacks_total",
   "svc_audio_seconds_total",
   "svc_cost_usd_total",
+  "svc_budgets",
   "svc_jobs",
   "svc_job_wait_seconds",
   "svc_job_run_seconds",
@@ -91,6 +96,10 @@ test("contract 10 metrics: requests, calls, a fallback and its reason, audio and
   assert.equal(value('svc_idempotency_total{outcome="first"}'), 1);
   assert.equal(value("svc_job_run_seconds_count"), 1);
   assert.equal(value('svc_jobs{state="queued"}'), 0);
+  assert.equal(
+    value('svc_budgets{state="below_soft_limit"}'),
+    gateway.configuration.workspaces.flatMap((each) => each.apps).length,
+  );
   assert.equal(value('svc_provider_circuit_state{provider="deepgram",model="nova-3"}'), 0);
   const histogram = 'svc_http_request_duration_seconds_bucket{route="/v1/transcription",method="POST",le="+Inf"}';
   assert.equal(

@@ -30,7 +30,7 @@ export const budgetLimits = {
   limit_audio_seconds: figure.describe("Most seconds of audio."),
   limit_tokens: figure.describe("Most chat tokens."),
   soft_limit: maybe(z.number().gt(0).lt(1)).describe(
-    "Fraction of each limit from which on reports of the budget say `soft_limit_reached`; nothing is refused for it.",
+    "Fraction of each limit from which on reports of the budget say `soft_limit_reached`, and the log once in a period; nothing is refused for it.",
   ),
 };
 

@@ -19,6 +19,7 @@ import * as sealedUrls from "./0020-sealed-urls.ts";
 import * as administratorsLists from "./0022-administrators-lists.ts";
 import * as closedLeases from "./0024-closed-leases.ts";
 import * as keyPepper from "./0025-key-pepper.ts";
+import * as softLimits from "./0026-soft-limits.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -40,4 +41,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0022-administrators-lists": administratorsLists,
   "0024-closed-leases": closedLeases,
   "0025-key-pepper": keyPepper,
+  "0026-soft-limits": softLimits,
 };

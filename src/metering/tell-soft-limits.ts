@@ -1,0 +1,50 @@
+// The operator is told when a budget has come to its soft limit (contract 9): one line in the log for each window, of all processes together.
+// It is looked for, and not noticed when a call is settled, so that no call waits for it.
+import type { Logger } from "pino";
+import type { Database } from "../storage/database.ts";
+import { findSoftLimitNews, markSoftLimit, type SoftLimitReached } from "../storage/soft-limits.ts";
+import { sweeps } from "../storage/system.ts";
+import { isSoftlyReached, type Meter, metersOf } from "./budget.ts";
+import { formatUsd } from "./money.ts";
+import { statesOf } from "./read-budgets.ts";
+
+/** The mark is committed before the line is written: a process that dies between the two leaves no line, and none is ever written twice. */
+export async function tellSoftLimits(database: Database, logger: Logger, stopping?: AbortSignal): Promise<void> {
+  const seen = sweeps(database);
+  for (const id of await findSoftLimitNews(seen.db)) {
+    if (stopping?.aborted === true) return;
+    const reached = await seen.transaction((tx) => markSoftLimit(tx, id));
+    if (reached !== null) tell(logger, reached);
+  }
+}
+
+function tell(logger: Logger, reached: SoftLimitReached): void {
+  const meters = statesOf([reached], [reached]).flatMap((budget) =>
+    metersOf(budget).filter((meter) => isSoftlyReached(meter, budget.softLimit)),
+  );
+  const { id, workspace, app, period, soft_limit: softLimit } = reached;
+  logger.warn(
+    {
+      event: "budget.soft_limit_reached",
+      budget_id: id,
+      workspace,
+      app,
+      period,
+      soft_limit: Number(softLimit),
+      spent: meters.map((meter) => amountOf(meter.kind, meter.spent)).join(", "),
+      limit: meters.map((meter) => amountOf(meter.kind, meter.limit ?? 0n)).join(", "),
+    },
+    "a budget has come to its soft limit; at its limit its app is refused",
+  );
+}
+
+function amountOf(kind: Meter["kind"], amount: bigint): string {
+  switch (kind) {
+    case "usd":
+      return `${formatUsd(amount)} USD`;
+    case "audio_seconds":
+      return `${Number(amount) / 1000} s of audio`;
+    case "tokens":
+      return `${amount} tokens`;
+  }
+}

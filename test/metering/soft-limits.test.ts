@@ -1,0 +1,197 @@
+// The operator is told of soft limits (contract 9): once for each window, whoever looks, and again where a limit was raised and is come to again.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { createLogger } from "../../src/lib/logger.ts";
+import { tellSoftLimits } from "../../src/metering/tell-soft-limits.ts";
+import type { Database } from "../../src/storage/database.ts";
+import { changeWindows } from "../../src/storage/budget-windows.ts";
+import { lockBudgets } from "../../src/storage/budgets.ts";
+import { budgetsByState, findSoftLimitNews, markSoftLimit } from "../../src/storage/soft-limits.ts";
+import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../harness/database.ts";
+
+const USD = 1_000_000_000n;
+const NOTHING = {
+  spentNanoUsd: 0n,
+  reservedNanoUsd: 0n,
+  spentAudioMs: 0n,
+  reservedAudioMs: 0n,
+  spentTokens: 0n,
+  reservedTokens: 0n,
+};
+const NOVEMBER = new Date("2026-11-01T00:00:00Z");
+const DECEMBER = new Date("2026-12-01T00:00:00Z");
+
+let database: TestDatabase;
+let second: Database;
+let tenant: Awaited<ReturnType<typeof makeTenant>>;
+let lines: Record<string, unknown>[] = [];
+const logger = createLogger(
+  { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  { isStrict: true },
+);
+
+before(async () => {
+  database = await openTestDatabase();
+  second = await database.openSecond();
+});
+after(async () => {
+  await second.close();
+  await database.close();
+});
+beforeEach(async () => {
+  await setClock(database, "2026-11-10T12:00:00Z");
+  await database.db.deleteFrom("budgets").execute();
+  tenant = await makeTenant(database);
+  lines = [];
+});
+
+interface Limits {
+  readonly period?: "day" | "month" | "total";
+  readonly usd?: bigint;
+  readonly audioSeconds?: string;
+  readonly tokens?: bigint;
+  readonly softLimit?: string | null;
+}
+
+async function budget({ period = "month", usd, audioSeconds, tokens, softLimit = "0.8" }: Limits): Promise<string> {
+  const id = `${tenant.appId}/${period}`;
+  await database.db
+    .insertInto("budgets")
+    .values({
+      id,
+      workspace_id: tenant.workspaceId,
+      app_id: tenant.appId,
+      period,
+      limit_nano_usd: usd ?? null,
+      limit_audio_seconds: audioSeconds ?? null,
+      limit_tokens: tokens ?? null,
+      soft_limit: softLimit,
+      managed_by: "test",
+    })
+    .execute();
+  return id;
+}
+
+function spend(budgetId: string, more: Partial<typeof NOTHING>, windowStart = NOVEMBER): Promise<void> {
+  return database.transaction(async (tx) => {
+    await lockBudgets(tx, [budgetId]);
+    await changeWindows(tx, [{ budgetId, windowStart, ...NOTHING, ...more }]);
+  });
+}
+
+const look = (on: Database = database) => tellSoftLimits(on, logger);
+
+test("contract 9: what is spent comes to the soft limit: one line says of which budget, whose, how much of how much", async () => {
+  const id = await budget({ usd: 50n * USD, audioSeconds: "100", tokens: 1_000n });
+  await spend(id, { spentNanoUsd: 40n * USD - 1n, spentAudioMs: 80_000n - 1n, reservedNanoUsd: 5n * USD });
+  await look();
+  assert.equal(lines.length, 0, "what is only held does not count");
+  await spend(id, { spentNanoUsd: 1_200_000_001n, spentAudioMs: 1n });
+  await look();
+  assert.deepEqual(
+    lines.map(({ time: _time, ...line }) => line),
+    [
+      {
+        level: 40,
+        event: "budget.soft_limit_reached",
+        budget_id: id,
+        workspace: tenant.workspaceId,
+        app: "app",
+        period: "month",
+        soft_limit: 0.8,
+        spent: "41.20 USD, 80 s of audio",
+        limit: "50.00 USD, 100 s of audio",
+        msg: "a budget has come to its soft limit; at its limit its app is refused",
+      },
+    ],
+  );
+});
+
+test("contract 9: it is told once in a window, by no later look and no other process, and again in the next window", async () => {
+  const id = await budget({ tokens: 10n });
+  await spend(id, { spentTokens: 8n });
+  await look();
+  await look();
+  await spend(id, { spentTokens: 2n });
+  await look(second);
+  assert.equal(lines.length, 1);
+  await setClock(database, "2026-12-01T00:00:00Z");
+  await look();
+  assert.equal(lines.length, 1, "nothing is spent in December yet");
+  await spend(id, { spentTokens: 9n }, DECEMBER);
+  await look(second);
+  await look();
+  assert.deepEqual(
+    lines.map(({ spent }) => spent),
+    ["8 tokens", "9 tokens"],
+  );
+});
+
+test("contract 9: processes that look at the same moment leave one line for each budget", async () => {
+  const ids: string[] = [];
+  for (let made = 0; made < 5; made += 1) {
+    tenant = await makeTenant(database);
+    const id = await budget({ tokens: 10n, period: "total" });
+    await spend(id, { spentTokens: 8n }, new Date(0));
+    ids.push(id);
+  }
+  await Promise.all([look(), look(second), look(), look(second)]);
+  assert.deepEqual(lines.map((line) => String(line["budget_id"])).toSorted(), ids.toSorted());
+});
+
+test("contract 9: of two processes that both saw a budget come to its soft limit one has it to tell", async () => {
+  const id = await budget({ tokens: 10n });
+  await spend(id, { spentTokens: 8n });
+  assert.deepEqual([await findSoftLimitNews(database.db), await findSoftLimitNews(second.db)], [[id], [id]]);
+  const mark = (on: Database) => on.transaction((tx) => markSoftLimit(tx, id));
+  const marked = await Promise.all([mark(database), mark(second)]);
+  assert.deepEqual(
+    marked.flatMap((reached) => reached?.id ?? []),
+    [id],
+  );
+});
+
+test("contract 9: a limit that was raised is told of again when its soft limit is come to again", async () => {
+  const id = await budget({ tokens: 10n });
+  const setLimit = (limit_tokens: bigint) =>
+    database.db.updateTable("budgets").set({ limit_tokens }).where("id", "=", id).execute();
+  await spend(id, { spentTokens: 8n });
+  await look();
+  await setLimit(100n);
+  await look();
+  assert.equal(lines.length, 1);
+  await spend(id, { spentTokens: 72n });
+  await look();
+  assert.deepEqual(
+    lines.map(({ spent, limit }) => [spent, limit]),
+    [
+      ["8 tokens", "10 tokens"],
+      ["80 tokens", "100 tokens"],
+    ],
+  );
+});
+
+test("contract 9: without a soft limit, or with a limit of nothing, there is nothing to tell", async () => {
+  const id = await budget({ tokens: 10n, softLimit: null });
+  await spend(id, { spentTokens: 10n });
+  tenant = await makeTenant(database);
+  await spend(await budget({ usd: 0n }), { spentAudioMs: 1_000n });
+  await look();
+  assert.deepEqual(lines, []);
+});
+
+test("contract 10 metrics: budgets are counted by what is spent of them in the windows of now, those nobody used yet among them", async () => {
+  const counts = async () => Object.fromEntries((await budgetsByState(database.db)).map((s) => [s.labels[0], s.value]));
+  assert.deepEqual(await counts(), { below_soft_limit: 0, soft_limit_reached: 0, exhausted: 0 });
+  const id = await budget({ tokens: 10n });
+  assert.deepEqual(await counts(), { below_soft_limit: 1, soft_limit_reached: 0, exhausted: 0 });
+  await spend(id, { spentTokens: 8n });
+  const unsoft = await budget({ usd: 10n, audioSeconds: "1", period: "total", softLimit: null });
+  await spend(unsoft, { spentNanoUsd: 9n, reservedNanoUsd: 1n }, new Date(0));
+  assert.deepEqual(await counts(), { below_soft_limit: 1, soft_limit_reached: 1, exhausted: 0 });
+  await spend(id, { spentTokens: 2n });
+  await spend(unsoft, { spentAudioMs: 1_000n }, new Date(0));
+  assert.deepEqual(await counts(), { below_soft_limit: 0, soft_limit_reached: 0, exhausted: 2 });
+  await setClock(database, "2026-12-01T00:00:00Z");
+  assert.deepEqual(await counts(), { below_soft_limit: 1, soft_limit_reached: 0, exhausted: 1 });
+});
