@@ -4,6 +4,7 @@ import { type Selectable, sql } from "kysely";
 import type { BudgetView } from "../contract/budgets.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
+import { describeForecast } from "../gateway/describe-forecast.ts";
 import { reachesSoftLimit } from "../metering/budget.ts";
 import { readBudgetStates } from "../metering/read-budgets.ts";
 import { formatUsd, parseUsd } from "../metering/money.ts";
@@ -160,6 +161,7 @@ async function views(
           reserved_tokens: Number(state.reservedTokens),
           soft_limit_reached: reachesSoftLimit(state),
           resets_at: state.resetsAt?.toISOString() ?? null,
+          forecast: describeForecast(state),
         },
       },
     ];

@@ -1,8 +1,9 @@
 // `patchbay usage`: what was used and what it cost (contract 9, 10), never two payers in one sum.
 import { z } from "zod";
-import { USAGE_GROUPS, type UsageReport, type UsageTable, usageReport, usageTable } from "../contract/usage.ts";
+import { USAGE_GROUPS, type UsageTable, usageReport, workspaceUsage } from "../contract/usage.ts";
+import { budgetLines } from "./budget-lines.ts";
 import { openPlace, type PlaceOptions, queryOf, understood } from "./gateway-session.ts";
-import { facts, printJson, printResult, table } from "./print.ts";
+import { printJson, printResult, table } from "./print.ts";
 import { readText } from "./read-answer.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
@@ -35,9 +36,9 @@ export async function usage(options: UsageOptions, terminal: Terminal, signal: A
   }
   const document = await session.document(`${place}/usage${query}`);
   if (options.json === true) return printJson(terminal, document, options.output);
-  const found = understood(z.union([usageReport, usageTable]), document, "table of usage");
+  const found = understood(z.union([usageReport, workspaceUsage]), document, "table of usage");
   await printResult(terminal, lines(found), options.output);
-  if ("budgets" in found) await write(terminal.stderr, budgetLines(found.budgets));
+  if (found.budgets !== undefined) await write(terminal.stderr, budgetLines(found.budgets));
   const { unresolved_chat: unresolved } = found;
   if (unresolved.tokens > 0)
     await say(
@@ -76,23 +77,4 @@ function amountsOf(amounts: Amounts): readonly string[] {
     // Some calls have no price that is known: the sum is at least this.
     amounts.unpriced > 0 ? `>= ${amounts.list_usd}` : amounts.list_usd,
   ];
-}
-
-function budgetLines(budgets: UsageReport["budgets"]): string {
-  return facts(
-    budgets.map((budget) => {
-      const { limit_usd: usd, limit_audio_seconds: seconds, limit_tokens: tokens } = budget;
-      const parts = [
-        ...(usd === null ? [] : [`${budget.spent_usd} of ${usd} USD`]),
-        ...(seconds === null ? [] : [`${budget.spent_audio_seconds} of ${seconds} s of audio`]),
-        ...(tokens === null ? [] : [`${budget.spent_tokens} of ${tokens} tokens`]),
-      ];
-      const { soft_limit: soft } = budget;
-      const warning =
-        soft === null || !budget.soft_limit_reached
-          ? ""
-          : `; its soft limit of ${Math.round(soft * 1000) / 10} % is reached`;
-      return [`budget (${budget.period})`, `${parts.join(", ")}${warning}`] as const;
-    }),
-  );
 }

@@ -1,6 +1,7 @@
 // Budgets of an app, for its workspace's administrators and the operator (contract 9).
 import { z } from "zod";
 import { CHANGE_ERRORS, json, jsonWithEtag, managedBy, mirrored, optionalMatch, time } from "./admin.ts";
+import { budgetForecast } from "./budget-forecast.ts";
 import { budgetLimits, PERIODS } from "./set-up/app.ts";
 import { deletedView } from "./workspaces.ts";
 
@@ -28,6 +29,7 @@ export const budgetView = z.strictObject({
       reserved_tokens: amount,
       soft_limit_reached: z.boolean().describe("What is spent has come to `soft_limit`; nothing is refused for it."),
       resets_at: time.nullable(),
+      forecast: budgetForecast,
     })
     .describe("Of the window that runs now."),
 });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { limitsReport } from "./account.ts";
 import { mirrored, operatorEndpoint } from "./admin.ts";
 import { BILLING_CLASSES } from "./billing-class.ts";
+import { budgetForecast } from "./budget-forecast.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { givenDay } from "./times.ts";
@@ -76,16 +77,24 @@ export const usageTable = z.strictObject({
 });
 export type UsageTable = z.infer<typeof usageTable>;
 
-export const usageReport = usageTable.extend({
-  budgets: z.array(
-    limitsReport.shape.budgets.element.extend({
-      spent_usd: usd,
-      spent_audio_seconds: seconds,
-      spent_tokens: count,
-    }),
-  ),
+const spentBudget = limitsReport.shape.budgets.element.extend({
+  spent_usd: usd,
+  spent_audio_seconds: seconds,
+  spent_tokens: count,
+  forecast: budgetForecast,
 });
+export type SpentBudget = z.infer<typeof spentBudget>;
+
+export const usageReport = usageTable.extend({ budgets: z.array(spentBudget) });
 export type UsageReport = z.infer<typeof usageReport>;
+
+export const workspaceUsage = usageTable.extend({
+  budgets: z
+    .array(spentBudget.extend({ app: z.string().describe("Id of the app whose it is.") }))
+    .describe("Of the workspace's apps, or of the one asked for; absent where all workspaces were.")
+    .optional(),
+});
+export type WorkspaceUsage = z.infer<typeof workspaceUsage>;
 
 const day = givenDay();
 const groupList = z
@@ -142,7 +151,7 @@ export const workspaceUsageContracts = mirrored({
   summary: "What a workspace's apps used and what it cost",
   description: DESCRIPTION,
   query: workspaceUsageQuery,
-  responses: answers(usageTable),
+  responses: answers(workspaceUsage),
   errors: ["NOT_ACCEPTABLE"],
 });
 
@@ -153,6 +162,6 @@ export const getAllUsageContract: EndpointContract = operatorEndpoint({
   summary: "What all workspaces used and what it cost",
   description: DESCRIPTION,
   query: adminUsageQuery,
-  responses: answers(usageTable),
+  responses: answers(workspaceUsage),
   errors: ["NOT_FOUND", "NOT_ACCEPTABLE"],
 });

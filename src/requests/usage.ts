@@ -4,12 +4,21 @@ import { BILLING_CLASSES } from "../contract/billing-class.ts";
 import { GatewayError } from "../contract/errors.ts";
 import { brand, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
-import type { UsageGroup, UsageQuestion, UsageReport, UsageTable } from "../contract/usage.ts";
+import type {
+  SpentBudget,
+  UsageGroup,
+  UsageQuestion,
+  UsageReport,
+  UsageTable,
+  WorkspaceUsage,
+} from "../contract/usage.ts";
 import { appOf } from "../gateway/app-of.ts";
+import { describeForecast } from "../gateway/describe-forecast.ts";
 import { describeBudget } from "../gateway/describe-limits.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import { formatUsd } from "../metering/money.ts";
+import { readBudgetsByApp } from "../metering/read-budgets.ts";
 import type { Database } from "../storage/database.ts";
 import { asWorkspaceOrSystem, type Handle } from "../storage/system.ts";
 import { AMOUNT_NAMES, type Amounts } from "../storage/usage-amounts.ts";
@@ -53,14 +62,17 @@ export async function usageOf(
   { database }: Pick<UsageServices, "database">,
   workspaceId: WorkspaceId | null,
   question: UsageQuestion,
-): Promise<UsageTable> {
+): Promise<WorkspaceUsage> {
   const { app, key } = question;
   const scope: UsageScope = {
     workspaceId,
     appId: app === undefined ? null : brand("app", app),
     keyId: key === undefined ? null : brand("key", key),
   };
-  return tableOf(database, scope, groupsOf(question, true), question);
+  const table = await tableOf(database, scope, groupsOf(question, true), question);
+  if (workspaceId === null) return table;
+  const budgets = await database.inWorkspace(workspaceId, (tx) => readBudgetsByApp(tx, workspaceId, scope.appId));
+  return { ...table, budgets: budgets.map(({ appId, budget }) => ({ app: appId, ...describeSpent(budget) })) };
 }
 
 /** RFC 4180; the columns are those of the rows. */
@@ -182,11 +194,12 @@ function cell(value: string | number | null | undefined): string {
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function describeSpent(budget: BudgetState): UsageReport["budgets"][number] {
+function describeSpent(budget: BudgetState): SpentBudget {
   return {
     ...describeBudget(budget),
     spent_usd: formatUsd(budget.spentNanoUsd),
     spent_audio_seconds: Number(budget.spentAudioMs) / 1000,
     spent_tokens: Number(budget.spentTokens),
+    forecast: describeForecast(budget),
   };
 }

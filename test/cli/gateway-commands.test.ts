@@ -10,7 +10,7 @@ import { runCli } from "../../src/cli/run-cli.ts";
 import { chatAnswer } from "../../src/contract/chat.ts";
 import { connectionView } from "../../src/contract/connections.ts";
 import { keyView } from "../../src/contract/keys.ts";
-import { usageTable } from "../../src/contract/usage.ts";
+import { workspaceUsage } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
 import { providerHealth } from "../../src/contract/provider-health.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
@@ -21,6 +21,7 @@ import { deliveryView, webhookView } from "../../src/contract/webhook.ts";
 import { assignableModels } from "../../src/contract/workspace-models.ts";
 import { postForm } from "../harness/client.ts";
 import { TEXT } from "../harness/chat-upstream.ts";
+import { setClock, shiftClock } from "../harness/database.ts";
 import { KEY, OTHER_KEY } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
@@ -282,7 +283,7 @@ test("contract 9: usage in lines, as CSV and as JSON; an app's key sees its own,
   assert.match(shown.out, /^MODEL +PAYS +CALLS +FAILED +AUDIO S/mu);
   assert.match(shown.out, /^nova-3 +metered +\d+ /mu);
   assert.match(shown.out, /^total +metered +\d+ /mu);
-  usageTable.parse(
+  workspaceUsage.parse(
     JSON.parse(
       (await run("usage", "--json", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY)).out,
     ),
@@ -291,9 +292,17 @@ test("contract 9: usage in lines, as CSV and as JSON; an app's key sees its own,
   const budget = "/workspace/acme/apps/notes/budgets/month";
   const limits = '{"limit_audio_seconds":100,"soft_limit":0.05}';
   assert.equal((await api(OPERATOR_KEY, "PUT", budget, "--data", limits)).code, 0);
-  assert.match((await run("usage", ...own)).err, /^budget \(month\) {2}0 of 100 s of audio$/mu);
+  await setClock(gateway.database, "2026-11-02T00:00:00Z");
+  assert.match((await run("usage", ...own)).err, /^budget \(month\) {2}\[\.{20}\] 0 % 0 of 100 s of audio$/mu);
   await postForm(gateway.origin);
-  assert.match((await run("usage", ...own)).err, /of 100 s of audio; its soft limit of 5 % is reached$/mu);
+  await setClock(gateway.database, "2026-11-03T00:00:00Z");
+  const line =
+    "[#...................] 7 % 7.378 of 100 s of audio; at this pace 111 by 2026-12-01 00:00 UTC; its limit is met 2026-11-28 02:34 UTC; its soft limit of 5 % is reached";
+  assert.ok((await run("usage", ...own)).err.includes(`budget (month)  ${line}\n`));
+  const ofWorkspace = await run("usage", "--workspace", "acme", "--url", gateway.origin, "--api-key", OPERATOR_KEY);
+  assert.match(ofWorkspace.err, /^budget \(month\) of app_\w+ {2}/mu);
+  assert.ok(ofWorkspace.err.includes(`  ${line}\n`));
+  await shiftClock(gateway.database, 0);
   assert.equal((await api(OPERATOR_KEY, "DELETE", budget)).code, 0);
   assert.equal((await run("usage", "--from", "yesterday", ...own)).code, 2);
   const nothing = await run("usage", "--from", "2020-01-01", "--to", "2020-01-02", ...own);

@@ -9,6 +9,7 @@ import { usageReport } from "../../../src/contract/usage.ts";
 import { workspaceView } from "../../../src/contract/workspaces.ts";
 import { detailsOf, get, postForm } from "../../harness/client.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
+import { setClock, shiftClock } from "../../harness/database.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
 import { ENCRYPTION_KEY, KEY, PEPPER, type TestGateway } from "../../harness/gateway.ts";
 import { auditRows, call, etagOf, refuses, startAdminGateway, viewOf } from "./admin.ts";
@@ -33,7 +34,7 @@ test("contract 9: a budget is made, holds from the next request on, is raised fr
   const raise = { body: { limit_audio_seconds: 1_000, limit_usd: "2.5" }, headers: { "if-match": etagOf(put) } };
   const raised = await call(gateway, "PUT", `${BUDGETS}/day`, raise);
   assert.deepEqual([raised.status, viewOf(budgetView, raised).limit_usd], [200, "2.50"]);
-  assert.deepEqual(viewOf(budgetView, raised).usage, used.usage);
+  assert.equal(viewOf(budgetView, raised).usage.spent_audio_seconds, used.usage.spent_audio_seconds);
   assert.equal(await ask(), 200);
   await refuses(gateway, [412, "PRECONDITION_FAILED"], () => call(gateway, "PUT", `${BUDGETS}/day`, raise));
   await refuses(gateway, [428, "PRECONDITION_REQUIRED"], () =>
@@ -67,6 +68,33 @@ test("contract 9: from its soft limit on a budget says so wherever it is told, a
   assert.equal(await ask(), 200);
   assert.deepEqual(await told(), [true, true, true]);
   assert.equal((await call(gateway, "DELETE", `${BUDGETS}/day`)).status, 200);
+});
+
+test("contract 9: where the pace leads is told to the app and to administrators alike, and not in the first of a window", async () => {
+  await setClock(gateway.database, "2026-11-11T00:30:00Z");
+  const body = { limit_audio_seconds: 30, limit_usd: "1" };
+  assert.equal((await call(gateway, "PUT", `${BUDGETS}/day`, { body })).status, 201);
+  assert.equal((await postForm(gateway.origin, { key: KEY })).status, 200);
+  const told = async () => {
+    const read = await call(gateway, "GET", `${BUDGETS}/day`);
+    const report = usageReport.parse((await get(gateway.origin, "/v1/usage", KEY)).json);
+    return { tag: etagOf(read), forecasts: [viewOf(budgetView, read).usage.forecast, report.budgets[0]?.forecast] };
+  };
+  const early = await told();
+  assert.deepEqual(early.forecasts, [null, null]);
+  await setClock(gateway.database, "2026-11-11T03:00:00Z");
+  const later = await told();
+  // 7.378 s in three hours are 59.024 s in a day; 30 s of them in 12 h 11 min 54.340 s.
+  const forecast = {
+    spent_usd: "0.00",
+    spent_audio_seconds: 59.024,
+    spent_tokens: 0,
+    limit_reached_at: "2026-11-11T12:11:54.340Z",
+  };
+  assert.deepEqual(later.forecasts, [forecast, forecast]);
+  assert.equal(later.tag, early.tag, "time changes no budget");
+  assert.equal((await call(gateway, "DELETE", `${BUDGETS}/day`)).status, 200);
+  await shiftClock(gateway.database, 0);
 });
 
 test("contract 9: two first budgets of one period at once: one is made, the other is told so", async () => {

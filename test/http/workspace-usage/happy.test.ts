@@ -1,11 +1,11 @@
 // GET /workspace/{tenant_id}/usage (contract 9): what all apps of a workspace used, told apart as asked.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { usageTable, type UsageTable } from "../../../src/contract/usage.ts";
+import { type WorkspaceUsage, workspaceUsage } from "../../../src/contract/usage.ts";
 import { fixture } from "../../audio/build-audio.ts";
 import { postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, startGateway, type TestGateway } from "../../harness/gateway.ts";
-import { ADMIN, ask, OPERATOR, SECOND_KEY, workspaces } from "../../usage/workspace.ts";
+import { ADMIN, ask, OPERATOR, OTHER_ADMIN, SECOND_KEY, workspaces } from "../../usage/workspace.ts";
 
 /** One second exactly. */
 const AUDIO = fixture("speech-44k-stereo.wav");
@@ -17,10 +17,10 @@ before(async () => {
 });
 after(() => gateway.close());
 
-async function usage(query = "", key = ADMIN, tenant = "acme"): Promise<UsageTable> {
+async function usage(query = "", key = ADMIN, tenant = "acme"): Promise<WorkspaceUsage> {
   const answer = await ask(gateway, `/workspace/${tenant}/usage${query}`, key);
   assert.equal(answer.status, 200, answer.text);
-  return usageTable.parse(answer.json);
+  return workspaceUsage.parse(answer.json);
 }
 
 test("contract 9: all apps of the workspace and nobody else's, by app, key and hour", async () => {
@@ -51,6 +51,36 @@ test("contract 9: rolled up or not, the answer is the same", async () => {
   const before = await usage("?group_by=hour,app,key,model");
   await gateway.app.usage.roll();
   assert.deepEqual(await usage("?group_by=hour,app,key,model"), before);
+});
+
+test("contract 9: the budgets of the workspace's apps stand with it, and nobody else's; of one app where one is asked for", async () => {
+  assert.deepEqual((await usage()).budgets, []);
+  for (const [tenant, app, key] of [
+    ["acme", "notes", ADMIN],
+    ["acme", "second", ADMIN],
+    ["other", "theirs", OTHER_ADMIN],
+  ] as const) {
+    const response = await fetch(`${gateway.origin}/workspace/${tenant}/apps/${app}/budgets/total`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ limit_audio_seconds: 10, soft_limit: 0.1 }),
+    });
+    assert.equal(response.status, 201);
+  }
+  assert.equal((await postForm(gateway.origin, { file: AUDIO, key: SECOND_KEY })).status, 200);
+  const { budgets = [] } = await usage("?group_by=app,key");
+  assert.deepEqual(
+    budgets
+      .toSorted((a, b) => a.spent_audio_seconds - b.spent_audio_seconds)
+      .map((budget) => [budget.spent_audio_seconds, budget.soft_limit_reached, budget.forecast]),
+    [
+      [0, false, null],
+      [1, true, null],
+    ],
+  );
+  const spent = budgets.find((budget) => budget.soft_limit_reached);
+  assert.deepEqual((await usage(`?app=${spent?.app}`)).budgets, [spent]);
+  assert.equal((await usage("", OPERATOR, "other")).budgets?.length, 1);
 });
 
 test("contract 9: as CSV for a spreadsheet, with the very rows of the data", async () => {

@@ -1,0 +1,52 @@
+// What a budget will have spent when its window ends, at the present pace (contract 9). Pure, and in whole nano-USD, milliseconds and tokens.
+import { type Amounts, type BudgetState, type Meter, metersOf } from "./budget.ts";
+
+export interface BudgetForecast extends Amounts {
+  /** When the first of its limits is met at that pace, which is now where it is met already; null: not in this window. */
+  readonly limitReachedAt: Date | null;
+}
+
+/** Before this part of a window has passed, a single call would tell of all of it: 72 min of a day, a day and a half of a month. */
+const EARLIEST_PART = 20n;
+
+/**
+ * The pace is that of the whole window so far: a shorter stretch would take a night or a Sunday for what is to come, and this one is exact
+ * in the end. It is the pace of what is spent. What is held is counted once and sets no pace, for chats hold some in advance and give it back.
+ */
+export function forecastBudget(budget: BudgetState): BudgetForecast | null {
+  const { windowStart, resetsAt, readAt } = budget;
+  if (resetsAt === null) return null;
+  const window: Window = {
+    lengthMs: BigInt(resetsAt.getTime() - windowStart.getTime()),
+    passedMs: BigInt(readAt.getTime() - windowStart.getTime()),
+  };
+  if (window.passedMs * EARLIEST_PART < window.lengthMs) return null;
+  const [usd, audio, tokens] = metersOf(budget);
+  const reached = [usd, audio, tokens].flatMap((meter) => reachedAfterMs(meter, window) ?? []);
+  return {
+    nanoUsd: spentAtEnd(usd, window),
+    audioMs: spentAtEnd(audio, window),
+    tokens: spentAtEnd(tokens, window),
+    limitReachedAt: reached.length === 0 ? null : new Date(windowStart.getTime() + Math.min(...reached)),
+  };
+}
+
+interface Window {
+  readonly lengthMs: bigint;
+  readonly passedMs: bigint;
+}
+
+/** What cannot be counted any more is left off, so that a limit is met in time exactly where it is met in the end. */
+function spentAtEnd({ spent, reserved }: Meter, { lengthMs, passedMs }: Window): bigint {
+  const atPace = (spent * lengthMs) / passedMs;
+  return atPace > spent + reserved ? atPace : spent + reserved;
+}
+
+function reachedAfterMs(meter: Meter, window: Window): number | null {
+  const { limit, spent, reserved } = meter;
+  const { passedMs } = window;
+  if (limit === null) return null;
+  if (spent + reserved >= limit) return Number(passedMs);
+  if (spentAtEnd(meter, window) < limit) return null;
+  return Number((limit * passedMs + spent - 1n) / spent);
+}
