@@ -6,20 +6,26 @@ import { facts } from "./print.ts";
 type Shown = SpentBudget & { readonly app?: string };
 
 interface Limit {
+  readonly unit: string;
   readonly spent: string | number;
   readonly limit: string | number;
-  readonly unit: string;
   /** At the window's end; null: nothing is forecast. */
-  readonly atEnd: string | null;
+  readonly atEnd: string | number | null;
 }
 
 const BAR_WIDTH = 20;
 
 export function budgetLines(budgets: readonly Shown[]): string {
   return facts(
-    budgets.flatMap((budget) =>
-      limitsOf(budget).map((limit, index) => [nameOf(budget), lineOf(budget, limit, index === 0)] as const),
-    ),
+    budgets.flatMap((budget) => {
+      const limits = limitsOf(budget);
+      // At one pace each, the one that goes furthest beyond its limit has met it first.
+      const first = Math.max(...limits.map(({ atEnd, limit }) => partOf(atEnd ?? 0, limit)));
+      return limits.map((limit) => {
+        const isFirst = partOf(limit.atEnd ?? 0, limit.limit) === first;
+        return [nameOf(budget), lineOf(budget, limit, isFirst)] as const;
+      });
+    }),
   );
 }
 
@@ -27,33 +33,33 @@ function nameOf({ app, period }: Shown): string {
   return app === undefined ? `budget (${period})` : `budget (${period}) of ${app}`;
 }
 
-/** What is true of the whole budget stands in the first of its lines. */
-function lineOf(budget: Shown, { spent, limit, unit, atEnd }: Limit, isFirst: boolean): string {
-  const part = Number(limit) === 0 ? 0 : Number(spent) / Number(limit);
-  const { resets_at: end, forecast, soft_limit: soft, soft_limit_reached: isSoftlyReached } = budget;
+function lineOf(budget: Shown, { unit, spent, limit, atEnd }: Limit, isFirst: boolean): string {
+  const part = partOf(spent, limit);
+  const { resets_at: end, forecast, soft_limit: soft } = budget;
+  const met = isFirst ? (forecast?.limit_reached_at ?? null) : null;
   return [
     `${bar(part)} ${percent(part, 0)} ${spent} of ${limit} ${unit}`,
-    ...(atEnd === null || end === null ? [] : [`at this pace ${atEnd} by ${minute(end)}`]),
-    ...(isFirst && typeof forecast?.limit_reached_at === "string"
-      ? [`its limit is met ${minute(forecast.limit_reached_at)}`]
-      : []),
-    ...(isFirst && soft !== null && isSoftlyReached ? [`its soft limit of ${percent(soft, 1)} is reached`] : []),
+    ...(atEnd === null || end === null ? [] : [`at this pace ${roughly(atEnd)} by ${minute(end)}`]),
+    ...(met === null ? [] : [`its limit is met ${minute(met)}`]),
+    ...(soft !== null && part >= soft ? [`its soft limit of ${percent(soft, 1)} is reached`] : []),
   ].join("; ");
 }
 
 function limitsOf(budget: Shown): readonly Limit[] {
   const { forecast } = budget;
   const limits = [
-    ["USD", budget.spent_usd, budget.limit_usd, forecast === null ? null : cents(forecast.spent_usd)],
-    [
-      "s of audio",
-      budget.spent_audio_seconds,
-      budget.limit_audio_seconds,
-      forecast === null ? null : String(Math.round(forecast.spent_audio_seconds)),
-    ],
-    ["tokens", budget.spent_tokens, budget.limit_tokens, forecast === null ? null : String(forecast.spent_tokens)],
+    ["USD", budget.spent_usd, budget.limit_usd, forecast?.spent_usd],
+    ["s of audio", budget.spent_audio_seconds, budget.limit_audio_seconds, forecast?.spent_audio_seconds],
+    ["tokens", budget.spent_tokens, budget.limit_tokens, forecast?.spent_tokens],
   ] as const;
-  return limits.flatMap(([unit, spent, limit, atEnd]) => (limit === null ? [] : [{ unit, spent, limit, atEnd }]));
+  return limits.flatMap(([unit, spent, limit, atEnd = null]) =>
+    limit === null ? [] : [{ unit, spent, limit, atEnd }],
+  );
+}
+
+/** Of a limit of nothing nothing is spent. */
+function partOf(amount: string | number, limit: string | number): number {
+  return Number(limit) === 0 ? 0 : Number(amount) / Number(limit);
 }
 
 function bar(part: number): string {
@@ -67,10 +73,11 @@ function percent(part: number, places: 0 | 1): string {
   return `${Math.floor(part * 100 * scale + 1e-9) / scale} %`;
 }
 
-/** A forecast is not known finer than that; of less than a dollar every digit is shown. */
-function cents(usd: string): string {
-  const [whole = "0", fraction = ""] = usd.split(".");
-  return whole === "0" ? usd : `${whole}.${fraction.slice(0, 2)}`;
+/** A forecast is not known finer than a cent or a second; of less than a dollar every digit is shown. */
+function roughly(atEnd: string | number): string {
+  if (typeof atEnd === "number") return String(Math.round(atEnd));
+  const [whole = "0", fraction = ""] = atEnd.split(".");
+  return whole === "0" ? atEnd : `${whole}.${fraction.slice(0, 2)}`;
 }
 
 function minute(time: string): string {

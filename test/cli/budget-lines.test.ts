@@ -1,0 +1,55 @@
+// Budgets as `patchbay usage` shows them (contract 9): each line says what is true of its own limit.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { budgetLines } from "../../src/cli/budget-lines.ts";
+import type { SpentBudget } from "../../src/contract/usage.ts";
+
+const BUDGET: SpentBudget = {
+  period: "month",
+  limit_usd: "50.00",
+  remaining_usd: "27.50",
+  limit_audio_seconds: 100,
+  remaining_audio_seconds: 1,
+  limit_tokens: null,
+  remaining_tokens: null,
+  soft_limit: 0.8,
+  soft_limit_reached: true,
+  resets_at: "2026-12-01T00:00:00.000Z",
+  spent_usd: "22.50",
+  spent_audio_seconds: 99.999,
+  spent_tokens: 0,
+  forecast: {
+    spent_usd: "67.508123",
+    spent_audio_seconds: 299.997,
+    spent_tokens: 0,
+    limit_reached_at: "2026-11-11T00:00:08.640Z",
+  },
+};
+
+test("contract 9: the limit that is met first says when, the one that is at its soft limit says so; all is 100 % and not less", () => {
+  assert.equal(
+    budgetLines([BUDGET]),
+    [
+      "budget (month)  [#########...........] 45 % 22.50 of 50.00 USD; at this pace 67.50 by 2026-12-01 00:00 UTC",
+      "budget (month)  [###################.] 99 % 99.999 of 100 s of audio; at this pace 300 by 2026-12-01 00:00 UTC; its limit is met 2026-11-11 00:00 UTC; its soft limit of 80 % is reached",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("contract 9: without a forecast there is none in it; of a limit of nothing nothing is spent; cents are kept where they are all", () => {
+  const none = { ...BUDGET, limit_audio_seconds: null, forecast: null };
+  assert.equal(budgetLines([none]), "budget (month)  [#########...........] 45 % 22.50 of 50.00 USD\n");
+  const total = {
+    ...none,
+    period: "total" as const,
+    resets_at: null,
+    limit_usd: "0.00",
+    spent_usd: "0.00",
+    app: "app_1",
+  };
+  assert.equal(budgetLines([total]), `budget (total) of app_1  [${".".repeat(20)}] 0 % 0.00 of 0.00 USD\n`);
+  const forecast = { spent_usd: "0.000733", spent_audio_seconds: 0, spent_tokens: 0, limit_reached_at: null };
+  assert.match(budgetLines([{ ...none, forecast }]), /; at this pace 0\.000733 by 2026-12-01 00:00 UTC\n$/u);
+  assert.equal(budgetLines([]), "");
+});
