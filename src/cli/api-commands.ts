@@ -20,7 +20,7 @@ export function addApi(program: Command, run: Run): void {
         "patchbay api GET /v1/me",
         "patchbay api GET /admin/v1/workspaces",
         `patchbay api POST /admin/v1/workspaces --data '{"slug":"acme"}'`,
-        "patchbay api GET /workspace/acme/budgets",
+        "patchbay api GET /workspace/acme/apps/notes/budgets",
         "patchbay api PUT /admin/v1/connections/dg --data @dg.json --if-match '*'",
       ),
     )

@@ -4,6 +4,7 @@ import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
 import { callGateway, type GatewayRequest, recordOf, textOf } from "./gateway-client.ts";
 import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
+import { parseKnownPart } from "./known-part.ts";
 import { readText } from "./read-answer.ts";
 import { CliError, type Terminal, visible } from "./terminal.ts";
 
@@ -85,7 +86,7 @@ export async function readDocument(response: Response): Promise<unknown> {
 
 /** What this version can make sense of. `what` as in "is no list of jobs". */
 export function understood<T extends z.ZodType>(schema: T, document: unknown, what: string): z.output<T> {
-  const parsed = schema.safeParse(document);
+  const parsed = parseKnownPart(schema, document);
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.upstream, `The gateway's answer is no ${what} that this version knows.`);
 }
