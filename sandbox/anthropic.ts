@@ -42,7 +42,7 @@ function anthropicErrorForStatus(status: number, requestId: string): WireAnswer 
   return anthropicError(status, type, message, requestId);
 }
 
-const headersOf = (requestId: string): Record<string, string> => ({
+export const headersOf = (requestId: string): Record<string, string> => ({
   "request-id": `req_${requestId.replaceAll("-", "")}`,
   "anthropic-organization-id": "00000000-0000-4000-8000-000000000000",
   "anthropic-ratelimit-requests-limit": "1000",
@@ -54,21 +54,38 @@ function anthropicError(status: number, type: string, message: string, requestId
   return jsonAnswer(status, { type: "error", error: { type, message }, request_id: headers["request-id"] }, headers);
 }
 
-function answer(input: WireInput, alteration: Alteration): WireAnswer {
-  const { headers, json, requestId, defect } = input;
-  const refuse = (status: number, message?: string): WireAnswer => {
-    const [type, usual] = ERROR_TYPES[status] ?? ["api_error", "Error"];
-    return anthropicError(status, type, message ?? usual, requestId);
-  };
+function refused(requestId: string, status: number, message?: string): WireAnswer {
+  const [type, usual] = ERROR_TYPES[status] ?? ["api_error", "Error"];
+  return anthropicError(status, type, message ?? usual, requestId);
+}
+
+type Version = "2023-06-01" | "2026-10-21";
+type JudgedHead =
+  | { readonly ok: true; readonly version: Version }
+  | { readonly ok: false; readonly refusal: WireAnswer };
+
+/** Key and version, as on every endpoint. */
+export function judgeAnthropicHead({ headers, requestId }: Pick<WireInput, "headers" | "requestId">): JudgedHead {
+  const refuse = (status: number, message: string): JudgedHead => ({
+    ok: false,
+    refusal: refused(requestId, status, message),
+  });
   const keyFault = findWrongKey(headers["x-api-key"], headers.authorization);
   if (keyFault !== null) return refuse(401, keyFault);
   const version = headers["anthropic-version"];
   if (typeof version !== "string") return refuse(400, "anthropic-version: header is required");
-  if (version !== "2023-06-01" && version !== "2026-10-21")
-    return refuse(400, `anthropic-version: "${version}" is not a valid version`);
+  if (version === "2023-06-01" || version === "2026-10-21") return { ok: true, version };
+  return refuse(400, `anthropic-version: "${version}" is not a valid version`);
+}
+
+function answer(input: WireInput, alteration: Alteration): WireAnswer {
+  const { json, requestId, defect } = input;
+  const refuse = (status: number, message?: string): WireAnswer => refused(requestId, status, message);
+  const head = judgeAnthropicHead(input);
+  if (!head.ok) return head.refusal;
   if (defect === "too_large") return refuse(413);
   if (json === undefined) return refuse(400, "The request body is not valid JSON");
-  const judged = judgeAnthropic(json, version);
+  const judged = judgeAnthropic(json, head.version);
   if (!judged.ok) return refuse(400, judged.message);
   if (!judged.chat.model.startsWith("claude-")) return refuse(404, `model: ${judged.chat.model}`);
   const simulated = simulateChat(judged.asked, alteration);

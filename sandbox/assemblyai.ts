@@ -4,7 +4,16 @@ import { randomUUID } from "node:crypto";
 import { assemblyAiTranscript, type Run } from "./assemblyai-reply.ts";
 import { judgeSubmission, MAX_UPLOAD_BYTES } from "./assemblyai-rules.ts";
 import type { AudioFacts } from "./measure-audio.ts";
-import { type Alteration, jsonAnswer, lastSegment, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
+import {
+  type Alteration,
+  jsonAnswer,
+  lastSegment,
+  type Step,
+  valueOf,
+  type Wire,
+  type WireAnswer,
+  type WireInput,
+} from "./wire.ts";
 
 interface Upload {
   readonly facts: AudioFacts;
@@ -13,8 +22,10 @@ interface Upload {
 
 const UPLOADS = "https://cdn.assemblyai.com/upload/";
 const MIN_SECONDS = 0.16;
+const USUAL_LIMIT = 10;
+const MOST_LISTED = 200;
 
-export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" | "remove", Wire>> {
+export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" | "remove" | "list", Wire>> {
   const uploads = new Map<string, Upload>();
   const runs = new Map<string, Run>();
 
@@ -87,7 +98,7 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
     return run?.key === (headers.authorization ?? "") ? run : undefined;
   }
 
-  const wire = (step: "upload" | "submit" | "poll" | "remove", body: Wire["body"], answer: Wire["answer"]): Wire => ({
+  const wire = (step: Step, body: Wire["body"], answer: Wire["answer"]): Wire => ({
     name: "assemblyai",
     step,
     body,
@@ -102,7 +113,32 @@ export function assemblyAiWires(): Readonly<Record<"upload" | "submit" | "poll" 
     submit: wire("submit", "json", submit),
     poll: wire("poll", "none", poll),
     remove: wire("remove", "none", remove),
+    list: wire("probe", "none", async (input) => listed(input, [...runs.values()])),
   };
+}
+
+/** Newest first. */
+function listed(input: WireInput, runs: readonly Run[]): WireAnswer {
+  const limit = Number(valueOf(input.query, "limit") ?? USUAL_LIMIT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) return assemblyAiError(400, "Invalid limit");
+  const origin = "https://api.assemblyai.com/v2/transcript";
+  const own = runs.filter(({ key }) => key === keyOf(input)).toReversed();
+  const transcripts = own.slice(0, limit).map((run) => ({
+    id: run.id,
+    resource_url: `${origin}/${run.id}`,
+    created: "2026-11-20T00:00:00.000000",
+    completed: null,
+    audio_url: run.audioUrl,
+    ...(run.unfinishedPolls > 0 ? { status: "processing", error: null } : ended(run)),
+  }));
+  const current = `${origin}?limit=${limit}`;
+  const pages = { limit, result_count: transcripts.length, current_url: current, prev_url: null, next_url: null };
+  return jsonAnswer(200, { page_details: pages, transcripts });
+}
+
+function ended(run: Run): object {
+  const error = runError(run);
+  return { status: error === null ? "completed" : "error", error };
 }
 
 /** Found out while the run works, and told as the run's failure under status 200. */

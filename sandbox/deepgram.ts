@@ -2,7 +2,7 @@
 import { deepgramReply } from "./deepgram-reply.ts";
 import { deepgramError, errorForStatus } from "./deepgram-errors.ts";
 import { judgeDeepgramQuery } from "./deepgram-rules.ts";
-import type { Alteration, Wire, WireAnswer, WireInput } from "./wire.ts";
+import { type Alteration, jsonAnswer, type Wire, type WireAnswer, type WireInput } from "./wire.ts";
 
 const MAX_CHANNELS = 20;
 
@@ -37,6 +37,27 @@ async function answer(input: WireInput, alteration: Alteration): Promise<WireAns
     return refuse(`Bad Request: multichannel is limited to ${MAX_CHANNELS} channels`);
   return deepgramReply({ asked: judged.asked, facts, requestId, sha256: file.spooled.sha256, alteration });
 }
+
+/** `GET /v1/auth/token`, which its documentation of keys recommends for trying one. */
+export const deepgramKeyWire: Wire = {
+  name: "deepgram",
+  step: "probe",
+  body: "none",
+  maxBodyBytes: 1_048_576,
+  errorFor: errorForStatus,
+  answer: async ({ headers, requestId }) =>
+    isAuthorized(headers.authorization)
+      ? jsonAnswer(
+          200,
+          {
+            api_key_id: "00000000-0000-4000-8000-000000000000",
+            scopes: ["usage:write"],
+            created: "2026-11-20T00:00:00Z",
+          },
+          { "dg-request-id": requestId },
+        )
+      : deepgramError(401, "INVALID_AUTH", "Invalid credentials.", requestId),
+};
 
 /** `Token <key>`; `Bearer` is for temporary tokens, which are JWTs, and refused with an ordinary key. */
 export function isAuthorized(header: string | undefined): boolean {

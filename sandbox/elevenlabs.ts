@@ -21,7 +21,7 @@ interface Kept {
 
 const MIN_SECONDS = 0.1;
 
-export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove", Wire>> {
+export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove" | "models", Wire>> {
   const kept = new Map<string, Kept>();
 
   async function submit(input: WireInput, alteration: Alteration): Promise<WireAnswer> {
@@ -62,7 +62,7 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove",
     return found?.key === keyOf(input) ? found : undefined;
   }
 
-  const wire = (step: "submit" | "poll" | "remove", answer: Wire["answer"]): Wire => ({
+  const wire = (step: "submit" | "poll" | "remove" | "probe", answer: Wire["answer"]): Wire => ({
     name: "elevenlabs",
     step,
     body: step === "submit" ? "multipart" : "none",
@@ -75,8 +75,30 @@ export function elevenLabsWires(): Readonly<Record<"submit" | "poll" | "remove",
         : elevenLabsError(401, "invalid_api_key", "Invalid API key"),
     ...(step === "submit" ? {} : { modelOf: ({ path }) => kept.get(lastSegment(path))?.model ?? "" }),
   });
-  return { submit: wire("submit", submit), poll: wire("poll", poll), remove: wire("remove", remove) };
+  return {
+    submit: wire("submit", submit),
+    poll: wire("poll", poll),
+    remove: wire("remove", remove),
+    models: wire("probe", async () => jsonAnswer(200, SPEAKING)),
+  };
 }
+
+/** `GET /v1/models` names those that speak; those that transcribe are not among them. */
+const SPEAKING = [
+  { id: "eleven_multilingual_v2", name: "Eleven Multilingual v2" },
+  { id: "eleven_flash_v2_5", name: "Eleven Flash v2.5" },
+].map(({ id, name }) => ({
+  model_id: id,
+  name,
+  description: name,
+  can_do_text_to_speech: true,
+  can_do_voice_conversion: false,
+  can_be_finetuned: false,
+  requires_alpha_access: false,
+  maximum_text_length_per_request: 10_000,
+  token_cost_factor: 1,
+  languages: [{ language_id: "en", name: "English" }],
+}));
 
 const CODES: Readonly<Record<number, readonly [status: string, message: string]>> = {
   400: ["invalid_parameters", "The request could not be processed."],

@@ -1,15 +1,18 @@
 // Which method and path speak which wire format. Each provider has a prefix, so that one server can stand in for all of them.
+import { anthropicModelsWire } from "./anthropic-model-list.ts";
 import { anthropicWire } from "./anthropic.ts";
 import { assemblyAiLiveWire } from "./assemblyai-live.ts";
 import { assemblyAiWires } from "./assemblyai.ts";
 import { compatibleWire, DIALECTS } from "./compatible.ts";
 import { deepgramLiveWire } from "./deepgram-live.ts";
-import { deepgramWire } from "./deepgram.ts";
+import { deepgramKeyWire, deepgramWire } from "./deepgram.ts";
 import { geminiGenerationWire, geminiInteractionWire, isAudioGeneration } from "./gemini-audio.ts";
 import { geminiChatWire } from "./gemini-chat.ts";
+import { geminiModelsListWire } from "./gemini-model-list.ts";
 import { googleSpeechWires } from "./google-speech.ts";
 import { openAiWire } from "./openai-audio.ts";
 import { CHAT_DIALECTS, openAiChatWire } from "./openai-chat.ts";
+import { compatibleModelsWire, LISTING_DIALECTS, openAiModelsWire } from "./openai-model-list.ts";
 import { elevenLabsWires } from "./elevenlabs.ts";
 import type { LiveWire } from "./live-wire.ts";
 import type { Wire } from "./wire.ts";
@@ -30,12 +33,21 @@ export function createEndpoints(): Endpoints {
   const googleSpeech = googleSpeechWires();
   const exact: ReadonlyMap<string, Methods> = new Map<string, Methods>([
     ["/deepgram/v1/listen", { POST: deepgramWire }],
+    ["/deepgram/v1/auth/token", { GET: deepgramKeyWire }],
     ["/assemblyai/v2/upload", { POST: assemblyAi.upload }],
-    ["/assemblyai/v2/transcript", { POST: assemblyAi.submit }],
+    ["/assemblyai/v2/transcript", { POST: assemblyAi.submit, GET: assemblyAi.list }],
     ["/anthropic/v1/messages", { POST: anthropicWire }],
+    ["/anthropic/v1/models", { GET: anthropicModelsWire }],
+    ["/gemini/v1beta/models", { GET: geminiModelsListWire }],
     ["/gemini/v1beta/interactions", { POST: geminiInteractionWire() }],
     ["/elevenlabs/v1/speech-to-text", { POST: elevenLabs.submit }],
+    ["/elevenlabs/v1/models", { GET: elevenLabs.models }],
     ...openAiEndpoints(),
+    ["/openai/v1/models", { GET: openAiModelsWire }],
+    ...LISTING_DIALECTS.map((dialect): [string, Methods] => [
+      `/compatible/${dialect}/v1/models`,
+      { GET: compatibleModelsWire(dialect) },
+    ]),
     ["/openai/v1/chat/completions", { POST: openAiChatWire(null) }],
     ...CHAT_DIALECTS.map((dialect): [string, Methods] => [
       `/compatible/${dialect}/v1/chat/completions`,

@@ -2,6 +2,8 @@
 import { z } from "zod";
 
 const MODELS = new Set(["chirp_3", "chirp_2", "long", "short", "telephony"]);
+export const modelsAt = (location: string): readonly string[] =>
+  [...MODELS].filter((model) => location !== "global" || !model.startsWith("chirp"));
 const DIARIZED = new Set("cmn de en es fr hi it ja ko pt".split(" "));
 export const INLINE_SECONDS = 60;
 export const INLINE_BYTES = 10_000_000;

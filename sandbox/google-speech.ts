@@ -10,6 +10,7 @@ import {
   type GoogleConfig,
   INLINE_BYTES,
   INLINE_SECONDS,
+  modelsAt,
   recognition,
 } from "./google-speech-rules.ts";
 import { exchangeToken } from "./google-token.ts";
@@ -18,6 +19,7 @@ import { type Alteration, jsonAnswer, type Step, valueOf, type Wire, type WireAn
 
 const SPEECH =
   /^\/google-speech\/v2\/projects\/([^/]+)\/locations\/([^/]+)\/(?:recognizers\/_:(recognize|batchRecognize)|operations\/([^/:]+)(:cancel)?)$/u;
+const LOCATION = /^\/google-speech\/v2\/projects\/([^/]+)\/locations\/([^/]+)$/u;
 const MAX_UPLOAD_BYTES = 2_000_000_000;
 
 interface Operation {
@@ -135,18 +137,20 @@ export function googleSpeechWires(): (path: string) => Methods | null {
     operating: { GET: wire("poll", "none", poll), DELETE: wire("remove", "none", forget) },
     uploads: { POST: wire("upload", "raw", upload) },
     stored: { DELETE: wire("remove", "none", removeObject) },
+    location: { GET: wire("probe", "none", describeLocation) },
   };
   return (path) => placeOf(path, places);
 }
 
 type Places = Readonly<
-  Record<"token" | "recognizer" | "batches" | "cancelling" | "operating" | "uploads" | "stored", Methods>
+  Record<"token" | "recognizer" | "batches" | "cancelling" | "operating" | "uploads" | "stored" | "location", Methods>
 >;
 
 function placeOf(path: string, places: Places): Methods | null {
   if (path === "/google-speech/token") return places.token;
   if (path.startsWith("/google-speech/upload/storage/v1/b/")) return places.uploads;
   if (path.startsWith("/google-speech/storage/v1/b/")) return places.stored;
+  if (LOCATION.test(path)) return places.location;
   const [, , , method, id, isCancel] = SPEECH.exec(path) ?? [];
   if (id !== undefined) return isCancel === undefined ? places.operating : places.cancelling;
   if (method === undefined) return null;
@@ -161,6 +165,24 @@ const UNAUTHENTICATED = googleError(
 function isAuthorized({ headers }: Pick<WireInput, "headers">): boolean {
   const token = /^Bearer (\S+)$/u.exec(headers.authorization ?? "")?.[1];
   return token !== undefined && token !== "invalid";
+}
+
+async function describeLocation({ path }: WireInput): Promise<WireAnswer> {
+  const [, project = "", location = ""] = LOCATION.exec(path) ?? [];
+  const modelFeatures = Object.fromEntries(
+    modelsAt(location).map((model) => [
+      model,
+      { modelFeature: [{ feature: "automatic_punctuation", releaseState: "GA" }] },
+    ]),
+  );
+  return jsonAnswer(200, {
+    name: `projects/${project}/locations/${location}`,
+    locationId: location,
+    metadata: {
+      "@type": "type.googleapis.com/google.cloud.speech.v2.LocationsMetadata",
+      languages: { models: { "en-US": { modelFeatures } } },
+    },
+  });
 }
 
 async function recognize(input: WireInput, alteration: Alteration): Promise<WireAnswer> {

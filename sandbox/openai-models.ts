@@ -55,6 +55,8 @@ const MODELS: readonly OpenAiModel[] = [
   },
 ];
 
+export const MODEL_NAMES: readonly string[] = MODELS.map(({ name }) => name);
+
 const COMMON_FIELDS = ["file", "model", "response_format", "temperature", "stream"];
 const ALL_FIELDS = new Set([...COMMON_FIELDS, ...MODELS.flatMap(({ fields }) => fields)]);
 

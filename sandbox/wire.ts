@@ -44,8 +44,8 @@ export interface Alteration {
   readonly runError: string | null;
 }
 
-/** The requests of a run, for providers that take a submission; the others have `submit` alone. */
-export const STEPS = ["token", "upload", "submit", "poll", "remove"] as const;
+/** The requests of a run, for providers that take a submission, and what tries a credential; most have `submit` and that alone. */
+export const STEPS = ["token", "upload", "submit", "poll", "remove", "probe"] as const;
 export type Step = (typeof STEPS)[number];
 
 export interface WireAnswer {
