@@ -1,6 +1,7 @@
 // Anthropic's messages: POST /v1/messages (platform.claude.com and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
 import type { ChatFeature } from "../contract/features.ts";
+import { accountProbe, modelsIn } from "./account-probe.ts";
 import { anthropicEvents, readAnthropicAnswer } from "./anthropic-chat-reply.ts";
 import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
@@ -48,6 +49,26 @@ const VERSION = "2023-06-01";
 function authentication(credential: string | null): Readonly<Record<string, string>> {
   return { "anthropic-version": VERSION, ...(credential === null ? {} : { "x-api-key": credential }) };
 }
+
+const modelPage = z.object({ data: z.array(z.unknown()), has_more: z.boolean().nullish() });
+
+/** One page holds 1,000. Snapshots are listed by their dates, and called by the name before it too. */
+export const anthropicProbe = accountProbe({
+  path: "/v1/models",
+  query: [["limit", "1000"]],
+  headers: authentication,
+  listsModels: true,
+  read: (body) => {
+    const page = modelPage.safeParse(body).data;
+    if (page === undefined) return undefined;
+    const models = modelsIn(
+      page.data,
+      ({ id }) => id,
+      (id) => /^(.+)-\d{8}$/u.exec(id)?.[1] ?? null,
+    );
+    return { models, isWhole: page.has_more !== true };
+  },
+});
 
 const CALL_IDS = { pattern: /^[A-Za-z0-9_-]{1,64}$/u, length: 32 };
 

@@ -2,6 +2,7 @@
 // (assemblyai.com/docs/api-reference, checked 2026-11-20).
 import { wholeBody } from "../lib/whole-body.ts";
 import { z } from "zod";
+import { accountProbe, withoutModels } from "./account-probe.ts";
 import { type FailureKind, type Io, ProviderError, type RemoteRun, type WireReply, type WireRequest } from "./io.ts";
 import type { RemotePoll, RemoteSpeech, SpeechAudio, SpeechPlan } from "./provider.ts";
 import { failedReply, parsedReply, readJsonReply, retryAfterSeconds } from "./read-reply.ts";
@@ -19,7 +20,7 @@ async function submit(plan: SpeechPlan, audio: SpeechAudio, io: Io): Promise<Rem
   const reply = await io.send({
     method: "POST",
     path: plan.path,
-    headers: { ...authorization(io), "content-type": "application/json" },
+    headers: { ...authorization(io.credential), "content-type": "application/json" },
     body: wholeBody(submission),
   });
   if (isOutOfFunds(reply)) throw new ProviderError("payment", { status: reply.status });
@@ -33,7 +34,7 @@ async function upload(path: string, audio: SpeechAudio, io: Io): Promise<string>
   const request: WireRequest = {
     method: "POST",
     path: path.replace(/transcript$/u, "upload"),
-    headers: { ...authorization(io), "content-type": "application/octet-stream" },
+    headers: { ...authorization(io.credential), "content-type": "application/octet-stream" },
     body: { sizeBytes: audio.sizeBytes, open: audio.open },
     isFree: true,
   };
@@ -99,7 +100,7 @@ async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Prom
   const request: WireRequest = {
     method,
     path: `${typeof path === "string" ? path : "/v2/transcript"}/${encodeURIComponent(run.id)}`,
-    headers: authorization(io),
+    headers: authorization(io.credential),
     isFree: true,
   };
   try {
@@ -110,6 +111,15 @@ async function sendAbout(run: RemoteRun, method: "GET" | "DELETE", io: Io): Prom
 }
 
 /** The bare key, without a scheme. */
-function authorization(io: Io): Record<string, string> {
-  return io.credential === null ? {} : { authorization: io.credential };
+function authorization(credential: string | null): Readonly<Record<string, string>> {
+  return credential === null ? {} : { authorization: credential };
 }
+
+/** The newest transcript's entry in the list of them: an account may have none. */
+export const assemblyaiProbe = accountProbe({
+  path: "/v2/transcript",
+  query: [["limit", "1"]],
+  headers: authorization,
+  listsModels: false,
+  read: withoutModels(z.object({ transcripts: z.array(z.unknown()) })),
+});

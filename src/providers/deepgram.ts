@@ -2,6 +2,7 @@
 // 2026-11-20).
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
+import { accountProbe, withoutModels } from "./account-probe.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import { streamDeepgram } from "./deepgram-live.ts";
 import { DEEPGRAM_MODELS, deepgramLanguage } from "./deepgram-models.ts";
@@ -109,14 +110,24 @@ async function transcribeDeepgram(plan: SpeechPlan, audio: SpeechAudio, io: Io):
     method: "POST",
     path: plan.path,
     query: plan.query,
-    headers: {
-      "content-type": audio.mediaType,
-      ...(io.credential === null ? {} : { authorization: `Token ${io.credential}` }),
-    },
+    headers: { "content-type": audio.mediaType, ...authorization(io.credential) },
     body: { sizeBytes: audio.sizeBytes, open: audio.open },
   });
   return readJsonReply(reply, io.credential);
 }
+
+function authorization(credential: string | null): Readonly<Record<string, string>> {
+  return credential === null ? {} : { authorization: `Token ${credential}` };
+}
+
+/** What its documentation of keys recommends; the list of models is the same for everybody, whatever the key may use. */
+export const deepgramProbe = accountProbe({
+  path: "/v1/auth/token",
+  headers: authorization,
+  listsModels: false,
+  read: withoutModels(z.looseObject({})),
+  restrictedSays: /INSUFFICIENT_PERMISSIONS/u,
+});
 
 function normaliseDeepgram(
   raw: RawTranscript,

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
 import { primarySubtag } from "../lib/primary-subtag.ts";
+import { accountProbe, withoutModels } from "./account-probe.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import { ELEVENLABS_MODELS } from "./elevenlabs-models.ts";
 import { readElevenLabsReply } from "./elevenlabs-reply.ts";
@@ -100,7 +101,7 @@ async function transcribeElevenLabs(plan: SpeechPlan, audio: SpeechAudio, io: Io
   const reply = await io.send({
     method: "POST",
     path: plan.path,
-    headers: { "content-type": contentType, ...authorization(io) },
+    headers: { "content-type": contentType, ...authorization(io.credential) },
     body,
   });
   const raw = readJsonReply(reply, io.credential);
@@ -121,7 +122,7 @@ async function removeElevenLabs(run: RemoteRun, io: Io): Promise<void> {
   const reply = await io.send({
     method: "DELETE",
     path: `${typeof path === "string" ? path : PATH}/transcripts/${encodeURIComponent(run.id)}`,
-    headers: authorization(io),
+    headers: authorization(io.credential),
     isFree: true,
   });
   // Whatever a deletion answers in its body, its status says that it is done.
@@ -129,9 +130,18 @@ async function removeElevenLabs(run: RemoteRun, io: Io): Promise<void> {
   readJsonReply(reply, io.credential);
 }
 
-function authorization(io: Io): Record<string, string> {
-  return io.credential === null ? {} : { "xi-api-key": io.credential };
+function authorization(credential: string | null): Readonly<Record<string, string>> {
+  return credential === null ? {} : { "xi-api-key": credential };
 }
+
+/** The models that speak: those that transcribe are not among them. A key for speech-to-text alone may not ask, and is told so by a 401. */
+export const elevenlabsProbe = accountProbe({
+  path: "/v1/models",
+  headers: authorization,
+  listsModels: false,
+  read: withoutModels(z.array(z.unknown())),
+  restrictedSays: /\b(?:missing_permissions|insufficient_permissions)\b/u,
+});
 
 function normaliseElevenLabs(
   raw: RawTranscript,

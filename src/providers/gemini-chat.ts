@@ -1,5 +1,6 @@
 // Gemini's generateContent and streamGenerateContent (ai.google.dev and the types of its SDK, checked 2026-11-20).
 import { z } from "zod";
+import { accountProbe, modelsIn } from "./account-probe.ts";
 import { droppedDetail, outputCap, samplingOf, unmetChatFeatures } from "./asked-chat-features.ts";
 import { CHAT_MODELS } from "./catalog.ts";
 import type {
@@ -51,6 +52,24 @@ export const geminiChat: ChatProvider = {
 function authentication(credential: string | null): Readonly<Record<string, string>> {
   return credential === null ? {} : { "x-goog-api-key": credential };
 }
+
+const modelPage = z.object({ models: z.array(z.unknown()), nextPageToken: z.string().nullish() });
+
+/** Of conversations and of transcripts alike. One page holds 1,000; names are paths. */
+export const geminiProbe = accountProbe({
+  path: "/v1beta/models",
+  query: [["pageSize", "1000"]],
+  headers: authentication,
+  listsModels: true,
+  read: (body) => {
+    const page = modelPage.safeParse(body).data;
+    if (page === undefined) return undefined;
+    const models = modelsIn(page.models, ({ name }) =>
+      typeof name === "string" ? name.replace(/^models\//u, "") : null,
+    );
+    return { models, isWhole: !page.nextPageToken };
+  },
+});
 
 function planGemini(request: ChatRequest, target: ChatTarget): ChatPlanResult {
   // Several calls at once cannot be forbidden.

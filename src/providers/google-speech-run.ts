@@ -188,14 +188,14 @@ function bucketIn(plan: JsonPlan): string | null {
 }
 
 /** Of a bare access token nobody knows the project: it must be in the settings, and only the sandbox takes a dash. */
-function inProject(path: string, io: Io): string {
+export function inProject(path: string, io: Io): string {
   const account = io.credential === null ? null : readServiceAccount(io.credential);
   return path.replace("{project}", account?.project_id ?? "-");
 }
 
 /** Each location has a host of its own. */
-async function sendToSpeech(io: Io, request: WireRequest): Promise<WireReply> {
-  const location = /\/locations\/([^/]+)\//u.exec(request.path)?.[1] ?? "global";
+export async function sendToSpeech(io: Io, request: WireRequest): Promise<WireReply> {
+  const location = /\/locations\/([^/]+)/u.exec(request.path)?.[1] ?? "global";
   const host = location === "global" ? "speech" : `${location}-speech`;
   return sendAuthorized(io, { ...request, siblings: [{ domain: DOMAIN, origin: `https://${host}.${DOMAIN}` }] });
 }

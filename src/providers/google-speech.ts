@@ -2,11 +2,12 @@
 // request, `batchRecognize` through a bucket of the operator's for the rest.
 import { z } from "zod";
 import type { Feature, Preference } from "../contract/features.ts";
+import { accountProbe } from "./account-probe.ts";
 import { takes, unmetFeatures } from "./asked-features.ts";
 import { GOOGLE_SPEECH_MODELS, googleLocale, withBucket } from "./google-speech-models.ts";
 import { readGoogleReply } from "./google-speech-reply.ts";
-import { isServiceAccountOrToken } from "./google-token.ts";
-import { fitsRequest, googleSpeechRemote, recognize } from "./google-speech-run.ts";
+import { forgetGoogleToken, isServiceAccountOrToken } from "./google-token.ts";
+import { fitsRequest, googleSpeechRemote, inProject, recognize, sendToSpeech } from "./google-speech-run.ts";
 import type {
   LanguageInForce,
   PlanResult,
@@ -58,6 +59,37 @@ export const googleSpeech: SpeechProvider = {
   remote: googleSpeechRemote,
   normalise: normaliseGoogleSpeech,
 };
+
+const locationReply = z.object({
+  name: z.string(),
+  metadata: z
+    .object({
+      languages: z.object({
+        models: z.record(z.string(), z.object({ modelFeatures: z.record(z.string(), z.unknown()).nullish() })),
+      }),
+    })
+    .nullish()
+    .catch(null),
+});
+
+/** What its client role may read. Each location has models of its own: what is missing in this one may be in another. */
+export const googleSpeechProbe = accountProbe({
+  path: "/v2/projects/{project}/locations/us",
+  headers: () => ({}),
+  listsModels: true,
+  read: (body) => {
+    const reply = locationReply.safeParse(body).data;
+    if (reply === undefined) return undefined;
+    const byLanguage = Object.values(reply.metadata?.languages.models ?? {});
+    const names = new Set(byLanguage.flatMap(({ modelFeatures }) => Object.keys(modelFeatures ?? {})));
+    return names.size === 0 ? null : { models: [...names].map((id) => ({ id, alias: null })), isWhole: false };
+  },
+  send: (io, request) => {
+    // A token from before would hide that the key was withdrawn.
+    forgetGoogleToken(io);
+    return sendToSpeech(io, { ...request, path: inProject(request.path, io) });
+  },
+});
 
 function bucketOf(given: Readonly<Record<string, unknown>>): string | null {
   return textSetting(given, "bucket");

@@ -2,9 +2,10 @@
 // the provider it stands for (`deepgram/nova-3`), and `simulated-speech`, which can do everything and says what it is.
 import type { Feature } from "../contract/features.ts";
 import { z } from "zod";
+import type { AccountProbe } from "./account-probe.ts";
 import { assemblyai } from "./assemblyai.ts";
 import { NOVA_3 } from "./deepgram-models.ts";
-import { deepgram } from "./deepgram.ts";
+import { deepgram, deepgramProbe } from "./deepgram.ts";
 import { elevenlabs } from "./elevenlabs.ts";
 import { geminiAudio } from "./gemini-audio.ts";
 import { googleSpeech } from "./google-speech.ts";
@@ -71,6 +72,17 @@ export const sandbox: SpeechProvider = {
     const wire = wireOf(target);
     return wire.provider.normalise(raw, request, onWire(target, wire), audio);
   },
+};
+
+/** Of the plain wire: whoever answers there simulates all of them. */
+export const sandboxProbe: AccountProbe = {
+  ...deepgramProbe,
+  path: `${PLAIN_WIRE.basePath}${deepgramProbe.path}`,
+  ask: (io) =>
+    deepgramProbe.ask({
+      ...io,
+      send: (request) => io.send({ ...request, path: `${PLAIN_WIRE.basePath}${request.path}` }),
+    }),
 };
 
 function wireOf(target: SpeechTarget): Wire {
