@@ -18,7 +18,14 @@ import { every } from "./lib/every.ts";
 import { createOwed } from "./lib/owed.ts";
 import { openAccounts, SWEEP_MS } from "./open-accounts.ts";
 import { keepCheckpoints } from "./open-admin.ts";
-import { openIoOver, openRemoteAudio, sandboxLevers, sandboxUrl, setUpServices } from "./open-io.ts";
+import {
+  connectionTestServices,
+  openIoOver,
+  openRemoteAudio,
+  sandboxLevers,
+  sandboxUrl,
+  setUpServices,
+} from "./open-io.ts";
 import { openJobs } from "./open-jobs.ts";
 import { openOutbound, type OutboundParts } from "./open-outbound.ts";
 import { openRemembered } from "./open-remembered.ts";
@@ -139,6 +146,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     openRecord: requestLog.open,
     keys: remembered.keys,
     setUp: setUpServices(options, outbound, remembered),
+    connectionTests: connectionTestServices(gateway, options, outbound, remembered),
     health: { circuits, database, now },
     sandbox: sandboxLevers(sandbox),
   };

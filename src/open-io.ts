@@ -4,6 +4,7 @@ import { DIALECTS } from "../sandbox/compatible.ts";
 import type { FaultRule, Sandbox } from "../sandbox/server.ts";
 import { judgeOwnAddress } from "./admin/own-address.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
+import type { ConnectionTestServices } from "./admin/test-connection.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
@@ -14,6 +15,7 @@ import type { Outbound } from "./outbound/dial.ts";
 import { byokPolicy } from "./outbound/target-policy.ts";
 import { createIo } from "./providers/make-io.ts";
 import { createMemory } from "./providers/memory.ts";
+import { accountProbes } from "./providers/registry.ts";
 import type { Remembered } from "./open-remembered.ts";
 import { readAudioUrlDomains } from "./storage/audio-url-domains.ts";
 import type { Database } from "./storage/database.ts";
@@ -44,6 +46,32 @@ export function openIoOver(
       deadlineMs: request.timeoutMs,
       ...(request.isCallersAddress ? { callerPolicy } : {}),
     });
+}
+
+const LONGEST_LIST_BYTES = 4 * 1024 * 1024;
+
+/** For tests of connections: what it remembers is not what calls remember, and a list of models is short. */
+export function connectionTestServices(
+  gateway: GatewayServices,
+  { configuration }: Pick<OpenOptions, "configuration">,
+  outbound: Outbound,
+  { refresh }: Pick<Remembered, "refresh">,
+): ConnectionTestServices {
+  const short: Outbound = {
+    ...outbound,
+    exchange: (request) => outbound.exchange({ ...request, maxReplyBytes: LONGEST_LIST_BYTES }),
+  };
+  const { directory, providers, chatProviders, sandboxUrl: urlOf, now } = gateway;
+  return {
+    directory,
+    providers,
+    chatProviders,
+    sandboxUrl: urlOf,
+    now,
+    openIo: openIoOver(configuration, short, () => now().getTime()),
+    refreshDirectory: () => refresh(),
+    probes: accountProbes,
+  };
 }
 
 /** Where the sandbox speaks a kind's wire format; of compatible servers each dialect has its own place. */

@@ -41,6 +41,7 @@ export interface ServerParts {
   readonly readCheckpoint: AdminEdge["readCheckpoint"];
   readonly metrics: Telemetry;
   readonly setUp: SetUpServices;
+  readonly connectionTests: AdminEdge["connectionTests"];
   readonly health: AdminEdge["health"];
   readonly sandbox: AdminEdge["sandbox"];
 }
@@ -61,6 +62,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     records: { database, deletions: parts.gateway.deletions },
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
+    connectionTests: parts.connectionTests,
     health: parts.health,
     sandbox: parts.sandbox,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },

@@ -1,6 +1,5 @@
 // The live list of models that routes of a workspace can name (spec 1.10; contract 6): by its connections and its plan.
 import type { BillingClass } from "../contract/billing-class.ts";
-import { FEATURES } from "../contract/features.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
@@ -10,6 +9,7 @@ import { billingClassOf } from "../gateway/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
 import type { PriceBook } from "../metering/price.ts";
 import type { Database } from "../storage/database.ts";
+import { whatModelDoes } from "./describe-model.ts";
 
 export interface ModelListServices {
   readonly database: Pick<Database, "inWorkspace">;
@@ -74,19 +74,12 @@ function unconnectedModel(model: AccountModel, provider: ProviderKind): Assignab
   };
 }
 
-function described({ name, speech, chat }: AccountModel, provider: ProviderKind) {
-  const supportOf = (feature: (typeof FEATURES)[number]) => speech?.features[feature]?.support;
-  const audio = FEATURES.filter((feature) => supportOf(feature) !== undefined);
+function described(model: AccountModel, provider: ProviderKind) {
+  const { speech, chat } = model;
   const { maxBytes, maxSeconds, maxChannels, formats } = speech?.limits ?? {};
   return {
     provider,
-    model: name,
-    capabilities: [
-      ...(speech === null ? [] : (["audio_input"] as const)),
-      ...(chat === null ? [] : (["chat"] as const)),
-    ],
-    features: [...audio.filter((feature) => supportOf(feature) !== "weak"), ...(chat?.features ?? [])],
-    weak_features: audio.filter((feature) => supportOf(feature) === "weak"),
+    ...whatModelDoes(model),
     limits: {
       max_bytes: maxBytes ?? null,
       max_seconds: maxSeconds ?? null,

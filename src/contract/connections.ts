@@ -11,6 +11,7 @@ import {
   requiredMatch,
   time,
 } from "./admin.ts";
+import { testConnectionContracts } from "./connection-test.ts";
 import { PROVIDER_KINDS } from "./provider-kinds.ts";
 import { connectionSection } from "./set-up/connection.ts";
 import { everywhere } from "./set-up/everywhere.ts";
@@ -114,5 +115,6 @@ export const CONNECTION_ENDPOINTS = [
   getConnectionContracts,
   putConnectionContracts,
   rotateCredentialContracts,
+  testConnectionContracts,
   deleteConnectionContracts,
 ];

@@ -152,7 +152,8 @@ export function hintsFor(known: Known): Hints {
     targets: fc.constant([{ connection: "dg", model: "nova-3" }]),
     purposes: nothing,
     audio_input_override: fc.constant(null),
-    base_url: fc.constantFrom(null, "https://api.example.com/v1"),
+    // Of an account that may be tried: nobody's, whoever resolves it.
+    base_url: fc.constant("https://api.example.invalid/v1"),
     api_key: fc.constant("a-secret-of-a-provider"),
     models: fc.constant({}),
     kind: fc.constant("deepgram"),

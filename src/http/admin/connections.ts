@@ -7,6 +7,8 @@ import {
   replaceConnection,
   rotateCredential,
 } from "../../admin/connections.ts";
+import { testConnection } from "../../admin/test-connection.ts";
+import { testConnectionContracts } from "../../contract/connection-test.ts";
 import {
   connectionQuery,
   credentialRequest,
@@ -25,7 +27,7 @@ import { type AdminEdge, deletedReply, listReply, objectReply, pageRequest, prec
 const LIST = "connections";
 
 export function connectionEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
-  const { setUp } = edge;
+  const { setUp, connectionTests } = edge;
   return [
     everywhereEndpoint(edge, listConnectionsContracts, async ({ request }, { scope }) => {
       const page = pageRequest(LIST, readQuery(request, connectionQuery));
@@ -48,6 +50,11 @@ export function connectionEndpoints(edge: AdminEdge): readonly EverywhereEndpoin
       const precondition = preconditionOf(context);
       const { api_key: apiKey } = await readFields(context.request, credentialRequest);
       return objectReply(await rotateCredential(setUp, { ...whose, id, precondition, apiKey }));
+    }),
+    everywhereEndpoint(edge, testConnectionContracts, async (context, { scope }) => {
+      const id = pathParameter(context, "connection_id");
+      const json = await testConnection(connectionTests, { scope, id, signal: context.clientGone });
+      return { status: 200, body: { json } };
     }),
     everywhereEndpoint(edge, deleteConnectionContracts, async (context, whose) => {
       const id = pathParameter(context, "connection_id");

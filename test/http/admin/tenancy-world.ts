@@ -99,7 +99,8 @@ async function makeTenant(gateway: TestGateway, { slug, member, admin, period }:
   const app = await ask("POST", "/apps", { slug: `${slug}-app`, route: "speech" });
   const key = await ask("POST", "/keys", { app: `${slug}-app` });
   await ask("PUT", `/apps/${slug}-app/budgets/${period}`, { limit_tokens: 5 });
-  await ask("POST", "/connections", { id: `${slug}-account`, kind: "deepgram", api_key: `secret-of-${slug}` });
+  const account = { kind: "deepgram", api_key: `secret-of-${slug}`, base_url: `https://account.${slug}.example` };
+  await ask("POST", "/connections", { id: `${slug}-account`, ...account });
   await ask("POST", "/routes", { id: `${slug}-route`, targets: targets(["dg", "nova-3"]) });
   await ask("POST", `/routes/${slug}-route/publish`);
   const purpose = { route: "speech", is_enabled: true };
@@ -140,13 +141,17 @@ async function makePlatform(gateway: TestGateway): Promise<Readonly<Record<strin
     const answer = await call(gateway, method, `/admin/v1${path}`, { key: OPERATOR_KEY, body, headers });
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
   };
-  await ask("POST", "/connections", { id: "own-account", kind: "deepgram", api_key: "secret-of-platform" });
+  const account = { kind: "deepgram", api_key: "secret-of-platform", base_url: gateway.sandbox.deepgramUrl };
+  await ask("POST", "/connections", { id: "own-account", ...account });
   await ask("POST", "/routes", { id: "own-route", targets: targets(["dg", "nova-3"]) });
   await ask("POST", "/routes/own-route/publish");
   await ask("PUT", "/routes/own-route/purposes/own-label", { route: "speech" }, { "if-match": "*" });
   await ask("POST", "/plans", { id: "own-plan" });
   return { connection_id: "own-account", route_id: "own-route", version: "2", label: "own-label", plan_id: "own-plan" };
 }
+
+/** It may be tried. */
+const NOBODYS_ACCOUNT = { kind: "deepgram", api_key: "taken-secret", base_url: "https://taken.invalid" };
 
 /** A body that each operation would take: what is refused is refused for whose object it names. */
 export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => object | FormData>> = {
@@ -165,8 +170,8 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   replaceKey: () => ({ name: "taken" }),
   rotateKey: () => ({ overlap_seconds: 60 }),
   putBudget: () => ({ limit_tokens: 1_000_000 }),
-  createConnection: ({ name }) => ({ id: name, kind: "deepgram", api_key: "taken-secret" }),
-  replaceConnection: () => ({ kind: "deepgram", api_key: "taken-secret" }),
+  createConnection: ({ name }) => ({ id: name, ...NOBODYS_ACCOUNT }),
+  replaceConnection: () => NOBODYS_ACCOUNT,
   rotateConnectionCredential: () => ({ api_key: "taken-secret" }),
   createRoute: ({ name }) => ({ id: name, targets: targets(["dg", "nova-3"]) }),
   reviseRoute: () => ({ targets: targets(["dg", "nova-2"]) }),

@@ -1,0 +1,94 @@
+// Tries the credential of a connection with the one question that its provider answers for nothing (contract 10): by the way that
+// calls go, and past everything that counts them.
+import { type ConnectionTest, MOST_UNDECLARED } from "../contract/connection-test.ts";
+import { needsCredential } from "../contract/provider-kinds.ts";
+import { accountKey } from "../directory/account-key.ts";
+import { type AccountModel, modelsOf } from "../directory/models-of.ts";
+import type { Account } from "../directory/snapshot.ts";
+import { resolveAccount } from "../gateway/resolve-account.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
+import type { AccountAnswer, AccountProbe, ListedModels } from "../providers/account-probe.ts";
+import { ProviderError } from "../providers/io.ts";
+import type { ProviderKind } from "../providers/provider.ts";
+import { whatModelDoes } from "./describe-model.ts";
+import { noSuch } from "./refusals.ts";
+import type { SetUpActor, SetUpServices } from "./set-up-scope.ts";
+import { judgeTest } from "./judge-test.ts";
+
+export interface ConnectionTestServices
+  extends Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "now">,
+    Pick<SetUpServices, "refreshDirectory"> {
+  readonly probes: Readonly<Record<ProviderKind, AccountProbe>>;
+}
+
+export interface Tested extends Pick<SetUpActor, "scope"> {
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+/** Somebody waits for it. */
+export const TEST_TIMEOUT_MS = 10_000;
+
+export async function testConnection(
+  services: ConnectionTestServices,
+  { scope, id, signal }: Tested,
+): Promise<ConnectionTest> {
+  // As it is stored now: it may have been made on another process a moment ago.
+  await unlessAway(services.refreshDirectory());
+  const account = services.directory().account(accountKey(scope, id));
+  if (account === undefined) throw noSuch("connection");
+  const { kind, credential } = account;
+  const probe = services.probes[kind];
+  const startedMs = performance.now();
+  const answer = credential === null && needsCredential(kind) ? null : await ask(services, account, probe, signal);
+  const tookMs = Math.round(performance.now() - startedMs);
+  const known = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
+  const listed = answer !== null && "listed" in answer ? answer.listed : null;
+  const models = known.map((model) => ({ ...whatModelDoes(model), found: isListed(model, listed) }));
+  const undeclared = listed === null ? null : undeclaredIn(listed, known);
+  return {
+    object: "connection_test",
+    connection: id,
+    kind,
+    ...judgeTest(answer, { hasCredential: credential !== null, models, undeclared }),
+    asked: `GET ${probe.path}`,
+    took_ms: tookMs,
+    checked_at: services.now().toISOString(),
+    models,
+    undeclared_models: undeclared?.slice(0, MOST_UNDECLARED) ?? null,
+  };
+}
+
+async function ask(
+  services: ConnectionTestServices,
+  account: Account,
+  probe: AccountProbe,
+  signal: AbortSignal,
+): Promise<AccountAnswer | ProviderError> {
+  const target = { account: account.key, provider: account.kind, settings: {} };
+  const { timeoutMs, ...place } = resolveAccount(services, target, false);
+  const io = services.openIo({
+    ...place,
+    signal,
+    timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS),
+    onDispatch: () => undefined,
+  });
+  try {
+    return await probe.ask(io);
+  } catch (error) {
+    if (error instanceof ProviderError) return error;
+    throw error;
+  }
+}
+
+function isListed({ name }: AccountModel, listed: ListedModels | null): boolean | null {
+  if (listed === null) return null;
+  return listed.models.some(({ id, alias }) => id === name || alias === name) || (listed.isWhole ? false : null);
+}
+
+function undeclaredIn({ models }: ListedModels, known: readonly AccountModel[]): readonly string[] {
+  const names = new Set(known.map(({ name }) => name));
+  const others = models.filter(({ id, alias }) => !names.has(id) && (alias === null || !names.has(alias)));
+  return [...new Set(others.map(({ id }) => id))].toSorted();
+}

@@ -1,0 +1,73 @@
+// What each answer to a connection's test is called, and that its message says what to do (contract 10). A table, for it is pure.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { judgeTest } from "../../src/admin/judge-test.ts";
+import { TEST_OUTCOMES } from "../../src/contract/connection-test.ts";
+import { ProviderError } from "../../src/providers/io.ts";
+
+const KNOWN = { hasCredential: true, models: [], undeclared: null };
+const model = (found: boolean | null) => ({
+  model: "m",
+  capabilities: [],
+  features: [],
+  weak_features: [],
+  found,
+});
+const listed = (kind: "accepted" | "open") => ({ kind, status: 200, listed: { models: [], isWhole: true } }) as const;
+const failed = (...[kind, options]: ConstructorParameters<typeof ProviderError>) => new ProviderError(kind, options);
+
+const TABLE: readonly (readonly [
+  answer: Parameters<typeof judgeTest>[0],
+  outcome: string,
+  message: RegExp,
+  known?: Partial<Parameters<typeof judgeTest>[1]>,
+])[] = [
+  [null, "no_credential", /Give it one/u],
+  [{ kind: "accepted", status: 200, listed: null }, "accepted", /takes the credential\. It does not say which models/u],
+  [listed("accepted"), "accepted", /lists 2 models: declare/u, { undeclared: ["a", "b"] }],
+  [
+    listed("accepted"),
+    "accepted",
+    /lists 1 of the 3 models/u,
+    { models: [true, false, null].map(model), undeclared: [] },
+  ],
+  [listed("accepted"), "accepted", /answers without a credential/u, { hasCredential: false }],
+  [listed("open"), "unproven", /try a call/u, { undeclared: [] }],
+  [{ kind: "restricted", status: 403, code: "c" }, "restricted", /HTTP 403.*fit for calls.*try a call/u],
+  [{ kind: "restricted", status: 403, code: "c" }, "refused", /wants a credential/u, { hasCredential: false }],
+  [failed("unauthorized", { status: 401 }), "refused", /HTTP 401.*anew and whole/u],
+  [failed("unauthorized", { status: 401 }), "refused", /wants a credential/u, { hasCredential: false }],
+  [failed("payment", { status: 402 }), "out_of_credit", /top up/u],
+  [failed("rate_limited", { status: 429, retryAfterSeconds: 16.2 }), "busy", /HTTP 429.*in 17 s/u],
+  [failed("rate_limited", { status: 429 }), "busy", /Test again later/u],
+  [failed("server_error", { status: 503 }), "failing", /HTTP 503.*later/u],
+  [failed("unknown", { status: 504 }), "failing", /HTTP 504/u],
+  [failed("unknown"), "unreachable", /broke before the answer/u],
+  [failed("timeout"), "unreachable", /No answer came in time/u],
+  [failed("aborted"), "unreachable", /No answer/u],
+  [failed("connect", { reason: "ECONNREFUSED" }), "unreachable", /name is resolved here/u],
+  [failed("connect", { reason: "address_refused" }), "address_refused", /Change `base_url`/u],
+  [failed("server_error", { status: 307 }), "unexpected", /leads elsewhere \(HTTP 307\)/u],
+  [failed("not_found", { status: 404 }), "unexpected", /no such thing.*HTTP 404/u],
+  [failed("server_error", { status: 405 }), "unexpected", /no such thing/u],
+  [failed("rejected", { status: 400 }), "unexpected", /does not take the question \(HTTP 400\)/u],
+  [failed("server_error", { status: 409 }), "unexpected", /does not take the question \(HTTP 409\)/u],
+  [failed("bad_reply", { status: 200 }), "unexpected", /not this provider \(HTTP 200\)/u],
+  [failed("bad_reply"), "unexpected", /not this provider\. See/u],
+];
+
+for (const [answer, outcome, message, known = {}] of TABLE)
+  test(`contract 10: ${answer instanceof Error ? answer.message : JSON.stringify(answer)} is ${outcome}, with what to do`, () => {
+    const judged = judgeTest(answer, { ...KNOWN, ...known });
+    assert.deepEqual([judged.outcome, judged.ok], [outcome, outcome === "accepted"]);
+    assert.match(judged.message, message);
+    assert.equal(judged.status, answer === null ? null : answer.status);
+  });
+
+test("contract 10: every outcome has a row, and a code is passed on but where it says the same", () => {
+  assert.deepEqual([...new Set(TABLE.map(([, outcome]) => outcome))].toSorted(), TEST_OUTCOMES.toSorted());
+  const codeOf = (error: ProviderError) => judgeTest(error, KNOWN).code;
+  assert.equal(codeOf(failed("connect", { reason: "ENOTFOUND" })), "ENOTFOUND");
+  assert.equal(codeOf(failed("unauthorized", { status: 401, reason: "INVALID_AUTH" })), "INVALID_AUTH");
+  assert.equal(codeOf(failed("connect", { reason: "address_refused" })), null);
+});
