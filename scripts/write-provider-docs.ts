@@ -3,7 +3,7 @@ import { CHAT_FEATURES, CHAT_PREFERENCES, FEATURES, PREFERENCES } from "../src/c
 import { CHAT_MODELS } from "../src/providers/catalog.ts";
 import type { ChatModel } from "../src/providers/chat-provider.ts";
 import type { FeatureSupport, SpeechModel } from "../src/providers/provider.ts";
-import { providers } from "../src/providers/registry.ts";
+import { accountProbes, providers } from "../src/providers/registry.ts";
 
 /** One, two and three. */
 const LIST = new Intl.ListFormat("en-GB");
@@ -30,6 +30,16 @@ export function providersPage(): string {
     "",
     "None of these has been run against the real provider yet: the wire formats come from the providers' documentation, and the sandbox that",
     "plays them is checked with the providers' official clients.",
+    "",
+    "## Trying a credential",
+    "",
+    "What `patchbay providers test` asks by GET, behind the connection's `base_url`: read-only, and billed by nobody.",
+    "",
+    "| kind | asked | lists the account's models |",
+    "|---|---|---|",
+    ...Object.entries(accountProbes).map(
+      ([kind, { path, listsModels }]) => `| ${kind} | \`${path}\` | ${listsModels ? "yes" : "no"} |`,
+    ),
     "",
     ...speech.flatMap(({ name, model }) => modelSection(name, model)),
     "## Chat models",

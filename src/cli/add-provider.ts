@@ -8,6 +8,7 @@ import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printJson } from "./print.ts";
 import { readObjectFile, readTextArgument } from "./read-argument.ts";
 import { CliError, say, type Terminal, write } from "./terminal.ts";
+import { testCommand } from "./test-provider.ts";
 
 export interface ProviderAddOptions extends PlaceOptions {
   readonly kind: ProviderKind;
@@ -45,5 +46,5 @@ export async function addProvider(
   const made = understood(connectionView, document, "connection");
   const shown = made.credential_last4 === null ? "" : `  \u2026${made.credential_last4}`;
   await write(terminal.stdout, `${made.id}  ${made.kind}${shown}\n`);
-  await say(terminal, "next: patchbay providers list shows its models, for a route to name");
+  await say(terminal, `next: ${testCommand(made.id, options)}`);
 }

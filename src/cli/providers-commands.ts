@@ -15,17 +15,19 @@ import {
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import { type ProviderHealthOptions, showProviderHealth } from "./provider-health.ts";
 import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
+import { type ProviderTestOptions, testProvider } from "./test-provider.ts";
 
 export function addProviders(program: Command, run: Run): void {
   const providers = program
     .command("providers")
-    .description("See which models routes can name and how the providers' accounts fare, and add accounts.")
+    .description("See which models routes can name and how the providers' accounts fare; add accounts, and try them.")
     .addHelpText(
       "before",
       examples(
         "patchbay providers list",
         "patchbay providers list --all --capability audio_input --workspace acme",
         "patchbay providers add dg --kind deepgram --credential deepgram-key.txt",
+        "patchbay providers test dg",
         "patchbay providers check",
         "patchbay providers health --minutes 60",
       ),
@@ -55,18 +57,27 @@ export function addProviders(program: Command, run: Run): void {
     .addOption(
       new Option("--settings <file>", "What else it has, `timeout_seconds` and `models`, as JSON; `-` is stdin."),
     )
-    .addOption(
-      new Option(
-        "--workspace <workspace>",
-        "This workspace's own (BYOK), by slug or id, not the platform's.",
-      ).conflicts("adminUrl"),
-    )
+    .addOption(ownOption())
     .addOption(adminUrlOption())
     .addOption(urlOption())
     .addOption(jsonOption())
     .addOption(adminKeyOption())
     .action((id: string, options: ProviderAddOptions) =>
       run.interruptibly(() => addProvider(id, options, run.terminal, run.signal)),
+    );
+  providers
+    .command("test")
+    .description(
+      "Ask an account's provider the one question that it answers for nothing: whether it takes the credential, and which models it lists; exit code 7 if that does not come out well.",
+    )
+    .argument("<id>", "Name of the connection.")
+    .addOption(ownOption())
+    .addOption(adminUrlOption())
+    .addOption(urlOption())
+    .addOption(jsonOption())
+    .addOption(adminKeyOption())
+    .action((id: string, options: ProviderTestOptions) =>
+      run.interruptibly(() => testProvider(id, options, run.terminal, run.signal)),
     );
   providers
     .command("check")
@@ -91,4 +102,11 @@ export function addProviders(program: Command, run: Run): void {
     .action((options: ProviderHealthOptions) =>
       run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
     );
+}
+
+function ownOption(): Option {
+  return new Option(
+    "--workspace <workspace>",
+    "This workspace's own (BYOK), by slug or id, not the platform's.",
+  ).conflicts("adminUrl");
 }

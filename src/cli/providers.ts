@@ -79,7 +79,7 @@ export async function checkProviders(
   }
   if (faults.length > 0)
     throw new CliError(EXIT.upstream, `Not all is well: ${faults.join("; ")}.`, {
-      hints: ["see whether the addresses answer: patchbay doctor --call", "see the calls: patchbay providers health"],
+      hints: ["try an account's credential: patchbay providers test ID", "see the calls: patchbay providers health"],
       document,
     });
   if (options.json === true) await printJson(terminal, document);

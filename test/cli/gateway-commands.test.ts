@@ -8,6 +8,7 @@ import { Readable, Writable } from "node:stream";
 import { after, before, test, type TestContext } from "node:test";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { chatAnswer } from "../../src/contract/chat.ts";
+import { connectionTest } from "../../src/contract/connection-test.ts";
 import { connectionView } from "../../src/contract/connections.ts";
 import { keyView } from "../../src/contract/keys.ts";
 import { workspaceUsage } from "../../src/contract/usage.ts";
@@ -450,6 +451,53 @@ test("contract 10: providers add connects an account of the platform's or a work
   const slow = ["providers", "add", "slow", "--kind", "openai-compatible", "--base-url", "http://127.0.0.1:9/v1"];
   const settled = await run(slow[0] ?? "", ...slow.slice(1), "--settings", "-", "--json", ...admin);
   assert.equal(connectionView.parse(JSON.parse(settled.out)).timeout_seconds, 7);
+});
+
+test("contract 10: providers test says whether a credential works and for what; exit code 7 and the way on where it does not", async () => {
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  const add = async (id: string, kind: string, url: string, secret: string) => {
+    stdin = secret;
+    const added = await run("providers", "add", id, "--kind", kind, "--base-url", url, "--credential", "-", ...admin);
+    assert.equal(added.code, 0, added.err);
+    assert.match(added.err, new RegExp(`^next: patchbay providers test ${id}$`, "mu"));
+  };
+  await add("tried", "openai", gateway.sandbox.openaiUrl, "oa-credential-1234");
+  const well = await run("providers", "test", "tried", ...admin);
+  assert.equal(well.code, 0, well.err);
+  assert.match(
+    well.out,
+    /^tried {2}openai {2}accepted {2}GET \/models {2}HTTP 200 {2}\d+ ms\n.+ lists \d+ of the \d+ models/u,
+  );
+  assert.match(well.out, /^MODEL +CAN +LISTED +FEATURES$/mu);
+  assert.match(well.out, /^whisper-1 +audio_input +yes +timestamps\.word, .*keyterms \(weak\)$/mu);
+  assert.match(
+    well.err,
+    /^next: patchbay api POST \/admin\/v1\/routes --data '\{"id":"my-route",.*"connection":"tried".*\}'$/mu,
+  );
+  const document = connectionTest.parse(JSON.parse((await run("providers", "test", "tried", "--json", ...admin)).out));
+  assert.deepEqual([document.ok, document.outcome], [true, "accepted"]);
+
+  await add("mistaken", "deepgram", gateway.sandbox.deepgramUrl, "invalid");
+  const refused = await run("providers", "test", "mistaken", ...admin);
+  assert.deepEqual([refused.code, refused.out], [7, ""]);
+  assert.match(refused.err, /mistaken \(deepgram\): refused\. The provider refuses the credential \(HTTP 401\)/u);
+  assert.match(refused.err, /connections\/mistaken\/credential .*\n {2}then: patchbay providers test mistaken$/mu);
+  const refusedJson = await run("providers", "test", "mistaken", "--json", ...admin);
+  assert.equal(refusedJson.code, 7);
+  assert.equal(connectionTest.parse(JSON.parse(refusedJson.out)).outcome, "refused");
+  await add("away", "openai-compatible", "http://127.0.0.1:9/v1", "x");
+  assert.match((await run("providers", "test", "away", ...admin)).err, /unreachable\..*\n.*patchbay doctor --call/u);
+  await add("groq", "openai-compatible", gateway.sandbox.compatibleUrl("groq"), "gq-credential-1234");
+  assert.match(
+    (await run("providers", "test", "groq", ...admin)).out,
+    /^Also listed: llama-3\.3-70b-versatile, whisper/mu,
+  );
+
+  assert.equal((await run("providers", "test", "nobody", ...admin)).code, 4);
+  assert.equal((await asAdmin("providers", "test", "tried")).code, 4, "the platform's is not the workspace's");
+  const own = ["--workspace", "acme", "--url", gateway.origin];
+  assert.equal((await run("providers", "test", "tried", ...own, "--api-key", KEY)).code, 3);
+  for (const { out, err } of [well, refused, refusedJson]) assert.doesNotMatch(out + err, /credential-1234/u);
 });
 
 test("contract 10: simulate lets simulated providers fail, so many times, and takes it back; no other is touched", async () => {

@@ -1,0 +1,90 @@
+// `patchbay providers test`: whether an account's credential works, and for what, before any call is paid for (contract 10).
+import { type ConnectionTest, connectionTest, type TestOutcome } from "../contract/connection-test.ts";
+import { EXIT } from "./exit-codes.ts";
+import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
+import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { printJson, table } from "./print.ts";
+import { CliError, say, type Terminal, write } from "./terminal.ts";
+
+export interface ProviderTestOptions extends PlaceOptions {
+  readonly json?: boolean;
+}
+
+export async function testProvider(
+  id: string,
+  options: ProviderTestOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const { workspace } = options;
+  const given = workspace === undefined ? { adminUrl: DEFAULT_ADMIN_URL, ...options } : options;
+  const { session, place } = openPlace(given, terminal, signal);
+  const path = `${place}/connections/${encodeURIComponent(id)}`;
+  const document = await session.document(`${path}/test`, { method: "POST" });
+  const test = understood(connectionTest, document, "test of a connection");
+  if (!test.ok) {
+    const hints = hintOf(test.outcome, path);
+    throw new CliError(EXIT.upstream, `${id} (${test.kind}): ${test.outcome.replaceAll("_", " ")}. ${test.message}`, {
+      hints: [...hints, `then: ${testCommand(id, options)}`],
+      document,
+    });
+  }
+  if (options.json === true) return printJson(terminal, document);
+  await write(terminal.stdout, shown(test));
+  const next = nextOf(test, place);
+  if (next !== null) await say(terminal, next);
+}
+
+export function testCommand(id: string, { workspace }: Pick<PlaceOptions, "workspace">): string {
+  return `patchbay providers test ${id}${workspace === undefined ? "" : ` --workspace ${workspace}`}`;
+}
+
+const LISTED = { true: "yes", false: "no", null: "-" } as const;
+
+function shown(test: ConnectionTest): string {
+  const { connection, kind, outcome, asked, status, took_ms: tookMs, message, models, undeclared_models: more } = test;
+  const head = `${connection}  ${kind}  ${outcome}  ${asked}  HTTP ${status ?? "-"}  ${tookMs} ms\n${message}\n`;
+  const rows = models.map((model) => [
+    model.model,
+    model.capabilities.join(","),
+    LISTED[`${model.found}`],
+    [...model.features, ...model.weak_features.map((feature) => `${feature} (weak)`)].join(", "),
+  ]);
+  const known = rows.length === 0 ? "" : `\n${table(["MODEL", "CAN", "LISTED", "FEATURES"], rows)}`;
+  return `${head}${known}${more === null || more.length === 0 ? "" : `\nAlso listed: ${shortened(more)}\n`}`;
+}
+
+const MOST_NAMES = 10;
+
+function shortened(names: readonly string[]): string {
+  const rest = names.length - MOST_NAMES;
+  return `${names.slice(0, MOST_NAMES).join(", ")}${rest > 0 ? ` and ${rest} more (--json)` : ""}`;
+}
+
+/** null: nothing is known that a route could name. */
+function nextOf({ connection, models }: ConnectionTest, place: string): string | null {
+  const best = models.find(({ found }) => found === true) ?? models.find(({ found }) => found === null);
+  if (best === undefined) return null;
+  const route = JSON.stringify({ id: "my-route", targets: [{ connection, model: best.model }] });
+  return `next: patchbay api POST ${place}/routes --data '${route.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function hintOf(outcome: TestOutcome, path: string): readonly string[] {
+  switch (outcome) {
+    case "refused":
+    case "no_credential":
+      return [`another credential: patchbay api POST ${path}/credential --data @FILE, with {"api_key": "…"} in it`];
+    case "unproven":
+    case "restricted":
+      return ["a call tells, and is paid for: patchbay transcribe --sample"];
+    case "unreachable":
+    case "unexpected":
+      return ["see whether the addresses answer: patchbay doctor --call"];
+    case "accepted":
+    case "address_refused":
+    case "busy":
+    case "failing":
+    case "out_of_credit":
+      return [];
+  }
+}
