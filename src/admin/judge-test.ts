@@ -60,7 +60,7 @@ function count(number: number, what: string): string {
 }
 
 function restricted(status: number): string {
-  return `The provider does not let this credential ask (HTTP ${status}): it may be restricted, and fit for calls all the same. Allow it to read the list of models, or try a call.`;
+  return `The provider does not let this credential ask (HTTP ${status}): it may be restricted, and fit for calls all the same. Allow it this question too, or try a call.`;
 }
 
 function failed(error: ProviderError, known: Known): Judgement {

@@ -3,8 +3,8 @@ import { type ConnectionTest, connectionTest, type TestOutcome } from "../contra
 import { EXIT } from "./exit-codes.ts";
 import { openPlace, type PlaceOptions, understood } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
-import { printJson, table } from "./print.ts";
-import { CliError, say, type Terminal, write } from "./terminal.ts";
+import { printJson } from "./print.ts";
+import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 
 export interface ProviderTestOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -31,27 +31,31 @@ export async function testProvider(
   }
   if (options.json === true) return printJson(terminal, document);
   await write(terminal.stdout, shown(test));
-  const next = nextOf(test, place);
-  if (next !== null) await say(terminal, next);
+  await say(terminal, nextOf(test, place));
 }
 
 export function testCommand(id: string, { workspace }: Pick<PlaceOptions, "workspace">): string {
   return `patchbay providers test ${id}${workspace === undefined ? "" : ` --workspace ${workspace}`}`;
 }
 
-const LISTED = { true: "yes", false: "no", null: "-" } as const;
-
 function shown(test: ConnectionTest): string {
   const { connection, kind, outcome, asked, status, took_ms: tookMs, message, models, undeclared_models: more } = test;
   const head = `${connection}  ${kind}  ${outcome}  ${asked}  HTTP ${status ?? "-"}  ${tookMs} ms\n${message}\n`;
-  const rows = models.map((model) => [
-    model.model,
-    model.capabilities.join(","),
-    LISTED[`${model.found}`],
-    [...model.features, ...model.weak_features.map((feature) => `${feature} (weak)`)].join(", "),
-  ]);
-  const known = rows.length === 0 ? "" : `\n${table(["MODEL", "CAN", "LISTED", "FEATURES"], rows)}`;
-  return `${head}${known}${more === null || more.length === 0 ? "" : `\nAlso listed: ${shortened(more)}\n`}`;
+  // Most of a provider's models can do the same.
+  const alike = Map.groupBy(models, abilitiesOf);
+  const known = [...alike].map(([abilities, those]) => `\n${abilities}\n  ${those.map(nameOf).join(", ")}\n`).join("");
+  return visible(`${head}${known}${more === null || more.length === 0 ? "" : `\nalso listed\n  ${shortened(more)}\n`}`);
+}
+
+type TestedModel = ConnectionTest["models"][number];
+
+function abilitiesOf({ capabilities, features, weak_features: weak }: TestedModel): string {
+  const all = [...features, ...weak.map((feature) => `${feature} (weak)`)];
+  return `${capabilities.join(" and ")}: ${all.length === 0 ? "plain" : all.join(", ")}`;
+}
+
+function nameOf({ model, found }: TestedModel): string {
+  return found === false ? `${model} (not listed)` : model;
 }
 
 const MOST_NAMES = 10;
@@ -61,10 +65,10 @@ function shortened(names: readonly string[]): string {
   return `${names.slice(0, MOST_NAMES).join(", ")}${rest > 0 ? ` and ${rest} more (--json)` : ""}`;
 }
 
-/** null: nothing is known that a route could name. */
-function nextOf({ connection, models }: ConnectionTest, place: string): string | null {
+function nextOf({ connection, models }: ConnectionTest, place: string): string {
   const best = models.find(({ found }) => found === true) ?? models.find(({ found }) => found === null);
-  if (best === undefined) return null;
+  if (best === undefined)
+    return `next: patchbay api GET ${place}/connections/${connection}, and PUT it back with its models`;
   const route = JSON.stringify({ id: "my-route", targets: [{ connection, model: best.model }] });
   return `next: patchbay api POST ${place}/routes --data '${route.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -73,7 +77,9 @@ function hintOf(outcome: TestOutcome, path: string): readonly string[] {
   switch (outcome) {
     case "refused":
     case "no_credential":
-      return [`another credential: patchbay api POST ${path}/credential --data @FILE, with {"api_key": "…"} in it`];
+      return [
+        `another credential: \`api_key\` in the file, or patchbay api POST ${path}/credential --data @FILE, with {"api_key": "…"} in it`,
+      ];
     case "unproven":
     case "restricted":
       return ["a call tells, and is paid for: patchbay transcribe --sample"];
