@@ -5,6 +5,7 @@ import { dirname, join, normalize } from "node:path";
 /** Folder → folders of ours it may import. `*` is everything. A single file may have a row of its own. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   contract: [],
+  client: ["contract"],
   lib: [],
   outbound: ["lib", "contract"],
   providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
@@ -63,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "requests",
   ],
   config: ["contract", "lib", "auth/key-format.ts", "providers/provider.ts", "providers/registry.ts"],
-  cli: ["contract", "lib", "config", "webhooks/verify.ts"],
+  cli: ["contract", "lib", "config", "client/multipart.ts", "webhooks/verify.ts"],
   telemetry: [
     "contract",
     "lib",
@@ -125,7 +126,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     pattern:
       /(from |import\()"(node:net|node:tls|node:http|node:https|node:http2|node:dgram|node:dns.*)"|getBuiltinModule|createRequire/u,
     what: "opens sockets",
-    allowed: /^src\/(outbound\/system-network\.ts|http\/)/u,
+    allowed: /^src\/(outbound\/system-network\.ts|http\/|client\/audio-body\.ts)/u,
   },
   {
     pattern: /from "undici"/u,
@@ -146,7 +147,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   {
     pattern: /\bfetch\(|\bnew EventSource\(/u,
     what: "calls fetch",
-    allowed: /^src\/(cli\/|first-start\.ts|operations\/check-network\.ts)/,
+    allowed: /^src\/(cli\/|client\/|first-start\.ts|operations\/check-network\.ts)/,
   },
   {
     pattern: /\bnew WebSocket\(/u,
@@ -253,6 +254,11 @@ for (const file of globSync("src/**/*.ts").map((path) => path.replaceAll("\\", "
     if (SYSTEM_SIGHT[reason]?.includes(file.slice(4)) !== true)
       faults.push(`${file}: sees every workspace's rows for ${reason}, and is not on that list`);
   if (!STATES_SQL.test(file) && STATEMENT.test(text)) faults.push(`${file}: states SQL, which is not its place`);
+  if (from === "client") {
+    const loaded = [...text.matchAll(/^(?:import|export) (?!type\b)(?:[^;]* from )?"(?!\.\/)([^"]+)"/gmu)];
+    for (const [, module = ""] of loaded)
+      faults.push(`${file}: loads ${module}, which a browser would have to load too`);
+  }
   for (const rule of RESTRICTED) {
     const runtimeLines = text
       .split("\n")

@@ -1,6 +1,7 @@
 // The multipart body of an upload, streamed from disk with its length declared, so that a gateway can refuse it by the head.
 import { randomUUID } from "node:crypto";
 import { open } from "node:fs/promises";
+import { formAround } from "../client/multipart.ts";
 
 export interface Upload {
   readonly contentType: string;
@@ -17,21 +18,17 @@ export interface UploadSource {
 
 const CHUNK_BYTES = 65_536;
 
-/** Lists and objects go as JSON, for a form has few parts and a term may begin with a bracket; the rest as text. `onProgress` gets the audio's bytes handed to the connection so far. */
+/** `onProgress` gets the audio's bytes handed to the connection so far. */
 export function multipartUpload(
   source: UploadSource,
   fields: Readonly<Record<string, unknown>>,
   onProgress: (sentBytes: number) => void,
 ): Upload {
-  const boundary = `patchbay-${randomUUID()}`;
-  const parts = Object.entries(fields).map(([name, value]) =>
-    part(boundary, `name="${name}"`, typeof value === "string" ? value : JSON.stringify(value)),
-  );
-  const file = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${quoted(source.fileName)}"\r\ncontent-type: ${source.mediaType}\r\n\r\n`;
-  const head = new TextEncoder().encode(parts.join("") + file);
-  const tail = new TextEncoder().encode(`\r\n--${boundary}--\r\n`);
+  const form = formAround(fields, { name: source.fileName, mediaType: source.mediaType }, randomUUID());
+  const head = new TextEncoder().encode(form.head);
+  const tail = new TextEncoder().encode(form.tail);
   return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
+    contentType: form.contentType,
     sizeBytes: head.length + source.sizeBytes + tail.length,
     body: ReadableStream.from(chunks(source, head, tail, onProgress)),
   };
@@ -60,13 +57,4 @@ async function* chunks(
     onProgress(sent);
   }
   yield tail;
-}
-
-function part(boundary: string, disposition: string, text: string): string {
-  return `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n\r\n${text}\r\n`;
-}
-
-/** As browsers write names into a disposition. */
-function quoted(name: string): string {
-  return name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

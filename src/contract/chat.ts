@@ -129,6 +129,7 @@ const consistent = (given: ChatFields, context: z.RefinementCtx) => {
     context.addIssue({ code: "custom", path: [...path], message });
 };
 export const chatFields = fields.superRefine(consistent);
+export type ChatRequest = z.infer<typeof fields>;
 
 const fieldsOfClients = fields.extend({
   reasoning_effort: z

@@ -19,6 +19,8 @@ export const jobFields = translationFields.omit({ mode: true, stream: true }).ex
     .optional(),
 });
 
+export type JobRequestFields = z.infer<typeof jobFields>;
+
 export const jobRequest = jobFields.extend({ audio: audioMember });
 
 export const JOB_STATUSES = ["queued", "processing", "succeeded", "failed", "cancelled"] as const;

@@ -22,6 +22,7 @@ export const realtimeToken = z.strictObject({
     .describe("Opens one connection, as the subprotocol `patchbay.token.<token>`, or as it is, beside `patchbay.v1`."),
   expires_at: z.string().describe("RFC 3339, UTC; 60 s from now."),
 });
+export type RealtimeToken = z.infer<typeof realtimeToken>;
 
 export const getRealtimeContract: EndpointContract = {
   method: "GET",

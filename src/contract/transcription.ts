@@ -1,5 +1,6 @@
 // Transcription as callers see it: request fields (spec 2.1) and the routed envelope (spec 2.2), with the decisions of contract 3.
 import { z } from "zod";
+import type { ErrorBody } from "./error-body.ts";
 import { PROFILES, REDACTION_GROUPS } from "./features.ts";
 
 export const RESPONSE_FORMATS = ["json", "text", "verbose_json", "diarized_json", "srt", "vtt"] as const;
@@ -96,6 +97,8 @@ export const audioFields = z.strictObject({
   filename: z.string().min(1).max(255).describe("A hint; the content decides.").optional(),
 });
 
+export type AudioFields = z.infer<typeof audioFields>;
+
 export const audioMember = z.union([z.string().describe("Base64 audio."), audioFields]);
 
 /** The JSON bodies, as documented in OpenAPI. */
@@ -179,6 +182,13 @@ export const transcriptionEnvelope = z.strictObject({
   ...purposeFields.shape,
 });
 export type TranscriptionEnvelope = z.infer<typeof transcriptionEnvelope>;
+
+/** The events of a stream (contract 3, "Mode"); `error` ends a broken one. */
+export type TranscriptStreamEvent =
+  | { readonly event: "transcript.delta"; readonly data: { readonly text: string } }
+  | { readonly event: "transcript.segment"; readonly data: { readonly segment: Segment } }
+  | { readonly event: "transcript.completed"; readonly data: { readonly envelope: TranscriptionEnvelope } }
+  | { readonly event: "error"; readonly data: ErrorBody };
 
 /** The answer to `dry_run: true` (contract 3). */
 export const routingDecision = z.strictObject({

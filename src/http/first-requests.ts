@@ -1,7 +1,7 @@
 // What somebody who has a key tries first: told by /docs and /llms.txt alike, and run by tests as it stands (contract 10).
 export interface FirstRequest {
   readonly title: string;
-  readonly language: "sh" | "js";
+  readonly language: "sh" | "js" | "ts";
   readonly code: string;
 }
 
@@ -27,6 +27,15 @@ export const FIRST_REQUESTS: readonly FirstRequest[] = [
     title: "From the command line, which reads both variables",
     language: "sh",
     code: "patchbay transcribe call.mp3 --diarization --format srt -o call.srt",
+  },
+  {
+    title: "From TypeScript, whose client reads them too; more in `docs/client.md` of the package",
+    language: "ts",
+    code: `import { Patchbay } from "patchbay/client";
+
+const patchbay = new Patchbay();
+const transcript = await patchbay.transcribe({ path: "call.mp3" }, { diarization: true });
+console.log(transcript.content);`,
   },
   {
     title: "With OpenAI's client: another base URL, and auto for the model",

@@ -1,14 +1,16 @@
 // A transcript's parts as server-sent events (contract 3, "Mode").
+import type { TranscriptStreamEvent } from "../contract/transcription.ts";
 import type { TranscriptPart } from "../gateway/stream-transcription.ts";
 import { type ErrorReplyContext, toErrorBody } from "./error-reply.ts";
 import type { ServerEvent } from "./sse.ts";
 
-export type WordTranscript = (
-  parts: AsyncIterable<TranscriptPart>,
-  errors: Omit<ErrorReplyContext, "accept">,
-) => AsyncIterable<ServerEvent>;
+type Errors = Omit<ErrorReplyContext, "accept">;
+export type WordTranscript = (parts: AsyncIterable<TranscriptPart>, errors: Errors) => AsyncIterable<ServerEvent>;
 
-export const transcriptEvents: WordTranscript = async function* (parts, errors) {
+export async function* transcriptEvents(
+  parts: AsyncIterable<TranscriptPart>,
+  errors: Errors,
+): AsyncGenerator<TranscriptStreamEvent> {
   for await (const part of parts) {
     switch (part.kind) {
       case "text":
@@ -25,4 +27,4 @@ export const transcriptEvents: WordTranscript = async function* (parts, errors) 
         break;
     }
   }
-};
+}

@@ -1,8 +1,10 @@
 // Server-sent events: what we write, cut anywhere and with any line ends, is what our readers read; and whatever else comes is
 // events or a refusal of the reader's own (contract 3, 7).
 import assert from "node:assert/strict";
+import { createParser } from "eventsource-parser";
 import * as fc from "fast-check";
 import { readEvents as readForCli } from "../../src/cli/read-events.ts";
+import { readEvents as readForClient } from "../../src/client/read-events.ts";
 import { eventText } from "../../src/http/sse.ts";
 import { ProviderError } from "../../src/providers/io.ts";
 import { readEvents } from "../../src/providers/read-events.ts";
@@ -60,6 +62,20 @@ async function fromProvider(pieces: readonly Uint8Array[], together = false) {
   }
 }
 
+async function fromClient(pieces: readonly Uint8Array[]) {
+  const events: unknown[] = [];
+  for await (const { event, data } of readForClient(ReadableStream.from(pieces))) events.push([event, data]);
+  return events;
+}
+
+/** By a reader that is not ours. */
+function fromPackage(bytes: Uint8Array) {
+  const events: unknown[] = [];
+  const parser = createParser({ onEvent: ({ event, data }) => events.push([event ?? "message", data]) });
+  parser.feed(new TextDecoder().decode(bytes));
+  return events;
+}
+
 export const events: Fuzz = {
   about: "server-sent events, ours and noise, cut anywhere",
   shortRuns: 500,
@@ -80,7 +96,10 @@ export const events: Fuzz = {
         for await (const { name, data } of readForCli(ReadableStream.from(pieces)))
           read.push([name, JSON.stringify(data)]);
         assert.deepEqual(read, expected);
+        assert.deepEqual(await fromClient(pieces), expected);
         const other = Buffer.from(tokens.join(""));
+        const ended = Buffer.concat([other, Buffer.from("\n\n")]);
+        assert.deepEqual(await fromClient(cutAt(ended, places)), fromPackage(ended));
         assert.deepEqual(await fromProvider(cutAt(other, places)), await fromProvider([other]));
         assert.deepEqual(await fromProvider(cutAt(other, places), true), await fromProvider([other]));
       },

@@ -1,5 +1,5 @@
-// The examples that /docs and /llms.txt begin with, run by a shell as they stand (contract 10). That of OpenAI's client is run where that
-// client is installed, by test/sdk-oracle.
+// The examples that /docs and /llms.txt begin with, run by a shell or by Node.js as they stand (contract 10). That of OpenAI's client is run
+// where that client is installed, by test/sdk-oracle.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +11,7 @@ import { submittedJob } from "../../src/contract/jobs.ts";
 import { transcriptionEnvelope } from "../../src/contract/transcription.ts";
 import { FIRST_REQUESTS } from "../../src/http/first-requests.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { installPackage } from "../harness/installed-package.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 let gateway: TestGateway;
@@ -19,6 +20,7 @@ before(async () => {
   gateway = await startGateway();
   folder = await mkdtemp(join(tmpdir(), "patchbay-first-"));
   await copyFile(join(ROOT, "sandbox/samples/dialogue.mp3"), join(folder, "call.mp3"));
+  installPackage(folder);
   const command = join(folder, "patchbay");
   await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
   await chmod(command, 0o755);
@@ -34,8 +36,11 @@ test("contract 10: the first requests that the documentation tells work as they 
     : "no shell or no curl",
 }, async () => {
   const outputs = [];
-  for (const { title, code } of FIRST_REQUESTS.filter(({ language }) => language === "sh")) {
-    const child = spawn("sh", ["-c", code], {
+  for (const { title, language, code } of FIRST_REQUESTS.filter(({ language }) => language !== "js")) {
+    await writeFile(join(folder, "example.mts"), code);
+    const [command, args] =
+      language === "sh" ? ["sh", ["-c", code]] : [process.execPath, ["--no-warnings", "example.mts"]];
+    const child = spawn(command, args, {
       cwd: folder,
       env: {
         PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -52,10 +57,10 @@ test("contract 10: the first requests that the documentation tells work as they 
     assert.deepEqual(await once(child, "close"), [0, null], title);
     outputs.push(output);
   }
-  const [transcript = "", captions = "", job = "", ...others] = outputs;
+  const [transcript = "", captions = "", job = "", saved = "", ...others] = outputs;
   assert.ok(transcriptionEnvelope.parse(JSON.parse(transcript)).segments.every(({ speaker }) => speaker !== null));
   assert.match(captions, /^WEBVTT\n/u);
   submittedJob.parse(JSON.parse(job));
-  assert.deepEqual(others, [""]);
+  assert.deepEqual([saved, ...others], ["", "[simulated transcript, 14.4 s, mono]\n"]);
   assert.match(await readFile(join(folder, "call.srt"), "utf8"), /^1\n00:00:00,\d{3} --> /u);
 });

@@ -1,0 +1,80 @@
+// A streamed answer (contract 3, 7): its events as they come, up to the one that holds the whole answer.
+import { type Answered, answerWithin, type Call, connectionError, deadlineOf } from "./call.ts";
+import type { ClientConfiguration } from "./configuration.ts";
+import type { Deadline } from "./deadline.ts";
+import { PatchbayError } from "./errors.ts";
+import { readEvents } from "./read-events.ts";
+import { streamedError, unexpected } from "./read-refusal.ts";
+
+export interface AnswerStream<Event> extends AsyncIterable<Event> {
+  /** Once the first event is on its way; `data` are the events. */
+  withResponse(): Promise<Answered<AsyncIterable<Event>>>;
+}
+
+export interface StreamedEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** The request is made when the first event is asked for. Leaving the loop ends it, and with it the work. */
+export function answerStream<Event extends StreamedEvent>(
+  configuration: ClientConfiguration,
+  makeCall: () => Promise<Call>,
+  completed: Event["event"],
+): AnswerStream<Event> {
+  const open = () => openStream(configuration, makeCall);
+  return {
+    [Symbol.asyncIterator]: () => eventsOf<Event>(open, completed),
+    async withResponse() {
+      const opened = await open();
+      const data = { [Symbol.asyncIterator]: () => eventsOf<Event>(async () => opened, completed) };
+      return { ...opened.answer, data };
+    },
+  };
+}
+
+interface OpenStream {
+  readonly call: Call;
+  readonly deadline: Deadline;
+  readonly answer: Answered<ReadableStream<Uint8Array>>;
+}
+
+async function openStream(configuration: ClientConfiguration, makeCall: () => Promise<Call>): Promise<OpenStream> {
+  const call = await makeCall();
+  const deadline = deadlineOf(configuration, call);
+  try {
+    const answer = await answerWithin(configuration, call, deadline, async (response) => {
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+      if (isStream && response.body !== null) return response.body;
+      throw new PatchbayError({ ...unexpected(response), retryable: false });
+    });
+    return { call, deadline, answer };
+  } catch (error) {
+    deadline.close();
+    throw error;
+  }
+}
+
+async function* eventsOf<Event extends StreamedEvent>(
+  open: () => Promise<OpenStream>,
+  completed: Event["event"],
+): AsyncGenerator<Event, void, undefined> {
+  const { call, deadline, answer } = await open();
+  const { requestId } = answer;
+  try {
+    for await (const { event, data } of readEvents(answer.data)) {
+      if (event === "error") throw streamedError(data, requestId);
+      // What a gateway sends is what its contract says.
+      yield { event, data: JSON.parse(data) as unknown } as Event;
+      if (event === completed) return;
+    }
+    throw connectionError(call, "STREAM_INCOMPLETE", "The stream ended before the answer did.", { requestId });
+  } catch (error) {
+    if (deadline.signal.aborted) throw deadline.signal.reason;
+    if (error instanceof PatchbayError) throw error;
+    const message = "The connection failed in the middle of the stream.";
+    throw connectionError(call, "CONNECTION_FAILED", message, { requestId, cause: error });
+  } finally {
+    deadline.close();
+  }
+}

@@ -1,0 +1,61 @@
+// The body of a request with audio (contract 3): a form around the bytes, or JSON around where they are.
+import type { AudioFields } from "../contract/transcription.ts";
+import type { RequestBody } from "./call.ts";
+import { formAround } from "./multipart.ts";
+import { uniqueText } from "./unique-text.ts";
+
+/**
+ * A file of the browser or any other `Blob`, bytes, a stream of bytes (which can be sent once, and so is never sent again by itself),
+ * a file by its `path` where there are files, or `{ url }` for the gateway to fetch.
+ */
+export type AudioSource =
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | ReadableStream<Uint8Array>
+  | { readonly path: string }
+  | Readonly<AudioFields>;
+
+export async function audioBody(source: AudioSource, fields: Readonly<Record<string, unknown>>): Promise<RequestBody> {
+  if (isStream(source)) return streamed(source, fields);
+  if (source instanceof Blob) return whole(source, nameOf(source), fields);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return whole(new Blob([source]), "audio", fields);
+  if ("path" in source) return whole(await openFile(source.path), source.path.replace(/^.*[/\\]/, ""), fields);
+  return { contentType: "application/json", body: JSON.stringify({ ...fields, audio: source }) };
+}
+
+function isStream(source: AudioSource): source is ReadableStream<Uint8Array> {
+  return "getReader" in source;
+}
+
+/** The gateway judges by content; a type that is not known is better not claimed. */
+const UNKNOWN_TYPE = "application/octet-stream";
+
+function whole(audio: Blob, name: string, fields: Readonly<Record<string, unknown>>): RequestBody {
+  const file = { name, mediaType: audio.type === "" ? UNKNOWN_TYPE : audio.type };
+  const { contentType, head, tail } = formAround(fields, file, uniqueText());
+  return { contentType, body: new Blob([head, audio, tail]) };
+}
+
+function streamed(audio: ReadableStream<Uint8Array>, fields: Readonly<Record<string, unknown>>): RequestBody {
+  const { contentType, head, tail } = formAround(fields, { name: "audio", mediaType: UNKNOWN_TYPE }, uniqueText());
+  const encoder = new TextEncoder();
+  const framed = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(head)),
+    flush: (controller) => controller.enqueue(encoder.encode(tail)),
+  });
+  return { contentType, body: audio.pipeThrough(framed) };
+}
+
+function nameOf(audio: Blob): string {
+  return "name" in audio && typeof audio.name === "string" && audio.name !== "" ? audio.name : "audio";
+}
+
+/** Read while it is sent. Asked of the process itself, and not imported: a browser has no such module, and its bundle needs none. */
+async function openFile(path: string): Promise<Blob> {
+  const { process } = globalThis as { readonly process?: Partial<Pick<NodeJS.Process, "getBuiltinModule">> };
+  const files = process?.getBuiltinModule?.("node:fs");
+  if (files === undefined)
+    throw new TypeError("Files are opened by Node.js 20.16 and later, Bun and Deno: give a Blob.");
+  return files.openAsBlob(path);
+}

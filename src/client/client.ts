@@ -1,0 +1,145 @@
+// The client of a gateway, published as `patchbay/client`: for Node.js, Bun, Deno, browsers and workers, without a dependency.
+import type { KeyDescription, LimitsReport } from "../contract/account.ts";
+import type { ChatAnswer } from "../contract/chat.ts";
+import type { RealtimeToken } from "../contract/realtime.ts";
+import type { RequestRecordView } from "../contract/requests.ts";
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { UsageReport } from "../contract/usage.ts";
+import type { AnswerPromise } from "./answer-promise.ts";
+import type { AnswerStream } from "./answer-stream.ts";
+import { type AudioSource, audioBody } from "./audio-body.ts";
+import { ask, jsonBody, pay, queryOf, stream } from "./caller.ts";
+import {
+  type CallOptions,
+  type ClientConfiguration,
+  configurationOf,
+  type PaidCallOptions,
+  type PatchbayOptions,
+} from "./configuration.ts";
+import { Jobs } from "./jobs.ts";
+import type {
+  ChatEvent,
+  ChatOptions,
+  DryRun,
+  TranscriptEvent,
+  TranscriptionOptions,
+  TranslationOptions,
+  UsageOptions,
+} from "./types.ts";
+
+export type { AnswerPromise } from "./answer-promise.ts";
+export type { AnswerStream } from "./answer-stream.ts";
+export type { AudioSource } from "./audio-body.ts";
+export type { Answered } from "./call.ts";
+export type { CallOptions, PaidCallOptions, PatchbayOptions } from "./configuration.ts";
+export { type ClientErrorCode, PatchbayConnectionError, PatchbayError, type PatchbayErrorCode } from "./errors.ts";
+export type { Jobs, JobWaitOptions } from "./jobs.ts";
+export type * from "./types.ts";
+export type { ChatAnswer, ChatMessage } from "../contract/chat.ts";
+export type { Job, JobList, SubmittedJob } from "../contract/jobs.ts";
+export type { RoutingDecision, Segment, TranscriptionEnvelope, Warning, Word } from "../contract/transcription.ts";
+
+const TRANSCRIPTION = "/v1/transcription";
+const TRANSLATION = "/v1/translation";
+const CHAT = "/v1/chat";
+
+export class Patchbay {
+  /** Durable transcription of long recordings. */
+  readonly jobs: Jobs;
+  readonly #configuration: ClientConfiguration;
+
+  constructor(options: PatchbayOptions = {}) {
+    this.#configuration = configurationOf(options);
+    this.jobs = new Jobs(this.#configuration);
+  }
+
+  /** Audio to text. */
+  transcribe(
+    audio: AudioSource,
+    options: TranscriptionOptions & DryRun,
+    call?: PaidCallOptions,
+  ): AnswerPromise<RoutingDecision>;
+  transcribe(
+    audio: AudioSource,
+    options?: TranscriptionOptions,
+    call?: PaidCallOptions,
+  ): AnswerPromise<TranscriptionEnvelope>;
+  transcribe(audio: AudioSource, options: TranscriptionOptions = {}, call: PaidCallOptions = {}) {
+    return pay<TranscriptionEnvelope | RoutingDecision>(
+      this.#configuration,
+      TRANSCRIPTION,
+      () => audioBody(audio, options),
+      call,
+    );
+  }
+
+  /** Audio to text as it is made, by models that stream alone. */
+  transcribeStream(
+    audio: AudioSource,
+    options: TranscriptionOptions = {},
+    call: CallOptions = {},
+  ): AnswerStream<TranscriptEvent> {
+    const makeBody = () => audioBody(audio, { ...options, stream: true });
+    return stream(this.#configuration, TRANSCRIPTION, makeBody, "transcript.completed", call);
+  }
+
+  /** Speech to text of another language, English unless `to_language` says otherwise. */
+  translate(
+    audio: AudioSource,
+    options: TranslationOptions & DryRun,
+    call?: PaidCallOptions,
+  ): AnswerPromise<RoutingDecision>;
+  translate(
+    audio: AudioSource,
+    options?: TranslationOptions,
+    call?: PaidCallOptions,
+  ): AnswerPromise<TranscriptionEnvelope>;
+  translate(audio: AudioSource, options: TranslationOptions = {}, call: PaidCallOptions = {}) {
+    return pay<TranscriptionEnvelope | RoutingDecision>(
+      this.#configuration,
+      TRANSLATION,
+      () => audioBody(audio, options),
+      call,
+    );
+  }
+
+  /** The answer to a conversation. */
+  chat(request: ChatOptions & DryRun, call?: PaidCallOptions): AnswerPromise<RoutingDecision>;
+  chat(request: ChatOptions, call?: PaidCallOptions): AnswerPromise<ChatAnswer>;
+  chat(request: ChatOptions, call: PaidCallOptions = {}) {
+    return pay<ChatAnswer | RoutingDecision>(this.#configuration, CHAT, () => jsonBody(request), call);
+  }
+
+  /** The answer to a conversation as it is made. */
+  chatStream(request: ChatOptions, call: CallOptions = {}): AnswerStream<ChatEvent> {
+    return stream(this.#configuration, CHAT, () => jsonBody({ ...request, stream: true }), "chat.completed", call);
+  }
+
+  /** What the app used and what it cost. */
+  usage({ from, to, group_by: groups }: UsageOptions = {}, options: CallOptions = {}): AnswerPromise<UsageReport> {
+    return ask(this.#configuration, {
+      path: `/v1/usage${queryOf({ from, to, group_by: groups?.join(",") })}`,
+      options,
+    });
+  }
+
+  /** Every limit as it is enforced now, and what is left of the key's quotas and budgets. */
+  limits(options: CallOptions = {}): AnswerPromise<LimitsReport> {
+    return ask(this.#configuration, { path: "/v1/melimits", options });
+  }
+
+  /** What this key is, and what it can ask for. */
+  me(options: CallOptions = {}): AnswerPromise<KeyDescription> {
+    return ask(this.#configuration, { path: "/v1/me", options });
+  }
+
+  /** Why a request went where it went, and what it cost; readable within five seconds of its answer. */
+  request(requestId: string, options: CallOptions = {}): AnswerPromise<RequestRecordView> {
+    return ask(this.#configuration, { path: `/v1/requests/${encodeURIComponent(requestId)}`, options });
+  }
+
+  /** For a browser, which must not hold the key: opens one live transcription within 60 s. */
+  realtimeToken(options: CallOptions = {}): AnswerPromise<RealtimeToken> {
+    return ask(this.#configuration, { method: "POST", path: "/v1/transcription/realtime-token", options });
+  }
+}

@@ -1,0 +1,51 @@
+// The error in a refusal, or in a stream's `error` event (contract 1).
+import type { ErrorBody } from "../contract/error-body.ts";
+import { PatchbayError } from "./errors.ts";
+
+export async function readRefusal(response: Response, idempotencyKey: string | null): Promise<PatchbayError> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const retryAfter = headers.get("retry-after") ?? "";
+  const shouldRetry = headers.get("x-should-retry");
+  const error = errorIn(text);
+  return new PatchbayError({
+    ...(error === null ? unexpected(response) : factsOf(error)),
+    // Three views of one value: whoever stands between may have taken the header away, or the body.
+    retryable: shouldRetry === null ? error?.retryable === true : shouldRetry === "true",
+    status,
+    requestId: headers.get("x-request-id") ?? error?.request_id ?? null,
+    retryAfterSeconds: /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null,
+    idempotencyKey,
+  });
+}
+
+/** Of a stream's `error` event. What was streamed took no idempotency key: sent again, it may be paid again. */
+export function streamedError(data: string, requestId: string | null): PatchbayError {
+  const error = errorIn(data);
+  if (error !== null) return new PatchbayError({ ...factsOf(error), requestId: error.request_id ?? requestId });
+  const message = "The stream ended with an error that is none of a gateway.";
+  return new PatchbayError({ code: "UNEXPECTED_ANSWER", message, retryable: false, requestId });
+}
+
+/** What came with a status that promised more. */
+export function unexpected({ status, url }: Response): {
+  readonly code: "UNEXPECTED_ANSWER";
+  readonly message: string;
+} {
+  const where = url === "" ? "there" : `at ${new URL(url).origin}`;
+  return { code: "UNEXPECTED_ANSWER", message: `The answer was ${status} and not a gateway's; is there one ${where}?` };
+}
+
+function factsOf({ code, message, retryable, doc_url: docUrl, param, details }: ErrorBody["error"]) {
+  return { code, message, retryable, docUrl, param, details };
+}
+
+/** A gateway's error has a code and a message, whatever else its version adds. */
+function errorIn(text: string): ErrorBody["error"] | null {
+  try {
+    const { error } = JSON.parse(text) as ErrorBody;
+    return typeof error.code === "string" && typeof error.message === "string" ? error : null;
+  } catch {
+    return null;
+  }
+}

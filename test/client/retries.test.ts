@@ -1,0 +1,258 @@
+// When `patchbay/client` sends a call again, and that it is paid once all the same (contract 1, 3; spec 4.1).
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { after, before, beforeEach, test } from "node:test";
+import { Patchbay, PatchbayConnectionError, PatchbayError, type PatchbayOptions } from "../../src/client/client.ts";
+import { answerError, answerJson, ENVELOPE, fakeGateway, type Received } from "../cli/fake-gateway.ts";
+import { speech } from "../harness/client.ts";
+import { type FaultProxy, startFaultProxy } from "../harness/fault-proxy.ts";
+import { KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
+
+let gateway: TestGateway;
+let proxy: FaultProxy;
+before(async () => {
+  gateway = await startGateway({ file: standardFile });
+  proxy = await startFaultProxy(gateway.origin);
+});
+after(async () => {
+  await proxy.close();
+  await gateway.close();
+});
+beforeEach(() => gateway.sandbox.clearCalls());
+
+interface Waited {
+  readonly client: Patchbay;
+  /** In milliseconds, in their order. */
+  readonly delays: readonly number[];
+}
+
+/** No time passes between its tries. */
+function clientOf(baseUrl: string, options: PatchbayOptions = {}, onWait = () => {}): Waited {
+  const delays: number[] = [];
+  const wait = async (delayMs: number): Promise<void> => {
+    delays.push(delayMs);
+    onWait();
+  };
+  return { client: new Patchbay({ apiKey: KEY, baseUrl, wait, random: () => 0.5, ...options }), delays };
+}
+
+async function thrown(failing: PromiseLike<unknown>): Promise<PatchbayError> {
+  const error = await Promise.resolve(failing).catch((reason: unknown) => reason);
+  assert.ok(error instanceof PatchbayError, String(error));
+  return error;
+}
+
+const keysOf = (received: readonly Received[]) => received.map(({ headers }) => headers["idempotency-key"]);
+
+test("spec 4.1.2: a connection that breaks after the answer was made is tried again under the same key, and paid once", async () => {
+  proxy.set({ kind: "cut", way: "back", afterBytes: 0 });
+  const { client, delays } = clientOf(proxy.url, {}, () => proxy.clear());
+  const { data, response } = await client.transcribe(speech()).withResponse();
+  assert.equal(data.status, "completed");
+  assert.equal(response.headers.get("x-svc-idempotent-replay"), "true");
+  assert.equal(gateway.sandbox.callCount, 1);
+  assert.equal(delays.length, 1);
+});
+
+test("spec 4.1.2: so is one that breaks in the middle of the answer, and a job's submission", async () => {
+  proxy.set({ kind: "cut", way: "back", afterBytes: 700 });
+  const { client } = clientOf(proxy.url, {}, () => proxy.clear());
+  const { response } = await client.transcribe(speech(), { timestamps: "word" }).withResponse();
+  assert.equal(response.headers.get("x-svc-idempotent-replay"), "true");
+  proxy.set({ kind: "cut", way: "back", afterBytes: 0 });
+  const { job_id: id } = await client.jobs.submit(speech());
+  assert.deepEqual(
+    (await client.jobs.list()).data.map(({ job_id }) => job_id),
+    [id],
+  );
+  assert.equal((await client.jobs.wait(id)).status, "succeeded");
+  assert.equal(gateway.sandbox.callCount, 2);
+});
+
+test("contract 1: nobody there is a connection error after two retries, and retryable under the key that it names", async () => {
+  const { url } = await (async () => {
+    await using closed = await fakeGateway(() => {});
+    return closed;
+  })();
+  const { client, delays } = clientOf(url);
+  const error = await thrown(client.transcribe(speech()));
+  assert.ok(error instanceof PatchbayConnectionError);
+  assert.deepEqual([error.code, error.retryable, error.status], ["CONNECTION_FAILED", true, null]);
+  assert.match(error.message, /ECONNREFUSED/u);
+  assert.match(error.idempotencyKey ?? "", /^[0-9a-f-]{36}$/u);
+  assert.deepEqual(delays, [500, 1000]);
+  await thrown(client.transcribe(speech(), {}, { maxRetries: 0 }));
+  assert.equal(delays.length, 2);
+});
+
+test("contract 1: what the answer says is not worth a retry is not sent again, by its header before its body", async () => {
+  const codes = ["INTERNAL", "PROVIDER_RESULT_UNKNOWN", "INVALID_REQUEST"];
+  await using server = await fakeGateway((response, _request, count) =>
+    answerError(response, 500, codes[count - 1] ?? "", count === 3, { "x-should-retry": "false" }),
+  );
+  const { client } = clientOf(server.url);
+  for (const code of codes) {
+    const error = await thrown(client.chat({ messages: [] }));
+    assert.deepEqual([error.code, error.retryable, error.requestId], [code, false, "req_test"]);
+  }
+  assert.equal(server.received.length, 3);
+});
+
+test("contract 1: a retryable answer is asked for again under the same key, not before Retry-After, twice at most", async () => {
+  await using server = await fakeGateway((response, _request, count) =>
+    answerError(response, 503, "OVERLOADED", true, count === 2 ? { "retry-after": "7" } : {}),
+  );
+  const { client, delays } = clientOf(server.url);
+  const error = await thrown(client.transcribe(speech(), {}, { idempotencyKey: "mine" }));
+  assert.deepEqual([error.code, error.idempotencyKey], ["OVERLOADED", "mine"]);
+  assert.deepEqual(keysOf(server.received), ["mine", "mine", "mine"]);
+  assert.deepEqual(delays, [500, 7000]);
+  assert.equal(new Set(server.received.map(({ body }) => body.toString("latin1"))).size, 1, "the same bytes each time");
+});
+
+test("contract 1: an answer that asks for more than a minute is thrown, with its Retry-After", async () => {
+  await using server = await fakeGateway((response) =>
+    answerError(response, 429, "RATE_LIMITED", true, { "retry-after": "61" }),
+  );
+  const { client, delays } = clientOf(server.url);
+  const { retryAfterSeconds, code } = await thrown(client.me());
+  assert.deepEqual([code, retryAfterSeconds, delays], ["RATE_LIMITED", 61, []]);
+});
+
+test("spec 4.1.2: while the first request with the key runs its answer is waited for, however often it takes", async () => {
+  await using server = await fakeGateway((response, _request, count) =>
+    count <= 6
+      ? answerError(response, 409, "IDEMPOTENCY_REPLAY_IN_PROGRESS", true, { "retry-after": "2" })
+      : answerJson(response, 200, ENVELOPE),
+  );
+  const { client, delays } = clientOf(server.url);
+  assert.equal((await client.transcribe(speech())).content, ENVELOPE.content);
+  assert.deepEqual(delays, [2000, 2000, 2000, 4000, 8000, 8000]);
+  assert.equal(new Set(keysOf(server.received)).size, 1);
+});
+
+test("contract 3: keys are the client's own, another for each call, and none is sent where none counts", async () => {
+  await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const { client } = clientOf(server.url);
+  await client.transcribe(speech());
+  await client.chat({ messages: [] });
+  await client.chat({ messages: [] }, { idempotencyKey: null });
+  await client.me();
+  await client.jobs.cancel("job_1");
+  await thrown(client.chatStream({ messages: [] }).withResponse());
+  const [first, second, ...none] = keysOf(server.received);
+  assert.ok(first !== undefined && second !== undefined && first !== second);
+  assert.deepEqual(none, [undefined, undefined, undefined, undefined]);
+});
+
+test("contract 3: what takes no key is sent again after 429 alone", async () => {
+  const tell = (response: ServerResponse, status: number, code: string) => answerError(response, status, code, true);
+  await using server = await fakeGateway((response, _request, count) => {
+    if (count % 2 === 1) tell(response, 429, "CONCURRENCY_LIMITED");
+    else tell(response, 503, "all_providers_exhausted");
+  });
+  const { client } = clientOf(server.url);
+  const error = await thrown(client.chatStream({ messages: [] })[Symbol.asyncIterator]().next());
+  assert.deepEqual([error.code, server.received.length], ["all_providers_exhausted", 2]);
+  await thrown(client.chat({ messages: [] }, { idempotencyKey: null }));
+  assert.equal(server.received.length, 4);
+  await using broken = await fakeGateway((response) => response.destroy());
+  const cut = await thrown(clientOf(broken.url).client.chatStream({ messages: [] }).withResponse());
+  assert.deepEqual([cut.code, cut.retryable, broken.received.length], ["CONNECTION_FAILED", false, 1]);
+});
+
+test("contract 3: a stream of bytes is sent once, under a key that a second stream may be sent with", async () => {
+  await using server = await fakeGateway((response, _request, count) =>
+    count === 1 ? answerError(response, 503, "SHUTTING_DOWN", true) : answerJson(response, 200, ENVELOPE),
+  );
+  const { client } = clientOf(server.url);
+  const stream = () => new Blob([new Uint8Array(speech())]).stream();
+  const { code, idempotencyKey } = await thrown(client.transcribe(stream()));
+  assert.deepEqual([code, server.received.length], ["SHUTTING_DOWN", 1]);
+  await client.transcribe(stream(), {}, { idempotencyKey });
+  assert.deepEqual(keysOf(server.received), [idempotencyKey, idempotencyKey]);
+});
+
+test("contract 3: time that is up is told apart from a connection that failed, and from an abort", async () => {
+  await using server = await fakeGateway(() => {});
+  const { client } = clientOf(server.url);
+  const error = await thrown(client.transcribe(speech(), {}, { timeoutMs: 20 }));
+  assert.ok(error instanceof PatchbayConnectionError);
+  assert.deepEqual([error.code, error.retryable], ["TIMED_OUT", true]);
+  assert.ok(error.idempotencyKey !== null);
+  const streamed = await thrown(client.chatStream({ messages: [] }, { timeoutMs: 20 }).withResponse());
+  assert.deepEqual([streamed.code, streamed.retryable], ["TIMED_OUT", false]);
+  const waited = await thrown(client.jobs.wait("job_1", { timeoutMs: 20 }));
+  assert.equal(waited.code, "TIMED_OUT");
+});
+
+test("contract 7: a stream that breaks, ends early or says error is thrown after what came", async () => {
+  const started = 'event: chat.started\ndata: {"id":"chat_1","created_at":"now"}\n\n';
+  const error = { code: "PROVIDER_RESULT_UNKNOWN", message: "It broke.", retryable: false, request_id: "req_2" };
+  const endings: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+    ["STREAM_INCOMPLETE", (response) => response.end(started)],
+    ["CONNECTION_FAILED", (response) => response.write(started, () => response.destroy())],
+    [
+      "PROVIDER_RESULT_UNKNOWN",
+      (response) => response.end(`${started}event: error\ndata: ${JSON.stringify({ error })}\n\n`),
+    ],
+    ["UNEXPECTED_ANSWER", (response) => response.end(`${started}event: error\ndata: {}\n\n`)],
+  ];
+  for (const [code, end] of endings) {
+    await using server = await fakeGateway((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "req_1" });
+      end(response);
+    });
+    const seen: string[] = [];
+    const failure = await thrown(
+      (async () => {
+        for await (const { event } of clientOf(server.url).client.chatStream({ messages: [] })) seen.push(event);
+      })(),
+    );
+    assert.deepEqual([failure.code, seen, failure.retryable], [code, ["chat.started"], false]);
+    assert.equal(failure.requestId, code === "PROVIDER_RESULT_UNKNOWN" ? "req_2" : "req_1");
+    assert.equal(failure instanceof PatchbayConnectionError, /STREAM|CONNECTION/u.test(code));
+  }
+});
+
+test("contract 1: what is no gateway is told so, and is not sent the key a second time", async () => {
+  for (const status of [200, 302, 502]) {
+    await using server = await fakeGateway((response) =>
+      response.writeHead(status, { "content-type": "text/html", location: "/elsewhere" }).end("<html>"),
+    );
+    const { code, message } = await thrown(clientOf(server.url).client.me());
+    assert.equal(code, "UNEXPECTED_ANSWER");
+    assert.match(message, new RegExp(`${status}.*${server.url}`, "u"));
+    assert.equal(server.received.length, 1);
+  }
+});
+
+test("contract 5: waiting for a job goes on after a connection that failed and a gateway that was away", async () => {
+  const ended = { job_id: "job_1", status: "succeeded" };
+  await using server = await fakeGateway((response, { path }, count) => {
+    if (count === 1) answerJson(response, 200, { job_id: "job_1", status: "queued" });
+    else if (count <= 5) response.destroy();
+    else if (count <= 8) answerError(response, 503, "SHUTTING_DOWN", true);
+    else answerJson(response, 200, { ...ended, path });
+  });
+  const { client, delays } = clientOf(server.url);
+  assert.equal((await client.jobs.wait("job_1")).status, "succeeded");
+  assert.ok(delays.length >= 7);
+  assert.ok(server.received.slice(1).every(({ path }) => path === "/v1/transcription/jobs/job_1?wait=30"));
+  await using refusing = await fakeGateway((response, _request, count) =>
+    count === 1
+      ? answerJson(response, 200, { job_id: "job_1", status: "queued" })
+      : answerError(response, 401, "UNAUTHENTICATED"),
+  );
+  assert.equal((await thrown(clientOf(refusing.url).client.jobs.wait("job_1"))).code, "UNAUTHENTICATED");
+});
+
+test("contract 2: without a key, or with an address that is none, there is no client, and the key is not quoted", () => {
+  for (const apiKey of ["", "secret key", "secret\nkey"])
+    assert.throws(
+      () => new Patchbay({ apiKey }),
+      (error: Error) => error instanceof TypeError && !error.message.includes("secret"),
+    );
+  for (const baseUrl of ["file:///etc", "http://user:pass@host", "here", "http://host/?a=1"])
+    assert.throws(() => new Patchbay({ apiKey: KEY, baseUrl }), TypeError);
+});

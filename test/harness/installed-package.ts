@@ -1,0 +1,22 @@
+// The package as whoever installed it resolves it, in a folder of a test: with the sources in the place of what is built from them.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+export function installPackage(folder: string): void {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    readonly exports: Readonly<Record<string, { readonly default?: string }>>;
+  };
+  const installed = join(folder, "node_modules/patchbay");
+  mkdirSync(installed, { recursive: true });
+  const names = Object.entries(exports).flatMap(([name, { default: built }]) => {
+    if (built === undefined) return [];
+    const source = join(ROOT, built.replace("./dist/", "").replace(/\.js$/u, ".ts"));
+    writeFileSync(join(installed, `${name}.mjs`), `export * from "${pathToFileURL(source).href}";\n`);
+    return [[name, `${name}.mjs`] as const];
+  });
+  const description = { name: "patchbay", type: "module", exports: Object.fromEntries(names) };
+  writeFileSync(join(installed, "package.json"), JSON.stringify(description));
+}
