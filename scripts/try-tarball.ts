@@ -1,11 +1,12 @@
 // Packs Patchbay, installs the tarball into an empty directory with an empty HOME, starts it twice (the second time after
-// kill -9) and transcribes the bundled sample by its own command line. What a user of the published package gets.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+// kill -9) and transcribes the bundled sample by its own command line and by its client. What a user of the published package gets.
+import { type ChildProcess, execFileSync, spawn, spawnSync, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { tryClient } from "./try-client.ts";
 
 const PORT = 18_437;
 const ORIGIN = `http://127.0.0.1:${PORT}`;
@@ -40,6 +41,7 @@ try {
 
   const second = await start();
   run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN, "--json"], directory);
+  tryClient({ directory, origin: ORIGIN, run });
   second.kill("SIGINT");
   const [code] = await once(second, "exit");
   if (code !== 0) throw new Error(`the gateway ended with exit code ${String(code)}`);
@@ -48,8 +50,9 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-function run(command: string, args: readonly string[], cwd: string): void {
-  const { status } = spawnSync(command, args, { cwd, env, stdio: ["ignore", "inherit", "inherit"], timeout: 300_000 });
+function run(command: string, args: readonly string[], cwd: string, more: Readonly<Record<string, string>> = {}): void {
+  const stdio: StdioOptions = ["ignore", "inherit", "inherit"];
+  const { status } = spawnSync(command, args, { cwd, env: { ...env, ...more }, stdio, timeout: 300_000 });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
 }
 
