@@ -31,14 +31,19 @@ function isStream(source: AudioSource): source is ReadableStream<Uint8Array> {
 /** The gateway judges by content; a type that is not known is better not claimed. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
-function whole(audio: Blob, name: string, fields: Readonly<Record<string, unknown>>): RequestBody {
+/** One blob and no `FormData`: when a gateway refuses a form before it has all of it, Node.js 24 ends the process. */
+async function whole(audio: Blob, name: string, fields: Readonly<Record<string, unknown>>): Promise<RequestBody> {
   const file = { name, mediaType: audio.type === "" ? UNKNOWN_TYPE : audio.type };
   const { contentType, head, tail } = formAround(fields, file, uniqueText());
-  return { contentType, body: new Blob([head, audio, tail]) };
+  const body = new Blob([head, audio, tail]);
+  // Bun loses a file that is made part of a blob, and does not lose what was read of it.
+  const isWhole = body.size === new Blob([head, tail]).size + audio.size;
+  return { contentType, body: isWhole ? body : new Blob([head, await audio.arrayBuffer(), tail]) };
 }
 
 function streamed(audio: ReadableStream<Uint8Array>, fields: Readonly<Record<string, unknown>>): RequestBody {
-  const { contentType, head, tail } = formAround(fields, { name: "audio", mediaType: UNKNOWN_TYPE }, uniqueText());
+  const file = { name: "audio", mediaType: UNKNOWN_TYPE };
+  const { contentType, head, tail } = formAround(fields, file, uniqueText());
   const encoder = new TextEncoder();
   const framed = new TransformStream<Uint8Array, Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode(head)),

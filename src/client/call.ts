@@ -137,6 +137,6 @@ export function delayMs(tries: number, retryAfterSeconds: number | null, random:
 
 /** Node.js says what happened in the cause alone. */
 function reasonOf(error: unknown): string {
-  const { cause, message } = error as { readonly cause?: { readonly code?: string }; readonly message?: string };
-  return cause?.code ?? message ?? "no reason given";
+  const { cause, message } = error as Partial<Error> & { readonly cause?: Partial<Error> & { readonly code?: string } };
+  return cause?.code ?? cause?.message ?? message ?? "no reason given";
 }

@@ -197,6 +197,14 @@ test("contract 1: a refusal is an error with everything that the answer says", a
   assert.equal((await codeOf(patchbay.chat(model))).code, "ROUTE_CONTROL_FIELD_REJECTED");
 });
 
+test("contract 1: audio that is too large is refused while it is sent, and the refusal is what is thrown", async () => {
+  const large = new Blob([new Uint8Array(40_000_000)]);
+  for (const audio of [large, large.stream()]) {
+    const { code, status } = await codeOf(patchbay.transcribe(audio));
+    assert.deepEqual([code, status], ["AUDIO_TOO_LARGE", 413]);
+  }
+});
+
 test("contract 7: leaving the loop, or aborting, ends the provider's call", async () => {
   const { first } = gateway;
   for (const leave of ["break", "abort"] as const) {

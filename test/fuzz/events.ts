@@ -72,7 +72,8 @@ async function fromClient(pieces: readonly Uint8Array[]) {
 function fromPackage(bytes: Uint8Array) {
   const events: unknown[] = [];
   const parser = createParser({ onEvent: ({ event, data }) => events.push([event ?? "message", data]) });
-  parser.feed(new TextDecoder().decode(bytes));
+  // It takes a mark of the byte order away itself, and only one is to be.
+  parser.feed(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
   return events;
 }
 
