@@ -42,7 +42,7 @@ export class PatchbayError extends Error {
   readonly idempotencyKey: string | null;
 
   constructor(facts: ErrorFacts) {
-    super(facts.message, { cause: facts.cause });
+    super(facts.message, facts.cause === undefined ? {} : { cause: facts.cause });
     this.name = "PatchbayError";
     this.code = facts.code;
     this.status = facts.status ?? null;
