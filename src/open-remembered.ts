@@ -37,6 +37,7 @@ export async function openRemembered(
   nowMs: () => number,
 ): Promise<Remembered> {
   const changes = await listenForChanges(database, {
+    keyIds: seal.keyIds,
     onError: (err) =>
       logger.warn({ task: "listen for changes", err }, "lost touch with changes; what is remembered is short-lived"),
   });

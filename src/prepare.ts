@@ -13,6 +13,7 @@ import { logDestination } from "./lib/log-destination.ts";
 import { createLogger } from "./lib/logger.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { followDatabaseClock } from "./storage/database-clock.ts";
+import { keysOutOfReach, OUT_OF_REACH } from "./storage/answers-out-of-reach.ts";
 import { makeDataDir } from "./storage/make-data-dir.ts";
 import { holdsDatabase } from "./storage/pglite.ts";
 import { refuseOtherSecrets } from "./operations/read-configuration.ts";
@@ -20,6 +21,7 @@ import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { ServerUnavailable } from "./storage/server-fault.ts";
+import { installation } from "./storage/system.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 
 const LOG_END_MS = 2_000;
@@ -136,6 +138,8 @@ export async function prepare(
       return refuseOtherSecrets(error);
     },
   );
+  const lacking = await keysOutOfReach(installation(database).db, seal);
+  if (lacking.length > 0) inform(`warning: ${OUT_OF_REACH.message(lacking)}; ${OUT_OF_REACH.fix}`);
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();

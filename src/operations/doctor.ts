@@ -7,9 +7,11 @@ import type { Configuration } from "../config/configuration.ts";
 import { formatFault } from "../config/fault.ts";
 import { loadConfiguration } from "../config/load-configuration.ts";
 import { errorCode } from "../lib/error-code.ts";
+import { keysOutOfReach, OUT_OF_REACH } from "../storage/answers-out-of-reach.ts";
 import { holderOf } from "../storage/data-dir-lock.ts";
 import { judgeSecrets, type OwnSecrets } from "../storage/own-secrets.ts";
 import { createSeal } from "../storage/seal.ts";
+import type { Handle } from "../storage/system.ts";
 import { checkDataDir, checkDecoder, checkDisk, checkRuntime, checkSecrets } from "./check-files.ts";
 import { checkConnections, checkPorts, checkPublicUrl } from "./check-network.ts";
 import { checkNames } from "./check-names.ts";
@@ -69,7 +71,8 @@ async function examine(
         if (secrets.some(({ level }) => level === "fail")) return [];
         const own = await secretsOf(configuration);
         const other = await judgeSecrets(db, own);
-        return other === null ? checkWebhooks(db, own.seal, network) : [fail("secrets", other.message, other.fix)];
+        if (other !== null) return [fail("secrets", other.message, other.fix)];
+        return [...(await checkAnswers(db, own.seal)), ...(await checkWebhooks(db, own.seal, network))];
       }),
     )),
     await checkObjects(configuration),
@@ -83,6 +86,11 @@ async function examine(
 async function secretsOf(configuration: Configuration): Promise<OwnSecrets> {
   const { pepper, encryptionKeys } = await readSecrets(configuration);
   return { pepper, seal: createSeal({ keys: encryptionKeys }) };
+}
+
+async function checkAnswers(db: Handle, seal: OwnSecrets["seal"]): Promise<readonly Finding[]> {
+  const lacking = await keysOutOfReach(db, seal);
+  return lacking.length === 0 ? [] : [warn("secrets", OUT_OF_REACH.message(lacking), OUT_OF_REACH.fix)];
 }
 
 /** Who is not let at the files of the installation can judge the rest. */

@@ -11,18 +11,23 @@ import {
   rewrapDataKeys,
   sealUnderDataKeys,
 } from "../storage/rotate-keys.ts";
+import { judgeSecrets } from "../storage/own-secrets.ts";
 import { createSeal, type Seal } from "../storage/seal.ts";
+import { installation } from "../storage/system.ts";
 import { reasonOf } from "./finding.ts";
 import { openToChange } from "./open-installation.ts";
-import { readConfiguration, readSecrets } from "./read-configuration.ts";
+import { readConfiguration, readSecrets, refuseOtherSecrets } from "./read-configuration.ts";
 
 export async function rotateSecrets(options: RotateSecretsOptions, terminal: Terminal): Promise<number> {
   const configuration = readConfiguration(options, terminal);
   await using opened = new AsyncDisposableStack();
   const database = await openToChange(configuration);
   opened.defer(() => database.close());
-  const { encryptionKeys } = await readSecrets(configuration);
+  const { pepper, encryptionKeys } = await readSecrets(configuration);
   const ring = createSeal({ keys: encryptionKeys });
+  // With a key that a running gateway does not know it would take the credentials from it.
+  const other = await judgeSecrets(installation(database).db, { pepper, seal: ring });
+  if (other !== null) refuseOtherSecrets(other);
   const wrapped = await rotate(database, ring);
   const keys = await countKeyUse(database, ring);
   const largeResults = await countLargeResults(database);
@@ -66,7 +71,7 @@ async function report({ wrapped, keys, largeResults }: Rotation, ring: Seal, ter
     await say(
       terminal,
       largeResults === 0
-        ? `Nothing needs key ${keyId} any more: take it out of secrets.encryption_keys.`
+        ? `Nothing needs key ${keyId}: once every process has ${ring.keyIds[0]} first, it may be taken out of secrets.encryption_keys.`
         : `Key ${keyId} is needed by no row; ${largeResults} large results in the object store may need it until they expire.`,
     );
 }

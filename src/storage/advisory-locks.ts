@@ -7,4 +7,7 @@ export const ADVISORY_LOCKS = {
   protect: 7_270_702,
   /** What the queue's tables are granted, at every start. */
   queueGrants: 7_270_703,
+  /** Held by running processes, with an encryption key's id behind it: each they know, and the one they seal with. */
+  knownKey: 7_270_704,
+  firstKey: 7_270_705,
 } as const;

@@ -5,6 +5,7 @@ import { Client } from "pg";
 import { CHANGE_TOPICS, CHANGES_CHANNEL, type ChangeTopic } from "./announce.ts";
 import type { Database } from "./database.ts";
 import { listenEmbedded } from "./listen-embedded.ts";
+import { tellKeys } from "./running-keys.ts";
 import { engine } from "./system.ts";
 
 export interface Changes {
@@ -16,6 +17,8 @@ export interface Changes {
 export interface ListenOptions {
   /** The connection broke or could not be made; it is tried again, and nothing more is told until it stood. */
   readonly onError: (error: unknown) => void;
+  /** Of the ring of this process, for those that start beside it (`running-keys.ts`). */
+  readonly keyIds: readonly string[];
 }
 
 interface Ears {
@@ -70,7 +73,10 @@ interface ServerListener extends ListenOptions {
   readonly missed: () => void;
 }
 
-async function listenOnServer(connectionString: string, { heard, missed, onError }: ServerListener): Promise<Ears> {
+async function listenOnServer(
+  connectionString: string,
+  { heard, missed, onError, keyIds }: ServerListener,
+): Promise<Ears> {
   const closing = new AbortController();
   const first = Promise.withResolvers<void>();
   let isTold = false;
@@ -91,6 +97,7 @@ async function listenOnServer(connectionString: string, { heard, missed, onError
     try {
       await client.connect();
       await client.query(`listen ${CHANGES_CHANNEL}`);
+      await tellKeys(client, keyIds);
       first.resolve();
       isTold = false;
       // Nobody has remembered anything before the first time.

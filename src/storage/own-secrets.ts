@@ -1,8 +1,10 @@
-// Whether a process has the secrets that its database was used with (contract 10). With another pepper it would know no key, make those
-// of the file anew and revoke them for all other processes; without an encryption key it could open nothing of that key's. It is refused.
+// Whether a process has the secrets that its database is used with (contract 10). With another pepper it would know no key, make those
+// of the file anew and revoke them for all other processes; without an encryption key it could open nothing of that key's, and what it
+// seals with one that runs nowhere else nobody else could. It is refused.
 import { type Kysely, sql } from "kysely";
 import type { Transacting } from "./database.ts";
 import { isOtherPepper, keepPepper } from "./key-pepper.ts";
+import { readRunningKeys } from "./running-keys.ts";
 import type { Seal } from "./seal.ts";
 import type { Tables } from "./tables.ts";
 
@@ -20,28 +22,16 @@ export class OtherSecrets extends Error {
   }
 }
 
+type Reading = Pick<Kysely<Tables>, "selectFrom">;
+
 /** Null: they are the database's, or may become it. */
-export async function judgeSecrets(
-  db: Pick<Kysely<Tables>, "selectFrom">,
-  { pepper, seal }: OwnSecrets,
-): Promise<OtherSecrets | null> {
+export async function judgeSecrets(db: Reading, { pepper, seal }: OwnSecrets): Promise<OtherSecrets | null> {
   if (await isOtherPepper(db, pepper))
     return new OtherSecrets(
       "secrets.key_pepper is not the one that this database's API keys were made with: it would know none of them",
       "set the one that the other processes have, or put key-pepper back from the backup; if every key shall end: patchbay secrets replace-pepper",
     );
-  const needed = await db
-    .selectFrom("data_keys")
-    .select([sql<string>`encode(substring(wrapped from 2 for 4), 'hex')`.as("key"), sql<bigint>`count(*)`.as("count")])
-    .groupBy(sql`1`)
-    .execute();
-  const missing = needed.filter(({ key }) => !seal.keyIds.includes(key));
-  if (missing.length === 0) return null;
-  const count = missing.reduce((sum, each) => sum + each.count, 0n);
-  return new OtherSecrets(
-    `secrets.encryption_keys lacks the key ${missing.map(({ key }) => key).join(", ")}, which seals ${count} of this database's data keys`,
-    "put it behind the first of the list, or encryption-key back from the backup; patchbay secrets rotate tells what needs each key",
-  );
+  return (await judgeLackingKeys(db, seal)) ?? (await judgeRunningKeys(db, seal));
 }
 
 /** Throws `OtherSecrets`. The first pepper is the database's, and so is any other until there is a key. Under `lockDirectory`. */
@@ -49,4 +39,52 @@ export async function requireOwnSecrets(tx: Transacting, own: OwnSecrets): Promi
   const fault = await judgeSecrets(tx, own);
   if (fault !== null) throw fault;
   await keepPepper(tx, own.pepper);
+}
+
+/** Neither ends by itself: a data key stays, and a job whose request nobody opens ends at its deadline, unserved. */
+async function judgeLackingKeys(db: Reading, seal: Seal): Promise<OtherSecrets | null> {
+  const keyOf = (column: string) => sql<string>`encode(substring(${sql.ref(column)} from 2 for 4), 'hex')`;
+  const dataKeys = await db
+    .selectFrom("data_keys")
+    .select([keyOf("wrapped").as("key"), sql<bigint>`count(*)`.as("count")])
+    .groupBy(sql`1`)
+    .execute();
+  const jobs = await db
+    .selectFrom("jobs")
+    .select([keyOf("request").as("key"), sql<bigint>`count(*)`.as("count")])
+    .where("status", "in", ["queued", "processing"])
+    .where("request", "is not", null)
+    .where("deadline_at", ">", sql<Date>`patchbay_now()`)
+    .groupBy(sql`1`)
+    .execute();
+  const isLacking = ({ key }: { readonly key: string }) => !seal.keyIds.includes(key);
+  const lacking = [...new Set([...dataKeys, ...jobs].filter(isLacking).map(({ key }) => key))];
+  if (lacking.length === 0) return null;
+  const count = (rows: typeof jobs) => rows.filter(isLacking).reduce((sum, each) => sum + each.count, 0n);
+  const sealed = [
+    ...(count(dataKeys) > 0n ? [`${count(dataKeys)} of this database's data keys`] : []),
+    ...(count(jobs) > 0n ? [`${count(jobs)} of its jobs that have not ended`] : []),
+  ];
+  return new OtherSecrets(
+    `secrets.encryption_keys lacks the key ${lacking.join(", ")}, which seals ${sealed.join(" and ")}`,
+    "put it behind the first of the list, or encryption-key back from the backup; patchbay secrets rotate tells what needs each key",
+  );
+}
+
+/** Whatever is sealed from now on, here or elsewhere, all of them must be able to open. */
+async function judgeRunningKeys(db: Reading, seal: Seal): Promise<OtherSecrets | null> {
+  const running = await readRunningKeys(db);
+  const strange = [...new Set(running.map(({ first }) => first))].filter((key) => !seal.keyIds.includes(key));
+  if (strange.length > 0)
+    return new OtherSecrets(
+      `secrets.encryption_keys lacks the key ${strange.join(", ")}, which a process that runs now seals with`,
+      "put it behind the first of the list",
+    );
+  const [first = ""] = seal.keyIds;
+  const unaware = running.filter(({ known }) => !known.includes(first)).length;
+  if (unaware === 0) return null;
+  return new OtherSecrets(
+    `secrets.encryption_keys begins with the key ${first}, and ${unaware === 1 ? "a process that runs" : `${unaware} processes that run`} now could not open what it seals`,
+    "put it behind the key that is first there, restart every process, and only then put it in front: docs/operations.md, A new encryption key",
+  );
 }

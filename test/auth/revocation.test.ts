@@ -210,7 +210,7 @@ interface Process {
 
 async function startProcess(options: Partial<VerifyKeyServices> = {}): Promise<Process> {
   const verifier = createKeyVerifier({ ...LOOK_UPS, nowMs: Date.now, ...options });
-  const changes = await listenForChanges(database, { onError: () => undefined });
+  const changes = await listenForChanges(database, { onError: () => undefined, keyIds: [] });
   open.push(changes);
   changes.onChange("keys", () => verifier.forget());
   return { verifier, next: () => nextOf(changes) };

@@ -214,7 +214,7 @@ test("one whose directory is gone is not made anew, empty", async (t) => {
 test("contract 2: who listens goes on listening when the engine was started anew, and hears that something may have been missed", async (t) => {
   const failing = await startInDirectory(await filledDirectory(t));
   const database = await openDatabase({ embedded: failing, asItIs: true });
-  const changes = await listenForChanges(database, { onError: () => undefined });
+  const changes = await listenForChanges(database, { onError: () => undefined, keyIds: [] });
   const heard: (string | null)[] = [];
   changes.onChange("leases", (detail) => heard.push(detail));
   await database.transaction((tx) => announceChange(tx, "leases", "one"));

@@ -1,0 +1,29 @@
+// Stored answers and job results whose encryption key a process does not have (contract 10): it starts, for they go at their time, and says
+// so, for a retry or a poll that asks for one of them is a fault until then.
+import { type Kysely, sql } from "kysely";
+import type { Seal } from "./seal.ts";
+import type { Tables } from "./tables.ts";
+
+/** What expires first was sealed by a key that was taken out too early, what expires last by one that came after: all would be millions. */
+const LOOKED_AT = sql.lit(100);
+
+/** Names of the keys, as sealed bytes have them. */
+export async function keysOutOfReach(db: Kysely<Tables>, seal: Pick<Seal, "keyIds">): Promise<readonly string[]> {
+  const ends = ["asc", "desc"].flatMap((order) => [
+    sql`(select encode(substring(body from 2 for 4), 'hex') as key from idempotency_slots where body is not null
+      and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
+    sql`(select encode(substring(result from 2 for 4), 'hex') as key from jobs where result is not null and purged_at is null
+      order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
+  ]);
+  const { rows } = await sql<{
+    key: string;
+  }>`select distinct key from (${sql.join(ends, sql` union all `)}) as ends`.execute(db);
+  return rows.map(({ key }) => key).filter((key) => !seal.keyIds.includes(key));
+}
+
+/** Of those keys. */
+export const OUT_OF_REACH = {
+  message: (keys: readonly string[]) =>
+    `secrets.encryption_keys lacks the key ${keys.join(", ")}, which stored answers and job results are sealed with: they cannot be given until they expire`,
+  fix: "put it behind the first of the list until `patchbay secrets rotate` says that nothing needs it",
+};

@@ -1,0 +1,132 @@
+// Encryption keys that a start, or a change, must have beside whatever runs and waits (contract 10; reliability 6, K-09): what one process
+// seals all others open, and no accepted job is left to a key that nobody has.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { newId } from "../../src/contract/ids.ts";
+import { keysOutOfReach } from "../../src/storage/answers-out-of-reach.ts";
+import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
+import { completeSlot, dispatchSlots, insertSlot } from "../../src/storage/idempotency-slots.ts";
+import { judgeSecrets } from "../../src/storage/own-secrets.ts";
+import { createSeal } from "../../src/storage/seal.ts";
+import { run } from "../cli/fake-gateway.ts";
+import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
+import { PEPPER } from "../harness/gateway.ts";
+
+const [old, fresh] = [randomBytes(32), randomBytes(32)];
+const [OLD = "", FRESH = ""] = createSeal({ keys: [old, fresh] }).keyIds;
+const NO_SERVER = TEST_ENGINE === "postgres" ? false : "the embedded database belongs to one process";
+
+let database: TestDatabase;
+let tenant: Awaited<ReturnType<typeof makeTenant>>;
+let folder: string;
+const running: Changes[] = [];
+before(async () => {
+  database = await openTestDatabase();
+  tenant = await makeTenant(database);
+  folder = await mkdtemp(join(tmpdir(), "patchbay-keys-"));
+});
+afterEach(async () => {
+  for (const changes of running.splice(0)) await changes.close();
+});
+after(async () => {
+  await database.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const judge = async (...keys: readonly Buffer[]) =>
+  (await judgeSecrets(database.db, { pepper: PEPPER, seal: createSeal({ keys }) }))?.message ?? null;
+/** As a process that runs has it. */
+const runs = async (...keys: readonly Buffer[]) => {
+  const { keyIds } = createSeal({ keys });
+  running.push(await listenForChanges(database, { keyIds, onError: (error) => assert.fail(String(error)) }));
+};
+
+test("K-09: a first key that a running process does not know is refused; known everywhere, it may seal", {
+  skip: NO_SERVER,
+}, async () => {
+  await runs(old);
+  await runs(old, fresh);
+  assert.match(
+    (await judge(fresh, old)) ?? "",
+    new RegExp(`begins with the key ${FRESH}, and a process that runs now`),
+  );
+  assert.equal(await judge(old, fresh), null);
+  await running.shift()?.close();
+  assert.equal(await judge(fresh, old), null);
+});
+
+test("K-09: the key that a running process seals with is asked for, whether or not it has sealed anything", {
+  skip: NO_SERVER,
+}, async () => {
+  await runs(fresh, old);
+  assert.match(
+    (await judge(old)) ?? "",
+    new RegExp(`lacks the key ${FRESH}, which a process that runs now seals with`),
+  );
+  await running.pop()?.close();
+  assert.equal(await judge(old), null);
+});
+
+test("K-09: secrets rotate wraps nothing with a key that a running process does not know, exit 9", {
+  skip: NO_SERVER,
+}, async () => {
+  await runs(old);
+  const { direct } = database;
+  assert(direct.engine === "postgres");
+  const config = join(folder, "patchbay.yaml");
+  const secrets = {
+    key_pepper: `base64:${PEPPER.toString("base64")}`,
+    encryption_keys: [fresh, old].map((key) => key.toString("base64")),
+  };
+  const storage = { database_url: direct.databaseUrl, data_dir: folder };
+  await writeFile(config, JSON.stringify({ storage, secrets }));
+  const rotate = () => run(["secrets", "rotate", "--config", config], { cwd: folder });
+  const refused = await rotate();
+  assert.equal(refused.exitCode, 9);
+  assert.match(refused.stderr, /could not open what it seals\.\n {2}put it behind/u);
+  await running.pop()?.close();
+  assert.equal((await rotate()).exitCode, 0);
+});
+
+test("R3: a job that has not ended needs its key, until its deadline", async () => {
+  const id = newId("job");
+  const sealed = createSeal({ keys: [old] }).seal(Buffer.from("{}"), ["jobs.request", tenant.workspaceId, id]);
+  const row = { id, workspace_id: tenant.workspaceId, app_id: tenant.appId, request_id: newId("request") };
+  await database.db
+    .insertInto("jobs")
+    .values({
+      ...row,
+      task: "transcribe",
+      purpose: "{}",
+      request: sealed,
+      deadline_at: new Date(Date.now() + 60_000),
+    })
+    .execute();
+  assert.match((await judge(fresh)) ?? "", new RegExp(`lacks the key ${OLD}, which seals 1 of its jobs`));
+  assert.equal(await judge(fresh, old), null);
+  await database.db
+    .updateTable("jobs")
+    .set({ deadline_at: new Date(Date.now() - 1_000) })
+    .where("id", "=", id)
+    .execute();
+  assert.equal(await judge(fresh), null);
+});
+
+test("contract 10: whose key a stored answer needs is known beforehand, until it expires", async () => {
+  const seal = createSeal({ keys: [old] });
+  const ref = { ...tenant, keySha256: randomBytes(32), owner: "somebody" };
+  await insertSlot(database.db, { ref, endpoint: "x", fingerprint: Buffer.alloc(32), ttlSeconds: 60 });
+  await dispatchSlots(database.db, [ref]);
+  assert.ok(await completeSlot(database.db, seal, ref, { status: 200, headers: {}, body: "{}" }));
+  assert.deepEqual(await keysOutOfReach(database.db, createSeal({ keys: [fresh] })), [OLD]);
+  assert.deepEqual(await keysOutOfReach(database.db, createSeal({ keys: [fresh, old] })), []);
+  await database.db
+    .updateTable("idempotency_slots")
+    .set({ expires_at: new Date(Date.now() - 1_000) })
+    .execute();
+  assert.deepEqual(await keysOutOfReach(database.db, createSeal({ keys: [fresh] })), []);
+});
