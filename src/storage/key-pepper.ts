@@ -13,10 +13,16 @@ type Reading = Pick<Kysely<Tables>, "selectFrom">;
 
 /** False also where the database has had no key yet. */
 export async function isOtherPepper(db: Reading, pepper: Buffer): Promise<boolean> {
-  // None where no start has brought one yet.
+  return (await judgePepper(db, pepper)) === "other";
+}
+
+/** `unknown`: the keys are from before there was a mark, and no start has brought one since. */
+async function judgePepper(db: Reading, pepper: Buffer): Promise<"own" | "other" | "unknown"> {
   const kept = await db.selectFrom("key_pepper").select("mark").executeTakeFirst();
-  if (kept === undefined || kept.mark.equals(markOf(pepper))) return false;
-  return (await db.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) !== undefined;
+  if (kept?.mark.equals(markOf(pepper)) === true) return "own";
+  const key = await db.selectFrom("api_keys").select("id").limit(1).executeTakeFirst();
+  if (key === undefined) return "own";
+  return kept === undefined ? "unknown" : "other";
 }
 
 /** Under `lockDirectory`. */
@@ -34,14 +40,17 @@ export async function keepPepper(tx: Transacting, pepper: Buffer): Promise<void>
     .execute();
 }
 
-/** Every key ends, with a row in the platform's audit log. Answers how many; null: it is the database's pepper already. */
+/**
+ * Every key ends, with a row in the platform's audit log, also where nobody can tell which pepper made it. Answers how many; null: it is
+ * the database's pepper already.
+ */
 export async function replacePepper(
   database: Pick<Database, "transaction">,
   pepper: Buffer,
 ): Promise<{ readonly revokedKeys: number } | null> {
   return transact(installation(database), async (tx) => {
     await lockDirectory(tx);
-    if (!(await isOtherPepper(tx, pepper))) return null;
+    if ((await judgePepper(tx, pepper)) === "own") return null;
     const { numUpdatedRows } = await tx
       .updateTable("api_keys")
       .set({ revoked_at: sql<Date>`patchbay_now()` })

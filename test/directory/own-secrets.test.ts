@@ -102,3 +102,11 @@ test("contract 10: a replaced pepper ends every key in one audited step; the sta
   await apply(services(OTHER_PEPPER, ENCRYPTION_KEY));
   assert.equal(await knows(OTHER_PEPPER), true);
 });
+
+test("contract 10: keys of before there was a mark end as well, whichever pepper made them", async () => {
+  await database.db.deleteFrom("key_pepper").execute();
+  assert.deepEqual(await replacePepper(database, PEPPER), { revokedKeys: 1 });
+  assert.equal(await knows(OTHER_PEPPER), false);
+  assert.equal(await replacePepper(database, PEPPER), null);
+  await assert.rejects(apply(services(OTHER_PEPPER, ENCRYPTION_KEY)), OtherSecrets);
+});
