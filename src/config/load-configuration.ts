@@ -74,8 +74,9 @@ function loadFile(path: string, options: LoadOptions): LoadResult {
     notes: [],
   });
   // A value whose variable is missing is empty now; what the schema says about that is no news.
-  const missing = new Set(interpolation.faults.map((fault) => formatPath(fault.path)));
-  const judged = parsed.faults.filter((fault) => !missing.has(formatPath(fault.path)));
+  const missing = interpolation.faults.map((fault) => formatPath(fault.path));
+  const isOfMissing = (path: string) => missing.some((each) => each === path || each.startsWith(`${path}[`));
+  const judged = parsed.faults.filter((fault) => !isOfMissing(formatPath(fault.path)));
   const faults = [...syntax, ...interpolation.faults.map(place), ...judged.map(place)].toSorted(compareFaults);
   if (faults.length > 0 || parsed.configuration === null) return { ok: false, faults };
   return {

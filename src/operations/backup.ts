@@ -50,7 +50,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
       objects: storage.objects.kind === "file" ? "included" : "elsewhere",
     });
     await rename(aside, file);
-    await report(file, manifest, { ...options, given: await onlyGiven(configuration) }, terminal);
+    await report(file, manifest, { ...options, ...(await judgeSecrets(configuration)) }, terminal);
     return EXIT.ok;
   } catch (error) {
     await rm(aside, { force: true });
@@ -125,19 +125,25 @@ async function tellOfLeftovers(folder: string, terminal: Terminal): Promise<void
     );
 }
 
-/** What the database is used with and the configuration alone has, also where an older one lies in the data directory. */
-async function onlyGiven({ storage, secrets }: Configuration): Promise<readonly string[]> {
+interface Judged {
+  /** What the database is used with and the configuration alone has, also where an older one lies in the data directory. */
+  readonly given: readonly string[];
+  readonly faults: readonly string[];
+}
+
+async function judgeSecrets({ storage, secrets }: Configuration): Promise<Judged> {
   const { dataDir } = storage;
-  // Faults of theirs are the start's to tell, and the doctor's: what is there is backed up all the same.
-  const opened = await openSecrets({ ...storage, ...secrets }).catch(() => null);
-  if (opened?.ok !== true) return [];
+  const opened = await openSecrets({ ...storage, ...secrets });
+  // What is there is backed up all the same.
+  if (!opened.ok) return { given: [], faults: opened.faults };
   const used = { "key-pepper": [opened.pepper], "encryption-key": opened.encryptionKeys };
   const given: string[] = [];
   for (const name of NEEDED_SECRETS) {
-    const kept = await readSecret(dataDir, name);
+    // One that nobody uses may be anything.
+    const kept = await readSecret(dataDir, name).catch(() => null);
     if (!used[name].every((secret) => kept?.equals(secret) === true)) given.push(name);
   }
-  return given;
+  return { given, faults: [] };
 }
 
 function secretsIn(manifest: Manifest, given: readonly string[]): string {
@@ -150,7 +156,7 @@ function secretsIn(manifest: Manifest, given: readonly string[]): string {
   return `The configuration gives ${lacking}, so the backup does not hold them: without ${lacking} of this installation it cannot be used. Keep them elsewhere.`;
 }
 
-type Reported = BackupOptions & { readonly given: readonly string[] };
+type Reported = BackupOptions & Judged;
 
 async function report(file: string, manifest: Manifest, options: Reported, terminal: Terminal): Promise<void> {
   const { size } = await stat(file);
@@ -162,7 +168,13 @@ async function report(file: string, manifest: Manifest, options: Reported, termi
   }
   await write(terminal.stdout, `${file}\n`);
   await say(terminal, `${rows} rows, ${manifest.entries.length} files, ${size} bytes, read back and compared.`);
-  await say(terminal, secretsIn(manifest, options.given));
+  const { given, faults } = options;
+  await say(
+    terminal,
+    faults.length === 0
+      ? secretsIn(manifest, given)
+      : `The secrets have faults, and what is in the backup has them too: ${faults.join("; ")}.`,
+  );
   if (manifest.objects === "elsewhere")
     await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");
 }

@@ -1,7 +1,7 @@
 // The installation's secrets: from the configuration, else (embedded storage only) from the data directory (contract 10).
 import { weaknessOf, weaknessOfKey } from "../lib/weak-secret.ts";
 import { holdsDatabase } from "./pglite.ts";
-import { loadOrMakeSecret, parseEncryptionKey, readSecret, type SecretFile } from "./secrets.ts";
+import { DamagedSecret, loadOrMakeSecret, parseEncryptionKey, readSecret, type SecretFile } from "./secrets.ts";
 
 export interface SecretSettings {
   readonly databaseUrl: string | null;
@@ -20,12 +20,19 @@ const MAKE_ONE = "make one with `openssl rand -base64 32`";
 export const MADE_PEPPER = "base64:";
 
 export async function openSecrets(settings: SecretSettings): Promise<OpenedSecrets> {
+  return open(settings).catch((error: unknown) => {
+    if (error instanceof DamagedSecret) return { ok: false, faults: [error.message.replace(/\.$/u, "")] };
+    throw error;
+  });
+}
+
+async function open(settings: SecretSettings): Promise<OpenedSecrets> {
   const { databaseUrl, dataDir, keyPepper, encryptionKeys } = settings;
   const faults: string[] = [];
   const keys = encryptionKeys.map((text) => parseEncryptionKey(text));
-  if (keys.includes(null))
-    faults.push(`secrets.encryption_keys: each must be 32 bytes in base64 or hexadecimal; ${MAKE_ONE}`);
   for (const [at, key] of keys.entries()) {
+    if (key === null)
+      faults.push(`secrets.encryption_keys[${at}]: must be 32 bytes in base64 or hexadecimal; ${MAKE_ONE}`);
     const weakness = key === null ? null : weaknessOfKey(key);
     if (weakness !== null) faults.push(`secrets.encryption_keys[${at}]: it ${weakness}; ${MAKE_ONE}`);
   }

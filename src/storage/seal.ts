@@ -47,8 +47,10 @@ export function createSeal({ keys }: { readonly keys: readonly Buffer[] }): Seal
       const head = sealed.subarray(0, HEAD_BYTES);
       if (head.length < HEAD_BYTES || head[0] !== VERSION)
         throw new Error("These bytes are not sealed by this version.");
-      const key = ring.get(head.subarray(1).toString("hex"));
-      if (key === undefined) throw new Error("The encryption key that sealed this is not configured.");
+      const id = head.subarray(1).toString("hex");
+      const key = ring.get(id);
+      if (key === undefined)
+        throw new Error(`The encryption key ${id} that sealed this is not in secrets.encryption_keys.`);
       return decrypt(key, HEAD_BYTES, sealed, associated(head, place));
     },
     sign: (bytes, purpose) => Buffer.concat([keyId(current), mac(current, purpose, bytes)]),

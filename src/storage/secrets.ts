@@ -10,6 +10,9 @@ export type SecretFile = "key-pepper" | "encryption-key";
 
 const SECRET_BYTES = 32;
 
+/** In the place of a secret there is something else. */
+export class DamagedSecret extends Error {}
+
 export async function loadOrMakeSecret(dataDir: string, name: SecretFile): Promise<Buffer> {
   const path = join(dataDir, name);
   const kept = await read(path);
@@ -35,13 +38,18 @@ async function read(path: string): Promise<Buffer | null> {
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
+    const code = errorCode(error);
+    if (code === "ENOENT") return null;
+    throw new DamagedSecret(
+      code === "EISDIR"
+        ? `${path} is a directory, and no secret. Put the file back from the backup.`
+        : `${path} cannot be read (${code ?? "unknown reason"}).`,
+    );
   }
   const secret = parseEncryptionKey(text.trim());
   // A new one would lock everybody out and make what is sealed unreadable: better to stop.
   if (secret === null)
-    throw new Error(`${path} does not hold a secret (32 bytes in base64). Restore it from a backup.`);
+    throw new DamagedSecret(`${path} does not hold a secret (32 bytes in base64). Restore it from a backup.`);
   return secret;
 }
 

@@ -131,6 +131,32 @@ test("§10 interpolation: a file that is not text is said to be none", () => {
   ]);
 });
 
+test("§10 interpolation: a file that is empty is said to be so, once, and never taken for a secret that nobody wants", () => {
+  const file = join(mkdtempSync(join(directory, "empty-")), "p.yaml");
+  writeFileSync(join(file, "..", "pepper"), "\n");
+  writeFileSync(join(file, "..", "key"), "");
+  writeFileSync(
+    file,
+    [
+      'storage: { database_url: "postgres://patchbay@db/patchbay" }',
+      'secrets: { key_pepper: "${file:pepper}", encryption_keys: ["${file:key}"] }',
+    ].join("\n"),
+  );
+  const loaded = loadConfiguration({ file, env: {}, cwd: directory });
+  assert.deepEqual(loaded.ok ? [] : loaded.faults.map(({ path, message }) => `${path}: ${message}`), [
+    "secrets.key_pepper: the file pepper is empty",
+    "secrets.encryption_keys[0]: the file key is empty",
+  ]);
+});
+
+test("§10 a ring of encryption keys may come in one variable or one file, whatever stands between them", () => {
+  const text = 'secrets: { encryption_keys: ["${env:RING}", "${env:OLDEST:-}"] }';
+  for (const ring of ["new,old", "new, old", "new\nold\n", "new\r\nold\r\n", " new old"])
+    assert.deepEqual(loadText(text, { RING: ring }).configuration.secrets.encryptionKeys, ["new", "old"]);
+  const env = { PATCHBAY_ENCRYPTION_KEY: "new,old" };
+  assert.deepEqual(load({ env }).configuration.secrets.encryptionKeys, ["new", "old"]);
+});
+
 test("§4 every figure of /v1/melimits is a setting with the default of the contract, and may be overridden", () => {
   const { limits } = load().configuration;
   const known = new Set(Object.keys(limits));

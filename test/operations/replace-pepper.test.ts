@@ -29,6 +29,18 @@ test("contract 10: beside a database a lost pepper is asked for, and none is mad
   assert.deepEqual(readdirSync(installation.dataDir), before);
 });
 
+test("contract 10: what is in the pepper's place and is none is refused by name, exit 9; a backup says that it has the fault too", async () => {
+  writeFileSync(pepperFile(), "");
+  const refused = await installation.patchbay("apply");
+  assert.equal(refused.exitCode, 9);
+  assert.match(refused.stderr, /key-pepper does not hold a secret/u);
+  const copy = join(installation.dataDir, "..", "copy.tar");
+  const backup = await installation.patchbay("backup", copy);
+  assert.equal(backup.exitCode, 0, backup.stderr);
+  assert.match(backup.stderr, /The secrets have faults, and what is in the backup has them too: .*key-pepper/u);
+  rmSync(copy);
+});
+
 test("contract 10: another pepper is refused by name, with the way out; doctor says the same", async () => {
   writeFileSync(pepperFile(), `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const { exitCode, stderr } = await installation.patchbay("apply");

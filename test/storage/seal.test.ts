@@ -1,10 +1,11 @@
 // Encryption at rest and the installation's own secrets (contract 10, reliability 6).
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { openSecrets } from "../../src/storage/open-secrets.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { loadOrMakeSecret, parseEncryptionKey } from "../../src/storage/secrets.ts";
 
@@ -47,7 +48,11 @@ test("K-09: a new key in front seals, the old one still opens; without it the va
   const ring = createSeal({ keys: [fresh, old] });
   assert.deepEqual(ring.open(sealed, place), plaintext);
   assert.deepEqual(createSeal({ keys: [fresh] }).open(ring.seal(plaintext, place), place), plaintext);
-  assert.throws(() => createSeal({ keys: [fresh] }).open(sealed, place), /not configured/u);
+  const [needed] = createSeal({ keys: [old] }).keyIds;
+  assert.throws(
+    () => createSeal({ keys: [fresh] }).open(sealed, place),
+    new RegExp(`key ${needed} that sealed this is not in secrets.encryption_keys`, "u"),
+  );
 });
 
 test("contract 10: keys of the wrong size, or none, are refused at start", () => {
@@ -81,4 +86,10 @@ test("contract 10: a damaged secret stops the start instead of being replaced", 
   await loadOrMakeSecret(dataDir, "key-pepper");
   writeFileSync(join(dataDir, "key-pepper"), "short\n");
   await assert.rejects(loadOrMakeSecret(dataDir, "key-pepper"), /does not hold a secret/u);
+  rmSync(join(dataDir, "key-pepper"));
+  mkdirSync(join(dataDir, "key-pepper"));
+  assert.deepEqual(await openSecrets({ databaseUrl: null, dataDir, keyPepper: null, encryptionKeys: [] }), {
+    ok: false,
+    faults: [`${join(dataDir, "key-pepper")} is a directory, and no secret. Put the file back from the backup`],
+  });
 });

@@ -74,10 +74,11 @@ const secretsSection = section({
   encryption_keys: z
     .array(z.string())
     .default([])
-    .transform((keys) => keys.filter((key) => key !== ""))
+    // No key holds either: one variable, or one file, can carry a whole ring.
+    .transform((keys) => keys.flatMap((key) => key.split(/[\s,]+/u)).filter((key) => key !== ""))
     .meta(SECRET_MARK)
     .describe(
-      "Keys that seal stored secrets: the first encrypts, all decrypt; made in `data_dir` when absent on the embedded database.",
+      "Keys that seal stored secrets: the first encrypts, all decrypt; an entry may hold several, with a comma or a line break between them. Made in `data_dir` when absent on the embedded database.",
     ),
 });
 
