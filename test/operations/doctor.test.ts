@@ -88,7 +88,7 @@ test("contract 10 doctor: secrets that others may read are a warning, a missing 
   assert.deepEqual(
     weak.of("secrets").map(({ level, message }) => [level, message.split(":")[0]]),
     [
-      ["fail", "secrets.encryption_keys"],
+      ["fail", "secrets.encryption_keys[0]"],
       ["fail", "secrets.key_pepper"],
     ],
   );
