@@ -206,6 +206,8 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "operations/check-storage.ts",
     "operations/explain-route.ts",
     "operations/restore.ts",
+    "operations/rotate-secrets.ts",
+    "storage/answers-out-of-reach.ts",
     "storage/key-pepper.ts",
     "storage/rotate-keys.ts",
   ],

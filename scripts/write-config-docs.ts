@@ -11,7 +11,7 @@ all faults of a file at once (exit code 9), \`patchbay config print\` shows what
 a JSON Schema for editors. \`patchbay.example.yaml\` is an annotated example.
 
 Values may hold \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:PATH}\` (from the directory of the file); \`$\${\` stands
-for \`\${\` itself. A variable that is empty counts as not set. \`null\` stands for
+for \`\${\` itself. A variable that is empty counts as not set, a file that is empty is a fault. \`null\` stands for
 none where there may be none (\`server.admin\`, \`plan\`, \`default_purpose\`); elsewhere a key with nothing behind it is a fault.
 `;
 

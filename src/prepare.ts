@@ -21,7 +21,6 @@ import { openSecrets } from "./storage/open-secrets.ts";
 import { sealUnderDataKeys } from "./storage/rotate-keys.ts";
 import { createSeal, type Seal } from "./storage/seal.ts";
 import { ServerUnavailable } from "./storage/server-fault.ts";
-import { installation } from "./storage/system.ts";
 import { type OtlpSettings, otlpSettings } from "./telemetry/otlp.ts";
 
 const LOG_END_MS = 2_000;
@@ -131,15 +130,13 @@ export async function prepare(
   step(
     `decoder      ${ffmpeg ?? "WAV only: no ffmpeg on the PATH, so other recordings are not cut for capped models"}`,
   );
-  await bringUpToDate({ database, seal, pepper }, configuration, { isFile: file !== null }).catch(
+  await bringUpToDate({ database, seal, pepper }, configuration, { isFile: file !== null, inform }).catch(
     async (error: unknown) => {
       // In good order: an embedded one would keep its lock, and have to recover at the next start.
       await database.close();
       return refuseOtherSecrets(error);
     },
   );
-  const lacking = await keysOutOfReach(installation(database).db, seal);
-  if (lacking.length > 0) inform(`warning: ${OUT_OF_REACH.message(lacking)}; ${OUT_OF_REACH.fix}`);
   const clock = await followDatabaseClock(database, logger);
   const close = async (): Promise<void> => {
     await clock.stop();
@@ -166,9 +163,16 @@ export async function prepare(
 }
 
 /** The file first: a process with another's secrets is refused there, before it seals anything. */
-async function bringUpToDate(services: ApplyServices, configuration: Configuration, how: ApplyOptions): Promise<void> {
+async function bringUpToDate(
+  services: ApplyServices,
+  configuration: Configuration,
+  { inform, ...how }: ApplyOptions & { readonly inform: (text: string) => void },
+): Promise<void> {
+  const { database, seal } = services;
   await applyConfiguration(services, configuration, how);
-  await sealUnderDataKeys(services.database, services.seal);
+  await sealUnderDataKeys(database, seal);
+  const lacking = await keysOutOfReach(database, seal);
+  if (lacking.length > 0) inform(`warning: ${OUT_OF_REACH.message(lacking)}; ${OUT_OF_REACH.fix}`);
 }
 
 /** No fault of the program: whoever starts it again does so when the server is back. */

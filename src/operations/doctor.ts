@@ -89,7 +89,7 @@ async function secretsOf(configuration: Configuration): Promise<OwnSecrets> {
 }
 
 async function checkAnswers(db: Handle, seal: OwnSecrets["seal"]): Promise<readonly Finding[]> {
-  const lacking = await keysOutOfReach(db, seal);
+  const lacking = await keysOutOfReach({ db }, seal);
   return lacking.length === 0 ? [] : [warn("secrets", OUT_OF_REACH.message(lacking), OUT_OF_REACH.fix)];
 }
 

@@ -1,14 +1,19 @@
 // Stored answers and job results whose encryption key a process does not have (contract 10): it starts, for they go at their time, and says
 // so, for a retry or a poll that asks for one of them is a fault until then.
-import { type Kysely, sql } from "kysely";
+import { sql } from "kysely";
+import type { Database } from "./database.ts";
 import type { Seal } from "./seal.ts";
-import type { Tables } from "./tables.ts";
+import { installation } from "./system.ts";
 
 /** What expires first was sealed by a key that was taken out too early, what expires last by one that came after: all would be millions. */
 const LOOKED_AT = sql.lit(100);
 
 /** Names of the keys, as sealed bytes have them. */
-export async function keysOutOfReach(db: Kysely<Tables>, seal: Pick<Seal, "keyIds">): Promise<readonly string[]> {
+export async function keysOutOfReach(
+  database: Pick<Database, "db">,
+  seal: Pick<Seal, "keyIds">,
+): Promise<readonly string[]> {
+  const { db } = installation(database);
   const ends = ["asc", "desc"].flatMap((order) => [
     sql`(select encode(substring(body from 2 for 4), 'hex') as key from idempotency_slots where body is not null
       and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,

@@ -1,6 +1,8 @@
 // `patchbay audit verify` over an embedded installation (reliability 6): what it says, and how it ends.
 // Of embedded storage alone: on a server they would do the same again.
 import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
 import { auditVerification } from "../../src/contract/audit.ts";
@@ -34,6 +36,17 @@ test("reliability 6: while the gateway runs it is asked itself; stopped, the com
   assert.match(good.stderr, /nothing was changed[\s\S]*no signed checkpoint yet/u);
   const unknown = await installation.patchbay("audit", "verify", "--workspace", "acmee");
   assert.deepEqual([unknown.exitCode, unknown.stdout], [4, ""], unknown.stderr);
+
+  const audit = join(installation.dataDir, "objects", "audit");
+  mkdirSync(audit, { recursive: true });
+  writeFileSync(join(audit, "latest"), '{"body":"{}","signature":"AAAA"}');
+  const strange = await installation.patchbay("audit", "verify");
+  assert.match(
+    strange.stdout,
+    /^platform: the checkpoint's signature is not one of this installation's encryption keys$/mu,
+  );
+  assert.doesNotMatch(strange.stderr, /checkpoint/u);
+  rmSync(join(audit, "latest"));
 
   const database = await openDatabase({ dataDir: installation.dataDir });
   await sql`alter table audit_log disable trigger user`.execute(database.db);

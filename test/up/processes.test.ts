@@ -57,6 +57,23 @@ test("gateways beside each other: both serve, one that is killed is replaced whi
   await assert.rejects(fetch(second));
 });
 
+test("contract 10: beside a running gateway a first encryption key that it does not know is refused before listening, exit 9", async (context) => {
+  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
+  const file = configuration(database.direct.databaseUrl, 0);
+  const gateway = await start(file, "up");
+  const origin = await gateway.said(/listening\s+(http:\S+)/u);
+  const ring = [randomBytes(32).toString("base64"), ENCRYPTION_KEY];
+  for (const command of [["up"], ["up", "--processes", "2"], ["worker"]]) {
+    const other = await start({ ...file, secrets: { key_pepper: PEPPER, encryption_keys: ring } }, ...command);
+    const said = await other.said(/^([^]*could not open what it seals)/u);
+    assert.doesNotMatch(said, /listening|working/u);
+    assert.deepEqual(await once(other.process, "exit"), [EXIT.config, null]);
+  }
+  assert.equal(await transcribe(origin), 200);
+  gateway.process.kill("SIGINT");
+  assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
+});
+
 test("contract 10: a self-check that gets no answer, or one that is none, says so and ends nothing", async () => {
   const server = createHttpServer((_request, response) => response.writeHead(502).end("<html>"));
   const address = await new Promise<string>((resolve) => {
