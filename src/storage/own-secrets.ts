@@ -53,7 +53,8 @@ async function judgeLackingKeys(db: Reading, seal: Seal): Promise<OtherSecrets |
     .selectFrom("jobs")
     .select([keyOf("request").as("key"), sql<bigint>`count(*)`.as("count")])
     .where("status", "in", ["queued", "processing"])
-    .where("request", "is not", null)
+    // One that was damaged names no key, and holds up no start.
+    .where(sql<boolean>`substring(request from 1 for 1) = '\\x01'::bytea`)
     .where("deadline_at", ">", sql<Date>`patchbay_now()`)
     .groupBy(sql`1`)
     .execute();

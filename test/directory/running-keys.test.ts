@@ -118,6 +118,12 @@ test("R3: a job that has not ended needs its key, until its deadline", async () 
     .execute();
   assert.match((await judge(fresh)) ?? "", new RegExp(`lacks the key ${OLD}, which seals 1 of its jobs`));
   assert.equal(await judge(fresh, old), null);
+  const setRequest = (request: Buffer) =>
+    database.db.updateTable("jobs").set({ request }).where("id", "=", id).execute();
+  await setRequest(Buffer.from("damaged"));
+  assert.equal(await judge(fresh), null);
+  await setRequest(sealed);
+  assert.notEqual(await judge(fresh), null);
   await database.db
     .updateTable("jobs")
     .set({ deadline_at: new Date(Date.now() - 1_000) })
