@@ -1,6 +1,6 @@
 // Words and segments to caption cues: at most two lines of 42 characters and seven seconds, long enough to be read where there is room,
 // broken at punctuation and speaker changes; no text is lost and starts never decrease. Shared by srt and vtt.
-import { AT_A_TIME, flatMapped, mapped, type Steps } from "../lib/in-steps.ts";
+import { AT_A_TIME, flatMapped, mapped, type Steps } from "../lib/steps.ts";
 import { gapBetween, UNSPACED } from "../lib/join-words.ts";
 import { hasSameLetters } from "../lib/same-letters.ts";
 import type { Segment, Word } from "../contract/transcription.ts";

@@ -1,7 +1,7 @@
 // Timed pieces (words, segments) given what they lack of a provider's own text (contract 3: text is preserved): a provider may time
 // only some of its words, of some of its speakers, or spell them differently. Pure.
 import { commonSubsequence, type Match } from "../lib/common-subsequence.ts";
-import { AT_A_TIME, flatMapped, type Steps } from "../lib/in-steps.ts";
+import { AT_A_TIME, flatMapped, type Steps } from "../lib/steps.ts";
 import { UNSPACED } from "../lib/join-words.ts";
 import { hasSameLetters } from "../lib/same-letters.ts";
 import type { ProviderWord } from "../providers/provider.ts";

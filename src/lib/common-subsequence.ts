@@ -1,6 +1,6 @@
 // What two sequences have in common, in order: patience first (what is unique on both sides anchors the rest), the longest common
 // subsequence where it is cheap. Near-linear on long sequences that are mostly alike; never quadratic on those that are not.
-import type { Steps } from "./in-steps.ts";
+import type { Steps } from "./steps.ts";
 
 /** `[index in one, index in other]`, both rising. */
 export type Match = readonly [number, number];

@@ -1,6 +1,7 @@
 // JSON of an answer with long lists, written a stretch of them at a time: the bytes that JSON.stringify would make of it, which are some
 // 5 MB and 30 ms in one piece of a transcript of 60,000 words.
-import { AT_A_TIME, inSteps, type Steps } from "./in-steps.ts";
+import { inSteps } from "./in-steps.ts";
+import { AT_A_TIME, type Steps } from "./steps.ts";
 
 /** Of plain data. What holds no long list is written at once. */
 export async function jsonBytes(value: unknown): Promise<Buffer> {

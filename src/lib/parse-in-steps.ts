@@ -1,6 +1,6 @@
 // JSON of many megabytes parsed a stretch at a time, to what JSON.parse makes of it: that is one step, and takes 50 ms for the 14 MB that
 // a provider says 60,000 words in. Brackets, strings and commas are looked for here; every stretch between two commas is JSON.parse's.
-import type { Steps } from "./in-steps.ts";
+import type { Steps } from "./steps.ts";
 
 const STRETCH_CHARACTERS = 128 * 1024;
 /** Deeper ones are no answer of anybody's, and are parsed in one step as they would be without this. */

@@ -8,7 +8,7 @@ import { toSrt } from "../../src/captions/srt.ts";
 import { captionTimestamp } from "../../src/captions/timestamp.ts";
 import { toVtt } from "../../src/captions/vtt.ts";
 import type { Segment, Word } from "../../src/contract/transcription.ts";
-import { atOnce } from "../../src/lib/in-steps.ts";
+import { atOnce } from "../../src/lib/steps.ts";
 
 const built = (...given: Parameters<typeof buildCues>) => atOnce(buildCues(...given));
 

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { RESPONSE_FORMATS, segment, type TranscriptionFields, word } from "../../src/contract/transcription.ts";
 import { finishing, finishTranscript } from "../../src/gateway/finish-transcript.ts";
 import { segmentTeller } from "../../src/gateway/tell-transcript.ts";
-import { atOnce } from "../../src/lib/in-steps.ts";
+import { atOnce } from "../../src/lib/steps.ts";
 import type { ProviderTranscript, ProviderWord } from "../../src/providers/provider.ts";
 import { requiredFeatures } from "../../src/routing/required-features.ts";
 import { countTurns } from "../harness/until.ts";

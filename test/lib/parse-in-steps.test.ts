@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { atOnce } from "../../src/lib/in-steps.ts";
+import { atOnce } from "../../src/lib/steps.ts";
 import { parsing } from "../../src/lib/parse-in-steps.ts";
 
 type Outcome = { readonly value: unknown } | "refused";

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { parseSync } from "subtitle";
 import type { Segment, TranscriptionFields, Word } from "../../src/contract/transcription.ts";
 import { type FinishedTranscript, finishing } from "../../src/gateway/finish-transcript.ts";
-import { atOnce } from "../../src/lib/in-steps.ts";
+import { atOnce } from "../../src/lib/steps.ts";
 import type { ProviderTranscript, SpeechModel, SpeechPlan, SpeechProvider } from "../../src/providers/provider.ts";
 import { type Requirements, requiredFeatures } from "../../src/routing/required-features.ts";
 import { audioFixture, requestFor } from "../providers/fixtures.ts";
