@@ -11,6 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
   routing: ["contract", "lib", "providers/provider.ts", "providers/chat-provider.ts"],
   captions: ["contract", "lib"],
+  playground: ["contract", "lib", "captions"],
   audio: ["contract", "lib", "outbound"],
   storage: ["contract", "lib"],
   queue: ["lib", "storage"],
@@ -147,7 +148,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   {
     pattern: /\bfetch\(|\bnew EventSource\(/u,
     what: "calls fetch",
-    allowed: /^src\/(cli\/|client\/|first-start\.ts|operations\/check-network\.ts)/,
+    allowed: /^src\/(cli\/|client\/|playground\/|first-start\.ts|operations\/check-network\.ts)/,
   },
   {
     pattern: /\bnew WebSocket\(/u,

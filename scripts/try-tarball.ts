@@ -29,6 +29,7 @@ try {
   run(process.execPath, ["--input-type=module", "-e", imports], directory);
 
   const first = await start();
+  await loadPlayground();
   run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN], directory);
   // The launcher and the gateway below it, as a power cut would take both.
   if (first.pid !== undefined) process.kill(-first.pid, "SIGKILL");
@@ -54,6 +55,22 @@ function run(command: string, args: readonly string[], cwd: string, more: Readon
   const stdio: StdioOptions = ["ignore", "inherit", "inherit"];
   const { status } = spawnSync(command, args, { cwd, env: { ...env, ...more }, stdio, timeout: 300_000 });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
+}
+
+/** The page, its first module as it was built, and one that it shares with the gateway. */
+async function loadPlayground(): Promise<void> {
+  const page = await textAt("/playground");
+  const main = /<script type="module" src="([^"]+)"/u.exec(page)?.[1] ?? "";
+  const modules = [await textAt(main), await textAt("/playground/captions/vtt.js")];
+  if (!modules.every((text) => text.includes("import ") || text.includes("export ")))
+    throw new Error(`the playground's modules are not what was built: ${main}`);
+  console.log(`tarball: the playground is served, from ${main} on`);
+}
+
+async function textAt(path: string): Promise<string> {
+  const response = await fetch(ORIGIN + path);
+  if (response.status !== 200) throw new Error(`${path} is answered ${response.status}`);
+  return response.text();
 }
 
 /** Until the gateway has let go of its data directory, which it does last. */

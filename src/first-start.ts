@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { generateKey, hashKey, visibleParts } from "./auth/key-format.ts";
 import { CLI_KEY_FILE, OPERATOR_KEY_FILE } from "./cli/api-key.ts";
-import { packageRoot } from "./cli/package-root.ts";
+import { samplePath } from "./cli/package-root.ts";
 import { newId } from "./contract/ids.ts";
 import { SCOPES } from "./contract/scopes.ts";
 import { transcriptionEnvelope } from "./contract/transcription.ts";
@@ -34,7 +34,7 @@ export async function firstStart(services: FirstStartServices): Promise<FirstSta
   const files = {
     keyFile: join(dataDir, CLI_KEY_FILE),
     operatorKeyFile: join(dataDir, OPERATOR_KEY_FILE),
-    samplePath: join(packageRoot(), "sandbox", "samples", "dialogue.mp3"),
+    samplePath: samplePath(),
   };
   const app = await installation(database)
     .db.selectFrom("apps")

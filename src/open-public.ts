@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { Principal } from "./auth/principal.ts";
-import { packageRoot } from "./cli/package-root.ts";
+import { packageRoot, samplePath } from "./cli/package-root.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
 import { findKey } from "./directory/find-key.ts";
 import { createAdmission } from "./gateway/admission.ts";
@@ -21,6 +21,7 @@ import { getJobResult } from "./http/endpoints/get-job-result.ts";
 import { getLimits } from "./http/endpoints/get-limits.ts";
 import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
+import { getPlayground } from "./http/endpoints/get-playground.ts";
 import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
 import { getWorkspaceModels } from "./http/endpoints/get-workspace-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
@@ -91,6 +92,11 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getDocs(ENDPOINTS),
     getErrorDocs(),
     getLlms(ENDPOINTS),
+    ...getPlayground({
+      modules: import.meta.dirname,
+      areBuilt: import.meta.filename.endsWith(".js"),
+      sample: samplePath(),
+    }),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
     getRequest({ database, deletions: gateway.deletions }),

@@ -87,6 +87,7 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
   say("\nTry it:");
   say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${key}" -F file=@${samplePath}`);
   say(`  ${IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay"} transcribe --sample${urlFlag(address)}`);
+  say(`  in a browser, with that key: ${address}/playground`);
   say(`  what else there is: ${address}/docs, and what each error means: ${address}/docs/errors`);
   say(
     `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,

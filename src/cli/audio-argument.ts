@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { EXIT } from "./exit-codes.ts";
-import { packageRoot } from "./package-root.ts";
+import { samplePath } from "./package-root.ts";
 import { unreadable } from "./read-argument.ts";
 import { CliError, type Terminal } from "./terminal.ts";
 
@@ -26,7 +26,7 @@ export async function findAudio(
   signal: AbortSignal,
 ): Promise<AudioArgument> {
   if (sample && argument !== undefined) throw new CliError(EXIT.usage, "Give a FILE or --sample, not both.");
-  if (sample) return fileAt(join(packageRoot(), "sandbox", "samples", "dialogue.mp3"));
+  if (sample) return fileAt(samplePath());
   if (argument === undefined)
     throw new CliError(EXIT.usage, "Which audio? Give a FILE, `-` for stdin, or --sample.", {
       hints: ["try: patchbay transcribe --sample"],

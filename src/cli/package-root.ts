@@ -13,6 +13,11 @@ export function packageRoot(): string {
   return directory;
 }
 
+/** The recording that comes with the package. */
+export function samplePath(): string {
+  return join(packageRoot(), "sandbox", "samples", "dialogue.mp3");
+}
+
 export function packageVersion(): string {
   return manifest().version;
 }

@@ -32,6 +32,8 @@ import {
   getHealthContract,
   getLlmsContract,
   getOpenapiContract,
+  getPlaygroundContract,
+  getPlaygroundFileContract,
   getReadinessContract,
 } from "./operations.ts";
 
@@ -72,4 +74,6 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getDocsContract,
   getErrorDocsContract,
   getLlmsContract,
+  getPlaygroundContract,
+  getPlaygroundFileContract,
 ];

@@ -76,6 +76,38 @@ export const getDocsContract: EndpointContract = {
   errors: [],
 };
 
+export const getPlaygroundContract: EndpointContract = {
+  method: "GET",
+  path: "/playground",
+  operationId: "getPlayground",
+  summary: "Try transcription in a browser",
+  description:
+    "A page that uses this API with a key of yours, which it keeps in the tab: audio to text with every option, the words beside the sound, and why the request went where it went.",
+  auth: "none",
+  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  errors: [],
+};
+
+export const getPlaygroundFileContract: EndpointContract = {
+  method: "GET",
+  path: "/playground/:folder/:file",
+  operationId: "getPlaygroundFile",
+  summary: "What the playground's page loads",
+  description: "Its scripts, its style and the bundled sample: a fixed list, which the page names.",
+  auth: "none",
+  responses: {
+    200: {
+      description: "The file.",
+      content: {
+        "text/javascript": z.string(),
+        "text/css": z.string(),
+        "audio/mpeg": z.string().meta({ format: "binary" }),
+      },
+    },
+  },
+  errors: ["NOT_FOUND"],
+};
+
 export const getLlmsContract: EndpointContract = {
   method: "GET",
   path: "/llms.txt",

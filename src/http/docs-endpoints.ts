@@ -5,7 +5,7 @@ import { escapeHtml, htmlPage, prose } from "./html-page.ts";
 
 const INTRO =
   "Every endpoint of this gateway. The whole of it, with each field of each body, is the OpenAPI 3.1 document at `/openapi.json`; what an error means and what to do about it is at `/docs/errors`. Send the API key as `Authorization: Bearer <key>`.";
-const ALSO = ["/openapi.json", "/docs/errors", "/llms.txt"].map(
+const ALSO = ["/playground", "/openapi.json", "/docs/errors", "/llms.txt"].map(
   (path) => `<li><a href="${path}"><code>${path}</code></a></li>`,
 );
 

@@ -1,0 +1,77 @@
+// The page GET /playground: what is there before a script runs. What moves in it is `src/playground/`.
+import { LOOK } from "./html-page.ts";
+import { optionsHtml } from "./playground-form.ts";
+import { PLAYGROUND_STYLE } from "./playground-style.ts";
+
+/** Nothing from anywhere else, and no script but its own files: a key is typed here. */
+export const PLAYGROUND_HEADERS = {
+  "cache-control": "public, max-age=300",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src blob: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+} as const;
+
+export const playgroundStyle = (): string => LOOK + PLAYGROUND_STYLE;
+
+/** `script`: the path of the first module, from /playground/. */
+export function playgroundHtml(script: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Playground · Patchbay</title>
+<link rel="stylesheet" href="/playground/page/style.css">
+<script type="module" src="/playground/${script}"></script>
+</head>
+<body>
+<main>
+<header><p class="product">Patchbay</p><h1>Playground</h1>
+<p>Audio to text through this gateway's own API, with your key: what was said, what made it, and why. <a href="/docs">API</a> · <a href="/docs/errors">Errors</a></p></header>
+<noscript><p class="notice">This page needs JavaScript. Everything it does the API does: <a href="/docs">first requests</a>.</p></noscript>
+<div class="columns">
+<div class="ask">
+<section aria-labelledby="key-title"><h2 id="key-title">Key</h2>
+<form id="key-form"><label for="key">Your API key</label>
+<div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-status"><button>Use key</button></div></form>
+<div id="key-status" role="status"></div></section>
+<section aria-labelledby="audio-title" id="drop"><h2 id="audio-title">Audio</h2>
+<div class="row wrap"><button type="button" id="use-sample">Bundled sample</button>
+<label class="button" for="file">Choose a file<input type="file" id="file" accept="audio/*,video/mp4,video/webm,.mpga"></label>
+<button type="button" id="record">Record</button></div>
+<p class="soft">or drop a file here, or let the gateway fetch one:</p>
+<form id="url-form"><label for="url">https address</label>
+<div class="row"><input id="url" type="url" placeholder="https://…" autocomplete="off"><button>Use address</button></div></form>
+<p id="audio-status" role="status"></p></section>
+<section aria-labelledby="options-title"><h2 id="options-title">Options</h2>
+<p class="soft">Kept in this page's address, so that a link shares them; the key and the audio are not.</p>
+<form id="options">
+${optionsHtml()}
+</form></section>
+<div class="run"><button type="button" id="run" class="primary">Transcribe</button>
+<button type="button" id="explain">Explain only</button>
+<button type="button" id="cancel" hidden>Cancel</button>
+<p id="progress" role="status"></p></div>
+</div>
+<div class="answer">
+<section id="listen" aria-label="Player" class="listen"><audio id="player" controls preload="auto"></audio>
+<div class="row wrap"><label><input type="checkbox" id="follow" checked> Follow the sound</label>
+<button type="button" id="show-keys" aria-haspopup="dialog">Keys (?)</button>
+<label class="button quiet" for="saved">Open saved JSON<input type="file" id="saved" accept=".json,application/json"></label></div></section>
+<div id="result"><section class="empty"><h2>Nothing here yet</h2><p>Choose audio, press Transcribe, and the words appear here, beside the sound. A transcript that was saved as JSON can be opened too, with your own copy of the recording.</p></section></div>
+<div id="trace"></div>
+<section aria-labelledby="code-title"><h2 id="code-title">This request as code</h2><div id="code"></div></section>
+</div>
+</div>
+</main>
+<dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys, while the player or the transcript is in focus</h2>
+<dl><dt><kbd>space</kbd> <kbd>k</kbd></dt><dd>play or pause</dd><dt><kbd>j</kbd> <kbd>l</kbd></dt><dd>5 seconds back, ahead</dd>
+<dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>word by word</dd><dt><kbd>Enter</kbd></dt><dd>play from this word</dd>
+<dt><kbd>?</kbd></dt><dd>this list; <kbd>Esc</kbd> closes it</dd></dl>
+<form method="dialog"><button>Close</button></form></dialog>
+</body>
+</html>
+`;
+}

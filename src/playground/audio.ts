@@ -1,0 +1,100 @@
+// What is transcribed: the bundled sample, a file, a recording or an address. What is played never leaves the tab but to be transcribed.
+import { byId } from "./element.ts";
+
+export type Audio =
+  | { readonly kind: "sample" | "file"; readonly name: string; readonly blob: Blob }
+  | { readonly kind: "url"; readonly url: string };
+
+const SAMPLE = "dialogue.mp3";
+
+/** `changed` is called with what was chosen. */
+export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) => void): void {
+  const status = byId("audio-status", HTMLElement);
+  const file = byId("file", HTMLInputElement);
+  const drop = byId("drop", HTMLElement);
+  const url = byId("url", HTMLInputElement);
+
+  byId("use-sample", HTMLButtonElement).addEventListener("click", () => void takeSample());
+  file.addEventListener("change", () => takeFile(file.files?.[0]));
+  for (const type of ["dragover", "dragleave", "drop"] as const)
+    drop.addEventListener(type, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", type === "dragover");
+      if (type === "drop") takeFile(event.dataTransfer?.files[0]);
+    });
+  byId("url-form", HTMLFormElement).addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!url.reportValidity() || url.value === "") return;
+    player.removeAttribute("src");
+    player.load();
+    take(
+      { kind: "url", url: url.value },
+      `${url.value}, fetched by the gateway when it is asked. To hear it here, choose your own copy of it after the run.`,
+    );
+  });
+  offerRecording(
+    byId("record", HTMLButtonElement),
+    (blob, name) => takeBlob({ kind: "file", name, blob }),
+    (text) => (status.textContent = text),
+  );
+  void takeSample();
+
+  async function takeSample(): Promise<void> {
+    const response = await fetch(`/playground/sample/${SAMPLE}`).catch(() => null);
+    if (response?.ok === true) takeBlob({ kind: "sample", name: SAMPLE, blob: await response.blob() });
+    else status.textContent = "The sample could not be loaded: the gateway did not answer.";
+  }
+
+  function takeFile(chosen: File | undefined): void {
+    if (chosen !== undefined) takeBlob({ kind: "file", name: chosen.name, blob: chosen });
+  }
+
+  function takeBlob(audio: Exclude<Audio, { kind: "url" }>): void {
+    if (player.src !== "") URL.revokeObjectURL(player.src);
+    player.src = URL.createObjectURL(audio.blob);
+    take(
+      audio,
+      `${audio.kind === "sample" ? "The bundled sample, " : ""}${audio.name}, ${(audio.blob.size / 1000).toFixed(0)} kB`,
+    );
+  }
+
+  function take(audio: Audio, text: string): void {
+    status.textContent = text;
+    changed(audio);
+  }
+}
+
+function offerRecording(
+  control: HTMLButtonElement,
+  take: (blob: Blob, name: string) => void,
+  tell: (text: string) => void,
+): void {
+  let running: MediaRecorder | null = null;
+  control.addEventListener("click", () => {
+    if (running !== null) running.stop();
+    else if (!window.isSecureContext)
+      tell("Browsers give a page the microphone over https or on localhost only; this one came by neither.");
+    else
+      void record().catch((fault: unknown) =>
+        tell(`The microphone is not to be had: ${fault instanceof Error ? fault.message : "refused"}`),
+      );
+  });
+
+  async function record(): Promise<void> {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+    const recorder = new MediaRecorder(stream);
+    const parts: Blob[] = [];
+    recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
+    recorder.addEventListener("stop", () => {
+      for (const track of stream.getTracks()) track.stop();
+      running = null;
+      control.textContent = "Record";
+      const type = recorder.mimeType.split(";")[0] ?? "audio/webm";
+      take(new Blob(parts, { type }), `recording.${type.split("/")[1] ?? "webm"}`);
+    });
+    recorder.start();
+    running = recorder;
+    control.textContent = "Stop recording";
+    tell("Recording…");
+  }
+}

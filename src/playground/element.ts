@@ -1,0 +1,58 @@
+// Elements: found in the page, made, and the two buttons that several places need.
+type Child = Node | string;
+
+export function byId<E extends HTMLElement>(id: string, kind: new () => E): E {
+  const found = document.querySelector(`#${id}`);
+  if (found instanceof kind) return found;
+  throw new Error(`the page has no ${id}`);
+}
+
+export function element<T extends keyof HTMLElementTagNameMap>(
+  tag: T,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[T] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+export function button(label: string, press: (own: HTMLButtonElement) => void | Promise<void>): HTMLButtonElement {
+  const made = element("button", { type: "button" }, label);
+  made.addEventListener("click", () => void press(made));
+  return made;
+}
+
+const SAID_MS = 1_500;
+
+export function copyButton(label: string, text: () => string): HTMLButtonElement {
+  return button(label, async (own) => {
+    const copied = await copy(text());
+    own.textContent = copied ? "Copied" : "Select and copy it by hand";
+    setTimeout(() => (own.textContent = label), SAID_MS);
+  });
+}
+
+/** Browsers give pages that came without https no clipboard. */
+async function copy(text: string): Promise<boolean> {
+  if (window.isSecureContext)
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  const area = element("textarea", { class: "hidden" }, text);
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+
+export function table(caption: string, heads: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  const headRow = element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)));
+  const bodyRows = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell))));
+  const whole = element("table", {}, element("caption", {}, caption), element("thead", {}, headRow));
+  whole.append(element("tbody", {}, ...bodyRows));
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, whole);
+}

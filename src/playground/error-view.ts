@@ -1,0 +1,61 @@
+// What went wrong, in words, with what to do and where to read on.
+import type { Failure } from "./api.ts";
+import { copyButton, element } from "./element.ts";
+
+export function failureView(failure: Failure, requestId: string | null): HTMLElement {
+  const box = element("section", { class: "failure", role: "alert" });
+  if (failure.kind === "refused") {
+    const { code, message, param, retryable, details } = failure.error;
+    const again = failure.retryAfter === null ? "later" : `in ${failure.retryAfter} s`;
+    box.append(
+      element("h2", {}, element("code", {}, code), ` · ${failure.status}`),
+      element("p", {}, message),
+      element(
+        "p",
+        {},
+        retryable
+          ? `The same request may succeed ${again}.`
+          : "The same request will not succeed: change it as the message says.",
+      ),
+    );
+    if (param !== null) box.append(element("p", {}, "At fault: ", element("code", {}, param)));
+    const link = element("a", { href: `/docs/errors#${code}` }, `What ${code} means, and what to do`);
+    box.append(element("p", {}, link));
+    if (details !== null)
+      box.append(
+        element("details", {}, element("summary", {}, "Details"), element("pre", {}, JSON.stringify(details, null, 2))),
+      );
+  } else {
+    const [title, text] = WORDS[failure.kind];
+    box.append(element("h2", {}, title), element("p", {}, text));
+    if (failure.kind === "unreadable") box.append(element("p", {}, `It had the status ${failure.status}.`));
+  }
+  if (requestId !== null) box.append(requestIdLine(requestId));
+  return box;
+}
+
+const WORDS: Readonly<Record<Exclude<Failure["kind"], "refused">, readonly [title: string, text: string]>> = {
+  unreachable: [
+    "No answer from the gateway",
+    "The connection failed, so nothing is known of the request. Does the gateway still run, and is this machine online?",
+  ],
+  unreadable: [
+    "An answer that is not the gateway's",
+    "Something between this page and the gateway answered, a proxy perhaps. Ask whoever runs it.",
+  ],
+  cancelled: [
+    "Cancelled",
+    "The request was ended here. What a provider had begun may still be charged; the trace tells.",
+  ],
+};
+
+export function requestIdLine(requestId: string): HTMLElement {
+  return element(
+    "p",
+    { class: "facts" },
+    "Request ",
+    element("code", {}, requestId),
+    " ",
+    copyButton("Copy id", () => requestId),
+  );
+}

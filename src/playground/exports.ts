@@ -1,0 +1,67 @@
+// A transcript as a file, made in the browser out of the answer; what a simulated provider made says so in its name and first line. Pure.
+import { buildCues } from "../captions/cues.ts";
+import { toPlainText } from "../captions/plain-text.ts";
+import { toSrt } from "../captions/srt.ts";
+import { toVtt } from "../captions/vtt.ts";
+import type { TranscriptionEnvelope } from "../contract/transcription.ts";
+import { joinWords } from "../lib/join-words.ts";
+import { atOnce } from "../lib/steps.ts";
+import { segmentsOf } from "./timeline.ts";
+
+/** `request_id` was added by the export: what finds its trace again. */
+export type Transcript = TranscriptionEnvelope & { readonly request_id?: string };
+
+export const SIMULATED = "Simulated provider: the audio was measured, nothing was recognised.";
+export const EXPORTS = ["txt", "srt", "vtt", "json"] as const;
+export type ExportFormat = (typeof EXPORTS)[number];
+
+export function isSimulated({ warnings }: Pick<Transcript, "warnings">): boolean {
+  return warnings.some(({ code }) => code === "SIMULATED_PROVIDER");
+}
+
+export function exportName(transcript: Transcript, format: ExportFormat, audioName: string): string {
+  const name = audioName.replace(/\.[^.]*$/u, "") || "transcript";
+  return `${name}${isSimulated(transcript) ? "-simulated" : ""}.${format}`;
+}
+
+export function exportText(transcript: Transcript, format: ExportFormat): string {
+  const mark = isSimulated(transcript) ? SIMULATED : null;
+  if (format === "json") {
+    const json = JSON.stringify(transcript, null, 2);
+    return `${mark === null ? json : json.replace("{\n", `{ "simulated": ${JSON.stringify(mark)},\n`)}\n`;
+  }
+  const segments = segmentsOf(transcript);
+  if (format === "txt") {
+    const text = toPlainText(joinWords(segments.map((segment) => segment.text.trim())), segments);
+    return `${mark === null ? "" : `${mark}\n`}${text}\n`;
+  }
+  const cues = atOnce(buildCues(segments, transcript.words, transcript.duration_seconds));
+  if (format === "vtt") return toVtt(cues).replace("WEBVTT", mark === null ? "WEBVTT" : `WEBVTT ${mark}`);
+  // SubRip has no place for a remark but the first caption.
+  const [first, ...others] = cues;
+  return toSrt(mark === null || first === undefined ? cues : [{ ...first, lines: [mark, ...first.lines] }, ...others]);
+}
+
+/** What an export says of a speaker: markup of captions has no business in a name. */
+export function cleanName(name: string): string {
+  return name.replace(/[<>&\s]+/gu, " ").trim();
+}
+
+export function renamed(transcript: Transcript, names: ReadonlyMap<string, string>): Transcript {
+  const rename = <P extends { readonly speaker: string | null }>(piece: P): P => ({
+    ...piece,
+    speaker: piece.speaker === null ? null : (names.get(piece.speaker) ?? piece.speaker),
+  });
+  return { ...transcript, segments: transcript.segments.map(rename), words: transcript.words.map(rename) };
+}
+
+/** null: this is no transcript. */
+export function transcriptIn(text: string): Transcript | null {
+  try {
+    const { simulated: _, ...value } = JSON.parse(text) as Transcript & { readonly simulated?: string };
+    const lists = [value.words, value.segments, value.warnings];
+    return typeof value.content === "string" && lists.every(Array.isArray) ? value : null;
+  } catch {
+    return null;
+  }
+}

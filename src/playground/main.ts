@@ -1,0 +1,182 @@
+// The page: what is chosen, run, shown. Everything in it goes through the gateway's public API with the caller's own key.
+import { type Failure, getRecord, transcribe } from "./api.ts";
+import { type Audio, chooseAudio } from "./audio.ts";
+import { codeOf, LANGUAGES } from "./code.ts";
+import { byId, copyButton, element } from "./element.ts";
+import { failureView } from "./error-view.ts";
+import { type Transcript, transcriptIn } from "./exports.ts";
+import { useKey } from "./key.ts";
+import { type Entries, entriesOf, type OptionField, queryOf, taskOf } from "./options.ts";
+import { usePlayerKeys } from "./player-keys.ts";
+import { showTranscript } from "./result-view.ts";
+import { decisionView, traceView } from "./trace-view.ts";
+import type { TranscriptView } from "./transcript-view.ts";
+
+const form = byId("options", HTMLFormElement);
+const player = byId("player", HTMLAudioElement);
+const run = byId("run", HTMLButtonElement);
+const explain = byId("explain", HTMLButtonElement);
+const cancel = byId("cancel", HTMLButtonElement);
+const progress = byId("progress", HTMLElement);
+const result = byId("result", HTMLElement);
+const trace = byId("trace", HTMLElement);
+
+const fields = fieldsIn(form);
+const DRY_RUN: OptionField = { name: "dry_run", kind: "boolean", preset: "" };
+let audio: Audio | null = null;
+let isDryRun = false;
+let view: TranscriptView | null = null;
+
+fill(entriesOf(location.search, fields));
+form.addEventListener("input", optionsChanged);
+form.addEventListener("submit", (event) => event.preventDefault());
+const key = useKey();
+chooseAudio(player, (chosen) => {
+  audio = chosen;
+  showCode();
+});
+usePlayerKeys(player, (places) => view?.step(places));
+run.addEventListener("click", () => void ask(false));
+explain.addEventListener("click", () => void ask(true));
+byId("saved", HTMLInputElement).addEventListener("change", (event) => void openSaved(event));
+
+/** As the page has them; of a list of boxes there are several of one name. */
+function fieldsIn(form: HTMLFormElement): readonly OptionField[] {
+  const known = new Map<string, OptionField>();
+  for (const { name, dataset } of controlsOf(form))
+    known.set(name, {
+      name,
+      kind: (dataset["kind"] ?? "text") as OptionField["kind"],
+      preset: dataset["preset"] ?? "",
+    });
+  return [...known.values()];
+}
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+function controlsOf(form: HTMLFormElement): NodeListOf<Control> {
+  return form.querySelectorAll<Control>("input, select, textarea");
+}
+
+function fill(entries: Entries): void {
+  for (const control of controlsOf(form)) {
+    const values = entries.filter(([name]) => name === control.name).map(([, value]) => value);
+    if (control instanceof HTMLInputElement && control.type === "checkbox")
+      control.checked = values.includes(control.value);
+    else control.value = values.join("\n");
+  }
+  const more = form.querySelector("details");
+  if (more !== null) more.open = entries.some(([name]) => more.querySelector(`[name="${name}"]`) !== null);
+}
+
+function chosen(): Entries {
+  return [...controlsOf(form)].flatMap((control) => {
+    if (control instanceof HTMLInputElement && control.type === "checkbox" && !control.checked) return [];
+    const values = control.dataset["kind"] === "list" ? control.value.split("\n") : [control.value];
+    return values.flatMap((value) => (value.trim() === "" ? [] : [[control.name, value.trim()] as const]));
+  });
+}
+
+function optionsChanged(): void {
+  const query = queryOf(chosen(), fields);
+  history.replaceState(null, "", query === "" ? location.pathname : `?${query}`);
+  showCode();
+}
+
+function asked(): Entries {
+  return isDryRun ? [...chosen(), ["dry_run", "true"]] : chosen();
+}
+
+function showCode(): void {
+  if (audio === null) return;
+  const request = { origin: location.origin, audio, entries: asked(), fields: [...fields, DRY_RUN] };
+  byId("code", HTMLElement).replaceChildren(
+    ...LANGUAGES.map((language) => {
+      const code = codeOf(language, request);
+      const head = element(
+        "div",
+        { class: "row" },
+        element("h3", {}, language),
+        copyButton(`Copy ${language}`, () => code),
+      );
+      return element("div", {}, head, element("pre", { "data-language": language }, element("code", {}, code)));
+    }),
+  );
+}
+
+async function ask(dry: boolean): Promise<void> {
+  isDryRun = dry;
+  showCode();
+  const held = key();
+  if (held === null || audio === null) {
+    progress.textContent = held === null ? "First a key, please." : "First some audio, please.";
+    byId(held === null ? "key" : "use-sample", HTMLElement).focus();
+    return;
+  }
+  const body = new FormData();
+  for (const [name, value] of asked()) body.append(name, value);
+  // Last: what is wrong with the fields is told before the audio is sent.
+  if (audio.kind === "url") body.append("audio.url", audio.url);
+  else body.append("file", audio.blob, audio.name);
+  const ending = new AbortController();
+  cancel.addEventListener("click", () => ending.abort(), { signal: ending.signal });
+  setBusy(true, dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
+  const outcome = await transcribe(taskOf(asked()), held, body, ending.signal);
+  setBusy(false, outcome.ok ? "Done." : "It did not work; what to do stands with the answer.");
+  clear();
+  if (!outcome.ok) showFailure(outcome.failure, outcome.requestId);
+  else if (outcome.data.object === "routing.decision") result.replaceChildren(decisionView(outcome.data));
+  else
+    show(
+      { ...(outcome.requestId === null ? {} : { request_id: outcome.requestId }), ...outcome.data },
+      audio.kind === "url" ? "" : audio.name,
+    );
+  document.querySelector<HTMLElement>("#result-title")?.focus();
+  if (outcome.requestId !== null) await showTrace(held, outcome.requestId);
+}
+
+function setBusy(isBusy: boolean, text: string): void {
+  run.disabled = isBusy;
+  explain.disabled = isBusy;
+  cancel.hidden = !isBusy;
+  progress.textContent = text;
+}
+
+function clear(): void {
+  view?.close();
+  view = null;
+  trace.replaceChildren();
+}
+
+function show(transcript: Transcript, name: string): void {
+  view = showTranscript(transcript, name, player);
+}
+
+function showFailure(failure: Failure, requestId: string | null): void {
+  result.replaceChildren(failureView(failure, requestId));
+}
+
+async function showTrace(held: string, requestId: string): Promise<void> {
+  trace.replaceChildren(element("p", { class: "soft", role: "status" }, "Reading the trace…"));
+  const record = await getRecord(held, requestId);
+  trace.replaceChildren(
+    record.ok
+      ? traceView(record.data)
+      : element("p", { class: "soft" }, "There is no trace of this request, or this key may not read it."),
+  );
+}
+
+async function openSaved(event: Event): Promise<void> {
+  const [file] = event.target instanceof HTMLInputElement ? (event.target.files ?? []) : [];
+  if (file === undefined) return;
+  const transcript = transcriptIn(await file.text());
+  clear();
+  if (transcript === null) {
+    progress.textContent = `${file.name} holds no transcript: open one that was saved here as JSON.`;
+    return;
+  }
+  progress.textContent = `${file.name} is open. To hear it, choose your own copy of the recording.`;
+  show(transcript, file.name.replace(/-simulated\.json$/u, ""));
+  const held = key();
+  if (held !== null && transcript.request_id !== undefined) await showTrace(held, transcript.request_id);
+}

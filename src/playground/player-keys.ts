@@ -1,0 +1,40 @@
+// The keys of the player and the transcript. Only while the focus is there: elsewhere a letter is a letter.
+import { byId } from "./element.ts";
+
+const JUMP_SECONDS = 5;
+
+export function usePlayerKeys(player: HTMLAudioElement, step: (places: number) => void): void {
+  const dialog = byId("keys", HTMLDialogElement);
+  const show = (): void => dialog.showModal();
+  const toggle = (): void => (player.paused ? void player.play() : player.pause());
+  const jump = (seconds: number) => (): void => {
+    player.currentTime = Math.max(0, player.currentTime + seconds);
+  };
+  const actions: Readonly<Record<string, () => void>> = {
+    " ": toggle,
+    k: toggle,
+    j: jump(-JUMP_SECONDS),
+    l: jump(JUMP_SECONDS),
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    "?": show,
+  };
+  byId("show-keys", HTMLButtonElement).addEventListener("click", show);
+  for (const place of ["listen", "result"])
+    byId(place, HTMLElement).addEventListener("keydown", (event) => {
+      const { target, key } = event;
+      const isOther = event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element);
+      // What is typed into and what a space presses have these keys for themselves; so has the player's own bar, for what it knows.
+      if (
+        isOther ||
+        target.matches("input, textarea, select") ||
+        (key === " " && target.matches("button, summary, audio"))
+      )
+        return;
+      if (target.matches("audio") && key.startsWith("Arrow")) return;
+      const action = actions[key];
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    });
+}

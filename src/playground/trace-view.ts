@@ -1,0 +1,119 @@
+// Why a request went where it went: every target with its verdict, every call with its time and cost.
+import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } from "../contract/requests.ts";
+import type { RoutingDecision } from "../contract/transcription.ts";
+import { element, table } from "./element.ts";
+import { requestIdLine } from "./error-view.ts";
+
+type Target = Pick<RecordedCandidateView, "position" | "connection" | "provider" | "model">;
+
+export function traceView(record: RequestRecordView): HTMLElement {
+  const { summary, candidates, attempts, usage, route, purpose } = record;
+  const box = element("section", { "aria-labelledby": "trace-title" });
+  const facts = [
+    `status ${record.status}`,
+    `${(record.duration_seconds * 1000).toFixed(0)} ms in all`,
+    `${usage.billable_audio_seconds} s billable`,
+    `$${usage.charge_usd} charged`,
+  ];
+  if (route !== undefined && route !== null) facts.push(`route ${route}`);
+  if (purpose !== null && purpose.requested !== null)
+    facts.push(
+      purpose.applied === null
+        ? `purpose ${purpose.requested} not applied: ${purpose.reason ?? ""}`
+        : `purpose ${purpose.applied}`,
+    );
+  box.append(
+    element("h2", { id: "trace-title" }, "Trace"),
+    element("p", {}, summary),
+    element("p", { class: "facts" }, ...facts.map((fact) => element("span", {}, fact))),
+    requestIdLine(record.id),
+  );
+  if (candidates.length > 0)
+    box.append(
+      table(
+        "Targets, in the route's order",
+        ["Target", "Verdict", "Why"],
+        candidates.map((each) => [nameOf(each), ...verdictOf(each)]),
+      ),
+    );
+  if (attempts.length > 0)
+    box.append(
+      table(
+        "Calls",
+        ["Target", "Outcome", "Time", "Audio", "Cost"],
+        attempts.map((each) => callRow(each, record)),
+      ),
+    );
+  return box;
+}
+
+/** Without the scope `routing:read` a target is a number. */
+function nameOf({ position, connection, provider, model }: Target): string {
+  return connection === undefined
+    ? `target ${position}`
+    : `${position}. ${connection}: ${provider ?? ""} ${model ?? ""}`;
+}
+
+const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verdict: string, why: string]>> = {
+  served: ["served", "the first that could and did"],
+  failed: ["failed", "see its call below"],
+  called: ["called", "the call is under way"],
+  not_reached: ["not reached", "the request ended before its turn"],
+  left: ["left", "resting after failures"],
+};
+
+function verdictOf({ outcome, missing }: RecordedCandidateView): readonly [string, string] {
+  const [verdict, why] = OUTCOMES[outcome];
+  return [verdict, missing.length > 0 ? `lacks ${missing.join(", ")}` : why];
+}
+
+function callRow(attempt: RecordedAttemptView, record: RequestRecordView): readonly (Node | string)[] {
+  const { outcome, created_at: began, finished_at: ended, charge_usd: charge, billing_class: billing } = attempt;
+  const ms = ended === null ? null : Date.parse(ended) - Date.parse(began);
+  const whole = Math.max(1, record.duration_seconds * 1000, ms ?? 0);
+  const bar = element("span", { class: outcome === "succeeded" ? "bar" : "bar failed" });
+  bar.style.width = `${(100 * (ms ?? 0)) / whole}%`;
+  bar.style.marginLeft = `${(100 * Math.max(0, Math.min(whole - (ms ?? 0), Date.parse(began) - Date.parse(record.created_at)))) / whole}%`;
+  const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, bar);
+  return [
+    nameOf(attempt),
+    outcome ?? "under way",
+    time,
+    `${attempt.billable_audio_seconds} s ${billing}`,
+    charge === null ? "–" : `$${charge}`,
+  ];
+}
+
+/** The answer of a dry run. */
+export function decisionView({
+  outcome,
+  candidates,
+  estimated_cost_usd: cost,
+  warnings,
+}: RoutingDecision): HTMLElement {
+  const title = element("h2", { id: "result-title", tabindex: "-1" }, "What would happen");
+  const what =
+    outcome.position === null
+      ? `It would be refused with ${outcome.code ?? outcome.status}.`
+      : `Target ${outcome.position} would be called.`;
+  const price = cost === null ? "Its list price is not known." : `By list prices it would cost $${cost}.`;
+  const rows = candidates.map((each) => {
+    const why =
+      each.missing.length > 0
+        ? `lacks ${each.missing.join(", ")}`
+        : each.health === "resting"
+          ? "resting after failures"
+          : "can do all of it";
+    return [nameOf(each), each.eligible ? "able" : "left", why];
+  });
+  return element(
+    "section",
+    { "aria-labelledby": "result-title" },
+    title,
+    element("p", {}, `${what} ${price} Nothing was called or charged.`),
+    ...warnings.map(({ code, message }) =>
+      element("p", { class: "warning" }, element("code", {}, code), ` ${message}`),
+    ),
+    table("Judged", ["Target", "Verdict", "Why"], rows),
+  );
+}

@@ -1,0 +1,109 @@
+// The words, beside the sound: each lights up while it is heard, and leads to its place in it.
+import { element } from "./element.ts";
+import { clock, LOW_CONFIDENCE, type Piece, pieceAt, spaceBefore, type Turn, turnsOf } from "./timeline.ts";
+
+export interface TranscriptView {
+  readonly root: HTMLElement;
+  /** To the word so many places ahead of the one in focus, or that is heard. */
+  readonly step: (places: number) => void;
+  readonly rename: (speaker: string, name: string) => void;
+  readonly close: () => void;
+}
+
+const COLOURS = 6;
+export const colourOf = (speakers: readonly string[], speaker: string): string =>
+  `s${speakers.indexOf(speaker) % COLOURS}`;
+
+export function transcriptView(
+  pieces: readonly Piece[],
+  speakers: readonly string[],
+  player: HTMLAudioElement,
+  follows: () => boolean,
+): TranscriptView {
+  const words = pieces.map(wordOf);
+  const root = element("div", { class: "transcript", role: "group", "aria-label": "Transcript" });
+  root.append(...turnsOf(pieces).map((turn) => turnOf(turn, words, speakers)));
+  words[0]?.setAttribute("tabindex", "0");
+  let heard = -1;
+  let focused = 0;
+  let frame = 0;
+
+  const light = (): void => {
+    const next = pieceAt(pieces, player.currentTime);
+    if (next === heard) return;
+    words[heard]?.removeAttribute("aria-current");
+    words[next]?.setAttribute("aria-current", "true");
+    heard = next;
+    if (follows() && !player.paused) words[next]?.scrollIntoView({ block: "nearest" });
+  };
+  // Events of the player come four times a second; a frame is 17 ms.
+  const watch = (): void => {
+    light();
+    frame = player.paused ? 0 : requestAnimationFrame(watch);
+  };
+  const seek = (index: number): void => {
+    player.currentTime = pieces[index]?.start ?? 0;
+    light();
+  };
+  const focus = (index: number): void => {
+    words[focused]?.setAttribute("tabindex", "-1");
+    focused = index;
+    words[index]?.setAttribute("tabindex", "0");
+    words[index]?.focus();
+  };
+  const choose = (event: Event): void => {
+    const index = event.target instanceof HTMLElement ? words.indexOf(event.target) : -1;
+    if (index === -1 || (event instanceof KeyboardEvent && event.key !== "Enter")) return;
+    focus(index);
+    seek(index);
+    if (event instanceof KeyboardEvent) void player.play();
+  };
+  root.addEventListener("click", choose);
+  root.addEventListener("keydown", choose);
+  player.addEventListener("play", watch);
+  player.addEventListener("seeked", light);
+  if (!player.paused) watch();
+
+  return {
+    root,
+    step: (places) => {
+      const from = root.contains(document.activeElement) || heard === -1 ? focused : heard;
+      const index = Math.max(0, Math.min(pieces.length - 1, from + places));
+      focus(index);
+      seek(index);
+    },
+    rename: (speaker, name) => {
+      for (const label of root.querySelectorAll<HTMLElement>(".who"))
+        if (label.dataset["speaker"] === speaker) label.textContent = name;
+    },
+    close: () => {
+      cancelAnimationFrame(frame);
+      player.removeEventListener("play", watch);
+      player.removeEventListener("seeked", light);
+    },
+  };
+}
+
+function wordOf({ text, confidence, start }: Piece): HTMLElement {
+  const word = element("span", { class: "word", role: "link", tabindex: "-1" }, text);
+  if (confidence === null || confidence >= LOW_CONFIDENCE) return word;
+  const sure = `confidence ${Math.round(confidence * 100)} %`;
+  word.classList.add("low");
+  word.title = `${sure}, at ${clock(start)}`;
+  word.setAttribute("aria-label", `${text}, ${sure}`);
+  return word;
+}
+
+function turnOf(turn: Turn, words: readonly HTMLElement[], speakers: readonly string[]): HTMLElement {
+  const { speaker, channel, from, pieces } = turn;
+  const line = element("p", { class: "turn" });
+  const head = element("span", { class: "head" }, element("span", { class: "time" }, clock(pieces[0]?.start ?? 0)));
+  if (speaker !== null) {
+    line.classList.add(colourOf(speakers, speaker));
+    head.prepend(element("strong", { class: "who", "data-speaker": speaker }, speaker), " ");
+  }
+  if (channel !== null) head.append(` channel ${channel + 1}`);
+  line.append(head);
+  for (const index of pieces.keys()) line.append(spaceBefore(turn, index), words[from + index] ?? "");
+  return line;
+}

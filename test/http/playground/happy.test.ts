@@ -1,0 +1,95 @@
+// GET /playground and what its page loads (contract 10): a fixed list, from the same origin, under a policy that lets nothing else in.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { after, before, test } from "node:test";
+import { createPlaygroundFiles, PLAYGROUND_MODULES } from "../../../src/http/playground-files.ts";
+import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { get } from "../../harness/client.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const SAMPLE = join(ROOT, "sandbox/samples/dialogue.mp3");
+/** Each byte of it is read before the page does anything. */
+const MOST_SCRIPT_BYTES = 64_000;
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+
+const load = (path: string) => get(gateway.origin, path, null);
+
+/** The page's first module and all that it imports, as a browser would ask for them. */
+async function modules(): Promise<ReadonlyMap<string, string>> {
+  const page = (await load("/playground")).text;
+  const found = new Map<string, string>();
+  const left = [...page.matchAll(/<script type="module" src="([^"]+)"/gu)].map(([, path = ""]) => path);
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    if (found.has(path)) continue;
+    const { status, text, headers } = await load(path);
+    assert.deepEqual([status, headers.get("content-type")], [200, "text/javascript; charset=utf-8"], path);
+    found.set(path, text);
+    for (const [, specifier = ""] of text.matchAll(/^(?:import|export) (?:[^;]*? from )?"([^"]+)"/gmu))
+      left.push(posix.join(posix.dirname(path), specifier));
+  }
+  return found;
+}
+
+test("contract 10: the page is HTML under a policy of its own origin, without a script or a style in it", async () => {
+  const { status, headers, text } = await load("/playground");
+  assert.deepEqual([status, headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+  assert.equal(headers.get("cache-control"), "public, max-age=300");
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
+  assert.equal(headers.get("referrer-policy"), "no-referrer");
+  const policy = headers.get("content-security-policy") ?? "";
+  for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "media-src blob: 'self'"])
+    assert.ok(policy.split("; ").includes(rule), rule);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/u);
+  assert.doesNotMatch(text, /<script[^>]*>[^<]|<style| style=| on[a-z]+=|(src|href)="(https?:)?\/\//u);
+});
+
+test("contract 10: HEAD answers as GET does, without the body", async () => {
+  for (const path of ["/playground", "/playground/page/style.css", "/playground/sample/dialogue.mp3"]) {
+    const [head, whole] = [await fetch(gateway.origin + path, { method: "HEAD" }), await fetch(gateway.origin + path)];
+    assert.equal(head.status, 200, path);
+    for (const name of ["content-type", "content-length", "content-security-policy"])
+      assert.equal(head.headers.get(name), whole.headers.get(name), `${path} ${name}`);
+    assert.equal(await head.text(), "");
+    await whole.arrayBuffer();
+  }
+});
+
+test("contract 10: its scripts come without types, and are exactly the list: no module is missing, and none is served that nobody imports", async () => {
+  const found = await modules();
+  assert.deepEqual([...found.keys()].toSorted(), PLAYGROUND_MODULES.map((name) => `/playground/${name}.ts`).toSorted());
+  for (const [path, text] of found)
+    assert.doesNotMatch(text, /^\s*(import type|interface|type) |: readonly |\): string/mu, path);
+});
+
+test("experience 34: all scripts together stay small", async () => {
+  const bytes = [...(await modules()).values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  assert.ok(bytes < MOST_SCRIPT_BYTES, `${bytes} bytes`);
+});
+
+test("contract 10: the sample and the style are there", async () => {
+  const sample = await fetch(`${gateway.origin}/playground/sample/dialogue.mp3`);
+  assert.equal(sample.headers.get("content-type"), "audio/mpeg");
+  assert.deepEqual(Buffer.from(await sample.arrayBuffer()), readFileSync(SAMPLE));
+  const style = await load("/playground/page/style.css");
+  assert.equal(style.headers.get("content-type"), "text/css; charset=utf-8");
+  assert.doesNotMatch(style.text, /url\(|@import|http/u);
+});
+
+test("contract 10: from a build the same files are served as they were built", async () => {
+  const built = createPlaygroundFiles({ modules: dirname(SAMPLE), areBuilt: true, sample: SAMPLE });
+  assert.equal(built.main, "playground/main.js");
+  assert.equal(built.find("playground/main.ts"), null);
+  await assert.rejects(built.find("playground/main.js") ?? assert.fail("it is not on the list"), { code: "ENOENT" });
+});
+
+test("G-06: replies share the bytes of a file, which is read once", async () => {
+  const files = createPlaygroundFiles({ modules: join(ROOT, "src"), areBuilt: false, sample: SAMPLE });
+  const [first, second] = [await files.find("playground/main.ts"), await files.find("playground/main.ts")];
+  assert.ok(first !== null && first.bytes === second?.bytes);
+});

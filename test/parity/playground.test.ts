@@ -1,0 +1,45 @@
+// The playground's form and the API have the same fields: none is forgotten, none is invented, and each takes the same words.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { translationFields, transcriptionFields } from "../../src/contract/transcription.ts";
+import { NOT_IN_FORM, optionsHtml } from "../../src/http/playground-form.ts";
+
+const form = optionsHtml();
+const names = new Set(
+  [...form.matchAll(/<(?:input|select|textarea)[^>]* name="([a-z_]+)"/gu)].map(([, name = ""]) => name),
+);
+
+test("experience 2: every field of a transcription is in the form, or is left out for a reason that is told", () => {
+  const fields = Object.keys(translationFields.shape);
+  assert.deepEqual([...names, ...Object.keys(NOT_IN_FORM)].toSorted(), fields.toSorted());
+  for (const name of Object.keys(transcriptionFields.shape)) assert.ok(fields.includes(name), name);
+  assert.ok(Object.values(NOT_IN_FORM).every((reason) => reason.length > 10));
+});
+
+test("experience 2: a choice of the form is one that the API takes, and all that the API counts are offered", () => {
+  const { properties = {} } = z.toJSONSchema(translationFields, { io: "input", unrepresentable: "any" });
+  for (const name of names) {
+    const offered = [
+      ...form.matchAll(new RegExp(`<select[^>]* name="${name}".*?</select>|<input[^>]* name="${name}"[^>]*>`, "gu")),
+    ].flatMap(([control]) => [...control.matchAll(/value="([^"]+)"/gu)].map(([, value = ""]) => value));
+    const counted =
+      JSON.stringify(properties[name])
+        .match(/"enum":\[([^\]]*)\]/u)?.[1]
+        ?.match(/\w+/gu) ?? [];
+    assert.deepEqual(offered, counted.length > 0 ? [...counted] : offered.filter((value) => value === "true"), name);
+  }
+});
+
+test("experience 35: every control has a label and the sentence of the contract, told to whoever does not see it", () => {
+  for (const name of names) {
+    assert.ok(form.includes(`id="hint-${name}"`), name);
+    assert.ok(form.includes(`aria-describedby="hint-${name}"`), name);
+    assert.ok(
+      form.includes(`<label for="option-${name}">`) ||
+        form.includes(`<fieldset class="field" aria-describedby="hint-${name}"><legend>`),
+      name,
+    );
+  }
+  assert.ok([...form.matchAll(/<small[^>]*>(.*?)<\/small>/gu)].every(([, text = ""]) => text.length > 5));
+});

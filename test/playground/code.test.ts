@@ -1,0 +1,165 @@
+// The code that the playground shows, run by a shell as it stands: what arrives is the request that the page made, whatever was typed.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { type CodeAudio, codeOf, type CodeRequest } from "../../src/playground/code.ts";
+import { type Entries, fieldsOf, type OptionField } from "../../src/playground/options.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SAMPLE = "bytes of the sample";
+const FILE = "bytes of a file";
+const NASTY = 'it\'s "x"; $(touch made) `touch made` @a <b ;type=y\\ \u{1f399}';
+const FIELDS: readonly OptionField[] = [
+  { name: "language", kind: "text", preset: "" },
+  { name: "diarization", kind: "boolean", preset: "" },
+  { name: "speaker_count_hint", kind: "number", preset: "" },
+  { name: "keyterms", kind: "list", preset: "" },
+  { name: "redaction", kind: "list", preset: "" },
+  { name: "prompt", kind: "text", preset: "" },
+  { name: "to_language", kind: "text", preset: "" },
+  { name: "dry_run", kind: "boolean", preset: "" },
+];
+const ENTRIES: Entries = [
+  ["diarization", "true"],
+  ["speaker_count_hint", "2"],
+  ["keyterms", "Patchbay"],
+  ["keyterms", NASTY],
+  ["redaction", "pii"],
+  ["redaction", "phi"],
+  ["prompt", `@${NASTY}`],
+];
+
+interface Arrived {
+  readonly path: string;
+  readonly key: string;
+  readonly file: string | null;
+  /** As JSON has them. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+let arrived: Arrived[] = [];
+let folder: string;
+let origin: string;
+const server = createServer(async (request, response) => {
+  if (request.method === "GET") {
+    response.end(SAMPLE);
+    return;
+  }
+  const headers = { "content-type": request.headers["content-type"] ?? "" };
+  const body = new Response(new Uint8Array(await buffer(request)), { headers });
+  const isForm = headers["content-type"].startsWith("multipart/");
+  const [file, fields] = isForm ? await readForm(await body.formData()) : readDocument(await body.json());
+  arrived.push({ path: request.url ?? "", key: request.headers.authorization ?? "", file, fields });
+  response.setHeader("content-type", "application/json").end('{"content":"said"}');
+});
+
+async function readForm(form: FormData): Promise<readonly [string | null, Record<string, unknown>]> {
+  const file = form.get("file");
+  const entries = [...form].flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []));
+  const others = Object.fromEntries(entries.filter(([name]) => name.startsWith("audio.")));
+  return [file instanceof Blob ? await file.text() : null, { ...fieldsOf(listed(entries), FIELDS), ...others }];
+}
+
+/** A list may come as one JSON array. */
+function listed(entries: Entries): Entries {
+  return entries.flatMap(([name, value]) =>
+    value.startsWith("[")
+      ? (JSON.parse(value) as string[]).map((each) => [name, each] as const)
+      : [[name, value] as const],
+  );
+}
+
+function readDocument(document: unknown): readonly [null, Record<string, unknown>] {
+  const { audio, ...fields } = document as { readonly audio: { readonly url: string } };
+  return [null, { ...fields, "audio.url": audio.url }];
+}
+
+before(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert.ok(typeof address === "object" && address !== null);
+  origin = `http://127.0.0.1:${address.port}`;
+  folder = await mkdtemp(join(tmpdir(), "patchbay-code-"));
+  await writeFile(join(folder, "my call; 1.mp3"), FILE);
+  const command = join(folder, "npx");
+  await writeFile(command, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
+  await chmod(command, 0o755);
+});
+after(async () => {
+  server.close();
+  server.closeAllConnections();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function shell(code: string): Promise<Arrived> {
+  arrived = [];
+  const child = spawn("sh", ["-c", code], {
+    cwd: folder,
+    env: {
+      PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}`,
+      PATCHBAY_API_KEY: "svc_live_mine",
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  assert.deepEqual(await once(child, "close"), [0, null], code);
+  const [only, ...others] = arrived;
+  assert.ok(only !== undefined && others.length === 0, code);
+  return only;
+}
+
+const AUDIO: readonly (readonly [what: string, audio: CodeAudio])[] = [
+  ["the sample", { kind: "sample", name: "dialogue.mp3" }],
+  ["a file", { kind: "file", name: "my call; 1.mp3" }],
+  ["an address", { kind: "url", url: "https://example.com/a%20b.mp3?x=1&y='2'" }],
+];
+const sampleBytes = await readFile(join(ROOT, "sandbox/samples/dialogue.mp3"), "utf8");
+const WITHOUT_SHELL = ["sh", "curl"].every((tool) => spawnSync(tool, ["--version"]).error === undefined)
+  ? false
+  : "no shell or no curl";
+
+for (const [what, audio] of AUDIO) {
+  const request = (entries: Entries): CodeRequest => ({ origin, audio, entries, fields: FIELDS });
+  const expected = (entries: Entries) => ({
+    ...fieldsOf(entries, FIELDS),
+    ...(audio.kind === "url" ? { "audio.url": audio.url } : {}),
+  });
+
+  test(`experience 13: ${what} by curl is exactly the request of the page`, { skip: WITHOUT_SHELL }, async () => {
+    const { path, key, file, fields } = await shell(codeOf("curl", request(ENTRIES)));
+    assert.deepEqual([path, key], ["/v1/transcription", "Bearer svc_live_mine"]);
+    assert.equal(file, { sample: SAMPLE, file: FILE, url: null }[audio.kind]);
+    assert.deepEqual(fields, expected(ENTRIES));
+  });
+
+  test(`experience 13: ${what} by the command line is exactly the request of the page`, {
+    skip: WITHOUT_SHELL,
+  }, async () => {
+    const { path, key, file, fields } = await shell(codeOf("CLI", request(ENTRIES)));
+    assert.deepEqual([path, key], ["/v1/transcription", "Bearer svc_live_mine"]);
+    // The one that the package holds.
+    assert.equal(file, { sample: sampleBytes, file: FILE, url: null }[audio.kind]);
+    assert.deepEqual(fields, expected(ENTRIES));
+  });
+}
+
+test("experience 13: a translation and a dry run are what they are in each language", {
+  skip: WITHOUT_SHELL,
+}, async () => {
+  const entries: Entries = [
+    ["to_language", "de"],
+    ["dry_run", "true"],
+  ];
+  for (const language of ["curl", "CLI"] as const) {
+    const audio = { kind: "file", name: "my call; 1.mp3" } as const;
+    const { path, fields } = await shell(codeOf(language, { origin, audio, entries, fields: FIELDS }));
+    assert.deepEqual([path, fields], ["/v1/translation", { to_language: "de", dry_run: true }], language);
+  }
+});

@@ -1,0 +1,390 @@
+// The playground in a real browser (contract 10): a transcript on the screen, the sound at its words, refusals that teach, nothing from
+// anywhere else. Of embedded storage alone: what is tested lies in front of it.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test, type TestContext } from "node:test";
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Download, Page } from "playwright-core";
+import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts";
+import { SIMULATED } from "../../src/playground/exports.ts";
+import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { openBrowser } from "./browser.ts";
+
+let gateway: TestGateway;
+let browser: Browser | string;
+before(async () => {
+  [browser, gateway] = await Promise.all([
+    openBrowser(),
+    startGateway({
+      file: () => ({
+        connections: [{ id: "sandbox", kind: "sandbox" }],
+        routes: [
+          {
+            id: "speech",
+            targets: [
+              { connection: "sandbox", model: "simulated-speech" },
+              { connection: "sandbox", model: "openai/whisper-1" },
+            ],
+          },
+        ],
+        workspaces: [
+          {
+            id: "acme",
+            apps: [
+              {
+                id: "notes",
+                route: "speech",
+                keys: [{ id: "key", secret: KEY, scopes: ["transcribe", "routing:read"] }],
+              },
+            ],
+          },
+        ],
+      }),
+    }),
+  ]);
+});
+after(async () => {
+  if (typeof browser === "object") await browser.close();
+  await gateway.close();
+});
+
+/** A page of its own; whatever it asks of another origin, and whatever fails in it, fails the test. */
+async function open(t: TestContext, query = "", options: BrowserContextOptions = {}): Promise<Page | null> {
+  if (typeof browser === "string") {
+    t.skip(browser);
+    return null;
+  }
+  const context = await browser.newContext({ reducedMotion: "reduce", acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy/iu.test(message.text())) faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${gateway.origin}/`) && !url.startsWith(`blob:${gateway.origin}/`)) faults.push(url);
+  });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+  await page.goto(`${gateway.origin}/playground${query}`);
+  await page.locator("#audio-status", { hasText: "The bundled sample" }).waitFor();
+  return page;
+}
+
+async function useKey(page: Page, key = KEY): Promise<void> {
+  await page.fill("#key", key);
+  await page.keyboard.press("Enter");
+  await page.locator("#key-status .good, #key-status .bad").first().waitFor();
+}
+
+async function transcribe(page: Page): Promise<TranscriptionEnvelope> {
+  const answered = page.waitForResponse((response) => /\/v1\/(transcription|translation)$/u.test(response.url()));
+  await page.click("#run");
+  const answer = (await (await answered).json()) as TranscriptionEnvelope;
+  await page.locator("#trace-title").waitFor();
+  return answer;
+}
+
+/** The page's policy lets nothing be evaluated there again and again. */
+function until(page: Page, condition: string): Promise<void> {
+  return page.evaluate(
+    `new Promise((done) => { const look = () => (${condition} ? done() : requestAnimationFrame(look)); look(); })`,
+  );
+}
+
+const textOf = async (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
+const heardAt = (page: Page): Promise<number> => page.evaluate("document.querySelector('audio').currentTime");
+
+test("contract 10: a newcomer with a key has the sample's transcript on the screen after two clicks, marked as simulated, with its trace", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  assert.match(await textOf(page, "#key-status"), /first start printed a key/u);
+  await useKey(page);
+  assert.match(await textOf(page, "#key-status"), /notes in acme/u);
+  const answer = await transcribe(page);
+  assert.equal(await textOf(page, ".ribbon"), SIMULATED);
+  const words = await page.locator(".word").allInnerTexts();
+  assert.deepEqual(
+    words,
+    answer.words.map(({ text }) => text),
+  );
+  const trace = await textOf(page, "#trace");
+  assert.match(trace, /1\. sandbox: sandbox simulated-speech\s+served/u);
+  assert.match(trace, /2\. sandbox: sandbox openai\/whisper-1\s+not reached/u);
+  assert.match(trace, /succeeded\s+\d+ ms\s+0 s simulated\s+\$0/u);
+  assert.match(trace, /req_[0-9a-z]{26}/u);
+  assert.equal(await textOf(page, "#progress"), "Done.");
+});
+
+test("experience 14: a word that is clicked is where the sound goes on, and each lights up within 50 ms of being heard", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  const { words } = await transcribe(page);
+  const [, second, third] = words;
+  assert.ok(second && third);
+  await page.locator(".word").nth(1).click();
+  assert.equal(await heardAt(page), second.start);
+  assert.equal(await textOf(page, "[aria-current]"), second.text);
+  const lit = await page.evaluate<number>(`new Promise((done) => {
+    const player = document.querySelector("audio");
+    const third = document.querySelectorAll(".word")[2];
+    new MutationObserver(() => done(player.currentTime)).observe(third, { attributes: true });
+    player.currentTime = ${third.start} - 0.2;
+    player.play();
+  })`);
+  assert.ok(Math.abs(lit - third.start) <= 0.05, `${lit} s for ${third.start} s`);
+});
+
+test("experience 16: without a mouse: key, run, word by word, play, the list of keys and back", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  const press = (key: string) => page.keyboard.press(key);
+  const focused = () => page.evaluate<string>("document.activeElement.id || document.activeElement.className");
+  const tabTo = async (id: string): Promise<void> => {
+    for (let presses = 0; (await focused()) !== id; presses += 1) {
+      assert.ok(presses < 60, `${id} is not reached`);
+      await press("Tab");
+    }
+  };
+  await tabTo("key");
+  await page.keyboard.type(KEY);
+  await press("Enter");
+  await page.locator("#key-status .good").waitFor();
+  await tabTo("run");
+  await press("Enter");
+  await page.locator("#result-title").waitFor();
+  await until(page, "document.activeElement.id === 'result-title'");
+  await tabTo("word");
+  await press("ArrowRight");
+  await press("ArrowRight");
+  assert.equal(await textOf(page, ".word:focus"), "14.4");
+  const at = await heardAt(page);
+  await press("ArrowLeft");
+  assert.ok((await heardAt(page)) < at);
+  await press("l");
+  await until(page, `document.querySelector("audio").currentTime > ${at}`);
+  await press("k");
+  await until(page, "!document.querySelector('audio').paused");
+  await press("Space");
+  await until(page, "document.querySelector('audio').paused");
+  await press("?");
+  await page.locator("dialog[open]").waitFor();
+  await press("Escape");
+  await page.locator("dialog[open]").waitFor({ state: "hidden" });
+  assert.equal(await focused(), "word");
+  await tabTo("explain");
+});
+
+test("contract 1: a key that does not work is told so in words, and a request with it is refused with its code", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page, "svc_live_nobody-made-this");
+  assert.match(await textOf(page, "#key-status"), /This key does not work\..*key/su);
+  await page.click("#run");
+  assert.match(await textOf(page, ".failure"), /^UNAUTHENTICATED · 401/u);
+});
+
+test("experience 25: what no model can do is refused with code, reason, what to do and its trace, and no transcript stays on the screen", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  await transcribe(page);
+  await page.click("#options summary");
+  await page.fill("#option-to_language", "de");
+  await page.check("#option-diarization");
+  await transcribe(page);
+  const failure = await textOf(page, ".failure");
+  assert.match(failure, /^REQUIRED_FEATURE_UNSUPPORTED · 422/u);
+  assert.match(failure, /lacking: .*to_language/u);
+  assert.match(failure, /will not succeed: change it/u);
+  assert.equal(await page.locator(".failure a").getAttribute("href"), "/docs/errors#REQUIRED_FEATURE_UNSUPPORTED");
+  assert.match(await textOf(page, "#trace"), /openai\/whisper-1\s+left\s+lacks .*diarization/u);
+  assert.equal(await page.locator(".word").count(), 0);
+});
+
+test("experience 12: a link shares the options, never the key: opened, it stands as it was left", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  await page.check("#option-diarization");
+  await page.selectOption("#option-timestamps", "");
+  await page.fill("#option-keyterms", "Patchbay\nAda & Bob = friends");
+  await page.click("#options summary");
+  await page.check('input[name="redaction"][value="phi"]');
+  const url = page.url();
+  assert.deepEqual(
+    [...new URL(url).searchParams],
+    [
+      ["diarization", "true"],
+      ["timestamps", ""],
+      ["keyterms", "Patchbay"],
+      ["keyterms", "Ada & Bob = friends"],
+      ["redaction", "phi"],
+    ],
+  );
+  assert.ok(!url.includes(KEY));
+  const other = await open(t, new URL(url).search);
+  assert.ok(other !== null);
+  assert.equal(await other.inputValue("#key"), "");
+  assert.equal(await other.inputValue("#option-keyterms"), "Patchbay\nAda & Bob = friends");
+  assert.equal(await other.inputValue("#option-timestamps"), "");
+  assert.ok(await other.isChecked('input[name="redaction"][value="phi"]'));
+  await page.reload();
+  assert.equal(await page.inputValue("#key"), KEY, "the tab keeps it");
+  assert.equal(await page.evaluate("localStorage.length + document.cookie.length"), 0);
+});
+
+test("experience 15, 17, 40: speakers are named once for all; what is saved says that it was simulated, and can be opened again with its trace", async (t) => {
+  const page = await open(t, "?diarization=true");
+  if (page === null) return;
+  await useKey(page);
+  await transcribe(page);
+  await page.fill(".speaker:first-child input", "Ada <x>");
+  assert.deepEqual(await page.locator(".who").allInnerTexts(), ["Ada x", "S2"]);
+  const saved: Record<string, string> = {};
+  for (const format of ["TXT", "SRT", "VTT", "JSON"]) {
+    const download: Promise<Download> = page.waitForEvent("download");
+    await page.getByRole("button", { name: format, exact: true }).click();
+    const file: Download = await download;
+    assert.equal(file.suggestedFilename(), `dialogue-simulated.${format.toLowerCase()}`);
+    saved[format] = await readFile(await file.path(), "utf8");
+  }
+  assert.match(
+    saved["TXT"] ?? "",
+    new RegExp(`^${SIMULATED}\nAda x: \\[simulated transcript, 14.4\nS2: s, mono\\]\n$`, "u"),
+  );
+  assert.match(saved["SRT"] ?? "", new RegExp(`^1\n.*\nAda x: ${SIMULATED}\n`, "u"));
+  assert.match(saved["VTT"] ?? "", new RegExp(`^WEBVTT ${SIMULATED}\n\n.*\n<v Ada x>`, "u"));
+  const before = await textOf(page, "#trace");
+  await page.reload();
+  await page.setInputFiles("#saved", {
+    name: "dialogue-simulated.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(saved["JSON"] ?? ""),
+  });
+  await page.locator("#trace-title").waitFor();
+  assert.equal(await textOf(page, ".ribbon"), SIMULATED);
+  assert.deepEqual(await page.locator(".who").allInnerTexts(), ["Ada x", "S2"]);
+  assert.equal(await textOf(page, "#trace"), before);
+});
+
+test("experience 14, 18: a saved transcript marks what was not certain, and says when the sound is of another recording", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  const word = { speaker: null, channel: null, start: 0, end: 1 };
+  const saved = {
+    content: "Clear murmur",
+    duration_seconds: 14.4,
+    language: null,
+    segments: [],
+    words: [
+      { ...word, text: "Clear", confidence: 0.99 },
+      { ...word, text: "murmur", start: 1, end: 2, confidence: 0.41 },
+    ],
+    warnings: [],
+    usage: { billable_audio_seconds: 14.4 },
+    svc_applied_purpose: null,
+  };
+  const file = (value: object) => ({
+    name: "call.json",
+    mimeType: "application/json",
+    buffer: Buffer.from(JSON.stringify(value)),
+  });
+  await page.setInputFiles("#saved", file(saved));
+  assert.equal(await page.locator(".low").getAttribute("aria-label"), "murmur, confidence 41 %");
+  assert.equal(await page.locator(".low").getAttribute("title"), "confidence 41 %, at 0:01.0");
+  assert.equal(await page.locator(".low").count(), 1);
+  assert.ok(await page.locator("#result .warning").isHidden());
+  await page.setInputFiles("#saved", file({ ...saved, duration_seconds: 60 }));
+  assert.match(await textOf(page, "#result .warning"), /player holds 0:14\.4, the transcript is of 1:00\.0/u);
+  await page.setInputFiles("#file", { name: "other.mp3", mimeType: "audio/mpeg", buffer: Buffer.from("no sound") });
+  assert.deepEqual(asked, [], "what is opened here stays here");
+});
+
+test("experience 11: what the microphone heard is played and transcribed", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  await page.click("#record");
+  const began = await page
+    .getByRole("button", { name: "Stop recording" })
+    .or(page.locator("#audio-status", { hasText: "not to be had" }))
+    .innerText();
+  if (began.includes("not to be had")) return t.skip(`this Chromium has no microphone: ${began}`);
+  // So long the fake microphone beeps.
+  await page.evaluate("new Promise((done) => setTimeout(done, 500))");
+  await page.click("#record");
+  await page.locator("#audio-status", { hasText: "recording.webm" }).waitFor();
+  const { duration_seconds: seconds } = await transcribe(page);
+  assert.ok(seconds > 0.3, String(seconds));
+});
+
+test("contract 1: no answer, a cancelled one and one that is not the gateway's are told apart", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  await page.route("**/v1/transcription", (route) => route.abort());
+  await page.click("#run");
+  assert.match(await textOf(page, ".failure"), /^No answer from the gateway/u);
+  await page.unrouteAll();
+  await page.route("**/v1/transcription", (route) => route.fulfill({ status: 502, body: "<html>bad gateway" }));
+  await page.click("#run");
+  await page.locator(".failure", { hasText: "status 502" }).waitFor();
+  assert.match(await textOf(page, ".failure"), /^An answer that is not the gateway's/u);
+  await page.unrouteAll();
+  await page.route("**/v1/transcription", () => undefined);
+  await page.click("#run");
+  await page.click("#cancel");
+  await page.locator(".failure", { hasText: "Cancelled" }).waitFor();
+  assert.ok(await page.isEnabled("#run"));
+});
+
+test("contract 3: explained only, a request is judged and nothing is called", async (t) => {
+  const page = await open(t, "?diarization=true");
+  if (page === null) return;
+  await useKey(page);
+  await page.click("#explain");
+  await page.locator("#trace-title").waitFor();
+  assert.match(await textOf(page, "#result"), /Target 1 would be called\..*Nothing was called or charged/su);
+  assert.match(await textOf(page, "#result"), /openai\/whisper-1\s+left\s+lacks diarization/u);
+  assert.match(await textOf(page, 'pre[data-language="curl"]'), /-F dry_run=true/u);
+});
+
+for (const colorScheme of ["light", "dark"] as const)
+  test(`experience 35: ${colorScheme}, with an answer, a refusal and the keys: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
+    const page = await open(t, "?diarization=true", { colorScheme, viewport: { width: 360, height: 740 } });
+    if (page === null) return;
+    const judge = async (where: string): Promise<void> => {
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      assert.deepEqual(
+        serious.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]),
+        [],
+        where,
+      );
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, where);
+    };
+    if (colorScheme === "light") await judge("at first");
+    await useKey(page);
+    await page.click("#options summary");
+    await transcribe(page);
+    await page.locator(".word").first().click();
+    await judge("with an answer");
+    if (colorScheme === "light") {
+      await page.click("#show-keys");
+      await judge("with the keys");
+      await page.keyboard.press("Escape");
+    }
+    await page.fill("#option-to_language", "de");
+    await transcribe(page);
+    await page.click(".failure summary");
+    await judge("with a refusal");
+  });
