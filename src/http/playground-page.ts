@@ -56,11 +56,11 @@ ${optionsHtml()}
 <p id="progress" role="status"></p></div>
 </div>
 <div class="answer">
-<section id="listen" aria-label="Player" class="listen"><audio id="player" controls preload="auto"></audio>
+<div><section id="listen" aria-label="Player" class="listen"><audio id="player" controls preload="auto"></audio>
 <div class="row wrap"><label><input type="checkbox" id="follow" checked> Follow the sound</label>
 <button type="button" id="show-keys" aria-haspopup="dialog">Keys (?)</button>
 <label class="button quiet" for="saved">Open saved JSON<input type="file" id="saved" accept=".json,application/json"></label></div></section>
-<div id="result"><section class="empty"><h2>Nothing here yet</h2><p>Choose audio, press Transcribe, and the words appear here, beside the sound. A transcript that was saved as JSON can be opened too, with your own copy of the recording.</p></section></div>
+<div id="result"><section class="empty"><h2>Nothing here yet</h2><p>Choose audio, press Transcribe, and the words appear here, beside the sound. A transcript that was saved as JSON can be opened too, with your own copy of the recording.</p></section></div></div>
 <div id="trace"></div>
 <section aria-labelledby="code-title"><h2 id="code-title">This request as code</h2><div id="code"></div></section>
 </div>

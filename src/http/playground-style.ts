@@ -31,6 +31,7 @@ details{margin-top:.9rem}summary{cursor:pointer;font-weight:500;color:var(--acce
 .run p{flex-basis:100%;margin:0}.run p:empty{display:none}
 .listen{position:sticky;top:.5rem;z-index:1;padding:.8rem 1.25rem;box-shadow:0 .3rem 1rem color-mix(in srgb,var(--ink) 8%,transparent)}
 audio{display:block;width:100%;height:2.75rem}
+#result-title{scroll-margin-top:10rem}#result-title:focus{outline:none}
 .ribbon{margin:-1.1rem -1.25rem 1rem!important;padding:.45rem 1.25rem;border-radius:.55rem .55rem 0 0;color:var(--warn);font-weight:600;background:repeating-linear-gradient(135deg,color-mix(in srgb,var(--warn) 14%,var(--card)) 0 .7rem,color-mix(in srgb,var(--warn) 9%,var(--card)) .7rem 1.4rem);border-bottom:1px solid color-mix(in srgb,var(--warn) 45%,transparent)}
 .warning,.notice{padding:.4rem .7rem;font-size:.9rem;background:color-mix(in srgb,var(--warn) 9%,transparent);border-left:3px solid var(--warn);border-radius:.2rem}
 .failure{border-color:var(--bad);border-left-width:5px}.failure h2{color:var(--bad)}

@@ -31,16 +31,16 @@ export function transcribe(
   return call(`/v1/${task}`, key, { method: "POST", body, signal });
 }
 
-const TRIES = 12;
-const AGAIN_MS = 500;
+const TRIES = 15;
+const AGAIN_MS = 400;
 
 /** A record is readable within 5 s of the answer. */
 export async function getRecord(key: string, requestId: string): Promise<Outcome<RequestRecordView>> {
   for (let tries = 1; ; tries += 1) {
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
     const outcome = await call<RequestRecordView>(`/v1/requests/${encodeURIComponent(requestId)}`, key);
     const isMissing = !outcome.ok && outcome.failure.kind === "refused" && outcome.failure.status === 404;
     if (!isMissing || tries === TRIES) return outcome;
-    await new Promise((done) => setTimeout(done, AGAIN_MS));
   }
 }
 

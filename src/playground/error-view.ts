@@ -2,13 +2,15 @@
 import type { Failure } from "./api.ts";
 import { copyButton, element } from "./element.ts";
 
+const TITLE = { id: "result-title", tabindex: "-1" };
+
 export function failureView(failure: Failure, requestId: string | null): HTMLElement {
   const box = element("section", { class: "failure", role: "alert" });
   if (failure.kind === "refused") {
     const { code, message, param, retryable, details } = failure.error;
     const again = failure.retryAfter === null ? "later" : `in ${failure.retryAfter} s`;
     box.append(
-      element("h2", {}, element("code", {}, code), ` · ${failure.status}`),
+      element("h2", TITLE, element("code", {}, code), ` · ${failure.status}`),
       element("p", {}, message),
       element(
         "p",
@@ -27,7 +29,7 @@ export function failureView(failure: Failure, requestId: string | null): HTMLEle
       );
   } else {
     const [title, text] = WORDS[failure.kind];
-    box.append(element("h2", {}, title), element("p", {}, text));
+    box.append(element("h2", TITLE, title), element("p", {}, text));
     if (failure.kind === "unreadable") box.append(element("p", {}, `It had the status ${failure.status}.`));
   }
   if (requestId !== null) box.append(requestIdLine(requestId));
@@ -43,10 +45,7 @@ const WORDS: Readonly<Record<Exclude<Failure["kind"], "refused">, readonly [titl
     "An answer that is not the gateway's",
     "Something between this page and the gateway answered, a proxy perhaps. Ask whoever runs it.",
   ],
-  cancelled: [
-    "Cancelled",
-    "The request was ended here. What a provider had begun may still be charged; the trace tells.",
-  ],
+  cancelled: ["Cancelled", "The request was ended here. What a provider had begun may still be charged."],
 };
 
 export function requestIdLine(requestId: string): HTMLElement {

@@ -70,7 +70,7 @@ function describe({
     element(
       "p",
       { class: "good" },
-      `${app?.name ?? key.name} in ${workspace.slug} `,
+      `App ${app?.name ?? key.name}, workspace ${workspace.slug} `,
       element("span", { class: "soft" }, `(${key.prefix}…${key.last4})`),
     ),
     element("p", { class: "soft" }, `Can be asked: ${able.join(", ") || "plain text"}.`),

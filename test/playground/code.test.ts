@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { type CodeAudio, codeOf, type CodeRequest } from "../../src/playground/code.ts";
 import { type Entries, fieldsOf, type OptionField } from "../../src/playground/options.ts";
 
@@ -88,6 +89,12 @@ before(async () => {
   origin = `http://127.0.0.1:${address.port}`;
   folder = await mkdtemp(join(tmpdir(), "patchbay-code-"));
   await writeFile(join(folder, "my call; 1.mp3"), FILE);
+  // The published entry, as a checkout has it.
+  const published = join(folder, "node_modules/patchbay");
+  await mkdir(published, { recursive: true });
+  await writeFile(join(published, "package.json"), '{"name":"patchbay","exports":{"./client":"./client.mjs"}}');
+  const client = pathToFileURL(join(ROOT, "src/client/client.ts")).href;
+  await writeFile(join(published, "client.mjs"), `export * from ${JSON.stringify(client)};\n`);
   const command = join(folder, "npx");
   await writeFile(command, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(ROOT, "src/main.ts")}" "$@"\n`);
   await chmod(command, 0o755);
@@ -98,9 +105,16 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function shell(code: string): Promise<Arrived> {
+const shell = (code: string): Promise<Arrived> => runs("sh", ["-c", code], code);
+
+async function typeScript(code: string): Promise<Arrived> {
+  await writeFile(join(folder, "call.mts"), code);
+  return runs(process.execPath, ["call.mts"], code);
+}
+
+async function runs(command: string, args: readonly string[], code: string): Promise<Arrived> {
   arrived = [];
-  const child = spawn("sh", ["-c", code], {
+  const child = spawn(command, args, {
     cwd: folder,
     env: {
       PATH: `${folder}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -148,6 +162,13 @@ for (const [what, audio] of AUDIO) {
     assert.equal(file, { sample: sampleBytes, file: FILE, url: null }[audio.kind]);
     assert.deepEqual(fields, expected(ENTRIES));
   });
+
+  test(`experience 13: ${what} by TypeScript is exactly the request of the page`, async () => {
+    const { path, key, file, fields } = await typeScript(codeOf("TypeScript", request(ENTRIES)));
+    assert.deepEqual([path, key], ["/v1/transcription", "Bearer svc_live_mine"]);
+    assert.equal(file, { sample: SAMPLE, file: FILE, url: null }[audio.kind]);
+    assert.deepEqual(fields, expected(ENTRIES));
+  });
 }
 
 test("experience 13: a translation and a dry run are what they are in each language", {
@@ -157,9 +178,13 @@ test("experience 13: a translation and a dry run are what they are in each langu
     ["to_language", "de"],
     ["dry_run", "true"],
   ];
-  for (const language of ["curl", "CLI"] as const) {
+  for (const [language, run] of [
+    ["curl", shell],
+    ["CLI", shell],
+    ["TypeScript", typeScript],
+  ] as const) {
     const audio = { kind: "file", name: "my call; 1.mp3" } as const;
-    const { path, fields } = await shell(codeOf(language, { origin, audio, entries, fields: FIELDS }));
+    const { path, fields } = await run(codeOf(language, { origin, audio, entries, fields: FIELDS }));
     assert.deepEqual([path, fields], ["/v1/translation", { to_language: "de", dry_run: true }], language);
   }
 });

@@ -105,7 +105,7 @@ test("contract 10: a newcomer with a key has the sample's transcript on the scre
   if (page === null) return;
   assert.match(await textOf(page, "#key-status"), /first start printed a key/u);
   await useKey(page);
-  assert.match(await textOf(page, "#key-status"), /notes in acme/u);
+  assert.match(await textOf(page, "#key-status"), /App notes, workspace acme/u);
   const answer = await transcribe(page);
   assert.equal(await textOf(page, ".ribbon"), SIMULATED);
   const words = await page.locator(".word").allInnerTexts();
@@ -200,6 +200,11 @@ test("experience 25: what no model can do is refused with code, reason, what to 
   await page.check("#option-diarization");
   await transcribe(page);
   const failure = await textOf(page, ".failure");
+  assert.equal(
+    await page.evaluate("document.activeElement.closest('.failure') !== null"),
+    true,
+    "it is what is read next",
+  );
   assert.match(failure, /^REQUIRED_FEATURE_UNSUPPORTED · 422/u);
   assert.match(failure, /lacking: .*to_language/u);
   assert.match(failure, /will not succeed: change it/u);
