@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -47,18 +47,18 @@ interface Arrived {
 let arrived: Arrived[] = [];
 let folder: string;
 let origin: string;
-const server = createServer(async (request, response) => {
-  if (request.method === "GET") {
-    response.end(SAMPLE);
-    return;
-  }
+const server = createServer((request, response) => {
+  if (request.method === "GET") response.end(SAMPLE);
+  else void note(request).then(() => response.setHeader("content-type", "application/json").end('{"content":"said"}'));
+});
+
+async function note(request: IncomingMessage): Promise<void> {
   const headers = { "content-type": request.headers["content-type"] ?? "" };
   const body = new Response(new Uint8Array(await buffer(request)), { headers });
   const isForm = headers["content-type"].startsWith("multipart/");
   const [file, fields] = isForm ? await readForm(await body.formData()) : readDocument(await body.json());
   arrived.push({ path: request.url ?? "", key: request.headers.authorization ?? "", file, fields });
-  response.setHeader("content-type", "application/json").end('{"content":"said"}');
-});
+}
 
 async function readForm(form: FormData): Promise<readonly [string | null, Record<string, unknown>]> {
   const file = form.get("file");

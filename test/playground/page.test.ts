@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test, type TestContext } from "node:test";
-import AxeBuilder from "@axe-core/playwright";
+import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Download, Page } from "playwright-core";
 import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";

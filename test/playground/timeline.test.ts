@@ -1,7 +1,7 @@
 // What is heard when, and how what was chosen becomes a query: the pure pieces of the playground.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { entriesOf, fieldsOf, type OptionField, queryOf, taskOf } from "../../src/playground/options.ts";
 import { clock, type Piece, pieceAt, segmentsOf, turnsOf } from "../../src/playground/timeline.ts";
 
