@@ -30,6 +30,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "/docs": "documentation",
   "/docs/errors": "documentation",
   "/llms.txt": "documentation",
+  "/playground": "a page",
+  "/playground/": "what the page loads",
 };
 const isLeftOut = (path: string): boolean =>
   Object.keys(LEFT_OUT).some((left) => (left.endsWith("/") ? path.startsWith(left) : path === left));
