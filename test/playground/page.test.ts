@@ -221,6 +221,18 @@ test("experience 25: what no model can do is refused with code, reason, what to 
   assert.equal(await page.locator(".word").count(), 0);
 });
 
+test("spec 5: an address is the gateway's to fetch and to judge, and nothing of it is loaded here", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  await page.fill("#url", "https://example.com/call.mp3");
+  await page.click("#url-form button");
+  assert.match(await textOf(page, "#audio-status"), /fetched by the gateway/u);
+  assert.match(await textOf(page, 'pre[data-language="curl"]'), /-F audio\.url=https:\/\/example\.com\/call\.mp3/u);
+  await transcribe(page);
+  assert.match(await textOf(page, ".failure"), /^AUDIO_URL_REJECTED · 422|^AUDIO_URL_REJECTED · 400/u);
+});
+
 test("experience 12: a link shares the options, never the key: opened, it stands as it was left", async (t) => {
   const page = await open(t);
   if (page === null) return;
@@ -336,8 +348,15 @@ test("experience 11: what the microphone heard is played and transcribed", async
   await page.evaluate("new Promise((done) => setTimeout(done, 500))");
   await page.click("#record");
   await page.locator("#audio-status", { hasText: "recording.webm" }).waitFor();
-  const { duration_seconds: seconds } = await transcribe(page);
+  const { duration_seconds: seconds, words } = await transcribe(page);
   assert.ok(seconds > 0.3, String(seconds));
+  await page.locator(".word").nth(2).click();
+  assert.equal(
+    await heardAt(page),
+    words[2]?.start,
+    "a recording can be sought in, though its file does not say how long it is",
+  );
+  assert.ok(await page.evaluate("Number.isFinite(document.querySelector('audio').duration)"));
 });
 
 test("contract 1: no answer, a cancelled one and one that is not the gateway's are told apart", async (t) => {
