@@ -6,6 +6,8 @@ export type CodeAudio =
   | { readonly kind: "url"; readonly url: string };
 export interface CodeRequest {
   readonly origin: string;
+  /** How the command line is called where the gateway came from. */
+  readonly patchbay: "npx patchbay" | "npm run patchbay --";
   readonly audio: CodeAudio;
   readonly entries: Entries;
   readonly fields: readonly OptionField[];
@@ -40,7 +42,7 @@ function fileInForm(name: string): string {
   return /^[\w.-]+$/u.test(name) ? name : `"${name.replaceAll(/["\\]/gu, "\\$&")}"`;
 }
 
-function asCommand({ origin, audio, entries }: CodeRequest): string {
+function asCommand({ origin, patchbay, audio, entries }: CodeRequest): string {
   const argument = audio.kind === "sample" ? "--sample" : quoted(audio.kind === "url" ? audio.url : `./${audio.name}`);
   const groups = entries.filter(([name]) => name === "redaction").map(([, value]) => value);
   const options = entries.flatMap(([name, value]) => {
@@ -49,7 +51,7 @@ function asCommand({ origin, audio, entries }: CodeRequest): string {
     return [value === "true" ? flag : `${flag} ${quoted(value)}`];
   });
   const command = taskOf(entries) === "translation" ? "translate" : "transcribe";
-  return [`npx patchbay ${command} ${argument}`, ...options, `--url ${quoted(origin)}`].join(" \\\n  ");
+  return [`${patchbay} ${command} ${argument}`, ...options, `--url ${quoted(origin)}`].join(" \\\n  ");
 }
 
 function asTypeScript({ origin, audio, entries, fields }: CodeRequest): string {

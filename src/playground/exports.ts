@@ -59,8 +59,14 @@ export function renamed(transcript: Transcript, names: ReadonlyMap<string, strin
 export function transcriptIn(text: string): Transcript | null {
   try {
     const { simulated: _, ...value } = JSON.parse(text) as Transcript & { readonly simulated?: string };
-    const lists = [value.words, value.segments, value.warnings];
-    return typeof value.content === "string" && lists.every(Array.isArray) ? value : null;
+    const numbers = [value.duration_seconds, value.usage.billable_audio_seconds];
+    const pieces = [...value.words, ...value.segments];
+    const isWhole =
+      typeof value.content === "string" &&
+      Array.isArray(value.warnings) &&
+      numbers.every(Number.isFinite) &&
+      pieces.every(({ text, start, end }) => typeof text === "string" && Number.isFinite(start + end));
+    return isWhole ? value : null;
   } catch {
     return null;
   }

@@ -26,6 +26,7 @@ const DRY_RUN: OptionField = { name: "dry_run", kind: "boolean", preset: "" };
 let audio: Audio | null = null;
 let isDryRun = false;
 let view: TranscriptView | null = null;
+let traced: string | null = null;
 
 fill(entriesOf(location.search, fields));
 form.addEventListener("input", optionsChanged);
@@ -89,7 +90,9 @@ function asked(): Entries {
 
 function showCode(): void {
   if (audio === null) return;
-  const request = { origin: location.origin, audio, entries: asked(), fields: [...fields, DRY_RUN] };
+  // Sources are served by a checkout, which has no published package.
+  const patchbay = import.meta.url.endsWith(".ts") ? ("npm run patchbay --" as const) : ("npx patchbay" as const);
+  const request = { origin: location.origin, patchbay, audio, entries: asked(), fields: [...fields, DRY_RUN] };
   byId("code", HTMLElement).replaceChildren(
     ...LANGUAGES.map((language) => {
       const code = codeOf(language, request);
@@ -145,6 +148,7 @@ function setBusy(isBusy: boolean, text: string): void {
 function clear(): void {
   view?.close();
   view = null;
+  traced = null;
   trace.replaceChildren();
 }
 
@@ -157,8 +161,11 @@ function showFailure(failure: Failure, requestId: string | null): void {
 }
 
 async function showTrace(held: string, requestId: string): Promise<void> {
+  traced = requestId;
   trace.replaceChildren(element("p", { class: "soft", role: "status" }, "Reading the trace…"));
   const record = await getRecord(held, requestId);
+  // Another answer may stand there meanwhile.
+  if (traced !== requestId) return;
   trace.replaceChildren(
     record.ok
       ? traceView(record.data)

@@ -140,7 +140,13 @@ const WITHOUT_SHELL = ["sh", "curl"].every((tool) => spawnSync(tool, ["--version
   : "no shell or no curl";
 
 for (const [what, audio] of AUDIO) {
-  const request = (entries: Entries): CodeRequest => ({ origin, audio, entries, fields: FIELDS });
+  const request = (entries: Entries): CodeRequest => ({
+    origin,
+    patchbay: "npx patchbay",
+    audio,
+    entries,
+    fields: FIELDS,
+  });
   const expected = (entries: Entries) => ({
     ...fieldsOf(entries, FIELDS),
     ...(audio.kind === "url" ? { "audio.url": audio.url } : {}),
@@ -184,7 +190,9 @@ test("experience 13: a translation and a dry run are what they are in each langu
     ["TypeScript", typeScript],
   ] as const) {
     const audio = { kind: "file", name: "my call; 1.mp3" } as const;
-    const { path, fields } = await run(codeOf(language, { origin, audio, entries, fields: FIELDS }));
+    const { path, fields } = await run(
+      codeOf(language, { origin, patchbay: "npx patchbay", audio, entries, fields: FIELDS }),
+    );
     assert.deepEqual([path, fields], ["/v1/translation", { to_language: "de", dry_run: true }], language);
   }
 });

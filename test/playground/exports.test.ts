@@ -94,7 +94,17 @@ test("experience 40: what was simulated says so in its name and its first line, 
 test("experience 17: what is saved as JSON is read again as it was, simulated or not; what is no transcript is not", () => {
   for (const transcript of [TRANSCRIPT, simulated, named])
     assert.deepEqual(transcriptIn(exportText(transcript, "json")), transcript);
-  for (const text of ["", "{", "[]", "null", "1", '{"content":1}', '{"content":"a","words":[]}'])
+  for (const text of [
+    "",
+    "{",
+    "[]",
+    "null",
+    "1",
+    '{"content":1}',
+    '{"content":"a","words":[]}',
+    JSON.stringify({ ...TRANSCRIPT, words: [null] }),
+    JSON.stringify({ ...TRANSCRIPT, words: [{}] }),
+  ])
     assert.equal(transcriptIn(text), null, text);
 });
 
