@@ -16,6 +16,7 @@ export const PLAYGROUND_MODULES = [
   "playground/exports",
   "playground/key",
   "playground/options",
+  "playground/options-form",
   "playground/player-keys",
   "playground/result-view",
   "playground/timeline",

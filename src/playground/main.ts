@@ -6,6 +6,7 @@ import { byId, copyButton, element } from "./element.ts";
 import { failureView } from "./error-view.ts";
 import { type Transcript, transcriptIn } from "./exports.ts";
 import { useKey } from "./key.ts";
+import { chosenIn, fieldsIn, fill } from "./options-form.ts";
 import { type Entries, entriesOf, type OptionField, queryOf, taskOf } from "./options.ts";
 import { usePlayerKeys } from "./player-keys.ts";
 import { showTranscript } from "./result-view.ts";
@@ -28,7 +29,7 @@ let isDryRun = false;
 let view: TranscriptView | null = null;
 let traced: string | null = null;
 
-fill(entriesOf(location.search, fields));
+fill(form, entriesOf(location.search, fields));
 form.addEventListener("input", optionsChanged);
 form.addEventListener("submit", (event) => event.preventDefault());
 const key = useKey();
@@ -41,51 +42,14 @@ run.addEventListener("click", () => void ask(false));
 explain.addEventListener("click", () => void ask(true));
 byId("saved", HTMLInputElement).addEventListener("change", (event) => void openSaved(event));
 
-/** As the page has them; of a list of boxes there are several of one name. */
-function fieldsIn(form: HTMLFormElement): readonly OptionField[] {
-  const known = new Map<string, OptionField>();
-  for (const { name, dataset } of controlsOf(form))
-    known.set(name, {
-      name,
-      kind: (dataset["kind"] ?? "text") as OptionField["kind"],
-      preset: dataset["preset"] ?? "",
-    });
-  return [...known.values()];
-}
-
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
-
-function controlsOf(form: HTMLFormElement): NodeListOf<Control> {
-  return form.querySelectorAll<Control>("input, select, textarea");
-}
-
-function fill(entries: Entries): void {
-  for (const control of controlsOf(form)) {
-    const values = entries.filter(([name]) => name === control.name).map(([, value]) => value);
-    if (control instanceof HTMLInputElement && control.type === "checkbox")
-      control.checked = values.includes(control.value);
-    else control.value = values.join("\n");
-  }
-  const more = form.querySelector("details");
-  if (more !== null) more.open = entries.some(([name]) => more.querySelector(`[name="${name}"]`) !== null);
-}
-
-function chosen(): Entries {
-  return [...controlsOf(form)].flatMap((control) => {
-    if (control instanceof HTMLInputElement && control.type === "checkbox" && !control.checked) return [];
-    const values = control.dataset["kind"] === "list" ? control.value.split("\n") : [control.value];
-    return values.flatMap((value) => (value.trim() === "" ? [] : [[control.name, value.trim()] as const]));
-  });
-}
-
 function optionsChanged(): void {
-  const query = queryOf(chosen(), fields);
+  const query = queryOf(chosenIn(form), fields);
   history.replaceState(null, "", query === "" ? location.pathname : `?${query}`);
   showCode();
 }
 
 function asked(): Entries {
-  return isDryRun ? [...chosen(), ["dry_run", "true"]] : chosen();
+  return isDryRun ? [...chosenIn(form), ["dry_run", "true"]] : chosenIn(form);
 }
 
 function showCode(): void {

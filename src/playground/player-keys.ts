@@ -1,12 +1,17 @@
 // The keys of the player and the transcript. Only while the focus is there: elsewhere a letter is a letter.
 import { byId } from "./element.ts";
 
+/** Without a sound, or paused before it began, it does not play, and that is all. */
+export function play(player: HTMLAudioElement): void {
+  if (player.hasAttribute("src")) player.play().catch(() => undefined);
+}
+
 const JUMP_SECONDS = 5;
 
 export function usePlayerKeys(player: HTMLAudioElement, step: (places: number) => void): void {
   const dialog = byId("keys", HTMLDialogElement);
   const show = (): void => dialog.showModal();
-  const toggle = (): void => (player.paused ? void player.play() : player.pause());
+  const toggle = (): void => (player.paused ? play(player) : player.pause());
   const jump = (seconds: number) => (): void => {
     player.currentTime = Math.max(0, player.currentTime + seconds);
   };

@@ -1,5 +1,6 @@
 // The words, beside the sound: each lights up while it is heard, and leads to its place in it.
 import { element } from "./element.ts";
+import { play } from "./player-keys.ts";
 import { clock, LOW_CONFIDENCE, type Piece, pieceAt, spaceBefore, type Turn, turnsOf } from "./timeline.ts";
 
 export interface TranscriptView {
@@ -56,7 +57,7 @@ export function transcriptView(
     if (index === -1 || (event instanceof KeyboardEvent && event.key !== "Enter")) return;
     focus(index);
     seek(index);
-    if (event instanceof KeyboardEvent) void player.play();
+    if (event instanceof KeyboardEvent) play(player);
   };
   root.addEventListener("click", choose);
   root.addEventListener("keydown", choose);

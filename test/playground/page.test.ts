@@ -230,7 +230,11 @@ test("spec 5: an address is the gateway's to fetch and to judge, and nothing of 
   assert.match(await textOf(page, "#audio-status"), /fetched by the gateway/u);
   assert.match(await textOf(page, 'pre[data-language="curl"]'), /-F audio\.url=https:\/\/example\.com\/call\.mp3/u);
   await transcribe(page);
-  assert.match(await textOf(page, ".failure"), /^AUDIO_URL_REJECTED · 422|^AUDIO_URL_REJECTED · 400/u);
+  assert.match(await textOf(page, ".failure"), /^AUDIO_URL_REJECTED · 400/u);
+  // There is nothing to play, and a key that would is no fault.
+  await page.focus("#show-keys");
+  await page.keyboard.press("k");
+  assert.ok(await page.evaluate("document.querySelector('audio').paused"));
 });
 
 test("experience 12: a link shares the options, never the key: opened, it stands as it was left", async (t) => {

@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { ADMIN_ENDPOINTS } from "../../../src/contract/admin-endpoints.ts";
 import type { EndpointContract } from "../../../src/contract/endpoint.ts";
 import { ENDPOINTS } from "../../../src/contract/endpoints.ts";
+import { getPlaygroundFileContract } from "../../../src/contract/operations.ts";
 import { errorBody } from "../../../src/contract/error-body.ts";
 import { keyView } from "../../../src/contract/keys.ts";
 import { KEY, OTHER_KEY } from "../../harness/gateway.ts";
@@ -26,7 +27,11 @@ interface Answer {
   readonly rest: string;
 }
 
-const ALL: readonly EndpointContract[] = [...ENDPOINTS, ...ADMIN_ENDPOINTS.filter(({ auth }) => auth === "operator")];
+/** The files of a page are nobody's. */
+const ALL: readonly EndpointContract[] = [
+  ...ENDPOINTS.filter((endpoint) => endpoint !== getPlaygroundFileContract),
+  ...ADMIN_ENDPOINTS.filter(({ auth }) => auth === "operator"),
+];
 const WITH_KEY = ALL.filter(({ auth }) => auth !== "none");
 const WITH_OBJECT = ALL.filter(({ path }) => /:(?!tenant_id|plan_id)/u.test(path));
 const paramsOf = (path: string) => [...path.matchAll(/:([a-z_]+)/gu)].map(([, name = ""]) => name);
