@@ -31,8 +31,8 @@ export function transcribe(
   return call(`/v1/${task}`, key, { method: "POST", body, signal });
 }
 
-const TRIES = 15;
-const AGAIN_MS = 400;
+const TRIES = 20;
+const AGAIN_MS = 300;
 
 /** A record is readable within 5 s of the answer. */
 export async function getRecord(key: string, requestId: string): Promise<Outcome<RequestRecordView>> {

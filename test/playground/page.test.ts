@@ -399,7 +399,8 @@ for (const colorScheme of ["light", "dark"] as const)
     const page = await open(t, "?diarization=true", { colorScheme, viewport: { width: 360, height: 740 } });
     if (page === null) return;
     const judge = async (where: string): Promise<void> => {
-      const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] });
+      // In the page itself: it has no frames, for which another page would be opened each time.
+      const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
       // The theme changes colours and nothing else.
       const { violations } = await (colorScheme === "light" ? axe : axe.withRules(["color-contrast"])).analyze();
       const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
@@ -410,7 +411,6 @@ for (const colorScheme of ["light", "dark"] as const)
       );
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, where);
     };
-    if (colorScheme === "light") await judge("at first");
     await useKey(page);
     await page.click("#options summary");
     await transcribe(page);
