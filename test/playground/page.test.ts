@@ -85,8 +85,10 @@ async function useKey(page: Page, key = KEY): Promise<void> {
 async function transcribe(page: Page): Promise<TranscriptionEnvelope> {
   const answered = page.waitForResponse((response) => /\/v1\/(transcription|translation)$/u.test(response.url()));
   await page.click("#run");
-  const answer = (await (await answered).json()) as TranscriptionEnvelope;
-  await page.locator("#trace-title").waitFor();
+  const response = await answered;
+  const answer = (await response.json()) as TranscriptionEnvelope;
+  // Of this request: that of the one before may still stand there.
+  await page.locator("#trace .facts", { hasText: response.headers()["x-request-id"] ?? "" }).waitFor();
   return answer;
 }
 
