@@ -16,19 +16,20 @@ export interface StreamedEvent {
   readonly data: unknown;
 }
 
-/** The request is made when the first event is asked for. Leaving the loop ends it, and with it the work. */
+/** One request, made when the first event is asked for. Leaving the loop ends it, and with it the work. */
 export function answerStream<Event extends StreamedEvent>(
   configuration: ClientConfiguration,
   makeCall: () => Promise<Call>,
   completed: Event["event"],
 ): AnswerStream<Event> {
-  const open = () => openStream(configuration, makeCall);
+  let opened: Promise<OpenStream> | undefined;
+  const open = () => (opened ??= openStream(configuration, makeCall));
   return {
     [Symbol.asyncIterator]: () => eventsOf<Event>(open, completed),
     async withResponse() {
-      const opened = await open();
-      const data = { [Symbol.asyncIterator]: () => eventsOf<Event>(async () => opened, completed) };
-      return { ...opened.answer, data };
+      const { answer } = await open();
+      const data = { [Symbol.asyncIterator]: () => eventsOf<Event>(open, completed) };
+      return { ...answer, data };
     },
   };
 }
@@ -61,6 +62,8 @@ async function* eventsOf<Event extends StreamedEvent>(
 ): AsyncGenerator<Event, void, undefined> {
   const { call, deadline, answer } = await open();
   const { requestId } = answer;
+  if (answer.data.locked)
+    throw new TypeError("The events of a stream can be read once; call again for another answer.");
   try {
     for await (const { event, data } of readEvents(answer.data)) {
       if (event === "error") throw streamedError(data, requestId);

@@ -62,5 +62,9 @@ async function openFile(path: string): Promise<Blob> {
   const files = process?.getBuiltinModule?.("node:fs");
   if (files === undefined)
     throw new TypeError("Files are opened by Node.js 20.16 and later, Bun and Deno: give a Blob.");
-  return files.openAsBlob(path);
+  try {
+    return await files.openAsBlob(path);
+  } catch (cause) {
+    throw new TypeError(`There is no file at ${path} that can be read.`, { cause });
+  }
 }

@@ -98,7 +98,7 @@ async function tryOnce<T>(
     const sent = body === undefined ? init : { ...init, body: body.body, ...(isOnce(call) ? { duplex: "half" } : {}) };
     const response = await fetch(`${baseUrl}${path}`, sent as RequestInit);
     requestId = response.headers.get("x-request-id");
-    if (!response.ok) throw await readRefusal(response, idempotencyKey);
+    if (!response.ok) throw await readRefusal(response, call);
     return { data: await read(response), requestId: requestId ?? "", response };
   } catch (error) {
     if (error instanceof PatchbayError) throw error;
@@ -137,6 +137,10 @@ export function delayMs(tries: number, retryAfterSeconds: number | null, random:
 
 /** Node.js says what happened in the cause alone. */
 function reasonOf(error: unknown): string {
-  const { cause, message } = error as Partial<Error> & { readonly cause?: Partial<Error> & { readonly code?: string } };
-  return cause?.code ?? cause?.message ?? message ?? "no reason given";
+  const { cause, message } = (error ?? {}) as Partial<Error> & {
+    readonly cause?: Partial<Error> & { readonly code?: unknown };
+  };
+  // That of a file which cannot be read any more is a number.
+  const code = typeof cause?.code === "string" ? cause.code : undefined;
+  return code ?? cause?.message ?? message ?? "no reason given";
 }

@@ -49,7 +49,9 @@ export function configurationOf(options: PatchbayOptions): ClientConfiguration {
   const apiKey = options.apiKey ?? variable("PATCHBAY_API_KEY") ?? "";
   // Not to be quoted: it may be a key with something pasted behind it.
   if (!/^[\x21-\x7e]+$/.test(apiKey))
-    throw new TypeError("Patchbay needs an API key: `apiKey`, or PATCHBAY_API_KEY in the environment.");
+    throw new TypeError(
+      "Patchbay needs an API key without spaces or line ends: `apiKey`, or PATCHBAY_API_KEY in the environment.",
+    );
   const { timeoutMs = 600_000, maxRetries = 2, random = Math.random } = options;
   return {
     baseUrl: withoutSlash(options.baseUrl ?? variable("PATCHBAY_URL") ?? "http://127.0.0.1:8080"),
@@ -66,9 +68,11 @@ export function configurationOf(options: PatchbayOptions): ClientConfiguration {
 /** Whatever path the gateway itself is mounted at stays before its own. */
 function withoutSlash(address: string): string {
   const url = new URL(address);
-  if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "")
+  const { protocol, username, password, search, hash } = url;
+  if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== "")
     throw new TypeError("Patchbay's `baseUrl` must begin with http:// or https:// and be an address alone.");
-  return url.href.replace(/\/+$/, "");
+  // An empty query or fragment stands in `href` all the same.
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
 /** Where there is an environment that may be read; an empty text counts as none. */

@@ -6,6 +6,9 @@ export interface Deadline {
   close(): void;
 }
 
+/** More does not fit into the timers of any platform, which then take it for nothing. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export function openDeadline(
   signal: AbortSignal | undefined,
   timeoutMs: number | null,
@@ -13,7 +16,8 @@ export function openDeadline(
 ): Deadline {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
-  const timer = timeoutMs === null ? undefined : setTimeout(() => controller.abort(makeTimedOut()), timeoutMs);
+  const end = (): void => controller.abort(makeTimedOut());
+  const timer = timeoutMs === null ? undefined : setTimeout(end, Math.min(timeoutMs, MAX_TIMER_MS));
   if (signal?.aborted === true) onAbort();
   else signal?.addEventListener("abort", onAbort, { once: true });
   return {

@@ -24,6 +24,8 @@ const PATH = "/v1/transcription/jobs";
 const HOLD_SECONDS = 30;
 const HOLD_WITH_PROGRESS_SECONDS = 2;
 const LOOK_MS = 60_000;
+/** Between two looks at least: a gateway that stops holds none. */
+const PAUSE_MS = 1_000;
 
 export class Jobs {
   readonly #configuration: ClientConfiguration;
@@ -64,16 +66,19 @@ export class Jobs {
 
   /** The transcript of a job that has ended, fetched where it is too large to stand in the job; what failed throws its error. */
   async result(ended: Job, options: CallOptions = {}): Promise<TranscriptionEnvelope> {
-    const { result, result_url: path, error, status } = ended;
+    // On a page results are left out.
+    const isLeftOut = ended.status === "succeeded" && ended.result === null && ended.result_url === null;
+    const whole = isLeftOut && !ended.result_expired ? await this.get(ended.job_id, options) : ended;
+    const { result, result_url: path, error, status } = whole;
     if (result !== null) return result;
     // The gateway's own, below its address; a key is sent to no other.
     if (path?.startsWith("/v1/") === true) return ask<TranscriptionEnvelope>(this.#configuration, { path, options });
     if (error !== null) throw new PatchbayError(error);
-    const message = `The job has no result: it is ${ended.result_expired ? "deleted" : status}.`;
+    const message = `The job has no result: it is ${whole.result_expired ? "deleted" : status}.`;
     throw new PatchbayError({ code: "NOT_FOUND", message, retryable: false });
   }
 
-  /** Until the job has ended, however it did; a gateway that is away for a while is waited for. */
+  /** Until the job has ended, however it did; a gateway that was there and is away for a while is waited for. */
   async wait(id: string, { signal, timeoutMs, onProgress }: JobWaitOptions = {}): Promise<Job> {
     const message = `The job had not ended within ${timeoutMs} ms; it goes on.`;
     const deadline = openDeadline(
@@ -89,24 +94,31 @@ export class Jobs {
   }
 
   async #untilEnded(id: string, signal: AbortSignal, onProgress: JobWaitOptions["onProgress"]): Promise<Job> {
+    const { wait, random } = this.#configuration;
     const options = { signal, timeoutMs: LOOK_MS };
     // The first look answers at once: a job that is not there is told so.
     let seen = await this.get(id, options);
     for (let failures = 0; ; ) {
       onProgress?.(seen);
-      if (seen.status !== "queued" && seen.status !== "processing") return seen;
+      if (!isRunning(seen)) return seen;
+      const lookedAtMs = performance.now();
       const hold = queryOf({ wait: onProgress === undefined ? HOLD_SECONDS : HOLD_WITH_PROGRESS_SECONDS });
       try {
         seen = await ask<Job>(this.#configuration, { path: `${pathOf(id)}${hold}`, options });
         failures = 0;
+        const leftMs = Math.ceil(lookedAtMs + PAUSE_MS - performance.now());
+        if (isRunning(seen) && leftMs > 0) await wait(leftMs, signal);
       } catch (error) {
         if (!(error instanceof PatchbayError) || !error.retryable || signal.aborted) throw error;
         failures += 1;
-        const { wait, random } = this.#configuration;
         await wait(delayMs(failures, error.retryAfterSeconds, random()), signal);
       }
     }
   }
+}
+
+function isRunning({ status }: Job): boolean {
+  return status === "queued" || status === "processing";
 }
 
 function pathOf(id: string): string {

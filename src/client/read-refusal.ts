@@ -2,21 +2,41 @@
 import type { ErrorBody } from "../contract/error-body.ts";
 import { PatchbayError } from "./errors.ts";
 
-export async function readRefusal(response: Response, idempotencyKey: string | null): Promise<PatchbayError> {
+/** What a proxy says of itself while the gateway behind it is away. */
+const GATEWAY_AWAY = new Set([502, 503, 504]);
+
+interface Refused {
+  readonly idempotencyKey: string | null;
+  readonly isPaidEachTime?: boolean;
+}
+
+export async function readRefusal(
+  response: Response,
+  { idempotencyKey, isPaidEachTime }: Refused,
+): Promise<PatchbayError> {
   const { status, headers } = response;
   const text = await response.text();
-  const retryAfter = headers.get("retry-after") ?? "";
   const shouldRetry = headers.get("x-should-retry");
   const error = errorIn(text);
+  // Without a gateway's word nobody knows whether it was run.
+  const isAway = error === null && GATEWAY_AWAY.has(status) && isPaidEachTime !== true;
   return new PatchbayError({
     ...(error === null ? unexpected(response) : factsOf(error)),
     // Three views of one value: whoever stands between may have taken the header away, or the body.
-    retryable: shouldRetry === null ? error?.retryable === true : shouldRetry === "true",
+    retryable: shouldRetry === null ? isAway || error?.retryable === true : shouldRetry === "true",
     status,
     requestId: headers.get("x-request-id") ?? error?.request_id ?? null,
-    retryAfterSeconds: /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null,
+    retryAfterSeconds: secondsUntil(headers.get("retry-after")),
     idempotencyKey,
   });
+}
+
+/** A gateway tells seconds; whoever stands between may tell a date. */
+function secondsUntil(retryAfter: string | null): number | null {
+  if (retryAfter === null) return null;
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
+  const seconds = Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000);
+  return Number.isNaN(seconds) ? null : Math.max(seconds, 0);
 }
 
 /** Of a stream's `error` event. What was streamed took no idempotency key: sent again, it may be paid again. */

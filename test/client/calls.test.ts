@@ -130,6 +130,8 @@ test("contract 5: a job is submitted, waited for, read, exported, listed and can
     page.data.map(({ job_id }) => job_id),
     [id],
   );
+  // Results are left out of pages.
+  for (const listed of page.data) assert.ok((await patchbay.jobs.result(listed)).words.length > 0);
   const cancelled = job.parse(await patchbay.jobs.cancel(id));
   assert.equal(cancelled.status, "succeeded", "one that has ended stays as it is");
   assert.equal((await codeOf(patchbay.jobs.get("job_none"))).code, "JOB_NOT_FOUND");
@@ -162,7 +164,7 @@ test("contract 7: a chat, whole and as it is made", async () => {
 });
 
 test("contract 4, 10: what a key is, what it may, what it used", async () => {
-  const seeing = new Patchbay({ apiKey: SEEING_KEY, baseUrl: `${gateway.origin}/` });
+  const seeing = new Patchbay({ apiKey: SEEING_KEY, baseUrl: `${gateway.origin}/?` });
   assert.equal(keyDescription.parse(await seeing.me()).app?.name, "notes");
   assert.equal(limitsReport.parse(await patchbay.limits()).max_keyterms, 1000);
   const usage = usageReport.parse(await seeing.usage({ group_by: ["capability", "model"] }));

@@ -215,8 +215,67 @@ test("contract 7: a stream that breaks, ends early or says error is thrown after
   }
 });
 
+test("contract 1: a proxy's word that the gateway is away is a connection that failed: tried again where it cannot be paid twice", async () => {
+  for (const status of [502, 503, 504]) {
+    await using proxied = await fakeGateway((response, _request, count) => {
+      if (count % 2 === 0) answerJson(response, 200, ENVELOPE);
+      else response.writeHead(status, { "content-type": "text/html" }).end("<html>");
+    });
+    const { client } = clientOf(proxied.url);
+    assert.equal((await client.transcribe(speech())).content, ENVELOPE.content);
+    const [first, second] = keysOf(proxied.received);
+    assert.ok(first !== undefined && first === second);
+    const { code, retryable } = await thrown(client.chat({ messages: [] }, { idempotencyKey: null }));
+    assert.deepEqual([code, retryable, proxied.received.length], ["UNEXPECTED_ANSWER", false, 3]);
+  }
+});
+
+test("contract 1: a Retry-After that is a date is kept to as well", async () => {
+  await using server = await fakeGateway((response, _request, count) => {
+    const retryAfter = count === 3 ? "soon" : new Date(Date.now() + 30_000).toUTCString();
+    answerError(response, 503, "OVERLOADED", true, { "retry-after": retryAfter });
+  });
+  const { client, delays } = clientOf(server.url);
+  assert.equal((await thrown(client.me())).retryAfterSeconds, null);
+  assert.equal(delays.length, 2);
+  assert.ok(
+    delays.every((delay) => delay > 20_000 && delay <= 30_000),
+    String(delays),
+  );
+});
+
+test("contract 3: a time-out that no timer can hold is a long one", async () => {
+  await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const { client } = clientOf(server.url);
+  for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31])
+    assert.equal((await client.transcribe(speech(), {}, { timeoutMs })).content, ENVELOPE.content);
+});
+
+test("contract 3: a file that cannot be read is told by its path, or by what happened", async () => {
+  await using server = await fakeGateway((response) => answerJson(response, 200, ENVELOPE));
+  const { client } = clientOf(server.url);
+  await assert.rejects(client.transcribe({ path: "none.mp3" }), /^TypeError: There is no file at none\.mp3/u);
+  const { message } = await thrown(client.transcribe({ path: import.meta.dirname }));
+  assert.match(message, /could not be read/u);
+  const { client: bare } = clientOf(server.url, { fetch: () => Promise.reject(undefined) });
+  assert.equal((await thrown(bare.me())).code, "CONNECTION_FAILED");
+});
+
+test("contract 7: a stream is one request, and its events are read once", async () => {
+  const completed = "event: chat.completed\ndata: {}\n\n";
+  await using server = await fakeGateway((response) =>
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(completed),
+  );
+  const stream = clientOf(server.url).client.chatStream({ messages: [] });
+  const { data } = await stream.withResponse();
+  const names: string[] = [];
+  for await (const { event } of stream) names.push(event);
+  for (const read of [stream, data]) await assert.rejects(read[Symbol.asyncIterator]().next(), TypeError);
+  assert.deepEqual([names, server.received.length], [["chat.completed"], 1]);
+});
+
 test("contract 1: what is no gateway is told so, and is not sent the key a second time", async () => {
-  for (const status of [200, 302, 502]) {
+  for (const status of [200, 302, 500]) {
     await using server = await fakeGateway((response) =>
       response.writeHead(status, { "content-type": "text/html", location: "/elsewhere" }).end("<html>"),
     );
@@ -227,12 +286,24 @@ test("contract 1: what is no gateway is told so, and is not sent the key a secon
   }
 });
 
+test("contract 5: a gateway that holds no look, because it stops, is not asked without a pause", async () => {
+  await using server = await fakeGateway((response, _request, count) =>
+    answerJson(response, 200, { job_id: "job_1", status: count < 5 ? "processing" : "succeeded" }),
+  );
+  const { client, delays } = clientOf(server.url);
+  await client.jobs.wait("job_1");
+  assert.equal(server.received.length, 5);
+  assert.equal(delays.length, 3, "none after the first look, which is not held, and none after the last");
+  assert.ok(delays.every((delay) => delay > 0 && delay <= 1_000));
+});
+
 test("contract 5: waiting for a job goes on after a connection that failed and a gateway that was away", async () => {
   const ended = { job_id: "job_1", status: "succeeded" };
   await using server = await fakeGateway((response, { path }, count) => {
     if (count === 1) answerJson(response, 200, { job_id: "job_1", status: "queued" });
     else if (count <= 5) response.destroy();
     else if (count <= 8) answerError(response, 503, "SHUTTING_DOWN", true);
+    else if (count <= 12) response.writeHead(502, { "content-type": "text/html" }).end("<html>");
     else answerJson(response, 200, { ...ended, path });
   });
   const { client, delays } = clientOf(server.url);
@@ -253,6 +324,6 @@ test("contract 2: without a key, or with an address that is none, there is no cl
       () => new Patchbay({ apiKey }),
       (error: Error) => error instanceof TypeError && !error.message.includes("secret"),
     );
-  for (const baseUrl of ["file:///etc", "http://user:pass@host", "here", "http://host/?a=1"])
+  for (const baseUrl of ["file:///etc", "http://user:pass@host", "http://:pass@host", "here", "http://host/?a=1"])
     assert.throws(() => new Patchbay({ apiKey: KEY, baseUrl }), TypeError);
 });
