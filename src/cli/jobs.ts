@@ -21,7 +21,8 @@ import { printed, requestFields } from "./transcribe.ts";
 export const JOBS_PATH = "/v1/transcription/jobs";
 /** The longest that a gateway holds a poll. */
 const HOLD_SECONDS = 60;
-const RECONNECT_MS = 1_000;
+/** Between two looks at least, also while there is nobody to look. */
+const PAUSE_MS = 1_000;
 
 export interface JobOptions extends GatewayOptions {
   readonly json?: boolean;
@@ -140,12 +141,13 @@ async function untilEnded(session: Session, id: string, terminal: Terminal, sign
   const shows = terminal.stderr.isTTY === true;
   // The first look answers at once: it shows where the job stands, and a job that is not there is told so.
   for (let hold = 0; ; hold = shows ? 2 : HOLD_SECONDS) {
+    const askedAtMs = performance.now();
     const document = await session
       .document(`${jobPath(id)}${queryOf({ wait: hold })}`)
       .catch(async (error: unknown) => {
         // A gateway that was there will come back, and the job with it.
         if (hold === 0 || !(error instanceof CliError) || error.exitCode !== EXIT.upstream) throw error;
-        await wait(RECONNECT_MS, undefined, { signal });
+        await wait(PAUSE_MS, undefined, { signal });
         return null;
       });
     if (document === null) continue;
@@ -153,6 +155,8 @@ async function untilEnded(session: Session, id: string, terminal: Terminal, sign
     const isOver = found.status !== "queued" && found.status !== "processing";
     if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : visible(`${stateOf(found)}…`)}`);
     if (isOver) return found;
+    // A gateway that stops holds no look.
+    if (hold > 0) await wait(Math.max(0, askedAtMs + PAUSE_MS - performance.now()), undefined, { signal });
   }
 }
 

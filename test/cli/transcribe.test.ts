@@ -246,6 +246,44 @@ test("a result that could not be written is not asked for: nothing is sent, and 
   assert.equal(gateway.received.length, 0);
 });
 
+test("contract 5: jobs wait leaves a second between two looks at a gateway that holds none, because it stops", async () => {
+  const lookedAtMs: number[] = [];
+  await using gateway = await fakeGateway((response, _request, count) => {
+    lookedAtMs.push(performance.now());
+    const status = count < 4 ? "processing" : "cancelled";
+    answerJson(response, 200, { ...RUNNING_JOB, status });
+  });
+  const ran = await run(["jobs", "wait", "job_1", "--url", gateway.url, ...KEY]);
+  assert.equal(ran.exitCode, 8, ran.stderr);
+  const [, second = 0, third = 0, last = 0] = lookedAtMs;
+  assert.equal(lookedAtMs.length, 4);
+  assert.ok(third - second >= 990 && last - third >= 990, "the first look, which shows where the job stands, apart");
+});
+
+/** The least of one. */
+const RUNNING_JOB = {
+  object: "transcription.job",
+  job_id: "job_1",
+  poll_url: "/v1/transcription/jobs/job_1",
+  created_at: ENVELOPE.created_at,
+  started_at: ENVELOPE.created_at,
+  finished_at: null,
+  expires_at: null,
+  cancel_requested: false,
+  attempts: 1,
+  progress: { stage: "transcribing", fraction: null },
+  metadata: {},
+  result: null,
+  result_url: null,
+  result_expired: false,
+  error: null,
+  usage: null,
+  provider_deletion: "none",
+  svc_requested_purpose: null,
+  svc_applied_purpose: null,
+  svc_purpose_source: "none",
+};
+
 test("-o follows a link to what is not there yet, and asks for nothing where that cannot be made", {
   skip: process.platform === "win32" ? "links need rights there" : false,
 }, async () => {
