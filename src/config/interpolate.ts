@@ -93,7 +93,7 @@ function resolveFile(path: string, directory: string): Resolved {
     // Editors end a file with a line break that is no part of the secret.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
     // As a variable that is not set: a secret that is missing must not look like one that nobody wants.
-    return text === "" ? { ok: false, message: `the file ${path} is empty` } : { ok: true, text };
+    return text.trim() === "" ? { ok: false, message: `the file ${path} is empty` } : { ok: true, text };
   } catch (error) {
     return { ok: false, message: `the file ${path} cannot be read (${reasonOf(error)})` };
   }

@@ -18,7 +18,7 @@ export async function keysOutOfReach(
     sql`(select encode(substring(body from 2 for 4), 'hex') as key from idempotency_slots where body is not null
       and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
     sql`(select encode(substring(result from 2 for 4), 'hex') as key from jobs where result is not null and purged_at is null
-      order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
+      and expires_at > patchbay_now() order by expires_at ${sql.raw(order)} limit ${LOOKED_AT})`,
   ]);
   const { rows } = await sql<{
     key: string;

@@ -47,6 +47,7 @@ async function judgeLackingKeys(db: Reading, seal: Seal): Promise<OtherSecrets |
   const dataKeys = await db
     .selectFrom("data_keys")
     .select([keyOf("wrapped").as("key"), sql<bigint>`count(*)`.as("count")])
+    .where(keyOf("wrapped"), "not in", seal.keyIds)
     .groupBy(sql`1`)
     .execute();
   const jobs = await db
@@ -56,12 +57,12 @@ async function judgeLackingKeys(db: Reading, seal: Seal): Promise<OtherSecrets |
     // One that was damaged names no key, and holds up no start.
     .where(sql<boolean>`substring(request from 1 for 1) = '\\x01'::bytea`)
     .where("deadline_at", ">", sql<Date>`patchbay_now()`)
+    .where(keyOf("request"), "not in", seal.keyIds)
     .groupBy(sql`1`)
     .execute();
-  const isLacking = ({ key }: { readonly key: string }) => !seal.keyIds.includes(key);
-  const lacking = [...new Set([...dataKeys, ...jobs].filter(isLacking).map(({ key }) => key))];
+  const lacking = [...new Set([...dataKeys, ...jobs].map(({ key }) => key))];
   if (lacking.length === 0) return null;
-  const count = (rows: typeof jobs) => rows.filter(isLacking).reduce((sum, each) => sum + each.count, 0n);
+  const count = (rows: typeof jobs) => rows.reduce((sum, each) => sum + each.count, 0n);
   const sealed = [
     ...(count(dataKeys) > 0n ? [`${count(dataKeys)} of this database's data keys`] : []),
     ...(count(jobs) > 0n ? [`${count(jobs)} of its jobs that have not ended`] : []),

@@ -134,7 +134,7 @@ test("§10 interpolation: a file that is not text is said to be none", () => {
 test("§10 interpolation: a file that is empty is said to be so, once, and never taken for a secret that nobody wants", () => {
   const file = join(mkdtempSync(join(directory, "empty-")), "p.yaml");
   writeFileSync(join(file, "..", "pepper"), "\n");
-  writeFileSync(join(file, "..", "key"), "");
+  writeFileSync(join(file, "..", "key"), " \n\n");
   writeFileSync(
     file,
     [
@@ -153,6 +153,8 @@ test("§10 a ring of encryption keys may come in one variable or one file, whate
   const text = 'secrets: { encryption_keys: ["${env:RING}", "${env:OLDEST:-}"] }';
   for (const ring of ["new,old", "new, old", "new\nold\n", "new\r\nold\r\n", " new old"])
     assert.deepEqual(loadText(text, { RING: ring }).configuration.secrets.encryptionKeys, ["new", "old"]);
+  // As `NEW,OLD` made of two variables that are not set: none of them is a key, and what is given is not "none".
+  assert.deepEqual(loadText(text, { RING: "," }).configuration.secrets.encryptionKeys, [","]);
   const env = { PATCHBAY_ENCRYPTION_KEY: "new,old" };
   assert.deepEqual(load({ env }).configuration.secrets.encryptionKeys, ["new", "old"]);
 });

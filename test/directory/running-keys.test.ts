@@ -146,3 +146,25 @@ test("contract 10: whose key a stored answer needs is known beforehand, until it
     .execute();
   assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), []);
 });
+
+test("contract 10: a job's result asks for its key while it can be given, and no longer, whether or not it was purged", async () => {
+  const finish = async (expiresInMs: number) => {
+    const id = newId("job");
+    const row = { id, workspace_id: tenant.workspaceId, app_id: tenant.appId, request_id: newId("request") };
+    const [now, expires] = [new Date(), new Date(Date.now() + expiresInMs)];
+    const result = createSeal({ keys: [old] }).seal(Buffer.from("{}"), ["jobs.result", tenant.workspaceId, id]);
+    await database.db
+      .insertInto("jobs")
+      .values({ ...row, task: "transcribe", purpose: "{}", deadline_at: now })
+      .execute();
+    const update = database.db.updateTable("jobs").where("id", "=", id);
+    await update.set({ status: "processing", lease_until: expires, attempt: 1 }).execute();
+    await update
+      .set({ status: "succeeded", stage: "done", lease_until: null, finished_at: now, expires_at: expires, result })
+      .execute();
+  };
+  await finish(-1_000);
+  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), []);
+  await finish(60_000);
+  assert.deepEqual(await keysOutOfReach(database, createSeal({ keys: [fresh] })), [OLD]);
+});

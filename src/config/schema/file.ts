@@ -67,6 +67,12 @@ const storageSection = section({
   objects: objectsSection.prefault({ kind: "file" }).describe("Where large objects are kept."),
 });
 
+/** No key holds a comma or a space: one variable, or one file, can carry a whole ring. An entry of nothing else stays, as a key that is none. */
+function keysIn(entry: string): readonly string[] {
+  const keys = entry.split(/[\s,]+/u).filter((key) => key !== "");
+  return keys.length === 0 && entry !== "" ? [entry] : keys;
+}
+
 const secretsSection = section({
   key_pepper: textOrNull()
     .meta(SECRET_MARK)
@@ -74,8 +80,7 @@ const secretsSection = section({
   encryption_keys: z
     .array(z.string())
     .default([])
-    // No key holds either: one variable, or one file, can carry a whole ring.
-    .transform((keys) => keys.flatMap((key) => key.split(/[\s,]+/u)).filter((key) => key !== ""))
+    .transform((entries) => entries.flatMap(keysIn))
     .meta(SECRET_MARK)
     .describe(
       "Keys that seal stored secrets: the first encrypts, all decrypt; an entry may hold several, with a comma or a line break between them. Made in `data_dir` when absent on the embedded database.",
