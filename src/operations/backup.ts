@@ -171,9 +171,9 @@ async function report(file: string, manifest: Manifest, options: Reported, termi
   const { given, faults } = options;
   await say(
     terminal,
-    faults.length === 0
+    faults.length === 0 || !manifest.has_secrets
       ? secretsIn(manifest, given)
-      : `The secrets have faults, and what is in the backup has them too: ${faults.join("; ")}.`,
+      : `The secrets have faults, which the backup does not mend: ${faults.join("; ")}.`,
   );
   if (manifest.objects === "elsewhere")
     await say(terminal, "Objects are kept in S3 and are not in it: version or copy the bucket beside it.");

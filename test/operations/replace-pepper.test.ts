@@ -29,7 +29,7 @@ test("contract 10: beside a database a lost pepper is asked for, and none is mad
   assert.deepEqual(readdirSync(installation.dataDir), before);
 });
 
-test("contract 10: what is in the pepper's place and is none is refused by name, exit 9; a backup says that it has the fault too", async () => {
+test("contract 10: what is in the pepper's place and is none is refused by name, exit 9; a backup with secrets says that it mends nothing", async () => {
   writeFileSync(pepperFile(), "");
   const refused = await installation.patchbay("apply");
   assert.equal(refused.exitCode, 9);
@@ -37,7 +37,11 @@ test("contract 10: what is in the pepper's place and is none is refused by name,
   const copy = join(installation.dataDir, "..", "copy.tar");
   const backup = await installation.patchbay("backup", copy);
   assert.equal(backup.exitCode, 0, backup.stderr);
-  assert.match(backup.stderr, /The secrets have faults, and what is in the backup has them too: .*key-pepper/u);
+  assert.match(backup.stderr, /The secrets have faults, which the backup does not mend: .*key-pepper/u);
+  rmSync(copy);
+  const without = await installation.patchbay("backup", copy, "--no-secrets");
+  assert.match(without.stderr, /It holds no secrets/u);
+  assert.doesNotMatch(without.stderr, /faults/u);
   rmSync(copy);
 });
 
