@@ -8,8 +8,16 @@ import type { Tables } from "./tables.ts";
 const KNOWN = ADVISORY_LOCKS.knownKey;
 const FIRST = ADVISORY_LOCKS.firstKey;
 
+/**
+ * Linux would have the server hold a connection for hours whose machine vanished, or that a firewall forgot and the process made anew:
+ * until then its locks refuse a start because of keys that nobody goes by any more.
+ */
+const GIVE_UP_IN_A_MINUTE = `set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3;
+  set tcp_user_timeout = 60000`;
+
 /** For as long as this connection lives. `keyIds`: as a ring has them, the first of which seals. */
 export async function tellKeys(client: Pick<Client, "query">, keyIds: readonly string[]): Promise<void> {
+  await client.query(GIVE_UP_IN_A_MINUTE);
   const locks = [...keyIds.map((id) => [KNOWN, id] as const), ...keyIds.slice(0, 1).map((id) => [FIRST, id] as const)];
   for (const [lock, id] of locks)
     await client.query("select pg_advisory_lock_shared($1, ('x' || $2)::bit(32)::int)", [lock, id]);

@@ -7,11 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { sql } from "kysely";
+import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
 import { keysOutOfReach } from "../../src/storage/answers-out-of-reach.ts";
 import { type Changes, listenForChanges } from "../../src/storage/changes.ts";
 import { completeSlot, dispatchSlots, insertSlot } from "../../src/storage/idempotency-slots.ts";
 import { judgeSecrets } from "../../src/storage/own-secrets.ts";
+import { tellKeys } from "../../src/storage/running-keys.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { run } from "../cli/fake-gateway.ts";
 import { makeTenant, openTestDatabase, TEST_ENGINE, type TestDatabase } from "../harness/database.ts";
@@ -79,6 +81,27 @@ test("K-09: a process whose connection was cut tells its keys again when it is b
     where application_name = 'patchbay-changes' and datname = current_database()`.execute(database.db);
   await isBack;
   assert.notEqual(await judge(fresh, old), null);
+});
+
+test("K-09: the server gives up the connection of a machine that vanished within a minute, and its keys with it", {
+  skip: NO_SERVER,
+}, async () => {
+  const { direct } = database;
+  assert(direct.engine === "postgres");
+  const client = new Client({ connectionString: direct.databaseUrl });
+  await client.connect();
+  try {
+    await tellKeys(client, [OLD]);
+    const { rows } = await client.query<{ name: string; setting: string }>(
+      "select name, setting from pg_settings where name like 'tcp\\_%' order by name",
+    );
+    assert.deepEqual(
+      rows.map(({ name, setting }) => `${name} ${setting}`),
+      ["tcp_keepalives_count 3", "tcp_keepalives_idle 30", "tcp_keepalives_interval 10", "tcp_user_timeout 60000"],
+    );
+  } finally {
+    await client.end();
+  }
 });
 
 test("K-09: secrets rotate wraps nothing with a key that a running process does not know, exit 9", {
