@@ -18,11 +18,17 @@ const IS_EXHAUSTED = hasSpent(sql`1`);
 /** Where a limit was raised since, the mark goes, and whoever raised it is told again. */
 const IS_NEWS = sql`b.kind = 'budget' and (w.soft_limit_told_at is not null) <> ${IS_SOFTLY_REACHED}`;
 
+/**
+ * Each budget with its window of now, where it has one, found by its key: joined otherwise, every window that there ever was is read, and of
+ * 10,000 daily budgets those of 100 days take half a second.
+ */
+const BUDGETS_AND_WINDOWS = sql`budgets b left join lateral (select * from budget_windows w where ${WINDOW_OF_NOW} offset 0) w on true`;
+
 /** Budgets whose mark is no longer right. Nothing is locked. */
 export async function findSoftLimitNews(db: Handle): Promise<readonly string[]> {
   const { rows } = await sql<{
     id: string;
-  }>`select b.id from budgets b join budget_windows w on ${WINDOW_OF_NOW} where ${IS_NEWS} order by b.id`.execute(db);
+  }>`select b.id from ${BUDGETS_AND_WINDOWS} where ${IS_NEWS} order by b.id`.execute(db);
   return rows.map(({ id }) => id);
 }
 
@@ -50,7 +56,7 @@ export async function budgetsByState(
   const [below, reached, exhausted] = STATES.map((state) => sql.lit(state));
   const { rows } = await sql<{ state: string; value: string }>`
     select case when ${IS_EXHAUSTED} then ${exhausted} when ${IS_SOFTLY_REACHED} then ${reached} else ${below} end as state, count(*)::text as value
-    from budgets b left join budget_windows w on ${WINDOW_OF_NOW} where b.kind = 'budget' group by 1`.execute(db);
+    from ${BUDGETS_AND_WINDOWS} where b.kind = 'budget' group by 1`.execute(db);
   const counted = new Map(rows.map(({ state, value }) => [state, Number(value)]));
   return STATES.map((state) => ({ labels: [state], value: counted.get(state) ?? 0 }));
 }

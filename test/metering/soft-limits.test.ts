@@ -1,6 +1,7 @@
 // The operator is told of soft limits (contract 9): once for each window, whoever looks, and again where a limit was raised and is come to again.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { sql } from "kysely";
 import { createLogger } from "../../src/lib/logger.ts";
 import { tellSoftLimits } from "../../src/metering/tell-soft-limits.ts";
 import type { Database } from "../../src/storage/database.ts";
@@ -194,4 +195,41 @@ test("contract 10 metrics: budgets are counted by what is spent of them in the w
   assert.deepEqual(await counts(), { below_soft_limit: 0, soft_limit_reached: 0, exhausted: 2 });
   await setClock(database, "2026-12-01T00:00:00Z");
   assert.deepEqual(await counts(), { below_soft_limit: 1, soft_limit_reached: 0, exhausted: 1 });
+});
+
+test("contract 9: however long the past, a look reads the windows of now alone, by their key", async () => {
+  const { workspaceId } = tenant;
+  const { db } = database;
+  await sql`insert into apps (id, workspace_id, slug, name, managed_by)
+    select ${`${workspaceId}-`} || each, ${workspaceId}, each, 'App', 'test' from generate_series(1, 500) as each`.execute(
+    db,
+  );
+  await sql`insert into budgets (id, workspace_id, app_id, period, limit_tokens, soft_limit, managed_by)
+    select id || '/day', workspace_id, id, 'day', 10, 0.8, 'test' from apps where workspace_id = ${workspaceId}`.execute(
+    db,
+  );
+  await sql`insert into budget_windows (budget_id, window_start)
+    select id, date_trunc('day', patchbay_now(), 'UTC') - days * interval '1 day' from budgets, generate_series(0, 29) as days`.execute(
+    db,
+  );
+  await sql`analyze budgets, budget_windows`.execute(db);
+  const plans: string[] = [];
+  const explained = db.withPlugin({
+    transformQuery: ({ node }) => {
+      assert.ok(node.kind === "RawNode");
+      return { ...node, sqlFragments: [`explain ${node.sqlFragments[0]}`, ...node.sqlFragments.slice(1)] };
+    },
+    transformResult: async ({ result }) => {
+      plans.push(result.rows.map((row) => String(row["QUERY PLAN"])).join("\n"));
+      return { ...result, rows: [] };
+    },
+  });
+  await findSoftLimitNews(explained);
+  await budgetsByState(explained);
+  assert.equal(plans.length, 2);
+  for (const plan of plans) {
+    const scans = plan.match(/Scan[^\n]* on budget_windows[^\n]*/gu) ?? [];
+    assert.equal(scans.length, 1, plan);
+    assert.match(scans[0], /^Scan using budget_windows_pkey/u, plan);
+  }
 });
