@@ -45,7 +45,10 @@ export async function testConnection(
   const tookMs = Math.round(performance.now() - startedMs);
   const known = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
   const listed = answer !== null && "listed" in answer ? answer.listed : null;
-  const models = known.map((model) => ({ ...whatModelDoes(model), found: isListed(model, listed) }));
+  const names = listed === null ? null : namesIn(listed);
+  const foundOf = ({ name }: AccountModel) =>
+    names?.has(name) === true ? true : listed?.isWhole === true ? false : null;
+  const models = known.map((model) => ({ ...whatModelDoes(model), found: foundOf(model) }));
   const undeclared = listed === null ? null : undeclaredIn(listed, known);
   return {
     object: "connection_test",
@@ -82,9 +85,9 @@ async function ask(
   }
 }
 
-function isListed({ name }: AccountModel, listed: ListedModels | null): boolean | null {
-  if (listed === null) return null;
-  return listed.models.some(({ id, alias }) => id === name || alias === name) || (listed.isWhole ? false : null);
+/** Thousands may be listed, and as many be declared. */
+function namesIn({ models }: ListedModels): ReadonlySet<string> {
+  return new Set(models.flatMap(({ id, alias }) => (alias === null ? [id] : [id, alias])));
 }
 
 function undeclaredIn({ models }: ListedModels, known: readonly AccountModel[]): readonly string[] {
