@@ -2,6 +2,7 @@
 // processes recorded of their calls.
 import { KEY_PREFIXES } from "../auth/key-format.ts";
 import { endpointName } from "../contract/endpoint.ts";
+import { postJobContract } from "../contract/endpoint-jobs.ts";
 import { HEALTH_LIMITS, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
 import { getRealtimeContract } from "../contract/realtime.ts";
 import { partsOfKey } from "../directory/account-key.ts";
@@ -27,7 +28,7 @@ export async function describeProviderHealth(
     maxCalls: HEALTH_LIMITS.calls,
     latest: HEALTH_LIMITS.errors,
     testPrefix: KEY_PREFIXES.test,
-    liveEndpoint: endpointName(getRealtimeContract),
+    untimedEndpoints: [getRealtimeContract, postJobContract].map(endpointName),
   });
   const models = Map.groupBy(groups, ({ scope, connection, provider, model }) =>
     JSON.stringify([scope, connection, provider, model]),

@@ -36,7 +36,9 @@ const seenModel = z.strictObject({
   failed: count.describe(
     "Neither `succeeded` nor `aborted`: of a caller that left nobody knows how it would have ended.",
   ),
-  duration_p50_ms: ms.describe("Of those that succeeded, live sessions apart; null where there are none."),
+  duration_p50_ms: ms.describe(
+    "Of those that succeeded, live sessions and jobs apart, which last as long as somebody speaks or they wait; null where there are none.",
+  ),
   duration_p95_ms: ms.describe("The same."),
   outcomes: z.array(z.strictObject({ outcome: z.string().describe(OUTCOME), calls: count })).describe("Most first."),
   last_errors: z
@@ -44,7 +46,7 @@ const seenModel = z.strictObject({
       z.strictObject({
         at: time.describe("When the call ended."),
         outcome: z.string(),
-        duration_ms: count,
+        duration_ms: count.describe("From its reservation on: of a job its wait too."),
         request_id: z.string().describe("Its record tells the rest: `GET /admin/v1/requests/{request_id}`."),
         attempt_id: z.string().describe("Its line in the log has the provider's status and code."),
       }),

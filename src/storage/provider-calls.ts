@@ -11,8 +11,8 @@ export interface CallsQuestion {
   readonly latest: number;
   /** Of the keys whose calls the sandbox answers. */
   readonly testPrefix: string;
-  /** The endpoint of live audio: how long its calls took says how long somebody spoke. */
-  readonly liveEndpoint: string;
+  /** Of endpoints whose times are not the provider's: of live audio how long somebody spoke, of a job how long it waited too. */
+  readonly untimedEndpoints: readonly string[];
 }
 
 export interface RecentCalls {
@@ -58,16 +58,16 @@ const SCOPE = sql`case when billing_class = 'metered' or own.id is null and shar
  */
 export async function readRecentCalls(
   db: Kysely<Tables>,
-  { minutes, maxCalls, latest, testPrefix, liveEndpoint }: CallsQuestion,
+  { minutes, maxCalls, latest, testPrefix, untimedEndpoints }: CallsQuestion,
 ): Promise<RecentCalls> {
   const { rows } = await sql<{ since: Date; is_cut: boolean } & (CallGroup | { connection: null })>`
     with newest as materialized (
       select id as attempt_id, request_id, workspace_id, key_id, connection, provider, model, billing_class, outcome, unresolved, settled_at,
-        endpoint = ${liveEndpoint} as is_live, greatest(0, extract(epoch from settled_at - created_at) * 1000)::float8 as ms
+        endpoint in (${sql.join(untimedEndpoints)}) as is_untimed, greatest(0, extract(epoch from settled_at - created_at) * 1000)::float8 as ms
       from attempts where state = 'settled' and settled_at >= patchbay_now() - ${minutes}::int * interval '1 minute'
       order by settled_at desc limit ${maxCalls}
     ), of_providers as materialized (
-      select ${SCOPE} as scope, connection, provider, model, outcome, settled_at, is_live, ms, request_id, attempt_id
+      select ${SCOPE} as scope, connection, provider, model, outcome, settled_at, is_untimed, ms, request_id, attempt_id
       from newest
         left join connections as own on own.scope = newest.workspace_id and own.id = connection
         left join connections as shared on shared.scope = 'platform' and shared.id = connection
@@ -78,12 +78,12 @@ export async function readRecentCalls(
       select row_number() over () as kind, *
       from (select distinct scope, connection, provider, model, outcome from of_providers) as every_kind
     ), calls as materialized (
-      select kind, outcome not in ('succeeded', 'aborted') as is_error, settled_at, is_live, ms, request_id, attempt_id
+      select kind, outcome not in ('succeeded', 'aborted') as is_error, settled_at, is_untimed, ms, request_id, attempt_id
       from of_providers join kinds using (scope, connection, provider, model, outcome)
     ), figures as (
       select kind, count(*)::int as calls,
-        percentile_cont(0.5) within group (order by ms) filter (where not is_live) as p50_ms,
-        percentile_cont(0.95) within group (order by ms) filter (where not is_live) as p95_ms
+        percentile_cont(0.5) within group (order by ms) filter (where not is_untimed) as p50_ms,
+        percentile_cont(0.95) within group (order by ms) filter (where not is_untimed) as p95_ms
       from calls group by kind
     ), errors as (
       select kind, jsonb_agg(jsonb_build_object('at_ms', floor(extract(epoch from settled_at) * 1000), 'duration_ms', round(ms),

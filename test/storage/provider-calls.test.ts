@@ -8,12 +8,13 @@ import { makeTenant, openTestDatabase, setClock, type TestDatabase } from "../ha
 
 const NOON_MS = Date.parse("2026-11-20T12:00:00Z");
 const LIVE = "GET /live";
+const JOBS = "POST /jobs";
 const QUESTION: CallsQuestion = {
   minutes: 15,
   maxCalls: 1_000,
   latest: 3,
   testPrefix: "svc_test_",
-  liveEndpoint: LIVE,
+  untimedEndpoints: [LIVE, JOBS],
 };
 let database: TestDatabase;
 before(async () => {
@@ -140,17 +141,18 @@ test("contract 10: what says nothing of a provider is not counted: never sent, n
   ]);
 });
 
-test("contract 10: durations are of each outcome, live sessions apart; of what failed the latest are told, newest first", async () => {
+test("contract 10: durations are of each outcome, live sessions and jobs apart; of what failed the latest are told, newest first", async () => {
   await insert([
     ...Array.from({ length: 21 }, (_, index) => ({ tookMs: 100 + index * 10 })),
     { tookMs: 600_000, endpoint: LIVE },
+    { tookMs: 900_000, endpoint: JOBS },
     ...[50, 20, 40, 10, 30].map((secondsAgo) => ({ outcome: "failed:server_error", secondsAgo, tookMs: secondsAgo })),
     { outcome: "aborted" },
   ]);
   const { groups } = await read();
   const of = (outcome: string) => groups.find((group) => group.outcome === outcome);
   const served = of("succeeded");
-  assert.deepEqual([served?.calls, served?.p50_ms, served?.p95_ms, served?.latest], [22, 200, 290, []]);
+  assert.deepEqual([served?.calls, served?.p50_ms, served?.p95_ms, served?.latest], [23, 200, 290, []]);
   const failed = of("failed:server_error");
   assert.deepEqual(
     failed?.latest.map(({ at_ms: at, duration_ms: ms }) => [NOON_MS - at, ms]),

@@ -7,6 +7,7 @@ import { HEALTH_LIMITS, type ProviderHealth, providerHealth } from "../../../src
 import { requestRecord } from "../../../src/contract/requests.ts";
 import { postForm } from "../../harness/client.ts";
 import { KEY, OTHER_KEY, type TestGateway } from "../../harness/gateway.ts";
+import { until } from "../../harness/until.ts";
 import { ADMIN_KEY, call, startAdminGateway, viewOf } from "./admin.ts";
 import { connect, keyOn, PLATFORM, publish, targets } from "./set-up.ts";
 
@@ -94,6 +95,16 @@ test("contract 10: of one model no more errors are told than the limit says, the
     dg3?.last_errors.map(({ request_id: id }) => id),
     ids.toReversed().slice(0, HEALTH_LIMITS.errors),
   );
+});
+
+test("contract 10: a job is counted, and what it waited for its turn is in no duration", async () => {
+  await connect(here, PLATFORM, { id: "dg4", kind: "deepgram", api_key: "s", base_url: here.sandbox.deepgramUrl });
+  await publish(here, PLATFORM, { id: "in-its-turn", targets: targets(["dg4", "nova-3"]) });
+  const key = await keyOn(here, "in-its-turn");
+  assert.equal((await postForm(here.origin, { path: "/v1/transcription/jobs", key })).status, 202);
+  await until(async () => of(await healthAt(there), "dg4") !== undefined);
+  const dg4 = of(await healthAt(there), "dg4");
+  assert.deepEqual([dg4?.succeeded, dg4?.duration_p50_ms, dg4?.duration_p95_ms], [1, null, null]);
 });
 
 test("contract 10: test keys leave no trace in it, for the sandbox is nobody's account; a connection of that kind does", async () => {
