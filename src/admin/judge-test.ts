@@ -33,7 +33,8 @@ export function judgeTest(answer: AccountAnswer | ProviderError | null, known: K
 }
 
 const NO_CREDENTIAL = "The connection has no credential, so nothing was sent. Give it one and test again.";
-const OPEN = "The server tells this to anybody, so the credential was not put to the proof: try a call.";
+const OPEN =
+  "Asked the same without the credential the server did not refuse it, so the credential was not put to the proof: try a call.";
 const WANTS_CREDENTIAL = "The server wants a credential, and the connection has none. Give it one and test again.";
 
 function judged(

@@ -39,7 +39,7 @@ export const connectionTest = z.strictObject({
   outcome: z
     .enum(TEST_OUTCOMES)
     .describe(
-      "`accepted`: the provider takes the credential. `unproven`: the server tells anybody what was asked, so nothing is known of the credential. `restricted`: it may not ask this, and may be fit for calls all the same. `refused`: it is wrong, or no longer in force. `no_credential`: there is none, and nothing was sent. `out_of_credit`: the account has to be topped up. `busy`, `failing`: the provider answers 429, or with an error of its own; test again later. `unreachable`: no connection, or no answer within 10 s. `address_refused`: a workspace's address that may not be called. `unexpected`: an answer that this provider would not give, so see `base_url`.",
+      "`accepted`: the provider takes the credential. `unproven`: asked once more without the credential, the server did not refuse it, so nothing is known of the credential. `restricted`: it may not ask this, and may be fit for calls all the same. `refused`: it is wrong, or no longer in force. `no_credential`: there is none, and nothing was sent. `out_of_credit`: the account has to be topped up. `busy`, `failing`: the provider answers 429, or with an error of its own; test again later. `unreachable`: no connection, or no answer within 10 s. `address_refused`: a workspace's address that may not be called. `unexpected`: an answer that this provider would not give, so see `base_url`.",
     ),
   message: z.string().describe("One sentence or two, with what to do."),
   asked: z.string().describe("The request, behind `base_url`."),

@@ -32,7 +32,7 @@ const TABLE: readonly (readonly [
     { models: [true, false, null].map(model), undeclared: [] },
   ],
   [listed("accepted"), "accepted", /answers without a credential/u, { hasCredential: false }],
-  [listed("open"), "unproven", /try a call/u, { undeclared: [] }],
+  [listed("open"), "unproven", /did not refuse it.*try a call/u, { undeclared: [] }],
   [{ kind: "restricted", status: 403, code: "c" }, "restricted", /HTTP 403.*fit for calls.*try a call/u],
   [{ kind: "restricted", status: 403, code: "c" }, "refused", /wants a credential/u, { hasCredential: false }],
   [failed("unauthorized", { status: 401 }), "refused", /HTTP 401.*anew and whole/u],
