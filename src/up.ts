@@ -28,6 +28,8 @@ export async function up(options: UpOptions, processNumber = 1): Promise<number>
   const { configuration, file, database, pepper, say } = prepared;
   const first = file === null ? await firstStart({ database, pepper, dataDir: configuration.storage.dataDir }) : null;
   const app = await createApp(prepared);
+  // Before anybody is served: what begins while all this is said is finished too.
+  const stopped = stopSignal();
   const address = await openListeners(app, prepared, processNumber).catch(async (error: unknown) => {
     // Half of a gateway would live on, and nobody would know.
     await app.close();
@@ -35,10 +37,10 @@ export async function up(options: UpOptions, processNumber = 1): Promise<number>
     await prepared.endLog();
     throw error;
   });
-  if (processNumber > 1) return untilStopped(app, prepared);
+  if (processNumber > 1) return untilStopped(app, prepared, stopped);
   for (const note of configuration.notes) say(`\n${note}`);
   if (first !== null) await announce(say, first, address);
-  return untilStopped(app, prepared);
+  return untilStopped(app, prepared, stopped);
 }
 
 /** Answers the public address. */
@@ -94,8 +96,12 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
   );
 }
 
-async function untilStopped(app: App, { database, configuration, say, endLog }: Prepared): Promise<number> {
-  const signal = await stopSignal();
+async function untilStopped(
+  app: App,
+  { database, configuration, say, endLog }: Prepared,
+  stopped: Promise<NodeJS.Signals>,
+): Promise<number> {
+  const signal = await stopped;
   const stoppingSinceMs = performance.now();
   app.startDraining();
   say(`\n${signal}: finishing what runs`);

@@ -14,6 +14,8 @@ export async function work(options: WorkerOptions): Promise<number> {
   if (typeof prepared === "number") return prepared;
   const { configuration, database, say, step, endLog } = prepared;
   const app = await createApp({ ...prepared, isAdministered: false });
+  // It works from now on.
+  const stopped = stopSignal();
   step(`working      on ${configuration.limits.jobConcurrency} jobs at once`);
   if (!(await listenForWatchers(app, prepared, options.adminPort))) {
     await app.close();
@@ -21,7 +23,7 @@ export async function work(options: WorkerOptions): Promise<number> {
     await endLog();
     return EXIT.config;
   }
-  const signal = await stopSignal();
+  const signal = await stopped;
   say(`\n${signal}: finishing the calls in flight`);
   app.startDraining();
   await app.close({ graceMs: configuration.limits.workerGraceSeconds * 1000 });

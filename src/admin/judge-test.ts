@@ -70,6 +70,7 @@ function failed(error: ProviderError, known: Known): Judgement {
   const http = status === null ? "" : ` (HTTP ${status})`;
   switch (kind) {
     case "unauthorized":
+      if (status === null) return judged("refused", UNUSABLE, facts);
       return judged("refused", known.hasCredential ? refused(http) : WANTS_CREDENTIAL, facts);
     case "payment":
       return judged(
@@ -112,6 +113,7 @@ const ADDRESS_REFUSED = "address_refused";
 
 const NOT_CALLED =
   "The address of this connection may not be called: it has to be public and https, or in a private range that the operator opened. Change `base_url`.";
+const UNUSABLE = "The credential cannot be used as it stands, so nothing was sent. Give it anew and whole.";
 const NO_CONNECTION =
   "No connection came about. See that `base_url` is right, that its name is resolved here, and that this machine may reach it.";
 const NO_ANSWER = "No answer came in time. See that `base_url` is right, or test again later.";

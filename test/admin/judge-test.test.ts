@@ -37,6 +37,7 @@ const TABLE: readonly (readonly [
   [{ kind: "restricted", status: 403, code: "c" }, "refused", /wants a credential/u, { hasCredential: false }],
   [failed("unauthorized", { status: 401 }), "refused", /HTTP 401.*anew and whole/u],
   [failed("unauthorized", { status: 401 }), "refused", /wants a credential/u, { hasCredential: false }],
+  [failed("unauthorized", { reason: "private_key" }), "refused", /as it stands, so nothing was sent/u],
   [failed("payment", { status: 402 }), "out_of_credit", /top up/u],
   [failed("rate_limited", { status: 429, retryAfterSeconds: 16.2 }), "busy", /HTTP 429.*in 17 s/u],
   [failed("rate_limited", { status: 429 }), "busy", /Test again later/u],

@@ -74,6 +74,20 @@ test("contract 10: beside a running gateway a first encryption key that it does 
   assert.deepEqual(await once(gateway.process, "exit"), [EXIT.ok, null]);
 });
 
+test("contract 10: a gateway or worker that is told to stop as soon as it says what it does ends in order", async (context) => {
+  if (database.direct.engine === "pglite")
+    return context.skip("a start on the embedded database takes too long for this");
+  for (const [command, first] of [
+    ["up", /(listening)/u],
+    ["worker", /(working)/u],
+  ] as const) {
+    const started = await start(configuration(database.direct.databaseUrl, 0), command);
+    await started.said(first);
+    started.process.kill("SIGINT");
+    assert.deepEqual(await once(started.process, "exit"), [EXIT.ok, null], command);
+  }
+});
+
 test("contract 10: a self-check that gets no answer, or one that is none, says so and ends nothing", async () => {
   const server = createHttpServer((_request, response) => response.writeHead(502).end("<html>"));
   const address = await new Promise<string>((resolve) => {
