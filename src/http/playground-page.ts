@@ -3,9 +3,9 @@ import { LOOK } from "./html-page.ts";
 import { optionsHtml } from "./playground-form.ts";
 import { PLAYGROUND_STYLE } from "./playground-style.ts";
 
-/** Nothing from anywhere else, and no script but its own files: a key is typed here. */
+/** Nothing from anywhere else, and no script but its own files: a key is typed here. Asked for each time: modules of two releases would not fit. */
 export const PLAYGROUND_HEADERS = {
-  "cache-control": "public, max-age=300",
+  "cache-control": "no-cache",
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src blob: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
