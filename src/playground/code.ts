@@ -42,13 +42,14 @@ function fileInForm(name: string): string {
   return /^[\w.-]+$/u.test(name) ? name : `"${name.replaceAll(/["\\]/gu, "\\$&")}"`;
 }
 
-function asCommand({ origin, patchbay, audio, entries }: CodeRequest): string {
+function asCommand({ origin, patchbay, audio, entries, fields }: CodeRequest): string {
   const argument = audio.kind === "sample" ? "--sample" : quoted(audio.kind === "url" ? audio.url : `./${audio.name}`);
   const groups = entries.filter(([name]) => name === "redaction").map(([, value]) => value);
   const options = entries.flatMap(([name, value]) => {
     if (name === "redaction") return value === groups[0] ? [`--redaction ${groups.join(",")}`] : [];
     const flag = `--${name === "keyterms" ? "keyterm" : name.replaceAll("_", "-")}`;
-    return [value === "true" ? flag : `${flag} ${quoted(value)}`];
+    const isFlag = fields.some((field) => field.name === name && field.kind === "boolean");
+    return [isFlag ? flag : `${flag} ${quoted(value)}`];
   });
   const command = taskOf(entries) === "translation" ? "translate" : "transcribe";
   return [`${patchbay} ${command} ${argument}`, ...options, `--url ${quoted(origin)}`].join(" \\\n  ");

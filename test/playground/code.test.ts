@@ -181,6 +181,7 @@ test("experience 13: a translation and a dry run are what they are in each langu
   skip: WITHOUT_SHELL,
 }, async () => {
   const entries: Entries = [
+    ["prompt", "true"],
     ["to_language", "de"],
     ["dry_run", "true"],
   ];
@@ -193,6 +194,10 @@ test("experience 13: a translation and a dry run are what they are in each langu
     const { path, fields } = await run(
       codeOf(language, { origin, patchbay: "npx patchbay", audio, entries, fields: FIELDS }),
     );
-    assert.deepEqual([path, fields], ["/v1/translation", { to_language: "de", dry_run: true }], language);
+    assert.deepEqual(
+      [path, fields],
+      ["/v1/translation", { prompt: "true", to_language: "de", dry_run: true }],
+      language,
+    );
   }
 });
