@@ -63,7 +63,7 @@ export function transcriptIn(text: string): Transcript | null {
     const pieces = [...value.words, ...value.segments];
     const isWhole =
       typeof value.content === "string" &&
-      Array.isArray(value.warnings) &&
+      value.warnings.every(({ code, message }) => typeof code === "string" && typeof message === "string") &&
       numbers.every(Number.isFinite) &&
       pieces.every(({ text, start, end }) => typeof text === "string" && Number.isFinite(start + end));
     return isWhole ? value : null;

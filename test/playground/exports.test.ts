@@ -104,6 +104,8 @@ test("experience 17: what is saved as JSON is read again as it was, simulated or
     '{"content":"a","words":[]}',
     JSON.stringify({ ...TRANSCRIPT, words: [null] }),
     JSON.stringify({ ...TRANSCRIPT, words: [{}] }),
+    JSON.stringify({ ...TRANSCRIPT, warnings: [null] }),
+    JSON.stringify({ ...TRANSCRIPT, warnings: [{}] }),
   ])
     assert.equal(transcriptIn(text), null, text);
 });
