@@ -55,7 +55,8 @@ table{width:100%;border-collapse:collapse;font-size:.9rem}
 caption{text-align:left;padding-bottom:.2rem}
 th,td{padding:.35rem .9rem .35rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-weight:600}td .time{min-width:8rem;font-variant-numeric:tabular-nums}
-.bar{display:block;height:.4rem;min-width:2px;margin-top:.15rem;background:var(--accent);border-radius:.2rem}.bar.failed{background:var(--bad)}
+.track{display:block;margin:.15rem 0;background:color-mix(in srgb,var(--ink) 12%,transparent);border-radius:.2rem}
+.bar{display:block;height:.4rem;min-width:2px;background:var(--accent);border-radius:.2rem}.bar.failed{background:var(--bad)}
 #code>div{margin-top:.9rem}#code .row{justify-content:space-between}
 pre{overflow-wrap:anywhere;font-size:.9rem}
 dialog{max-width:28rem;color:inherit;background:var(--card);border:1px solid var(--soft);border-radius:.6rem}

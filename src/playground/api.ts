@@ -44,19 +44,23 @@ export async function getRecord(key: string, requestId: string): Promise<Outcome
   }
 }
 
+/** A header takes no other letters, and no key has them: the gateway says that it knows none such. */
+const NOT_IN_HEADERS = /[^\x20-\x7e]/gu;
+
 async function call<T>(path: string, key: string, init: RequestInit = {}): Promise<Outcome<T>> {
   let requestId: string | null = null;
   let status = 0;
   try {
     const response = await fetch(path, {
       ...init,
-      headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+      headers: { authorization: `Bearer ${key.replaceAll(NOT_IN_HEADERS, "?")}`, accept: "application/json" },
     });
     requestId = response.headers.get("x-request-id");
     ({ status } = response);
     const data: unknown = await response.json();
     if (response.ok) return { ok: true, data: data as T, requestId };
-    const { error } = data as ErrorBody;
+    const error = errorIn(data);
+    if (error === null) return { ok: false, failure: { kind: "unreadable", status }, requestId };
     const retryAfter = response.headers.get("retry-after");
     return { ok: false, failure: { kind: "refused", status, error, retryAfter }, requestId };
   } catch (fault) {
@@ -64,4 +68,10 @@ async function call<T>(path: string, key: string, init: RequestInit = {}): Promi
     const isAnswer = status !== 0 && fault instanceof SyntaxError;
     return { ok: false, failure: isAnswer ? { kind: "unreadable", status } : { kind: "unreachable" }, requestId };
   }
+}
+
+/** null: whoever answered is not the gateway. */
+function errorIn(data: unknown): ErrorBody["error"] | null {
+  const { error } = (data ?? {}) as Partial<ErrorBody>;
+  return typeof error?.code === "string" && typeof error.message === "string" ? error : null;
 }

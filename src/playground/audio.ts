@@ -13,9 +13,14 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
   const file = byId("file", HTMLInputElement);
   const drop = byId("drop", HTMLElement);
   const url = byId("url", HTMLInputElement);
+  let choices = 0;
 
   byId("use-sample", HTMLButtonElement).addEventListener("click", () => void takeSample());
-  file.addEventListener("change", () => takeFile(file.files?.[0]));
+  file.addEventListener("change", () => {
+    takeFile(file.files?.[0]);
+    // Or the same file would be no change the next time.
+    file.value = "";
+  });
   for (const type of ["dragover", "dragleave", "drop"] as const)
     drop.addEventListener(type, (event) => {
       event.preventDefault();
@@ -25,6 +30,7 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
   byId("url-form", HTMLFormElement).addEventListener("submit", (event) => {
     event.preventDefault();
     if (!url.reportValidity() || url.value === "") return;
+    release();
     player.removeAttribute("src");
     player.load();
     take(
@@ -40,8 +46,13 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
   void takeSample();
 
   async function takeSample(): Promise<void> {
-    const response = await fetch(`/playground/sample/${SAMPLE}`).catch(() => null);
-    if (response?.ok === true) takeBlob({ kind: "sample", name: SAMPLE, blob: await response.blob() });
+    const choice = ++choices;
+    const blob = await fetch(`/playground/sample/${SAMPLE}`)
+      .then((response) => (response.ok ? response.blob() : null))
+      .catch(() => null);
+    // What was chosen while it was on its way is what is meant.
+    if (choice !== choices) return;
+    if (blob !== null) takeBlob({ kind: "sample", name: SAMPLE, blob });
     else status.textContent = "The sample could not be loaded: the gateway did not answer.";
   }
 
@@ -50,7 +61,7 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
   }
 
   function takeBlob(audio: Exclude<Audio, { kind: "url" }>): void {
-    if (player.src !== "") URL.revokeObjectURL(player.src);
+    release();
     player.src = URL.createObjectURL(audio.blob);
     take(
       audio,
@@ -58,7 +69,12 @@ export function chooseAudio(player: HTMLAudioElement, changed: (audio: Audio) =>
     );
   }
 
+  function release(): void {
+    if (player.src !== "") URL.revokeObjectURL(player.src);
+  }
+
   function take(audio: Audio, text: string): void {
+    choices += 1;
     status.textContent = text;
     changed(audio);
   }
@@ -74,10 +90,15 @@ function offerRecording(
     if (running !== null) running.stop();
     else if (!window.isSecureContext)
       tell("Browsers give a page the microphone over https or on localhost only; this one came by neither.");
-    else
-      void record().catch((fault: unknown) =>
-        tell(`The microphone is not to be had: ${fault instanceof Error ? fault.message : "refused"}`),
-      );
+    else {
+      // Until the browser was told whether it may.
+      control.disabled = true;
+      void record()
+        .catch((fault: unknown) =>
+          tell(`The microphone is not to be had: ${fault instanceof Error ? fault.message : "refused"}`),
+        )
+        .finally(() => (control.disabled = false));
+    }
   });
 
   async function record(): Promise<void> {

@@ -41,11 +41,13 @@ async function copy(text: string): Promise<boolean> {
       () => true,
       () => false,
     );
+  const before = document.activeElement;
   const area = element("textarea", { class: "hidden" }, text);
   document.body.append(area);
   area.select();
   const done = document.execCommand("copy");
   area.remove();
+  if (before instanceof HTMLElement) before.focus();
   return done;
 }
 

@@ -36,10 +36,15 @@ export function failureView(failure: Failure, requestId: string | null): HTMLEle
   return box;
 }
 
+/** In a sentence. */
+export function wordsOf(failure: Failure): string {
+  return failure.kind === "refused" ? failure.error.message : "The gateway did not answer.";
+}
+
 const WORDS: Readonly<Record<Exclude<Failure["kind"], "refused">, readonly [title: string, text: string]>> = {
   unreachable: [
     "No answer from the gateway",
-    "The connection failed, so nothing is known of the request. Does the gateway still run, and is this machine online?",
+    "The connection failed, so nothing is known of the request. Does the gateway still run, and is this machine online? A large file may have been refused before all of it was sent.",
   ],
   unreadable: [
     "An answer that is not the gateway's",

@@ -2,6 +2,7 @@
 import type { KeyDescription } from "../contract/account.ts";
 import { getMe } from "./api.ts";
 import { byId, element } from "./element.ts";
+import { wordsOf } from "./error-view.ts";
 
 const KEPT = "patchbay.key";
 
@@ -33,9 +34,10 @@ export function useKey(): () => string | null {
     if (asked !== key) return;
     if (outcome.ok) return status.replaceChildren(...describe(outcome.data));
     const { failure } = outcome;
-    const words = failure.kind === "refused" ? failure.error.message : "The gateway did not answer.";
+    const isRefused = failure.kind === "refused" && !failure.error.retryable;
+    const title = isRefused ? "This key does not work. " : "What this key may do is not known. ";
     status.replaceChildren(
-      element("p", { class: "bad" }, element("strong", {}, "This key does not work. "), words),
+      element("p", { class: "bad" }, element("strong", {}, title), wordsOf(failure)),
       whereKeysAre(),
     );
   }

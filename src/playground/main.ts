@@ -3,7 +3,7 @@ import { type Failure, getRecord, transcribe } from "./api.ts";
 import { type Audio, chooseAudio } from "./audio.ts";
 import { codeOf, LANGUAGES } from "./code.ts";
 import { byId, copyButton, element } from "./element.ts";
-import { failureView } from "./error-view.ts";
+import { failureView, wordsOf } from "./error-view.ts";
 import { type Transcript, transcriptIn } from "./exports.ts";
 import { useKey } from "./key.ts";
 import { chosenIn, fieldsIn, fill } from "./options-form.ts";
@@ -133,13 +133,16 @@ async function showTrace(held: string, requestId: string): Promise<void> {
   trace.replaceChildren(
     record.ok
       ? traceView(record.data)
-      : element("p", { class: "soft" }, "There is no trace of this request, or this key may not read it."),
+      : element("p", { class: "soft" }, `The trace of this request cannot be read. ${wordsOf(record.failure)}`),
   );
 }
 
 async function openSaved(event: Event): Promise<void> {
-  const [file] = event.target instanceof HTMLInputElement ? (event.target.files ?? []) : [];
-  if (file === undefined) return;
+  const { target } = event;
+  const [file] = target instanceof HTMLInputElement ? (target.files ?? []) : [];
+  if (!(target instanceof HTMLInputElement) || file === undefined) return;
+  // Or the same file would be no change the next time.
+  target.value = "";
   const transcript = transcriptIn(await file.text());
   clear();
   if (transcript === null) {

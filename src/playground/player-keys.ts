@@ -29,14 +29,15 @@ export function usePlayerKeys(player: HTMLAudioElement, step: (places: number) =
     byId(place, HTMLElement).addEventListener("keydown", (event) => {
       const { target, key } = event;
       const isOther = event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element);
-      // What is typed into and what a space presses have these keys for themselves; so has the player's own bar, for what it knows.
+      // What is typed into and what a space presses have these keys for themselves; so have the player's own bar, for what it knows, and
+      // a table that is wider than its place.
       if (
         isOther ||
         target.matches("input, textarea, select") ||
         (key === " " && target.matches("button, summary, audio"))
       )
         return;
-      if (target.matches("audio") && key.startsWith("Arrow")) return;
+      if (target.matches("audio, .scroll") && key.startsWith("Arrow")) return;
       const action = actions[key];
       if (action === undefined) return;
       event.preventDefault();

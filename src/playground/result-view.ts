@@ -32,9 +32,10 @@ export function showTranscript(transcript: Transcript, audioName: string, player
   const warnings = transcript.warnings.filter(({ code }) => code !== "SIMULATED_PROVIDER");
   box.append(title, factsOf(transcript), ...warnings.map(warningOf));
   if (speakers.length > 0) box.append(speakersForm());
-  box.append(
-    pieces.length > 0 ? view.root : element("p", { class: "plain" }, transcript.content || "No words were found."),
-  );
+  const plain = element("p", { class: "plain", dir: "auto" }, transcript.content || "No words were found.");
+  const said = pieces.length > 0 ? view.root : plain;
+  said.lang = transcript.language ?? "";
+  box.append(said);
   if (pieces.some(({ confidence }) => confidence !== null && confidence < LOW_CONFIDENCE))
     box.append(element("p", { class: "soft" }, `Underlined: confidence below ${LOW_CONFIDENCE * 100} %.`));
   const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });

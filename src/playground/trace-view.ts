@@ -74,7 +74,8 @@ function callRow(attempt: RecordedAttemptView, record: RequestRecordView): reado
   const bar = element("span", { class: outcome === "succeeded" ? "bar" : "bar failed" });
   bar.style.width = `${(100 * (ms ?? 0)) / whole}%`;
   bar.style.marginLeft = `${(100 * Math.max(0, Math.min(whole - (ms ?? 0), Date.parse(began) - Date.parse(record.created_at)))) / whole}%`;
-  const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, bar);
+  const track = element("span", { class: "track" }, bar);
+  const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, track);
   return [
     nameOf(attempt),
     outcome ?? "under way",

@@ -39,6 +39,8 @@ export function transcriptView(
   };
   // Events of the player come four times a second; a frame is 17 ms.
   const watch = (): void => {
+    // Paused and played within one frame it would run twice.
+    cancelAnimationFrame(frame);
     light();
     frame = player.paused ? 0 : requestAnimationFrame(watch);
   };
@@ -68,6 +70,7 @@ export function transcriptView(
   return {
     root,
     step: (places) => {
+      if (pieces.length === 0) return;
       const from = root.contains(document.activeElement) || heard === -1 ? focused : heard;
       const index = Math.max(0, Math.min(pieces.length - 1, from + places));
       focus(index);
@@ -97,8 +100,13 @@ function wordOf({ text, confidence, start }: Piece): HTMLElement {
 
 function turnOf(turn: Turn, words: readonly HTMLElement[], speakers: readonly string[]): HTMLElement {
   const { speaker, channel, from, pieces } = turn;
-  const line = element("p", { class: "turn" });
-  const head = element("span", { class: "head" }, element("span", { class: "time" }, clock(pieces[0]?.start ?? 0)));
+  // What is said decides, not what stands above it.
+  const line = element("p", { class: "turn", dir: "auto" });
+  const head = element(
+    "span",
+    { class: "head", dir: "ltr" },
+    element("span", { class: "time" }, clock(pieces[0]?.start ?? 0)),
+  );
   if (speaker !== null) {
     line.classList.add(colourOf(speakers, speaker));
     head.prepend(element("strong", { class: "who", "data-speaker": speaker }, speaker), " ");

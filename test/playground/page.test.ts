@@ -191,6 +191,31 @@ test("experience 16: without a mouse: key, run, word by word, play, the list of 
   await tabTo("explain");
 });
 
+test("contract 1: letters that no key has are the key's fault, not the gateway's", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page, "svc_live_…3f9a");
+  assert.match(await textOf(page, "#key-status"), /^This key does not work\. .*key/u);
+});
+
+test("experience 11: what is chosen while the sample is still on its way is what is transcribed, and the same file can be chosen again", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  const held = Promise.withResolvers<undefined>();
+  await page.route("**/playground/sample/*", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.click("#use-sample");
+  await page.setInputFiles("#file", { name: "own.mp3", mimeType: "audio/mpeg", buffer: Buffer.from("mine") });
+  const arrived = page.waitForEvent("requestfinished");
+  held.resolve(undefined);
+  await arrived;
+  await until(page, "true");
+  assert.match(await textOf(page, "#audio-status"), /^own\.mp3, /u);
+  assert.equal(await page.inputValue("#file"), "");
+});
+
 test("contract 1: a key that does not work is told so in words, and a request with it is refused with its code", async (t) => {
   const page = await open(t);
   if (page === null) return;
@@ -340,6 +365,54 @@ test("experience 14, 18: a saved transcript marks what was not certain, and says
   assert.deepEqual(asked, [], "what is opened here stays here");
 });
 
+test("experience 14, 16: words from right to left stand so; without words the keys move nothing; the words are followed once a frame", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  const word = { speaker: "S1", channel: null, confidence: 0.9 };
+  const saved = {
+    content: "صباح الخير",
+    duration_seconds: 14.4,
+    language: "ar",
+    segments: [],
+    words: [
+      { ...word, text: "صباح", start: 0, end: 1 },
+      { ...word, text: "الخير", start: 1, end: 2 },
+    ],
+    warnings: [],
+    usage: { billable_audio_seconds: 14.4 },
+    svc_applied_purpose: null,
+  };
+  const openSaved = (value: object): Promise<void> =>
+    page.setInputFiles("#saved", {
+      name: "call.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(JSON.stringify(value)),
+    });
+  await openSaved(saved);
+  await page.locator(".word").first().waitFor();
+  assert.equal(await page.evaluate("getComputedStyle(document.querySelector('.turn')).direction"), "rtl");
+  assert.equal(await page.getAttribute(".transcript", "lang"), "ar");
+  const aFrame = await page.evaluate<number>(`new Promise((done) => {
+    const player = document.querySelector("audio");
+    for (let times = 0; times < 4; times += 1) {
+      player.pause();
+      player.play().catch(() => undefined);
+    }
+    const { requestAnimationFrame: ask } = window;
+    let asked = 0;
+    window.requestAnimationFrame = (run) => ask(run, (asked += 1));
+    // What was asked for before is counted when it asks again.
+    ask(() => ask(() => { const before = asked; ask(() => { player.pause(); done(asked - before); }); }));
+  })`);
+  assert.ok(aFrame <= 1, `${aFrame} times a frame`);
+  await openSaved({ ...saved, words: [] });
+  await page.locator(".plain").waitFor();
+  await page.evaluate("document.querySelector('audio').currentTime = 3");
+  await page.focus("#show-keys");
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await heardAt(page), 3);
+});
+
 test("experience 11: what the microphone heard is played and transcribed", async (t) => {
   const page = await open(t);
   if (page === null) return;
@@ -376,6 +449,11 @@ test("contract 1: no answer, a cancelled one and one that is not the gateway's a
   await page.route("**/v1/transcription", (route) => route.fulfill({ status: 502, body: "<html>bad gateway" }));
   await page.click("#run");
   await page.locator(".failure", { hasText: "status 502" }).waitFor();
+  assert.match(await textOf(page, ".failure"), /^An answer that is not the gateway's/u);
+  await page.unrouteAll();
+  await page.route("**/v1/transcription", (route) => route.fulfill({ status: 413, json: { error: "too large" } }));
+  await page.click("#run");
+  await page.locator(".failure", { hasText: "status 413" }).waitFor();
   assert.match(await textOf(page, ".failure"), /^An answer that is not the gateway's/u);
   await page.unrouteAll();
   await page.route("**/v1/transcription", () => undefined);
