@@ -2,7 +2,7 @@
 export const PLAYGROUND_STYLE = `
 :root{--on-accent:#fff;--heard:#bfe3ea;--s0:#0b5c6b;--s1:#8a4b00;--s2:#6b3fa0;--s3:#2f6b1f;--s4:#9c2230;--s5:#1f4fa3}
 @media(prefers-color-scheme:dark){:root{--on-accent:#10181a;--heard:#1f5a66;--s0:#6cc5d4;--s1:#e8b062;--s2:#c3a4f0;--s3:#9bd18a;--s4:#f08c97;--s5:#93b8f7}}
-main{max-width:78rem;margin:0 auto;padding:2rem 1.25rem 4rem}
+main{overflow-wrap:break-word;max-width:78rem;margin:0 auto;padding:2rem 1.25rem 4rem}
 header p{margin:0 0 .5rem}
 a{color:var(--accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:.3em}

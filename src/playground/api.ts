@@ -44,7 +44,7 @@ export async function getRecord(key: string, requestId: string): Promise<Outcome
   }
 }
 
-/** A header takes no other letters, and no key has them: the gateway says that it knows none such. */
+/** A header takes no other letters, and no key has them. */
 const NOT_IN_HEADERS = /[^\x20-\x7e]/gu;
 
 async function call<T>(path: string, key: string, init: RequestInit = {}): Promise<Outcome<T>> {

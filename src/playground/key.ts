@@ -11,7 +11,7 @@ export function useKey(): () => string | null {
   const form = byId("key-form", HTMLFormElement);
   const input = byId("key", HTMLInputElement);
   const status = byId("key-status", HTMLElement);
-  let key = sessionStorage.getItem(KEPT) ?? "";
+  let key = kept()?.getItem(KEPT) ?? "";
   input.value = key;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -26,7 +26,7 @@ export function useKey(): () => string | null {
 
   async function tell(): Promise<void> {
     key = input.value.trim();
-    sessionStorage.setItem(KEPT, key);
+    kept()?.setItem(KEPT, key);
     if (key === "") return status.replaceChildren(whereKeysAre());
     status.replaceChildren(element("p", { class: "soft" }, "Asking the gateway…"));
     const asked = key;
@@ -40,6 +40,15 @@ export function useKey(): () => string | null {
       element("p", { class: "bad" }, element("strong", {}, title), wordsOf(failure)),
       whereKeysAre(),
     );
+  }
+}
+
+/** null: this browser keeps nothing for pages. */
+function kept(): Storage | null {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
   }
 }
 

@@ -21,6 +21,7 @@ const cancel = byId("cancel", HTMLButtonElement);
 const progress = byId("progress", HTMLElement);
 const result = byId("result", HTMLElement);
 const trace = byId("trace", HTMLElement);
+const saved = byId("saved", HTMLInputElement);
 
 const fields = fieldsIn(form);
 const DRY_RUN: OptionField = { name: "dry_run", kind: "boolean", preset: "" };
@@ -40,7 +41,7 @@ chooseAudio(player, (chosen) => {
 usePlayerKeys(player, (places) => view?.step(places));
 run.addEventListener("click", () => void ask(false));
 explain.addEventListener("click", () => void ask(true));
-byId("saved", HTMLInputElement).addEventListener("change", (event) => void openSaved(event));
+saved.addEventListener("change", () => void openSaved());
 
 function optionsChanged(): void {
   const query = queryOf(chosenIn(form), fields);
@@ -137,12 +138,10 @@ async function showTrace(held: string, requestId: string): Promise<void> {
   );
 }
 
-async function openSaved(event: Event): Promise<void> {
-  const { target } = event;
-  const [file] = target instanceof HTMLInputElement ? (target.files ?? []) : [];
-  if (!(target instanceof HTMLInputElement) || file === undefined) return;
-  // Or the same file would be no change the next time.
-  target.value = "";
+async function openSaved(): Promise<void> {
+  const [file] = saved.files ?? [];
+  if (file === undefined) return;
+  saved.value = "";
   const transcript = transcriptIn(await file.text());
   clear();
   if (transcript === null) {

@@ -29,8 +29,8 @@ export function usePlayerKeys(player: HTMLAudioElement, step: (places: number) =
     byId(place, HTMLElement).addEventListener("keydown", (event) => {
       const { target, key } = event;
       const isOther = event.ctrlKey || event.metaKey || event.altKey || !(target instanceof Element);
-      // What is typed into and what a space presses have these keys for themselves; so have the player's own bar, for what it knows, and
-      // a table that is wider than its place.
+      // What is typed into and what a space presses have these keys for themselves; so have the player's
+      // own bar, for what it knows, and a wide table.
       if (
         isOther ||
         target.matches("input, textarea, select") ||

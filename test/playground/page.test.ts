@@ -198,6 +198,18 @@ test("contract 1: letters that no key has are the key's fault, not the gateway's
   assert.match(await textOf(page, "#key-status"), /^This key does not work\. .*key/u);
 });
 
+test("contract 10: a browser that keeps nothing for pages shows the page all the same", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await page.addInitScript(
+    "Object.defineProperty(window, 'sessionStorage', { get: () => { throw new DOMException('denied', 'SecurityError'); } })",
+  );
+  await page.reload();
+  await page.locator("#audio-status", { hasText: "The bundled sample" }).waitFor();
+  await useKey(page);
+  await transcribe(page);
+});
+
 test("experience 11: what is chosen while the sample is still on its way is what is transcribed, and the same file can be chosen again", async (t) => {
   const page = await open(t);
   if (page === null) return;
@@ -491,6 +503,11 @@ for (const colorScheme of ["light", "dark"] as const)
       );
       assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, where);
     };
+    const name = `${"one_word_".repeat(9)}.mp3`;
+    await page.setInputFiles("#file", { name, mimeType: "audio/mpeg", buffer: Buffer.from("long") });
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, "with a long name");
+    await page.click("#use-sample");
+    await page.locator("#audio-status", { hasText: "The bundled sample" }).waitFor();
     await useKey(page);
     await page.click("#options summary");
     await transcribe(page);
