@@ -10,6 +10,7 @@ export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   mode: "a page that waits for its answer asks for it at once",
   stream: "the answer is shown when it is whole",
   dry_run: "has a button of its own",
+  response_format: "captions and text are made on the page, of the whole answer",
   custom_vocabulary: "the same as keyterms, with which it is merged",
 };
 
