@@ -11,6 +11,22 @@ export interface HtmlPage {
 }
 
 export function htmlPage({ title, intro, navLabel, firstSections = [], links, sections }: HtmlPage): string {
+  return htmlDocument({
+    title,
+    head: `<style>${STYLE}</style>`,
+    body: `<main>
+<header><p class="product">Patchbay</p><h1>${title}</h1><p>${prose(intro)}</p></header>
+${firstSections.join("\n")}
+<nav aria-label="${navLabel}"><ul>
+${links.join("\n")}
+</ul></nav>
+${sections.join("\n")}
+</main>`,
+  });
+}
+
+/** `head` and `body` are markup: what a page has besides what all have. */
+export function htmlDocument({ title, head, body }: Readonly<Record<"title" | "head" | "body", string>>): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -18,17 +34,10 @@ export function htmlPage({ title, intro, navLabel, firstSections = [], links, se
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Patchbay</title>
-<style>${STYLE}</style>
+${head}
 </head>
 <body>
-<main>
-<header><p class="product">Patchbay</p><h1>${title}</h1><p>${prose(intro)}</p></header>
-${firstSections.join("\n")}
-<nav aria-label="${navLabel}"><ul>
-${links.join("\n")}
-</ul></nav>
-${sections.join("\n")}
-</main>
+${body}
 </body>
 </html>
 `;

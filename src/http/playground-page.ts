@@ -1,5 +1,5 @@
 // The page GET /playground: what is there before a script runs. What moves in it is `src/playground/`.
-import { LOOK } from "./html-page.ts";
+import { htmlDocument, LOOK } from "./html-page.ts";
 import { optionsHtml } from "./playground-form.ts";
 import { PLAYGROUND_STYLE } from "./playground-style.ts";
 
@@ -16,18 +16,11 @@ export const playgroundStyle = (): string => LOOK + PLAYGROUND_STYLE;
 
 /** `script`: the path of the first module, from /playground/. */
 export function playgroundHtml(script: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Playground · Patchbay</title>
-<link rel="stylesheet" href="/playground/page/style.css">
-<script type="module" src="/playground/${script}"></script>
-</head>
-<body>
-<main>
+  return htmlDocument({
+    title: "Playground",
+    head: `<link rel="stylesheet" href="/playground/page/style.css">
+<script type="module" src="/playground/${script}"></script>`,
+    body: `<main>
 <header><p class="product">Patchbay</p><h1>Playground</h1>
 <p>Audio to text through this gateway's own API, with your key: what was said, what made it, and why. <a href="/docs">API</a> · <a href="/docs/errors">Errors</a></p></header>
 <noscript><p class="notice">This page needs JavaScript. Everything it does the API does: <a href="/docs">first requests</a>.</p></noscript>
@@ -70,8 +63,6 @@ ${optionsHtml()}
 <dl><dt><kbd>space</kbd> <kbd>k</kbd></dt><dd>play or pause</dd><dt><kbd>j</kbd> <kbd>l</kbd></dt><dd>5 seconds back, ahead</dd>
 <dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>word by word</dd><dt><kbd>Enter</kbd></dt><dd>play from this word</dd>
 <dt><kbd>?</kbd></dt><dd>this list; <kbd>Esc</kbd> closes it</dd></dl>
-<form method="dialog"><button>Close</button></form></dialog>
-</body>
-</html>
-`;
+<form method="dialog"><button>Close</button></form></dialog>`,
+  });
 }

@@ -50,7 +50,7 @@ export async function backup(target: string, options: BackupOptions, terminal: T
       objects: storage.objects.kind === "file" ? "included" : "elsewhere",
     });
     await rename(aside, file);
-    await report(file, manifest, { ...options, ...(await judgeSecrets(configuration)) }, terminal);
+    await report(file, manifest, { ...options, ...(await examineSecrets(configuration)) }, terminal);
     return EXIT.ok;
   } catch (error) {
     await rm(aside, { force: true });
@@ -125,13 +125,13 @@ async function tellOfLeftovers(folder: string, terminal: Terminal): Promise<void
     );
 }
 
-interface Judged {
+interface Examined {
   /** What the database is used with and the configuration alone has, also where an older one lies in the data directory. */
   readonly given: readonly string[];
   readonly faults: readonly string[];
 }
 
-async function judgeSecrets({ storage, secrets }: Configuration): Promise<Judged> {
+async function examineSecrets({ storage, secrets }: Configuration): Promise<Examined> {
   const { dataDir } = storage;
   const opened = await openSecrets({ ...storage, ...secrets });
   // What is there is backed up all the same.
@@ -156,7 +156,7 @@ function secretsIn(manifest: Manifest, given: readonly string[]): string {
   return `The configuration gives ${lacking}, so the backup does not hold them: without ${lacking} of this installation it cannot be used. Keep them elsewhere.`;
 }
 
-type Reported = BackupOptions & Judged;
+type Reported = BackupOptions & Examined;
 
 async function report(file: string, manifest: Manifest, options: Reported, terminal: Terminal): Promise<void> {
   const { size } = await stat(file);

@@ -1,15 +1,9 @@
 // A transcript by what is heard when: pieces with their times, and the turns of those who speak. Pure.
-import type { Segment, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { Segment, TranscriptionEnvelope, Word } from "../contract/transcription.ts";
 import { gapBetween, joinWords } from "../lib/join-words.ts";
 
-export interface Piece {
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-  readonly confidence: number | null;
-  readonly speaker: string | null;
-  readonly channel: number | null;
-}
+/** A word, or a segment, of which the rest is not looked at. */
+export type Piece = Readonly<Word>;
 export type Timed = Pick<TranscriptionEnvelope, "words" | "segments" | "content" | "duration_seconds">;
 
 /** Below it a word is marked. */
