@@ -11,7 +11,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   providers: ["contract", "lib", "outbound", "audio/media-types.ts"],
   routing: ["contract", "lib", "providers/provider.ts", "providers/chat-provider.ts"],
   captions: ["contract", "lib"],
-  playground: ["contract", "lib", "captions"],
+  page: ["contract"],
+  playground: ["contract", "lib", "captions", "page"],
+  console: ["contract", "lib", "page"],
   audio: ["contract", "lib", "outbound"],
   storage: ["contract", "lib"],
   queue: ["lib", "storage"],
@@ -148,7 +150,7 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
   {
     pattern: /\bfetch\(|\bnew EventSource\(/u,
     what: "calls fetch",
-    allowed: /^src\/(cli\/|client\/|playground\/|first-start\.ts|operations\/check-network\.ts)/,
+    allowed: /^src\/(cli\/|client\/|page\/|playground\/|first-start\.ts|operations\/check-network\.ts)/,
   },
   {
     pattern: /\bnew WebSocket\(/u,

@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 const STATIC: readonly (readonly [string, readonly string[]])[] = [
   ["format", ["biome", "format", "."]],
   ["types", ["tsc", "--noEmit"]],
-  ["types in the browser", ["tsc", "--noEmit", "-p", "src/playground"]],
+  ["types in the browser", ["tsc", "--noEmit", "-p", "src/page"]],
   ["lint", ["oxlint", "--type-aware", "--deny-warnings"]],
   ["imports", ["node", "scripts/check-imports.ts"]],
   ["generated docs", ["node", "scripts/write-docs.ts", "--check"]],

@@ -5,11 +5,13 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type ReadCheckpoint, readCheckpoint, writeCheckpoint } from "./admin/audit-checkpoint.ts";
 import type { Principal } from "./auth/principal.ts";
-import { packageRoot } from "./cli/package-root.ts";
+import { packageRoot, pageModules } from "./cli/package-root.ts";
 import type { AdminEdge } from "./http/admin/frame.ts";
 import { operatorEndpoints } from "./http/admin/endpoints.ts";
 import type { Edge } from "./http/edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import { getConsole } from "./http/endpoints/get-console.ts";
+import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getMetrics } from "./http/endpoints/get-metrics.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
@@ -90,6 +92,8 @@ export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminL
       readiness,
       getMetrics(metrics),
       getOpenapi(join(packageRoot(), "openapi-admin.json")),
+      getErrorDocs(),
+      ...getConsole(pageModules(), "admin"),
       ...operatorEndpoints(edge),
     ],
   });

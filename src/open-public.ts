@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { Principal } from "./auth/principal.ts";
-import { packageRoot, samplePath } from "./cli/package-root.ts";
+import { packageRoot, pageModules, samplePath } from "./cli/package-root.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
 import { findKey } from "./directory/find-key.ts";
 import { createAdmission } from "./gateway/admission.ts";
@@ -14,6 +14,7 @@ import { deleteJob } from "./http/endpoints/delete-job.ts";
 import { getAudioUrlDomains } from "./http/endpoints/get-audio-url-domains.ts";
 import { getDocs } from "./http/endpoints/get-docs.ts";
 import { getLlms } from "./http/endpoints/get-llms.ts";
+import { getConsole } from "./http/endpoints/get-console.ts";
 import { getErrorDocs } from "./http/endpoints/get-error-docs.ts";
 import { getHealth } from "./http/endpoints/get-health.ts";
 import { getJob } from "./http/endpoints/get-job.ts";
@@ -92,11 +93,8 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getDocs(ENDPOINTS),
     getErrorDocs(),
     getLlms(ENDPOINTS),
-    ...getPlayground({
-      modules: import.meta.dirname,
-      areBuilt: import.meta.filename.endsWith(".js"),
-      sample: samplePath(),
-    }),
+    ...getPlayground({ ...pageModules(), sample: samplePath() }),
+    ...getConsole(pageModules(), "public"),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
     getRequest({ database, deletions: gateway.deletions }),

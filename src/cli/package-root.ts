@@ -18,6 +18,11 @@ export function samplePath(): string {
   return join(packageRoot(), "sandbox", "samples", "dialogue.mp3");
 }
 
+/** Where the folders of this package's modules lie, and whether they were built; a checkout runs them as they were written. */
+export function pageModules(): { readonly modules: string; readonly areBuilt: boolean } {
+  return { modules: dirname(import.meta.dirname), areBuilt: import.meta.filename.endsWith(".js") };
+}
+
 export function packageVersion(): string {
   return manifest().version;
 }

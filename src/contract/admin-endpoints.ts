@@ -4,7 +4,15 @@ import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from 
 import type { EndpointContract } from "./endpoint.ts";
 import { listAllDeliveriesContract, workspaceDeliveriesContracts } from "./delivery-list.ts";
 import { listAllJobsContract, workspaceJobsContracts } from "./job-list.ts";
-import { getHealthContract, getMetricsContract, getOpenapiContract, getReadinessContract } from "./operations.ts";
+import {
+  getConsoleContract,
+  getConsoleFileContract,
+  getErrorDocsContract,
+  getHealthContract,
+  getMetricsContract,
+  getOpenapiContract,
+  getReadinessContract,
+} from "./operations.ts";
 import {
   getAnyRequestContract,
   listRequestsContract,
@@ -53,4 +61,7 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   getReadinessContract,
   getMetricsContract,
   getOpenapiContract,
+  getErrorDocsContract,
+  getConsoleContract,
+  getConsoleFileContract,
 ];

@@ -32,6 +32,8 @@ import {
   getHealthContract,
   getLlmsContract,
   getOpenapiContract,
+  getConsoleContract,
+  getConsoleFileContract,
   getPlaygroundContract,
   getPlaygroundFileContract,
   getReadinessContract,
@@ -74,6 +76,8 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   getDocsContract,
   getErrorDocsContract,
   getLlmsContract,
+  getConsoleContract,
+  getConsoleFileContract,
   getPlaygroundContract,
   getPlaygroundFileContract,
 ];

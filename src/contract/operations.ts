@@ -108,6 +108,31 @@ export const getPlaygroundFileContract: EndpointContract = {
   errors: ["NOT_FOUND"],
 };
 
+export const getConsoleContract: EndpointContract = {
+  method: "GET",
+  path: "/console",
+  operationId: "getConsole",
+  summary: "Administration in a browser",
+  description:
+    "A page that uses the administration of this listener with a key of yours, which it keeps in the tab: requests and why they went where they went, jobs, deliveries, usage, budgets, keys, connections, routes. The operator's is on the admin listener, a workspace's on the public one.",
+  auth: "none",
+  responses: { 200: { description: "A page in HTML.", content: { "text/html": z.string() } } },
+  errors: [],
+};
+
+export const getConsoleFileContract: EndpointContract = {
+  method: "GET",
+  path: "/console/:folder/:file",
+  operationId: "getConsoleFile",
+  summary: "What the console's page loads",
+  description: "Its scripts and its style: a fixed list, which the page names.",
+  auth: "none",
+  responses: {
+    200: { description: "The file.", content: { "text/javascript": z.string(), "text/css": z.string() } },
+  },
+  errors: ["NOT_FOUND"],
+};
+
 export const getLlmsContract: EndpointContract = {
   method: "GET",
   path: "/llms.txt",

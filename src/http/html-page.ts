@@ -26,7 +26,15 @@ ${sections.join("\n")}
 }
 
 /** `head` and `body` are markup: what a page has besides what all have. */
-export function htmlDocument({ title, head, body }: Readonly<Record<"title" | "head" | "body", string>>): string {
+export interface HtmlDocument {
+  readonly title: string;
+  readonly head: string;
+  readonly body: string;
+  /** Attributes of the body. */
+  readonly data?: string;
+}
+
+export function htmlDocument({ title, head, body, data = "" }: HtmlDocument): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -36,7 +44,7 @@ export function htmlDocument({ title, head, body }: Readonly<Record<"title" | "h
 <title>${title} · Patchbay</title>
 ${head}
 </head>
-<body>
+<body${data}>
 ${body}
 </body>
 </html>
@@ -47,6 +55,18 @@ ${body}
 export const PAGE_HEADERS = {
   "cache-control": "public, max-age=300",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+  "x-content-type-options": "nosniff",
+} as const;
+
+/**
+ * What a page is served with into which a key is typed, and whatever it loads: nothing from anywhere else, and no script but its own
+ * files. Asked for each time: modules of two releases would not fit.
+ */
+export const SCRIPTED_PAGE_HEADERS = {
+  "cache-control": "no-cache",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src blob: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
 } as const;
 

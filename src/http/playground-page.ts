@@ -1,18 +1,10 @@
 // The page GET /playground: what is there before a script runs. What moves in it is `src/playground/`.
+import { CONTROLS } from "./controls-style.ts";
 import { htmlDocument, LOOK } from "./html-page.ts";
 import { optionsHtml } from "./playground-form.ts";
 import { PLAYGROUND_STYLE } from "./playground-style.ts";
 
-/** Nothing from anywhere else, and no script but its own files: a key is typed here. Asked for each time: modules of two releases would not fit. */
-export const PLAYGROUND_HEADERS = {
-  "cache-control": "no-cache",
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src blob: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-} as const;
-
-export const playgroundStyle = (): string => LOOK + PLAYGROUND_STYLE;
+export const playgroundStyle = (): string => LOOK + CONTROLS + PLAYGROUND_STYLE;
 
 /** `script`: the path of the first module, from /playground/. */
 export function playgroundHtml(script: string): string {

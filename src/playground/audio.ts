@@ -1,5 +1,5 @@
 // What is transcribed: the bundled sample, a file, a recording or an address. What is played never leaves the tab but to be transcribed.
-import { byId } from "./element.ts";
+import { byId } from "../page/element.ts";
 
 export type Audio =
   | { readonly kind: "sample" | "file"; readonly name: string; readonly blob: Blob }

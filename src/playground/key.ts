@@ -1,8 +1,9 @@
 // The key: typed once, kept in this tab alone, and asked what it may do.
 import type { KeyDescription } from "../contract/account.ts";
 import { getMe } from "./api.ts";
-import { byId, element } from "./element.ts";
-import { wordsOf } from "./error-view.ts";
+import { byId, element } from "../page/element.ts";
+import { wordsOf } from "../page/error-view.ts";
+import { kept } from "../page/keep.ts";
 
 const KEPT = "patchbay.key";
 
@@ -40,15 +41,6 @@ export function useKey(): () => string | null {
       element("p", { class: "bad" }, element("strong", {}, title), wordsOf(failure)),
       whereKeysAre(),
     );
-  }
-}
-
-/** null: this browser keeps nothing for pages. */
-function kept(): Storage | null {
-  try {
-    return sessionStorage;
-  } catch {
-    return null;
   }
 }
 

@@ -1,16 +1,17 @@
 // The page: what is chosen, run, shown. Everything in it goes through the gateway's public API with the caller's own key.
-import { type Failure, getRecord, transcribe } from "./api.ts";
+import { getRecord, transcribe } from "./api.ts";
 import { type Audio, chooseAudio } from "./audio.ts";
 import { codeOf, LANGUAGES } from "./code.ts";
-import { byId, copyButton, element } from "./element.ts";
-import { failureView, wordsOf } from "./error-view.ts";
+import { byId, copyButton, element } from "../page/element.ts";
+import type { Failure } from "../page/ask.ts";
+import { failureView, wordsOf } from "../page/error-view.ts";
 import { type Transcript, transcriptIn } from "./exports.ts";
 import { useKey } from "./key.ts";
 import { chosenIn, fieldsIn, fill } from "./options-form.ts";
 import { type Entries, entriesOf, type OptionField, queryOf, taskOf } from "./options.ts";
 import { usePlayerKeys } from "./player-keys.ts";
 import { showTranscript } from "./result-view.ts";
-import { decisionView, traceView } from "./trace-view.ts";
+import { decisionView, traceView } from "../page/trace-view.ts";
 import type { TranscriptView } from "./transcript-view.ts";
 
 const form = byId("options", HTMLFormElement);

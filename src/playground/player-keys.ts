@@ -1,5 +1,5 @@
 // The keys of the player and the transcript. Only while the focus is there: elsewhere a letter is a letter.
-import { byId } from "./element.ts";
+import { byId } from "../page/element.ts";
 
 /** Without a sound, or paused before it began, it does not play, and that is all. */
 export function play(player: HTMLAudioElement): void {

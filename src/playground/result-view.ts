@@ -1,5 +1,5 @@
 // What came back: the mark of a simulated provider, warnings, speakers, the words, and files of it.
-import { byId, button, copyButton, element } from "./element.ts";
+import { byId, button, copyButton, element } from "../page/element.ts";
 import {
   cleanName,
   EXPORTS,

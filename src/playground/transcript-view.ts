@@ -1,5 +1,5 @@
 // The words, beside the sound: each lights up while it is heard, and leads to its place in it.
-import { element } from "./element.ts";
+import { element } from "../page/element.ts";
 import { play } from "./player-keys.ts";
 import { clock, LOW_CONFIDENCE, type Piece, pieceAt, spaceBefore, type Turn, turnsOf } from "./timeline.ts";
 

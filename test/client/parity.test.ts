@@ -30,6 +30,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "/docs": "documentation",
   "/docs/errors": "documentation",
   "/llms.txt": "documentation",
+  "/console": "a page",
+  "/console/": "what the page loads",
   "/playground": "a page",
   "/playground/": "what the page loads",
 };

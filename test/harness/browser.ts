@@ -1,4 +1,4 @@
-// Chromium for the tests of the playground, out of an npm package, which holds it for x64 Linux. One browser for all tests of a file.
+// Chromium for the tests of pages, out of an npm package, which holds it for x64 Linux. One browser for all tests of a file.
 import { tmpdir } from "node:os";
 import sparticuz from "@sparticuz/chromium";
 import { type Browser, chromium } from "playwright-core";

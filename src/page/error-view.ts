@@ -1,5 +1,5 @@
 // What went wrong, in words, with what to do and where to read on.
-import type { Failure } from "./api.ts";
+import type { Failure } from "./ask.ts";
 import { copyButton, element } from "./element.ts";
 
 const TITLE = { id: "result-title", tabindex: "-1" };

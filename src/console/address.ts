@@ -1,0 +1,36 @@
+// What the page's address says behind its #: a workspace or none, a screen, what of it, and its filters. So every view has a link.
+export interface Address {
+  /** Slug or id; null: the whole platform. */
+  readonly workspace: string | null;
+  readonly screen: string;
+  /** What stands behind the screen's name: `#/requests/req_…` has one. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export const HOME = "overview";
+
+/** `#/w/acme/requests/req_…`, `#/requests?outcome=failed`; nothing at all is the overview. */
+export function addressIn(hash: string): Address {
+  const [path = "", query = ""] = hash.replace(/^#/u, "").split("?", 2);
+  const words = path.split("/").filter((word) => word !== "");
+  const parts = words.map(decoded);
+  const workspace = parts[0] === "w" && parts[1] !== undefined ? parts[1] : null;
+  const [screen = HOME, ...rest] = workspace === null ? parts : parts.slice(2);
+  return { workspace, screen, path: rest, query: new URLSearchParams(query) };
+}
+
+export function hashOf({ workspace, screen, path, query }: Address): string {
+  const words = workspace === null ? [screen, ...path] : ["w", workspace, screen, ...path];
+  const filters = new URLSearchParams([...query].filter(([, value]) => value !== "")).toString();
+  return `#/${words.map(encodeURIComponent).join("/")}${filters === "" ? "" : `?${filters}`}`;
+}
+
+/** What a hand broke stays as it is. */
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}

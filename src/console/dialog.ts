@@ -1,0 +1,53 @@
+// What is asked or shown before anything else goes on.
+import { button, copyButton, element } from "../page/element.ts";
+
+export interface Shown {
+  close(): void;
+  readonly closed: Promise<void>;
+}
+
+export function showDialog(title: string, ...content: readonly (Node | string)[]): Shown {
+  const heading = element("h2", { id: "dialog-title", tabindex: "-1" }, title);
+  const dialog = element("dialog", { "aria-labelledby": "dialog-title" }, heading, ...content);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    resolve();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return { close: () => dialog.close(), closed };
+}
+
+/** Whether it was confirmed. `what` says what will happen, to whom, and whether it can be undone. */
+export async function confirmed(title: string, what: Node | string, label: string): Promise<boolean> {
+  let isYes = false;
+  const yes = button(label, () => {
+    isYes = true;
+    shown.close();
+  });
+  yes.className = "danger";
+  const no = button("Cancel", () => shown.close());
+  const shown: Shown = showDialog(title, element("p", {}, what), element("div", { class: "row wrap" }, no, yes));
+  no.focus();
+  await shown.closed;
+  return isYes;
+}
+
+/** A secret, this once; ends when its reader closes it. */
+export function showSecret(title: string, secret: string, ...after: readonly (Node | string)[]): Promise<void> {
+  const close = button("I have kept it", () => shown.close());
+  const shown: Shown = showDialog(
+    title,
+    element("p", {}, "It is shown this once: the gateway keeps no copy that could be read."),
+    element("pre", { class: "secret" }, element("code", {}, secret)),
+    element(
+      "div",
+      { class: "row wrap" },
+      copyButton("Copy", () => secret),
+      close,
+    ),
+    ...after,
+  );
+  return shown.closed;
+}

@@ -1,0 +1,58 @@
+// The filters of a list: they stand in the address, so that a link shares them.
+import { element } from "../page/element.ts";
+import type { Choice } from "./form-view.ts";
+import type { Visit } from "./visit.ts";
+
+export type Filter =
+  | { readonly name: string; readonly label: string; readonly kind: "text"; readonly placeholder?: string }
+  | { readonly name: string; readonly label: string; readonly kind: "select"; readonly choices: readonly Choice[] };
+
+/** A choice holds at once, what is typed with Enter. */
+export function filterView(visit: Visit, filters: readonly Filter[]): HTMLFormElement {
+  const form = element("form", { class: "filters", role: "search", "aria-label": "Filters" });
+  for (const filter of filters) {
+    const id = `filter-${filter.name}`;
+    const control =
+      filter.kind === "select" ? selectOf(filter.choices) : element("input", { type: "search", autocomplete: "off" });
+    control.id = id;
+    control.name = filter.name;
+    if (filter.kind === "text" && filter.placeholder !== undefined)
+      control.setAttribute("placeholder", filter.placeholder);
+    control.value = visit.query.get(filter.name) ?? "";
+    form.append(element("label", { for: id }, filter.label, control));
+  }
+  form.append(element("button", {}, "Filter"));
+  const apply = (): void => {
+    const query = new URLSearchParams(visit.query);
+    for (const { name } of filters) {
+      const control = form.elements.namedItem(name);
+      if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement)
+        query.set(name, control.value.trim());
+    }
+    visit.filter(query);
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    apply();
+  });
+  form.addEventListener("change", (event) => {
+    if (event.target instanceof HTMLSelectElement) apply();
+  });
+  return form;
+}
+
+/** What the address has of these filters, for the list's own query. */
+export function filtersIn(visit: Visit, filters: readonly Filter[]): string {
+  const query = new URLSearchParams();
+  for (const { name } of filters) {
+    const value = visit.query.get(name) ?? "";
+    if (value !== "") query.set(name, value);
+  }
+  return query.toString();
+}
+
+function selectOf(choices: readonly Choice[]): HTMLSelectElement {
+  const select = element("select", {});
+  select.append(...choices.map(([value, label]) => element("option", { value }, label)));
+  return select;
+}

@@ -1,0 +1,65 @@
+// Who sits here: a key, typed once and kept in this tab, and what it may administer on this listener.
+import type { KeyDescription } from "../contract/account.ts";
+import type { WorkspaceView } from "../contract/workspaces.ts";
+import { ask, type Refused } from "../page/ask.ts";
+import { kept } from "../page/keep.ts";
+import type { Listener, Page, Scope } from "./visit.ts";
+
+export interface Session {
+  readonly key: string;
+  readonly who: string;
+  /** Slugs that can be chosen, in their order. */
+  readonly workspaces: readonly string[];
+  /** Whether there is more than workspaces: the platform. */
+  readonly isOperator: boolean;
+}
+
+const KEPT = "patchbay.console-key";
+/** `#key=…`: of a link that `patchbay console` printed; it leaves the address at once. A fragment is never sent to a server. */
+const LINKED = /^#key=([\x21-\x7e]+)$/u;
+
+export function keptKey(): string | null {
+  const [, linked] = LINKED.exec(location.hash) ?? [];
+  if (linked !== undefined) history.replaceState(null, "", location.pathname);
+  return linked ?? kept()?.getItem(KEPT) ?? null;
+}
+
+export function keep(key: string | null): void {
+  if (key === null) kept()?.removeItem(KEPT);
+  else kept()?.setItem(KEPT, key);
+}
+
+/** A sentence: this key is none for here. */
+export type SignedIn = Session | Refused | string;
+
+export function signIn(listener: Listener, key: string): Promise<SignedIn> {
+  return listener === "admin" ? asOperator(key) : asAdministrator(key);
+}
+
+async function asOperator(key: string): Promise<SignedIn> {
+  const outcome = await ask<Page<WorkspaceView>>("/admin/v1/workspaces?limit=100", key);
+  if (!outcome.ok)
+    return isForbidden(outcome)
+      ? "This key is not the operator's. A workspace's administrators find their console on the gateway's public address."
+      : outcome;
+  const workspaces = outcome.data.data.map(({ slug }) => slug).toSorted();
+  return { key, who: "Operator", workspaces, isOperator: true };
+}
+
+async function asAdministrator(key: string): Promise<SignedIn> {
+  const outcome = await ask<KeyDescription>("/v1/me", key);
+  if (!outcome.ok) return outcome;
+  const { workspace, key: own } = outcome.data;
+  if (own.role === "member")
+    return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}: it calls the API and administers nothing. Here a key of the role admin is needed. With this one, try the playground.`;
+  return { key, who: own.name, workspaces: [workspace.slug], isOperator: false };
+}
+
+const isForbidden = ({ failure }: Refused): boolean => failure.kind === "refused" && failure.status === 403;
+
+/** null: nothing is administered there with this session. */
+export function scopeOf(listener: Listener, session: Session, workspace: string | null): Scope | null {
+  if (workspace === null) return session.isOperator ? { listener, workspace, base: "/admin/v1" } : null;
+  const below = `${listener === "admin" ? "/admin/v1/workspaces" : "/workspace"}/${encodeURIComponent(workspace)}`;
+  return { listener, workspace, base: below };
+}

@@ -1,0 +1,72 @@
+// Figures, times and states as a person reads them.
+import { element } from "../page/element.ts";
+
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** In the reader's own zone; exactly, in UTC, when pointed at. */
+export function timeView(iso: string | null): Node {
+  if (iso === null) return document.createTextNode("–");
+  return element("time", { datetime: iso, title: iso }, DAY.format(new Date(iso)));
+}
+
+const UNITS = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+] as const;
+
+/** `3 h 5 min`, `12.4 s`, `85 ms`. */
+export function secondsText(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
+  const words: string[] = [];
+  let left = Math.round(seconds);
+  for (const [size, unit] of UNITS) {
+    if (left >= size && words.length < 2) words.push(`${Math.floor(left / size)} ${unit}`);
+    left %= size;
+  }
+  return words.join(" ");
+}
+
+/** Exact as the gateway says it, with two places at least. */
+export function usdText(usd: string): string {
+  const [whole = "0", rest = ""] = usd.split(".");
+  return `$${whole}.${rest.padEnd(2, "0")}`;
+}
+
+export type Tone = "good" | "warn" | "bad" | "soft";
+const SHAPES: Readonly<Record<Tone, string>> = { good: "●", warn: "▲", bad: "✕", soft: "○" };
+
+/** A state: by a word and a shape, so that colour is never all that tells it. */
+export function mark(tone: Tone, text: string): HTMLElement {
+  return element(
+    "span",
+    { class: `mark ${tone}` },
+    element("span", { "aria-hidden": "true" }, `${SHAPES[tone]} `),
+    text,
+  );
+}
+
+/** What nobody set, or what does not apply. */
+export const orNone = (text: string | number | null | undefined): string =>
+  text === null || text === undefined || text === "" ? "–" : `${text}`;
+
+/** Term beside value. */
+export function factList(facts: readonly (readonly [term: string, value: Node | string])[]): HTMLElement {
+  return element(
+    "dl",
+    { class: "facts-list" },
+    ...facts.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]),
+  );
+}
+
+export function link(href: string, ...text: readonly (Node | string)[]): HTMLAnchorElement {
+  return element("a", { href }, ...text);
+}
+
+/** A part of a screen, under its heading. */
+export function part(title: string, ...children: readonly (Node | string)[]): HTMLElement {
+  const section = element("section", {}, element("h2", {}, title), ...children);
+  section.setAttribute("aria-label", title);
+  return section;
+}

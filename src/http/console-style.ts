@@ -1,0 +1,33 @@
+// What the console looks like beyond forms and tables: screens beside their navigation, below it where there is no room.
+export const CONSOLE_STYLE = `
+.top{padding:.8rem 1.25rem;border-bottom:1px solid var(--line)}.top span{color:var(--soft);font-weight:400}
+.sign-in{max-width:34rem;margin:8vh auto;padding:1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
+.shell{display:grid;grid-template-columns:13rem minmax(0,1fr);gap:1.5rem;max-width:96rem;margin:0 auto;padding:1.25rem}
+.side{position:sticky;top:1rem;align-self:start}
+nav ul{margin:.8rem 0;padding:0;list-style:none}
+nav a{display:block;padding:.35rem .7rem;color:inherit;text-decoration:none;border-radius:.4rem}
+nav a:hover{background:color-mix(in srgb,var(--ink) 6%,transparent)}
+nav a[aria-current]{font-weight:600;background:color-mix(in srgb,var(--accent) 14%,transparent);box-shadow:inset 3px 0 var(--accent)}
+main{min-width:0;overflow-wrap:break-word}
+h1{font-size:1.7rem;margin:0 0 .6rem}h1:focus{outline:none}
+#status:empty{display:none}#status{margin:0 0 .8rem;padding:.4rem .7rem;background:color-mix(in srgb,var(--accent) 10%,transparent);border-left:3px solid var(--accent);border-radius:.2rem}
+#screen[aria-busy]{opacity:.6}
+.filters{display:flex;flex-wrap:wrap;gap:.6rem;align-items:end;margin-bottom:.6rem}.filters label{font-size:.875rem}
+.filters input,.filters select{display:block;width:11rem}
+.form{max-width:40rem}.form .bad{margin:.2rem 0 0}.form .bad:empty{display:none}
+[aria-invalid]{border-color:var(--bad)!important}
+textarea{font:.9rem/1.45 ui-monospace,Menlo,monospace}
+.empty{padding:1.2rem;color:var(--soft);background:var(--card);border:1px dashed var(--line);border-radius:.6rem}
+.mark{white-space:nowrap}.mark.good{color:var(--good)}.mark.warn{color:var(--warn)}.mark.bad{color:var(--bad)}.mark.soft{color:var(--soft)}
+.mark{font-weight:500}
+:root{--good:#1f6b37}@media(prefers-color-scheme:dark){:root{--good:#86d29b}}
+.tag{margin-left:.4rem;padding:.05rem .4rem;font-size:.8rem;color:var(--soft);border:1px solid var(--soft);border-radius:1rem}
+.calls{margin:0;padding:0;list-style:none}
+.facts-list dt{color:var(--soft)}.facts-list{grid-template-columns:auto minmax(0,1fr);margin:.6rem 0 0;overflow-wrap:anywhere}
+.danger,.danger:hover{color:var(--bad);border-color:var(--bad)}
+.secret{user-select:all}
+.scroll{margin-top:.4rem}td{font-variant-numeric:tabular-nums}
+section h2+*{margin-top:.5rem}
+#screen>section,#screen>div{margin-bottom:1rem}
+@media(max-width:48rem){.shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}nav ul{display:flex;flex-wrap:wrap;gap:.2rem}.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}section{padding:1rem}}
+`;

@@ -1,0 +1,16 @@
+// GET /console and what its page loads (contract 10): the administration in a browser, on either listener.
+import { getConsoleContract, getConsoleFileContract } from "../../contract/operations.ts";
+import { CONSOLE_MODULES } from "../console-modules.ts";
+import { consoleHtml, consoleStyle, type Listener } from "../console-page.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { createPageFiles, extensionOf, type ModulePlaces, styleFile } from "../page-files.ts";
+import { scriptedPage } from "../scripted-page.ts";
+
+export function getConsole(places: ModulePlaces, listener: Listener): readonly Endpoint[] {
+  return scriptedPage({
+    page: getConsoleContract,
+    file: getConsoleFileContract,
+    html: () => consoleHtml(`console/main${extensionOf(places)}`, listener),
+    files: createPageFiles(places, CONSOLE_MODULES, { "page/style.css": styleFile(consoleStyle) }),
+  });
+}

@@ -1,0 +1,99 @@
+// The console in a real browser (contract 10): who may sit there, the request log, and why a request went where it went.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { KEY } from "../harness/gateway.ts";
+import {
+  ADMIN,
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  OPERATOR,
+  startConsoleWorld,
+} from "./world.ts";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld();
+  assert.equal(await world.transcribe(), 200);
+  assert.equal(await world.transcribe({ purpose: "unheard-of" }), 200);
+  assert.equal(await world.transcribe({ purpose: "unheard-of", purpose_policy: "strict" }), 503);
+});
+after(() => world.close());
+
+test("contract 2: a key that administers nothing here is told so, and where to go; a wrong one is the gateway's own refusal", async (t) => {
+  const page = await world.page(t, `${world.gateway.origin}/console`);
+  if (page === null) return;
+  const enter = async (key: string): Promise<string> => {
+    await page.fill("#key", key);
+    await page.keyboard.press("Enter");
+    await page.locator("#sign-in-refusal:not(:empty)").waitFor();
+    return page.locator("#sign-in-refusal").innerText();
+  };
+  assert.match(await enter(KEY), /belongs to an app \(notes\).*playground/u);
+  assert.match(await enter("no-such-key-of-anybody"), /UNAUTHENTICATED · 401/u);
+  assert.equal(await page.locator("#shell").isVisible(), false);
+  await assertAccessible(page);
+  await page.fill("#key", ADMIN);
+  await page.keyboard.press("Enter");
+  await page.locator("#shell").waitFor();
+  await drawn(page);
+  await page.reload();
+  await page.locator("#shell").waitFor();
+  await page.click("#sign-out");
+  assert.equal(await page.locator("#sign-in").isVisible(), true);
+  assert.equal(await page.evaluate("sessionStorage.length"), 0);
+});
+
+test("contract 2: a link signs in, and its key leaves the address at once", async (t) => {
+  const page = await world.operator(t, "#/requests");
+  if (page === null) return;
+  assert.ok(!page.url().includes(OPERATOR));
+  await page.goBack();
+  assert.ok(!page.url().includes(OPERATOR));
+});
+
+test("experience 8: a fallback is seen in the list, each call by a word and a shape; a filter stands in the address", async (t) => {
+  const page = await world.operator(t, "#/requests");
+  if (page === null) return;
+  const rows = page.locator("#screen tbody tr");
+  assert.equal(await rows.count(), 3);
+  assert.match(await rows.last().innerText(), /simulated[^]*✕ gone: whisper\s+● sandbox: simulated-speech/u);
+  assert.match(await rows.nth(1).innerText(), /unheard-of → –/u);
+  await assertAccessible(page);
+  await page.focus("#filter-outcome");
+  await page.selectOption("#filter-outcome", "failed");
+  await page.waitForURL(/#\/requests\?outcome=failed$/u);
+  await drawn(page);
+  assert.equal(await rows.count(), 1);
+  assert.equal(await page.evaluate("document.activeElement?.id"), "filter-outcome");
+  await page.reload();
+  await drawn(page);
+  assert.equal(await page.locator("#filter-outcome").inputValue(), "failed");
+  await assertNarrow(page);
+});
+
+test("experience 7: a request's screen says why it went where it went, to the administrators as to the operator", async (t) => {
+  const page = await world.admin(t, "#/requests");
+  if (page === null) return;
+  await page.locator("#screen tbody a").last().click();
+  await page.locator("#trace-title").waitFor();
+  assert.match(new URL(page.url()).hash, /^#\/w\/acme\/requests\/req_[0-9a-z]{26}$|^#\/requests\/req_/u);
+  const text = await page.locator("#screen").innerText();
+  assert.match(text, /1\. gone: openai-compatible whisper\s+failed/u);
+  assert.match(text, /2\. sandbox: sandbox simulated-speech\s+served/u);
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await goTo(page, "#/requests/req_00000000000000000000000000");
+  assert.match(await page.locator("#screen").innerText(), /NOT_FOUND · 404/u);
+});
+
+test("experience 35: both themes hold their contrast, and a screen that does not exist says so", async (t) => {
+  const page = await world.operator(t, "#/requests", { colorScheme: "dark" });
+  if (page === null) return;
+  await assertAccessible(page);
+  await goTo(page, "#/nonsense");
+  assert.match(await page.locator("#screen").innerText(), /There is no screen “nonsense” here/u);
+});

@@ -1,0 +1,154 @@
+// A gateway with traffic behind it, and its consoles in a real browser.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import type { TestContext } from "node:test";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { samplePath } from "../../src/cli/package-root.ts";
+import { openBrowser } from "../harness/browser.ts";
+import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+
+export const OPERATOR = "test-operator-key-of-the-console-01";
+export const ADMIN = "test-admin-key-of-the-console-0001";
+
+export interface ConsoleWorld {
+  readonly gateway: TestGateway;
+  /** A page of the operator's console, signed in, at the screen that `hash` names; null where there is no browser here. */
+  operator(t: TestContext, hash: string, options?: BrowserContextOptions): Promise<Page | null>;
+  /** The same of the administrators of workspace acme. */
+  admin(t: TestContext, hash: string, options?: BrowserContextOptions): Promise<Page | null>;
+  /** Any page, at this address. */
+  page(t: TestContext, url: string, options?: BrowserContextOptions): Promise<Page | null>;
+  /** The bundled sample to the app's route, with these fields; its record is readable. Answers the status. */
+  transcribe(fields?: Readonly<Record<string, string>>, path?: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Workspace acme: app notes, whose audio goes to a connection that nobody listens behind, and then to the sandbox; a budget. */
+export async function startConsoleWorld(): Promise<ConsoleWorld> {
+  const [browser, gateway] = await Promise.all([openBrowser(), startGateway({ file })]);
+  const page = async (t: TestContext, url: string, options: BrowserContextOptions = {}): Promise<Page | null> => {
+    if (typeof browser !== "string") return openPage(t, browser, url, options);
+    t.skip(browser);
+    return null;
+  };
+  const signedIn =
+    (origin: string, key: string) =>
+    async (t: TestContext, hash: string, options?: BrowserContextOptions): Promise<Page | null> => {
+      const opened = await page(t, `${origin}/console#key=${key}`, options);
+      await opened?.locator("#shell").waitFor();
+      if (opened !== null) await goTo(opened, hash);
+      return opened;
+    };
+  return {
+    gateway,
+    page,
+    operator: signedIn(gateway.adminOrigin, OPERATOR),
+    admin: signedIn(gateway.origin, ADMIN),
+    transcribe: async (fields = {}, path = "/v1/transcription") => {
+      const body = new FormData();
+      for (const [name, value] of Object.entries(fields)) body.append(name, value);
+      body.append("file", new Blob([await readFile(samplePath())]), "dialogue.mp3");
+      const headers = { authorization: `Bearer ${KEY}` };
+      const response = await fetch(gateway.origin + path, { method: "POST", headers, body });
+      await response.arrayBuffer();
+      await gateway.app.requestLog.flush();
+      return response.status;
+    },
+    close: async () => {
+      if (typeof browser !== "string") await browser.close();
+      await gateway.close();
+    },
+  };
+}
+
+const file = () => ({
+  operator_keys: [{ id: "operator", secret: OPERATOR }],
+  connections: [
+    {
+      id: "gone",
+      kind: "openai-compatible" as const,
+      base_url: "http://127.0.0.1:9/v1",
+      models: { whisper: { capabilities: ["audio_input" as const] } },
+    },
+    { id: "sandbox", kind: "sandbox" as const },
+  ],
+  routes: [
+    {
+      id: "speech",
+      targets: [
+        { connection: "gone", model: "whisper" },
+        { connection: "sandbox", model: "simulated-speech" },
+      ],
+    },
+    { id: "talk", targets: [{ connection: "sandbox", model: "simulated-chat" }] },
+  ],
+  workspaces: [
+    {
+      id: "acme",
+      admin_keys: [{ id: "admin", secret: ADMIN }],
+      apps: [
+        {
+          id: "notes",
+          route: "talk",
+          audio_input_override: "speech",
+          budgets: [{ period: "month" as const, limit_usd: "50.00", soft_limit: 0.8 }],
+          keys: [{ id: "key", secret: KEY, scopes: ["transcribe" as const, "jobs" as const, "chat" as const] }],
+        },
+      ],
+    },
+  ],
+});
+
+/** Whatever it asks of another origin, whatever its policy keeps out and whatever fails in it fails the test. */
+async function openPage(t: TestContext, browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
+  const { origin } = new URL(url);
+  const context = await browser.newContext({ reducedMotion: "reduce", acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy/iu.test(message.text())) faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${origin}/`)) faults.push(request.url());
+  });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(faults, []);
+  });
+  await page.goto(url);
+  return page;
+}
+
+/** Ends when the screen is drawn. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  // The event comes later; until then the screen before it would pass for this one.
+  await page.evaluate(`{
+    document.querySelector("#screen").setAttribute("aria-busy", "true");
+    const hash = ${JSON.stringify(hash)};
+    if (location.hash === hash) dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = hash;
+  }`);
+  await drawn(page);
+}
+
+export async function drawn(page: Page): Promise<void> {
+  await page.locator("#screen:not([aria-busy])").waitFor();
+}
+
+/** WCAG 2.2 AA as far as a program can judge it. */
+export async function assertAccessible(page: Page): Promise<void> {
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  const told = violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]);
+  assert.deepEqual(told, []);
+}
+
+/** No screen is wider than a telephone. */
+export async function assertNarrow(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 740 });
+  const isNarrow = await page.evaluate("document.documentElement.scrollWidth <= innerWidth");
+  assert.equal(isNarrow, true, "it scrolls sideways");
+}

@@ -1,0 +1,66 @@
+// GET /console on both listeners, and what it loads (contract 10): a fixed list, from the same origin, under a policy that lets
+// nothing else in.
+import assert from "node:assert/strict";
+import { gzipSync } from "node:zlib";
+import { after, before, test } from "node:test";
+import { CONSOLE_MODULES } from "../../../src/http/console-modules.ts";
+import { get } from "../../harness/client.ts";
+import { startGateway, type TestGateway } from "../../harness/gateway.ts";
+import { pageModules } from "../page-modules.ts";
+
+/** Of all screens together; each is loaded when it is first gone to. */
+const MOST_GZIPPED_BYTES = 60_000;
+
+let gateway: TestGateway;
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+
+test("contract 10: each listener has the page, says which one it is, and serves it under the policy of its own origin", async () => {
+  for (const [listener, origin] of [
+    ["public", gateway.origin],
+    ["admin", gateway.adminOrigin],
+  ] as const) {
+    const { status, headers, text } = await get(origin, "/console", null);
+    assert.deepEqual([status, headers.get("content-type")], [200, "text/html; charset=utf-8"]);
+    assert.ok(text.includes(`<body data-listener="${listener}">`));
+    const policy = headers.get("content-security-policy") ?? "";
+    for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+      assert.ok(policy.split("; ").includes(rule), rule);
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/u);
+    assert.equal(headers.get("cache-control"), "no-cache");
+    assert.doesNotMatch(text, /<script[^>]*>[^<]|<style| style=| on[a-z]+=|(src|href)="(https?:)?\/\//u);
+  }
+});
+
+test("contract 10: its scripts are exactly the list: no module is missing, and none is served that nobody imports", async () => {
+  const found = await pageModules(gateway.adminOrigin, "/console");
+  assert.deepEqual([...found.keys()].toSorted(), CONSOLE_MODULES.map((name) => `/console/${name}.ts`).toSorted());
+  for (const [path, text] of found)
+    assert.doesNotMatch(text, /^\s*(import type|interface|type) |: readonly |\): string/mu, path);
+});
+
+test("experience 34: all screens together stay far below 250 KB", async () => {
+  const modules = await pageModules(gateway.origin, "/console");
+  const bytes = [...modules.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
+  assert.ok(bytes < MOST_GZIPPED_BYTES, `${bytes} bytes`);
+});
+
+test("contract 10: no path leads out of the list, and the page is read and nothing else", async () => {
+  for (const path of [
+    "/console/console/secrets.ts",
+    "/console/gateway/transcribe.ts",
+    "/console/__proto__/constructor",
+  ])
+    assert.equal((await get(gateway.adminOrigin, path, null)).status, 404, path);
+  const posted = await fetch(`${gateway.adminOrigin}/console`, { method: "POST" });
+  assert.equal(posted.status, 405);
+  await posted.arrayBuffer();
+});
+
+test("contract 1: what an error of the admin listener means can be read there", async () => {
+  const { status, text } = await get(gateway.adminOrigin, "/docs/errors", null);
+  assert.equal(status, 200);
+  assert.ok(text.includes('id="PRECONDITION_FAILED"'));
+});
