@@ -4,13 +4,14 @@ import { DIALECTS } from "../sandbox/compatible.ts";
 import type { FaultRule, Sandbox } from "../sandbox/server.ts";
 import { judgeOwnAddress } from "./admin/own-address.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
-import type { ConnectionTestServices } from "./admin/test-connection.ts";
+import { type ConnectionTestServices, MOST_TESTS } from "./admin/test-connection.ts";
 import { createRemoteAudio, type RemoteAudio } from "./audio/remote-audio.ts";
 import type { Spool } from "./audio/spool.ts";
 import type { Configuration } from "./config/configuration.ts";
 import { type SandboxFault, sandboxFault } from "./contract/sandbox-faults.ts";
 import type { GatewayServices } from "./gateway/services.ts";
 import type { SandboxLevers } from "./http/admin/sandbox-faults.ts";
+import { createPlaces } from "./lib/places.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import { byokPolicy } from "./outbound/target-policy.ts";
 import { createIo } from "./providers/make-io.ts";
@@ -71,6 +72,7 @@ export function connectionTestServices(
     openIo: openIoOver(configuration, short, () => now().getTime()),
     refreshDirectory: () => refresh(),
     probes: accountProbes,
+    places: createPlaces({ ...MOST_TESTS, perKind: MOST_TESTS.total }),
   };
 }
 

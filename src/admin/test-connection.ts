@@ -8,6 +8,7 @@ import type { Account } from "../directory/snapshot.ts";
 import { resolveAccount } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
+import type { Places } from "../lib/places.ts";
 import type { AccountAnswer, AccountProbe, ListedModels } from "../providers/account-probe.ts";
 import { ProviderError } from "../providers/io.ts";
 import type { ProviderKind } from "../providers/provider.ts";
@@ -20,6 +21,8 @@ export interface ConnectionTestServices
   extends Pick<GatewayServices, "directory" | "providers" | "chatProviders" | "sandboxUrl" | "openIo" | "now">,
     Pick<SetUpServices, "refreshDirectory"> {
   readonly probes: Readonly<Record<ProviderKind, AccountProbe>>;
+  /** Each of them holds a connection for as long as a provider is silent; who comes when all are taken waits in line. */
+  readonly places: Places;
 }
 
 export interface Tested extends Pick<SetUpActor, "scope"> {
@@ -29,6 +32,8 @@ export interface Tested extends Pick<SetUpActor, "scope"> {
 
 /** Somebody waits for it. */
 export const TEST_TIMEOUT_MS = 10_000;
+/** At once on one process. */
+export const MOST_TESTS = { total: 16, perOwner: 4 } as const;
 
 export async function testConnection(
   services: ConnectionTestServices,
@@ -40,9 +45,8 @@ export async function testConnection(
   if (account === undefined) throw noSuch("connection");
   const { kind, credential } = account;
   const probe = services.probes[kind];
-  const startedMs = performance.now();
-  const answer = credential === null && needsCredential(kind) ? null : await ask(services, account, probe, signal);
-  const tookMs = Math.round(performance.now() - startedMs);
+  const isAsked = credential !== null || !needsCredential(kind);
+  const { answer, tookMs } = isAsked ? await inTurn(services, account, scope, signal) : { answer: null, tookMs: 0 };
   const known = modelsOf(account, { speech: services.providers, chat: services.chatProviders });
   const listed = answer !== null && "listed" in answer ? answer.listed : null;
   const names = listed === null ? null : namesIn(listed);
@@ -63,10 +67,29 @@ export async function testConnection(
   };
 }
 
+interface Asked {
+  readonly answer: AccountAnswer | ProviderError;
+  /** Without the wait for a place. */
+  readonly tookMs: number;
+}
+
+function inTurn(
+  services: ConnectionTestServices,
+  account: Account,
+  owner: string,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const work = async (): Promise<Asked> => {
+    const startedMs = performance.now();
+    const answer = await ask(services, account, signal);
+    return { answer, tookMs: Math.round(performance.now() - startedMs) };
+  };
+  return services.places.within("tests", signal, work, owner);
+}
+
 async function ask(
   services: ConnectionTestServices,
   account: Account,
-  probe: AccountProbe,
   signal: AbortSignal,
 ): Promise<AccountAnswer | ProviderError> {
   const target = { account: account.key, provider: account.kind, settings: {} };
@@ -78,7 +101,7 @@ async function ask(
     onDispatch: () => undefined,
   });
   try {
-    return await probe.ask(io);
+    return await services.probes[account.kind].ask(io);
   } catch (error) {
     if (error instanceof ProviderError) return error;
     throw error;

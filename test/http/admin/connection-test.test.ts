@@ -1,6 +1,7 @@
 // POST …/connections/{connection_id}/test (contract 10): a credential is tried where it is, told apart from all that is not its fault,
 // and nothing is left behind.
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
 import { type ConnectionTest, connectionTest } from "../../../src/contract/connection-test.ts";
 import { assignableModels } from "../../../src/contract/workspace-models.ts";
@@ -9,7 +10,7 @@ import type { ProviderKind } from "../../../src/contract/provider-kinds.ts";
 import { KEY, type TestGateway } from "../../harness/gateway.ts";
 import { httpServer } from "../../outbound/loopback.ts";
 import { type PretendInternet, pretendInternet } from "../../outbound/pretend-internet.ts";
-import { auditRows, call, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
+import { auditRows, call, OPERATOR_KEY, OTHER_ADMIN_KEY, refuses, startAdminGateway, viewOf } from "./admin.ts";
 import { ACME, ACME_BY_OPERATOR, connect, PLATFORM } from "./set-up.ts";
 
 const PUBLIC = "93.184.216.34";
@@ -243,6 +244,39 @@ test("contract 10: one of the file's is tried as well, and nothing is left behin
   assert.deepEqual(
     gateway.sandbox.calls.map(({ method, path }) => `${method} ${path}`),
     Array.from({ length: 7 }, () => "GET /deepgram/v1/auth/token"),
+  );
+});
+
+test("G-08: of one scope four are tried at once, the others wait in line, no other scope waits for them, and who hangs up in line is no fault", async (t) => {
+  const held: ServerResponse[] = [];
+  let isOpen = false;
+  const silent = await httpServer(t, (_request, response) => {
+    if (isOpen) response.end("{}");
+    else held.push(response);
+  });
+  const id = "silent";
+  await connect(gateway, PLATFORM, { id, kind: "deepgram", base_url: silent.origin, api_key: SECRET });
+  const path = `${PLATFORM}/connections/${id}`;
+  const waiting = Array.from({ length: 5 }, () => testOf(path));
+  const gone = new AbortController();
+  const hungUp = fetch(`${gateway.adminOrigin}${path}/test`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${OPERATOR_KEY}` },
+    signal: gone.signal,
+  });
+  internet.name("others.example", [PUBLIC]);
+  const own = await tried("deepgram", { baseUrl: "https://others.example/deepgram" }, ACME);
+  assert.equal(own.outcome, "accepted");
+  assert.equal(held.length, 4);
+  gone.abort();
+  await assert.rejects(hungUp, { name: "AbortError" });
+  isOpen = true;
+  for (const response of held) response.end("{}");
+  const answers = await Promise.all(waiting);
+  assert.deepEqual([...new Set(answers.map(({ outcome }) => outcome))], ["accepted"]);
+  assert.deepEqual(
+    gateway.logs.filter((line) => (JSON.parse(line) as { level: number }).level >= 50),
+    [],
   );
 });
 
