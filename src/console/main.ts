@@ -36,7 +36,7 @@ places.addEventListener("change", () => {
   });
 });
 window.addEventListener("hashchange", () => void draw());
-const first = keptKey();
+const first = keptKey(listener);
 if (first === null) leave("");
 else void enter(first);
 

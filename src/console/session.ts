@@ -15,13 +15,17 @@ export interface Session {
 }
 
 const KEPT = "patchbay.console-key";
-/** `#key=…`: of a link that `patchbay console` printed; it leaves the address at once. A fragment is never sent to a server. */
+/**
+ * `#key=…`: of a link that `patchbay console` printed; it leaves the address at once, and a fragment is never sent to a server. The
+ * operator's alone: whoever can make such a link rules the gateway already, while one of an administrator could lead another into a
+ * workspace that is not theirs.
+ */
 const LINKED = /^#key=([\x21-\x7e]+)$/u;
 
-export function keptKey(): string | null {
+export function keptKey(listener: Listener): string | null {
   const [, linked] = LINKED.exec(location.hash) ?? [];
   if (linked !== undefined) history.replaceState(null, "", location.pathname);
-  return linked ?? kept()?.getItem(KEPT) ?? null;
+  return (listener === "admin" ? linked : undefined) ?? kept()?.getItem(KEPT) ?? null;
 }
 
 export function keep(key: string | null): void {

@@ -55,6 +55,14 @@ test("contract 2: a link signs in, and its key leaves the address at once", asyn
   assert.ok(!page.url().includes(OPERATOR));
 });
 
+test("contract 2: nobody is led into another workspace by a link: the public console takes no key from one", async (t) => {
+  const page = await world.page(t, `${world.gateway.origin}/console#key=${ADMIN}`);
+  if (page === null) return;
+  await page.locator("#sign-in").waitFor();
+  assert.ok(!page.url().includes(ADMIN));
+  assert.equal(await page.evaluate("sessionStorage.length"), 0);
+});
+
 test("experience 8: a fallback is seen in the list, each call by a word and a shape; a filter stands in the address", async (t) => {
   const page = await world.operator(t, "#/requests");
   if (page === null) return;

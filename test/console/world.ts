@@ -32,19 +32,22 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     t.skip(browser);
     return null;
   };
-  const signedIn =
-    (origin: string, key: string) =>
-    async (t: TestContext, hash: string, options?: BrowserContextOptions): Promise<Page | null> => {
-      const opened = await page(t, `${origin}/console#key=${key}`, options);
-      await opened?.locator("#shell").waitFor();
-      if (opened !== null) await goTo(opened, hash);
-      return opened;
-    };
+  const shown = async (opened: Page | null, hash: string): Promise<Page | null> => {
+    await opened?.locator("#shell").waitFor();
+    if (opened !== null) await goTo(opened, hash);
+    return opened;
+  };
   return {
     gateway,
     page,
-    operator: signedIn(gateway.adminOrigin, OPERATOR),
-    admin: signedIn(gateway.origin, ADMIN),
+    operator: async (t, hash, options) =>
+      shown(await page(t, `${gateway.adminOrigin}/console#key=${OPERATOR}`, options), hash),
+    admin: async (t, hash, options) => {
+      const opened = await page(t, `${gateway.origin}/console`, options);
+      await opened?.fill("#key", ADMIN);
+      await opened?.press("#key", "Enter");
+      return shown(opened, hash);
+    },
     transcribe: async (fields = {}, path = "/v1/transcription") => {
       const body = new FormData();
       for (const [name, value] of Object.entries(fields)) body.append(name, value);
