@@ -1,7 +1,7 @@
 // A form: fields by name, one call, and every refusal told at the field it is about.
-import type { Outcome } from "../page/ask.ts";
-import { failureView } from "../page/error-view.ts";
+import type { Failure, Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
+import { refusalView } from "./refusal-view.ts";
 
 interface FieldOf<K extends string> {
   readonly kind: K;
@@ -14,7 +14,10 @@ interface FieldOf<K extends string> {
 export type Choice = readonly [value: string, label: string];
 export type Field =
   | (FieldOf<"text" | "password" | "number" | "time" | "lines" | "json"> & {
+      /** Of a time: RFC 3339. */
       readonly value?: string;
+      /** Of a text: what it may well be, and need not. */
+      readonly suggestions?: readonly string[];
       readonly placeholder?: string;
     })
   | (FieldOf<"select"> & { readonly choices: readonly Choice[]; readonly value?: string })
@@ -26,13 +29,17 @@ export interface FormOptions<T> {
   readonly submit: string;
   /** `body`: what was filled in; an empty field is not in it. */
   readonly send: (body: Readonly<Record<string, unknown>>) => Promise<Outcome<T>>;
+  /** Asked before anything is sent: whether it is meant. */
+  readonly confirm?: (body: Readonly<Record<string, unknown>>) => Promise<boolean>;
   readonly done: (data: T) => void | Promise<void>;
+  /** Reads what there is now; offered where somebody else changed it since it was read. */
+  readonly again?: () => void | Promise<void>;
 }
 
 /** Fields have ids of their own, for a page may hold two forms with the same names. */
 let forms = 0;
 
-export function formView<T>({ fields, submit, send, done }: FormOptions<T>): HTMLFormElement {
+export function formView<T>({ fields, submit, send, confirm, done, again }: FormOptions<T>): HTMLFormElement {
   forms += 1;
   const prefix = `form-${forms}`;
   const form = element("form", { class: "form", novalidate: "" });
@@ -52,15 +59,16 @@ export function formView<T>({ fields, submit, send, done }: FormOptions<T>): HTM
   async function run(): Promise<void> {
     clear();
     const body = bodyOf();
-    if (body === null) return;
+    if (body === null || (confirm !== undefined && !(await confirm(body)))) return;
     go.disabled = true;
     const outcome = await send(body);
     go.disabled = false;
     if (outcome.ok) return done(outcome.data);
-    const param = outcome.failure.kind === "refused" ? outcome.failure.error.param : null;
-    const field = fields.find(({ name }) => param === name) ?? fields.find(({ name }) => isBelow(param, name));
-    if (field !== undefined && outcome.failure.kind === "refused") return fault(field, outcome.failure.error.message);
-    problem.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    const { failure, requestId } = outcome;
+    const faults = issuesIn(failure).map(({ param, message }) => ({ field: fieldOf(fields, param), message }));
+    for (const { field, message } of faults.toReversed()) if (field !== undefined) fault(field, message);
+    if (faults.length > 0 && faults.every(({ field }) => field !== undefined)) return;
+    problem.replaceChildren(...refusalView(failure, requestId, again));
   }
 
   /** null: a field is at fault, and says so. */
@@ -97,6 +105,22 @@ export function formView<T>({ fields, submit, send, done }: FormOptions<T>): HTM
 
 const idOf = (prefix: string, { name }: Field): string => `${prefix}-${name.replaceAll(/[^\w-]/gu, "-")}`;
 
+interface Fault {
+  readonly param: string | null;
+  readonly message: string;
+}
+
+/** Every fault that a refusal names, as `details.issues` lists them. */
+function issuesIn(failure: Failure): readonly Fault[] {
+  if (failure.kind !== "refused") return [];
+  const { param, message, details } = failure.error;
+  const issues: unknown = details?.["issues"];
+  return Array.isArray(issues) && issues.length > 0 ? (issues as readonly Fault[]) : [{ param, message }];
+}
+
+const fieldOf = (fields: readonly Field[], param: string | null): Field | undefined =>
+  fields.find(({ name }) => param === name) ?? fields.find(({ name }) => isBelow(param, name));
+
 const isBelow = (param: string | null, name: string): boolean =>
   param !== null && param.startsWith(name) && /^[.[]/u.test(param.slice(name.length));
 
@@ -123,12 +147,20 @@ function fieldView(field: Field, id: string): HTMLElement {
     return element("div", { class: "check" }, label, hint, fault);
   }
   if (field.isRequired !== true) label.append(element("span", { class: "soft" }, " (may stay empty)"));
-  return element("div", { class: "field" }, label, controlOf(field, described), hint, fault);
+  return element(
+    "div",
+    { class: "field" },
+    label,
+    controlOf(field, described),
+    ...suggestionsView(field, id),
+    hint,
+    fault,
+  );
 }
 
 function controlOf(
   field: Exclude<Field, { kind: "checks" | "check" }>,
-  described: Readonly<Record<string, string>>,
+  described: Readonly<Record<string, string>> & { readonly id: string },
 ): HTMLElement {
   if (field.kind === "select") {
     const select = element("select", described);
@@ -154,11 +186,28 @@ function controlOf(
     autocomplete: "off",
     spellcheck: "false",
     ...numeric,
+    ...(suggestionsFor(field).length > 0 ? { list: `${described.id}-list` } : {}),
     ...placeholder,
     ...described,
   });
-  input.value = field.value ?? "";
+  const value = field.value ?? "";
+  input.value = field.kind === "time" ? localTime(value) : value;
   return input;
+}
+
+const suggestionsFor = (field: Field): readonly string[] => ("suggestions" in field ? (field.suggestions ?? []) : []);
+
+function suggestionsView(field: Field, id: string): readonly Node[] {
+  const options = suggestionsFor(field).map((value) => element("option", { value }));
+  return options.length === 0 ? [] : [element("datalist", { id: `${id}-list` }, ...options)];
+}
+
+/** As the browser's control takes it: in the reader's zone, to the last digit that is not zero, so that it comes back unchanged. */
+function localTime(iso: string): string {
+  if (iso === "") return "";
+  const time = new Date(iso);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+  return local.replace(/(:00)?\.000$/u, "");
 }
 
 /** undefined: nothing was filled in. An Error: it cannot be what the field is. */

@@ -21,6 +21,8 @@ const places = byId("workspace", HTMLSelectElement);
 let session: Session | null = null;
 let visiting = new AbortController();
 let shown = "";
+/** What is said goes along to where its screen leads, and no further. */
+let isLed = false;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -35,7 +37,11 @@ places.addEventListener("change", () => {
     query: new URLSearchParams(),
   });
 });
-window.addEventListener("hashchange", () => void draw());
+window.addEventListener("hashchange", () => {
+  if (!isLed) status.textContent = "";
+  isLed = false;
+  void draw();
+});
 const first = keptKey(listener);
 if (first === null) leave("");
 else void enter(first);
@@ -55,11 +61,24 @@ async function enter(key: string): Promise<void> {
   keep(key);
   input.value = "";
   byId("who", HTMLElement).textContent = signed.who;
-  const chosen = signed.workspaces.map((slug) => element("option", { value: slug }, slug));
-  places.replaceChildren(...(signed.isOperator ? [element("option", { value: "" }, "All workspaces")] : []), ...chosen);
+  showPlaces(signed);
   form.hidden = true;
   shell.hidden = false;
   await draw();
+}
+
+function showPlaces({ workspaces, isOperator }: Session): void {
+  const chosen = workspaces.map((slug) => element("option", { value: slug }, slug));
+  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "All workspaces")] : []), ...chosen);
+}
+
+/** What cannot be read stays as it was. */
+async function placesChanged(): Promise<void> {
+  if (session === null) return;
+  const signed = await signIn(listener, session.key);
+  if (typeof signed === "string" || "failure" in signed) return;
+  session = signed;
+  showPlaces(signed);
 }
 
 function leave(why: string): void {
@@ -134,9 +153,9 @@ async function contentOf(screen: Screen, visit: Visit): Promise<readonly Node[] 
   }
 }
 
-function visitOf({ key }: Session, scope: Scope, address: Address, signal: AbortSignal): Visit {
-  const call = <T>(method: string, path: string, { body, ifMatch }: Change = {}): Promise<Outcome<T>> =>
-    ask(scope.base + path, key, {
+function visitOf({ key, keyId, isOperator }: Session, scope: Scope, address: Address, signal: AbortSignal): Visit {
+  const askAt = <T>(path: string, method: string, { body, ifMatch }: Change = {}): Promise<Outcome<T>> =>
+    ask(path, key, {
       method,
       signal: method === "GET" ? signal : null,
       headers: {
@@ -145,8 +164,8 @@ function visitOf({ key }: Session, scope: Scope, address: Address, signal: Abort
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const readWithEtag = async <T>(path: string): Promise<Answer<T>> => {
-    const outcome = await call<T>("GET", path);
+  const readAt = async <T>(path: string): Promise<Answer<T>> => {
+    const outcome = await askAt<T>(path, "GET");
     if (!outcome.ok) throw new Unanswered(outcome);
     return outcome;
   };
@@ -155,18 +174,22 @@ function visitOf({ key }: Session, scope: Scope, address: Address, signal: Abort
     path: address.path,
     query: address.query,
     signal,
-    read: async <T>(path: string) => (await readWithEtag<T>(path)).data,
-    readWithEtag,
-    ask: call,
+    ownKey: keyId,
+    read: async <T>(path: string) => (await readAt<T>(scope.base + path)).data,
+    readWithEtag: (path) => readAt(scope.base + path),
+    readPlatform: async <T>(path: string) => (isOperator ? (await readAt<T>(`/admin/v1${path}`)).data : null),
+    ask: (method, path, change) => askAt(scope.base + path, method, change),
     link: (name, path = [], query = {}) =>
       hashOf({ workspace: address.workspace, screen: name, path, query: new URLSearchParams(query) }),
     filter: (query) => {
       location.hash = hashOf({ ...address, query });
     },
     go: (href) => {
+      isLed = location.hash !== href;
       location.hash = href;
     },
     redraw: () => draw(),
+    placesChanged,
     say: (text) => {
       status.textContent = text;
     },

@@ -10,4 +10,22 @@ export const SCREENS: readonly Screen[] = [
     scopes: BOTH,
     load: async () => (await import("./requests-screen.ts")).showRequests,
   },
+  {
+    name: "workspaces",
+    title: "Workspaces",
+    scopes: ["platform"],
+    load: async () => (await import("./workspaces-screen.ts")).showWorkspaces,
+  },
+  {
+    name: "apps",
+    title: "Apps",
+    scopes: ["workspace"],
+    load: async () => (await import("./apps-screen.ts")).showApps,
+  },
+  {
+    name: "keys",
+    title: "Keys",
+    scopes: ["workspace"],
+    load: async () => (await import("./keys-screen.ts")).showKeys,
+  },
 ];

@@ -25,6 +25,8 @@ export interface Answer<T> {
 
 export interface Visit {
   readonly scope: Scope;
+  /** Id of the key that sits here, where it is a workspace's own: whoever revokes it ends the visit. */
+  readonly ownKey: string | null;
   /** What the address says behind the screen's name. */
   readonly path: readonly string[];
   /** The filters in the address. */
@@ -35,6 +37,8 @@ export interface Visit {
   read<T>(path: string): Promise<T>;
   /** As `read`, with the ETag that a change must name. */
   readWithEtag<T>(path: string): Promise<Answer<T>>;
+  /** GET of the platform, whatever the scope; null: who sits here has none. */
+  readPlatform<T>(path: string): Promise<T | null>;
   /** Below the scope's base. What went wrong is the asker's to show. */
   ask<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, change?: Change): Promise<Outcome<T>>;
   /** A link to a screen of this scope: `link("requests", [id])`. */
@@ -44,6 +48,8 @@ export interface Visit {
   go(href: string): void;
   /** Reads and draws the screen anew; whoever stands in a field stays there. */
   redraw(): Promise<void>;
+  /** Workspaces were made or removed: those that can be chosen are read anew. */
+  placesChanged(): Promise<void>;
   /** Tells what was done, also to whoever does not see the screen. */
   say(text: string): void;
 }

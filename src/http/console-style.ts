@@ -30,4 +30,6 @@ textarea{font:.9rem/1.45 ui-monospace,Menlo,monospace}
 section h2+*{margin-top:.5rem}
 #screen>section,#screen>div{margin-bottom:1rem}
 @media(max-width:48rem){.shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}nav ul{display:flex;flex-wrap:wrap;gap:.2rem}.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}section{padding:1rem}}
+a.button{color:inherit;text-decoration:none}legend{padding:0}
+#screen>a{display:inline-block;margin-bottom:.5rem}
 `;

@@ -1,0 +1,38 @@
+// A button that ends something: asked first, done, and its refusal told beneath it with the way out.
+import type { Outcome } from "../page/ask.ts";
+import { button, element } from "../page/element.ts";
+import { confirmed } from "./dialog.ts";
+import { refusalView } from "./refusal-view.ts";
+
+export interface Action<T> {
+  readonly label: string;
+  /** The question, and what will happen to whom. */
+  readonly title: string;
+  readonly what: Node | string;
+  readonly run: () => Promise<Outcome<T>>;
+  readonly done: (data: T) => void | Promise<void>;
+  /** What to do about a refusal with this code. */
+  readonly help?: (code: string) => Node | null;
+  /** Reads what there is now; offered where somebody else changed it since it was read. */
+  readonly again?: () => void | Promise<void>;
+}
+
+export function actionView<T>({ label, title, what, run, done, help, again }: Action<T>): HTMLElement {
+  const problem = element("div", {});
+  const go = button(label, async () => {
+    problem.replaceChildren();
+    if (!(await confirmed(title, what, label))) return;
+    go.disabled = true;
+    const outcome = await run();
+    go.disabled = false;
+    if (outcome.ok) return done(outcome.data);
+    const { failure, requestId } = outcome;
+    const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;
+    problem.replaceChildren(
+      ...refusalView(failure, requestId, again),
+      ...(way === null ? [] : [element("p", {}, way)]),
+    );
+  });
+  go.className = "danger";
+  return element("div", {}, element("div", { class: "row" }, go), problem);
+}

@@ -1,0 +1,190 @@
+// A key as it is filled in: one of an app, one of an administrator, and either set up anew.
+import type { AppView } from "../contract/apps.ts";
+import type { KeyView } from "../contract/keys.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { element } from "../page/element.ts";
+import { POLICIES } from "./app-form.ts";
+import { type Choice, type Field, formView } from "./form-view.ts";
+import { showNewKey } from "./new-key.ts";
+import { quotaFields } from "./quota-fields.ts";
+import { type KnownRoutes, readRoutes, routeField } from "./route-choice.ts";
+import type { Page, Visit } from "./visit.ts";
+import { wholeBody } from "./whole-body.ts";
+import { link, part } from "./words.ts";
+
+/** Behind the screen's name: where one is made, and one of an administrator. */
+export const NEW = "new";
+export const ADMINISTRATOR = "administrator";
+
+const NO_END = "When it stops working. Empty: it works until it is revoked.";
+
+export async function makeKey(visit: Visit): Promise<readonly Node[]> {
+  const apps = await visit.read<Page<AppView>>("/apps?limit=100");
+  const back = link(visit.link("keys"), "All keys");
+  if (apps.data.length === 0)
+    return [
+      back,
+      element(
+        "p",
+        { class: "empty" },
+        "A key belongs to an app, and there is none yet. ",
+        link(visit.link("apps", [NEW]), "Make an app"),
+      ),
+    ];
+  const form = formView<KeyView>({
+    fields: [
+      appField(apps, visit.query.get("app")),
+      nameField(null),
+      {
+        kind: "select",
+        name: "mode",
+        label: "Mode",
+        isRequired: true,
+        choices: [
+          ["live", "live: providers answer"],
+          ["test", "test: the sandbox answers in their place, and nothing is spent"],
+        ],
+      },
+      scopesField(["transcribe", "chat", "jobs"]),
+      {
+        kind: "select",
+        name: "role",
+        label: "Role",
+        isRequired: true,
+        choices: [
+          ["member", "member: it calls the API"],
+          ["admin", "admin: it administers the workspace as well"],
+        ],
+      },
+      endField(null),
+      ...quotaFields(null, "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound."),
+    ],
+    submit: "Make the key",
+    send: (body) => visit.ask("POST", "/keys", { body }),
+    done: (made) => shown(visit, made),
+  });
+  const other = link(visit.link("keys", [NEW, ADMINISTRATOR]), "A key of an administrator");
+  return [back, part("Make a key of an app", form), element("p", {}, other)];
+}
+
+export async function makeAdministratorsKey(visit: Visit): Promise<readonly Node[]> {
+  const form = formView<KeyView>({
+    fields: [nameField(null), endField(null)],
+    submit: "Make the key",
+    send: (body) => visit.ask("POST", "/keys", { body: { ...body, role: "admin" } }),
+    done: (made) => shown(visit, made),
+  });
+  const what =
+    "It signs in to this console and administers the workspace. It belongs to no app and transcribes nothing.";
+  return [link(visit.link("keys"), "All keys"), part("Make a key of an administrator", element("p", {}, what), form)];
+}
+
+async function shown(visit: Visit, made: KeyView): Promise<void> {
+  await showNewKey(visit, made);
+  visit.say(`The key ${made.name} is made.`);
+  visit.go(visit.link("keys", [made.id]));
+}
+
+export async function changePart(visit: Visit, key: KeyView, etag: string | null): Promise<HTMLElement> {
+  const isOfApp = key.app_id !== null;
+  const offered = isOfApp ? OFFERED : ["name", "expires_at"];
+  const form = formView<KeyView>({
+    fields: isOfApp ? fieldsOf(key, await readRoutes(visit)) : [nameField(key.name), endField(key.expires_at)],
+    submit: "Save",
+    send: (given) =>
+      visit.ask("PUT", `/keys/${key.id}`, { body: wholeBody(settingsOf(key), offered, given), ifMatch: etag }),
+    done: (changed) => {
+      visit.say(`The key ${changed.name} is saved. Every process goes by it within seconds.`);
+      visit.go(visit.link("keys", [changed.id]));
+    },
+    again: () => visit.redraw(),
+  });
+  return part(`Set ${key.name} up anew`, form);
+}
+
+const OFFERED = [
+  "name",
+  "scopes",
+  "expires_at",
+  "route",
+  "audio_input_override",
+  "audio_purpose_policy",
+  "quota",
+] as const;
+
+/** What can be sent of what was read. */
+function settingsOf(key: KeyView): Readonly<Record<string, unknown>> {
+  const { name, scopes, expires_at, route, audio_input_override, purposes, audio_purpose_policy, quota } = key;
+  return { name, scopes, expires_at, route, audio_input_override, purposes, audio_purpose_policy, quota };
+}
+
+function fieldsOf(key: KeyView, routes: KnownRoutes): readonly Field[] {
+  return [
+    nameField(key.name),
+    scopesField(key.scopes),
+    endField(key.expires_at),
+    routeField(routes, {
+      name: "route",
+      label: "Route",
+      hint: "Where its requests go, instead of where the app's go.",
+      value: key.route,
+      none: "the app's",
+    }),
+    routeField(routes, {
+      name: "audio_input_override",
+      label: "Route of audio requests",
+      hint: "Where its requests with audio go, instead of where the app's go.",
+      value: key.audio_input_override,
+      none: "the app's",
+    }),
+    {
+      kind: "select",
+      name: "audio_purpose_policy",
+      label: "When an audio purpose cannot be used",
+      choices: [["", "the app's"], ...POLICIES],
+      value: key.audio_purpose_policy ?? "",
+    },
+    ...quotaFields(key.quota, "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound."),
+  ];
+}
+
+/** Behind a hundred of them an app is typed. */
+function appField({ data, next_cursor: more }: Page<AppView>, asked: string | null): Field {
+  const common = { name: "app", label: "App", isRequired: true, ...(asked === null ? {} : { value: asked }) };
+  const slugs = data.map(({ slug }) => slug);
+  if (more !== null) return { kind: "text", ...common, hint: "Its slug or id.", suggestions: slugs };
+  const first: readonly Choice[] = slugs.length === 1 ? [] : [["", "choose one"]];
+  return { kind: "select", ...common, choices: [...first, ...slugs.map((slug) => [slug, slug] as const)] };
+}
+
+function nameField(name: string | null): Field {
+  return {
+    kind: "text",
+    name: "name",
+    label: "Name",
+    hint: "Who or what calls with it.",
+    placeholder: "ios-production",
+    ...(name === null ? {} : { value: name }),
+  };
+}
+
+function endField(end: string | null): Field {
+  return {
+    kind: "time",
+    name: "expires_at",
+    label: "Expires",
+    hint: NO_END,
+    ...(end === null ? {} : { value: end }),
+  };
+}
+
+const SCOPES: readonly (readonly [scope: Scope, label: string])[] = [
+  ["transcribe", "transcribe"],
+  ["chat", "chat"],
+  ["jobs", "jobs"],
+  ["routing:read", "routing:read: it sees providers' names"],
+];
+
+function scopesField(value: readonly Scope[]): Field {
+  return { kind: "checks", name: "scopes", label: "What it may do", choices: SCOPES, value };
+}

@@ -1,0 +1,151 @@
+// One key: what it may, until when, and its end, by rotation or by revocation.
+import type { AppView } from "../contract/apps.ts";
+import type { KeyView } from "../contract/keys.ts";
+import { element } from "../page/element.ts";
+import { actionView } from "./action-view.ts";
+import { purposeTable } from "./app-purposes.ts";
+import { confirmed } from "./dialog.ts";
+import { formView } from "./form-view.ts";
+import { changePart, NEW } from "./key-form.ts";
+import { isTest, keyTags, partsOf, stateView } from "./key-words.ts";
+import { showNewKey } from "./new-key.ts";
+import { fileNotice, isOfFile } from "./owner-view.ts";
+import { quotaText } from "./quota-fields.ts";
+import type { Visit } from "./visit.ts";
+import { factList, link, orNone, part, timeView } from "./words.ts";
+
+const OWN = "You are signed in with this key: once it stops, sign in with another one.";
+
+export async function showKey(visit: Visit, id: string): Promise<readonly Node[]> {
+  const key = await visit.read<KeyView>(`/keys/${encodeURIComponent(id)}`);
+  const app = key.app_id === null ? null : await visit.read<AppView>(`/apps/${key.app_id}`);
+  const isWorking = key.state === "active";
+  const around = element(
+    "p",
+    { class: "row wrap" },
+    ...(isWorking && !isOfFile(key)
+      ? [element("a", { href: visit.link("keys", [key.id, "change"]), class: "button" }, "Change it")]
+      : []),
+    ...(isWorking ? [] : [toMakeAnother(visit, app)]),
+    link(visit.link("requests", [], { key: key.id }), "Its requests"),
+  );
+  return [
+    link(visit.link("keys"), "All keys"),
+    part(`Key ${key.name}`, factsOf(visit, key, app), around),
+    ...(key.purposes.length === 0
+      ? []
+      : [
+          part(
+            "Purposes of its own",
+            purposeTable(key.purposes, "Bound to this key alone", (label) => label),
+          ),
+        ]),
+    ...(isOfFile(key) ? [fileNotice("key")] : []),
+    ...(isWorking && !isOfFile(key)
+      ? [
+          part("Rotate it", ...rotation(visit, key)),
+          part("Revoke it", element("p", {}, REVOCATION), revocation(visit, key)),
+        ]
+      : []),
+  ];
+}
+
+/** A whole view of its own: whoever only looks should change nothing. */
+export async function changeKey(visit: Visit, id: string): Promise<readonly Node[]> {
+  const { data: key, etag } = await visit.readWithEtag<KeyView>(`/keys/${encodeURIComponent(id)}`);
+  return [link(visit.link("keys", [key.id]), `The key ${key.name}`), await changePart(visit, key, etag)];
+}
+
+function toMakeAnother(visit: Visit, app: AppView | null): HTMLElement {
+  const href = visit.link("keys", [NEW], app === null ? {} : { app: app.slug });
+  return element("a", { href, class: "button" }, "Make another key");
+}
+
+function factsOf(visit: Visit, key: KeyView, app: AppView | null): HTMLElement {
+  const ofApp: readonly (readonly [string, Node | string])[] =
+    app === null
+      ? []
+      : [
+          ["Mode", isTest(key) ? "test: the sandbox answers in every provider's place" : "live"],
+          ["What it may do", key.scopes.join(", ") || "nothing"],
+          ["Route", key.route ?? `the app's (${orNone(app.route)})`],
+          ["Audio goes", key.audio_input_override ?? "where the app's goes"],
+        ];
+  return factList([
+    ["Begins and ends", element("div", {}, element("code", {}, partsOf(key)), ...keyTags(key, visit.ownKey))],
+    ["State", stateView(key, false)],
+    ["App", app === null ? "none: it is an administrator's" : link(visit.link("apps", [app.slug]), app.name)],
+    ["Role", key.role === "admin" ? "admin: it administers the workspace" : "member"],
+    ...ofApp,
+    ["Quota", quotaText(key.quota)],
+    ["Made", timeView(key.created_at)],
+    ["Last used", key.last_used_at === null ? "never" : timeView(key.last_used_at)],
+    ...(key.replaces === null
+      ? []
+      : [["Took over from", link(visit.link("keys", [key.replaces]), element("code", {}, key.replaces))] as const]),
+    ["Id", element("code", {}, key.id)],
+  ]);
+}
+
+function rotation(visit: Visit, key: KeyView): readonly Node[] {
+  const form = formView<KeyView>({
+    fields: [
+      {
+        kind: "select",
+        name: "overlap_seconds",
+        label: "The old key stops",
+        isRequired: true,
+        hint: "Until then both work: time to bring the new one to whoever uses the old one.",
+        choices: [
+          ["0", "now"],
+          ["3600", "in 1 hour"],
+          ["86400", "in 1 day"],
+          ["604800", "in 7 days"],
+        ],
+        value: "86400",
+      },
+    ],
+    submit: "Rotate the key",
+    confirm: async ({ overlap_seconds: seconds }) =>
+      seconds !== "0" ||
+      confirmed(
+        `Stop the old key (${partsOf(key)}) now?`,
+        "Whoever still calls with it is refused, until they have the new one. It cannot be undone.",
+        "Rotate and stop the old one",
+      ),
+    send: ({ overlap_seconds: seconds }) =>
+      visit.ask("POST", `/keys/${key.id}/rotate`, { body: { overlap_seconds: Number(seconds) } }),
+    done: async (made) => {
+      await showNewKey(visit, made, await fateOf(visit, key));
+      visit.say(`The key ${made.name} took over.`);
+      visit.go(visit.link("keys", [made.id]));
+    },
+  });
+  const what = "A new key with everything of this one but its secret takes over. It is shown once.";
+  return [element("p", {}, key.id === visit.ownKey ? `${what} ${OWN}` : what), form];
+}
+
+/** In words, of the key that was rotated. Whoever rotated their own, now, cannot ask any more. */
+async function fateOf(visit: Visit, { id, prefix, last4 }: KeyView): Promise<string> {
+  const name = `The old key (${partsOf({ prefix, last4 })})`;
+  const outcome = await visit.ask<KeyView>("GET", `/keys/${id}`);
+  if (!outcome.ok || outcome.data.state !== "active") return `${name} works no more.`;
+  const { expires_at: end } = outcome.data;
+  return `${name} works ${end === null ? "on" : `until ${new Date(end).toLocaleString()}`}.`;
+}
+
+const REVOCATION = "For a key that leaked or that nobody needs. There is no overlap.";
+
+function revocation(visit: Visit, key: KeyView): HTMLElement {
+  const own = key.id === visit.ownKey ? ` ${OWN}` : "";
+  return actionView<KeyView>({
+    label: "Revoke the key",
+    title: `Revoke the key ${key.name} (${partsOf(key)})?`,
+    what: `New requests with it are refused at once, by every process within 5 s. What already runs under it goes on to its end, jobs too. It cannot be undone.${own}`,
+    run: () => visit.ask("DELETE", `/keys/${key.id}`),
+    done: async () => {
+      await visit.redraw();
+      visit.say(`The key ${key.name} is revoked.`);
+    },
+  });
+}

@@ -1,0 +1,89 @@
+// The keys of a workspace: who calls with what, in which state, and since when nobody did.
+import type { AppView } from "../contract/apps.ts";
+import type { KeyView } from "../contract/keys.ts";
+import { element } from "../page/element.ts";
+import { type Filter, filterView, filtersIn } from "./filter-view.ts";
+import { ADMINISTRATOR, makeAdministratorsKey, makeKey, NEW } from "./key-form.ts";
+import { changeKey, showKey } from "./key-view.ts";
+import { keyTags, partsOf, stateView } from "./key-words.ts";
+import { listView } from "./list-view.ts";
+import type { Page, Visit } from "./visit.ts";
+import { link, timeView } from "./words.ts";
+
+export function showKeys(visit: Visit): Promise<readonly Node[]> {
+  const [id, what] = visit.path;
+  if (id === undefined) return list(visit);
+  if (id === NEW) return what === ADMINISTRATOR ? makeAdministratorsKey(visit) : makeKey(visit);
+  return what === "change" ? changeKey(visit, id) : showKey(visit, id);
+}
+
+async function list(visit: Visit): Promise<readonly Node[]> {
+  const apps = await visit.read<Page<AppView>>("/apps?limit=100");
+  const slugs = new Map(apps.data.map(({ id, slug }) => [id, slug]));
+  const shown = filtersOf(apps, visit.query.get("app"));
+  const filters = filtersIn(visit, shown);
+  // A key is newer than the one it took over from, so it is on the list before it.
+  const replaced = new Set<string>();
+  const keys = await listView<KeyView>(visit, {
+    caption: "Keys, newest first",
+    path: `/keys?${filters}`,
+    heads: ["Key", "App", "Role", "May", "State", "Made", "Last used"],
+    row: (key) => {
+      if (key.replaces !== null) replaced.add(key.replaces);
+      return [
+        element(
+          "div",
+          {},
+          link(visit.link("keys", [key.id]), key.name),
+          ...keyTags(key, visit.ownKey),
+          element("br"),
+          element("code", {}, partsOf(key)),
+        ),
+        key.app_id === null ? "–" : (slugs.get(key.app_id) ?? key.app_id),
+        key.role,
+        key.scopes.join(", ") || "–",
+        stateView(key, replaced.has(key.id)),
+        timeView(key.created_at),
+        key.last_used_at === null ? "never" : timeView(key.last_used_at),
+      ];
+    },
+    empty:
+      filters === "" ? "No keys yet. Make one for an app, and its program can call." : "No key fits these filters.",
+  });
+  const app = visit.query.get("app") ?? "";
+  const toMake = element("a", { href: visit.link("keys", [NEW], { app }), class: "button" }, "Make a key");
+  return [element("p", {}, toMake), filterView(visit, shown), keys];
+}
+
+/** Behind a hundred of them an app is typed. */
+function filtersOf({ data, next_cursor: more }: Page<AppView>, asked: string | null): readonly Filter[] {
+  const slugs = data.map(({ slug }) => slug);
+  const known = asked === null || asked === "" || slugs.includes(asked) ? slugs : [...slugs, asked];
+  const app = { name: "app", label: "App" };
+  return [
+    more === null
+      ? { ...app, kind: "select", choices: [["", "any"], ...known.map((slug) => [slug, slug] as const)] }
+      : { ...app, kind: "text", placeholder: "slug or app_…" },
+    {
+      name: "state",
+      label: "State",
+      kind: "select",
+      choices: [
+        ["", "any"],
+        ["active", "active"],
+        ["expired", "expired"],
+        ["revoked", "revoked"],
+      ],
+    },
+    {
+      name: "role",
+      label: "Role",
+      kind: "select",
+      choices: [
+        ["", "any"],
+        ["member", "member"],
+        ["admin", "admin"],
+      ],
+    },
+  ];
+}

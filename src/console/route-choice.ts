@@ -1,0 +1,51 @@
+// Which route an app, a key or a purpose goes: chosen where all of them can be read, typed where the platform's cannot.
+import type { AppView } from "../contract/apps.ts";
+import type { RouteView } from "../contract/routes.ts";
+import type { Field } from "./form-view.ts";
+import type { Page, Visit } from "./visit.ts";
+
+export interface KnownRoutes {
+  /** Id and what stands in the list. */
+  readonly routes: ReadonlyMap<string, string>;
+  readonly areAll: boolean;
+}
+
+const ROUTES = "/routes?limit=100";
+
+export async function readRoutes(visit: Visit): Promise<KnownRoutes> {
+  const [own, platform] = await Promise.all([
+    visit.read<Page<RouteView>>(ROUTES),
+    visit.readPlatform<Page<RouteView>>(ROUTES),
+  ]);
+  const routes = new Map([...(platform?.data ?? []), ...own.data].map((route) => [route.id, labelOf(route)]));
+  if (platform !== null) return { routes, areAll: own.next_cursor === null && platform.next_cursor === null };
+  // Administrators see the platform's routes by what uses them.
+  const apps = await visit.read<Page<AppView>>("/apps?limit=100");
+  for (const { route, audio_input_override: audio } of apps.data)
+    for (const id of [route, audio]) if (id !== null && !routes.has(id)) routes.set(id, id);
+  return { routes, areAll: false };
+}
+
+const labelOf = ({ id, version }: RouteView): string => (version === null ? `${id} (a draft: serves nobody)` : id);
+
+export interface RouteField {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string | null;
+  /** What no route means; null: there must be one. */
+  readonly none: string | null;
+}
+
+export function routeField({ routes, areAll }: KnownRoutes, { name, label, hint, value, none }: RouteField): Field {
+  const common = { name, label, hint, isRequired: none === null, ...(value === null ? {} : { value }) };
+  if (!areAll)
+    return {
+      kind: "text",
+      ...common,
+      hint: `${hint} ${routes.size === 0 ? "The operator names the platform's." : `Known here: ${[...routes.keys()].join(", ")}.`}`,
+      suggestions: [...routes.keys()],
+    };
+  const gone: readonly (readonly [string, string])[] = value === null || routes.has(value) ? [] : [[value, value]];
+  return { kind: "select", ...common, choices: [["", none ?? "choose one"], ...routes, ...gone] };
+}

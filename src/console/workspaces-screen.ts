@@ -1,0 +1,130 @@
+// The workspaces of the platform, for the operator: made, put on another plan, removed.
+import type { PlanView } from "../contract/plans.ts";
+import type { WorkspaceView } from "../contract/workspaces.ts";
+import { element } from "../page/element.ts";
+import { actionView } from "./action-view.ts";
+import { hashOf, HOME } from "./address.ts";
+import { type Field, formView } from "./form-view.ts";
+import { listView } from "./list-view.ts";
+import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
+import type { Page, Visit } from "./visit.ts";
+import { factList, link, orNone, part, timeView } from "./words.ts";
+
+/** Behind the screen's name: where one is made. A workspace of this name goes by its id. */
+const NEW = "new";
+
+export function showWorkspaces(visit: Visit): Promise<readonly Node[]> {
+  const [name] = visit.path;
+  if (name === undefined) return list(visit);
+  return name === NEW ? make(visit) : one(visit, name);
+}
+
+async function list(visit: Visit): Promise<readonly Node[]> {
+  const workspaces = await listView<WorkspaceView>(visit, {
+    caption: "Workspaces, newest first",
+    path: "/workspaces",
+    heads: ["Workspace", "Plan", "Made", "Look into it"],
+    row: (workspace) => [
+      element("div", {}, link(pageOf(visit, workspace), workspace.slug), ...fileTag(workspace)),
+      orNone(workspace.plan),
+      timeView(workspace.created_at),
+      link(insideOf(workspace.slug, HOME), `Overview of ${workspace.slug}`),
+    ],
+    empty: "No workspaces yet. Each customer or team gets one: apps, keys, routes and usage are its own.",
+  });
+  const toMake = element("a", { href: visit.link("workspaces", [NEW]), class: "button" }, "Make a workspace");
+  return [element("p", {}, toMake), workspaces];
+}
+
+const pageOf = (visit: Visit, { slug, id }: WorkspaceView): string =>
+  visit.link("workspaces", [slug === NEW ? id : slug]);
+
+const insideOf = (workspace: string, screen: string): string =>
+  hashOf({ workspace, screen, path: [], query: new URLSearchParams() });
+
+async function make(visit: Visit): Promise<readonly Node[]> {
+  const form = formView<WorkspaceView>({
+    fields: [
+      {
+        kind: "text",
+        name: "slug",
+        label: "Slug",
+        isRequired: true,
+        placeholder: "acme",
+        hint: "Its name in addresses and commands. It stays.",
+      },
+      await planField(visit, null),
+    ],
+    submit: "Make the workspace",
+    send: (body) => visit.ask("POST", "/workspaces", { body }),
+    done: async (made) => {
+      await visit.placesChanged();
+      visit.say(`The workspace ${made.slug} is made. Next: an app in it, and a key.`);
+      visit.go(pageOf(visit, made));
+    },
+  });
+  return [link(visit.link("workspaces"), "All workspaces"), part("Make a workspace", form)];
+}
+
+async function planField(visit: Visit, plan: string | null): Promise<Field> {
+  const common = { name: "plan", label: "Plan", ...(plan === null ? {} : { value: plan }) };
+  const hint = "What it includes each month, and how much it may spend. Without one there is no credit check.";
+  const { data, next_cursor: more } = await visit.read<Page<PlanView>>("/plans?limit=100");
+  const ids = data.map(({ id }) => id);
+  if (more !== null) return { kind: "text", ...common, hint, suggestions: ids };
+  return { kind: "select", ...common, hint, choices: [["", "none"], ...ids.map((id) => [id, id] as const)] };
+}
+
+async function one(visit: Visit, name: string): Promise<readonly Node[]> {
+  const path = `/workspaces/${encodeURIComponent(name)}`;
+  const { data: workspace, etag } = await visit.readWithEtag<WorkspaceView>(path);
+  const { slug, id, plan } = workspace;
+  const facts = factList([
+    ["Slug", element("div", {}, slug, ...fileTag(workspace))],
+    ["Id", element("code", {}, id)],
+    ["Plan", orNone(plan)],
+    ["Made", timeView(workspace.created_at)],
+  ]);
+  const inside = element(
+    "p",
+    { class: "row wrap" },
+    link(insideOf(slug, HOME), "Overview"),
+    link(insideOf(slug, "apps"), "Apps"),
+    link(insideOf(slug, "keys"), "Keys"),
+  );
+  const head = [link(visit.link("workspaces"), "All workspaces"), part(`Workspace ${slug}`, facts, inside)];
+  if (isOfFile(workspace))
+    return [...head, fileNotice("workspace", "Apps and keys of your own can be made in it all the same.")];
+  const change = formView<WorkspaceView>({
+    fields: [await planField(visit, plan)],
+    submit: "Change the plan",
+    send: (body) => visit.ask("PUT", path, { body, ifMatch: etag }),
+    done: async (changed) => {
+      await visit.redraw();
+      visit.say(
+        changed.plan === null ? `${slug} is on no plan.` : `${slug} is on the plan ${changed.plan}. It holds at once.`,
+      );
+    },
+    again: () => visit.redraw(),
+  });
+  return [...head, part("Plan", change), part("Remove it", removal(visit, path, workspace))];
+}
+
+function removal(visit: Visit, path: string, { slug }: WorkspaceView): HTMLElement {
+  const action = actionView({
+    label: "Remove the workspace",
+    title: `Remove the workspace ${slug}?`,
+    what: "Its administrators' keys stop working. Its webhook, allowlist, connections and routes go with it; its audit log, requests and usage stay. It cannot be undone.",
+    run: () => visit.ask("DELETE", path),
+    done: async () => {
+      await visit.placesChanged();
+      visit.say(`The workspace ${slug} is removed.`);
+      visit.go(visit.link("workspaces"));
+    },
+    help: (code) =>
+      code === "CONFLICT"
+        ? link(insideOf(slug, "apps"), `The apps of ${slug}: revoke their keys, remove them, then come back`)
+        : null,
+  });
+  return element("div", {}, element("p", {}, "Only a workspace without apps can be removed."), action);
+}

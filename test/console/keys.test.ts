@@ -1,0 +1,321 @@
+// Apps and keys in the console (contract 2, 10; experience 6): made, shown once, rotated and revoked, and so in the API each time.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { AppView } from "../../src/contract/apps.ts";
+import type { KeyView } from "../../src/contract/keys.ts";
+import { type Answer, get, send } from "../harness/client.ts";
+import { ADMIN, assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld();
+});
+after(() => world.close());
+
+const DAY_MS = 86_400_000;
+
+/** Of the workspace, as its administrators have it. */
+async function api(method: string, path: string, body?: object): Promise<Answer> {
+  const headers = { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" };
+  const answer = await send(`${world.gateway.origin}/workspace/acme${path}`, {
+    method,
+    headers: method === "PUT" ? { ...headers, "if-match": "*" } : headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  assert.ok(answer.status < 300, answer.text);
+  return answer;
+}
+
+const make = async <T>(path: string, body: object): Promise<T> => (await api("POST", path, body)).json as T;
+const appNow = async (app: string): Promise<AppView> => (await api("GET", `/apps/${app}`)).json as AppView;
+const keyNow = async (key: string): Promise<KeyView> => (await api("GET", `/keys/${key}`)).json as KeyView;
+const statusOf = async (secret: string): Promise<number> => (await get(world.gateway.origin, "/v1/me", secret)).status;
+
+const label = (page: Page, text: string) =>
+  page.locator("#screen form :is(input, select, textarea)").and(page.getByLabel(text)).first();
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).click();
+
+/** What stands at a field: its fault. */
+async function faultAt(page: Page, text: string): Promise<string> {
+  const id = (await label(page, text).getAttribute("id")) ?? "";
+  const fault = page.locator(`#${id}-fault`);
+  await fault.filter({ hasText: /./u }).waitFor();
+  assert.equal(await page.evaluate("document.activeElement?.id"), id);
+  assert.equal(await label(page, text).getAttribute("aria-invalid"), "true");
+  return fault.innerText();
+}
+
+async function shownSecret(page: Page): Promise<string> {
+  const secret = await page.locator("dialog .secret").innerText();
+  assert.match(secret, /^svc_(live|test|admin)_[0-9A-Za-z]{38}$/u);
+  return secret;
+}
+
+/** Nothing of the page has it any more: address, history, storage, what is drawn, what is filled in. */
+async function assertForgotten(page: Page, secret: string): Promise<void> {
+  assert.equal(await page.locator("dialog").count(), 0);
+  const kept = await page.evaluate(`JSON.stringify([
+    location.href, history.state, { ...sessionStorage }, { ...localStorage }, document.cookie, window.name,
+    document.documentElement.outerHTML, [...document.querySelectorAll("input, textarea")].map(({ value }) => value),
+  ])`);
+  assert.ok(typeof kept === "string" && kept.includes("Keys"));
+  assert.ok(!kept.includes(secret));
+}
+
+test("experience 6: an app, a key that works at once and is shown this once, a rotation with overlap, a revocation", async (t) => {
+  const page = await world.admin(t, "#/w/acme/apps/new");
+  if (page === null) return;
+  await label(page, "Slug").fill("two words");
+  await label(page, "Route").fill("nowhere");
+  await press(page, "Make the app");
+  assert.match(await faultAt(page, "Slug"), /must be an id/u);
+  await label(page, "Slug").fill("mobile");
+  await press(page, "Make the app");
+  assert.match(await faultAt(page, "Route"), /there is no route `nowhere`/u);
+  await assertAccessible(page);
+  await label(page, "Route").fill("talk");
+  await press(page, "Make the app");
+  await page.waitForURL(/#\/w\/acme\/apps\/mobile$/u);
+  assert.equal((await appNow("mobile")).route, "talk");
+
+  await follow(page, "Make a key");
+  await page.waitForURL(/keys\/new\?app=mobile$/u);
+  await label(page, "App").waitFor();
+  assert.equal(await label(page, "App").inputValue(), "mobile");
+  await label(page, "Name").fill("ios");
+  await label(page, "Expires").fill("2020-01-31T00:00");
+  await press(page, "Make the key");
+  assert.match(await faultAt(page, "Expires"), /has passed already/u);
+  await label(page, "Expires").fill("");
+  await label(page, "chat").uncheck();
+  await assertAccessible(page);
+  await press(page, "Make the key");
+  const first = await shownSecret(page);
+  assert.equal(await statusOf(first), 200);
+  assert.ok((await page.locator("dialog pre").last().innerText()).includes(`${world.gateway.origin}/v1/me`));
+  await press(page, "Make a test call");
+  await page.getByText("The gateway knows it as ios, of the app mobile in acme.").waitFor();
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await press(page, "I have kept it");
+  await page.waitForURL(/keys\/key_[0-9a-z]{26}$/u);
+  await drawn(page);
+  await assertForgotten(page, first);
+  const [, id = ""] = /(key_\w+)$/u.exec(page.url()) ?? [];
+  assert.deepEqual((await keyNow(id)).scopes, ["transcribe", "jobs"]);
+  await page.goBack();
+  await assertForgotten(page, first);
+  await goTo(page, `#/w/acme/keys/${id}`);
+
+  await label(page, "The old key stops").selectOption("86400");
+  await press(page, "Rotate the key");
+  await page.locator("dialog").waitFor();
+  const second = await shownSecret(page);
+  assert.match(await page.locator("dialog").innerText(), /The old key \(svc_live_….{4}\) works until /u);
+  assert.deepEqual([await statusOf(first), await statusOf(second)], [200, 200]);
+  await press(page, "I have kept it");
+  await page.waitForFunction(`!location.hash.endsWith("${id}")`);
+  await drawn(page);
+  await assertForgotten(page, second);
+  assert.match(await page.locator("#screen").innerText(), new RegExp(`Took over from\\s+${id}`, "u"));
+
+  await goTo(page, "#/w/acme/keys?app=mobile");
+  const rows = page.locator("#screen tbody tr");
+  assert.deepEqual(
+    [await rows.count(), /● active/u.test(await rows.first().innerText())],
+    [2, true],
+    await page.locator("#screen").innerText(),
+  );
+  assert.match(await rows.last().innerText(), /▲ replaced, still works\s+until /u);
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await goTo(page, `#/w/acme/keys/${id}`);
+  await assertAccessible(page);
+  await press(page, "Revoke the key");
+  await page.locator("dialog").getByText("What already runs under it goes on to its end").waitFor();
+  await press(page, "Cancel");
+  assert.equal(await statusOf(first), 200);
+  await press(page, "Revoke the key");
+  await page.locator("dialog").getByRole("button", { name: "Revoke the key" }).click();
+  await page.getByText("The key ios is revoked.").waitFor();
+  assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200]);
+  await assertNarrow(page);
+  await goTo(page, "#/w/acme/keys?app=mobile&state=revoked");
+  assert.deepEqual([await rows.count(), await page.locator("#filter-state").inputValue()], [1, "revoked"]);
+});
+
+test("contract 10: what a form of an app does not offer stays; what somebody else changed meanwhile is told, and read anew", async (t) => {
+  await make("/apps", {
+    slug: "calls",
+    name: "Calls",
+    route: "talk",
+    audio_input_override: "speech",
+    default_purpose: "support",
+    audio_purpose_policy: "strict",
+    quota: { requests_per_minute: 600, concurrent: 4 },
+    purposes: [
+      { purpose: "support", description: "On the telephone", route: "speech", defaults: { diarization: true } },
+    ],
+  });
+  const before = await appNow("calls");
+  const page = await world.admin(t, "#/w/acme/apps/calls/change");
+  if (page === null) return;
+  await label(page, "Name").fill("Telephone");
+  await label(page, "Requests at the same time").fill("");
+  await press(page, "Save");
+  await page.waitForURL(/apps\/calls$/u);
+  const renamed = { ...before, name: "Telephone", quota: { ...before.quota, concurrent: null } };
+  assert.deepEqual(await appNow("calls"), renamed);
+  await drawn(page);
+  assert.equal(
+    await page.locator("#status").innerText(),
+    "The app calls is saved. Every process goes by it within seconds.",
+  );
+  await assertAccessible(page);
+  await assertNarrow(page);
+
+  await goTo(page, "#/w/acme/apps/calls/change");
+  assert.equal(await page.locator("#status").innerText(), "");
+  await api("PUT", "/apps/calls", { name: "Calls again", route: "speech" });
+  await label(page, "Name").fill("Telephones");
+  await press(page, "Save");
+  await page.getByText("Somebody else changed it since it was opened here. Nothing of yours was saved.").waitFor();
+  assert.equal((await appNow("calls")).name, "Calls again");
+  await press(page, "Read it anew");
+  await page.locator(".failure").waitFor({ state: "detached" });
+  await drawn(page);
+  assert.equal(await label(page, "Name").inputValue(), "Calls again");
+  await press(page, "Save");
+  await page.waitForURL(/apps\/calls$/u);
+});
+
+test("contract 4: a purpose is bound to an app, refused at its own field, changed and taken away", async (t) => {
+  await make("/apps", { slug: "desk", route: "talk", purposes: [{ purpose: "memos", route: "speech" }] });
+  const page = await world.admin(t, "#/w/acme/apps/desk");
+  if (page === null) return;
+  await follow(page, "Add a purpose");
+  await label(page, "Label").fill("meetings");
+  await label(page, "Route").fill("nowhere");
+  await label(page, "What it fills in").fill('{"diarization": "perhaps"}');
+  await press(page, "Save the purpose");
+  assert.match(await faultAt(page, "What it fills in"), /diarization/u);
+  await label(page, "What it fills in").fill('{"diarization": true}');
+  await press(page, "Save the purpose");
+  assert.match(await faultAt(page, "Route"), /there is no route `nowhere`/u);
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await label(page, "Route").fill("speech");
+  await press(page, "Save the purpose");
+  await page.waitForURL(/apps\/desk$/u);
+  const [memos, meetings] = (await appNow("desk")).purposes;
+  assert.deepEqual(
+    [memos?.purpose, meetings?.purpose, meetings?.defaults],
+    ["memos", "meetings", { diarization: true }],
+  );
+  await follow(page, "memos");
+  await press(page, "Remove the purpose");
+  await page.locator("dialog").getByRole("button", { name: "Remove the purpose" }).click();
+  await page.waitForURL(/apps\/desk$/u);
+  await page.getByText("The purpose memos is removed.").waitFor();
+  assert.deepEqual((await appNow("desk")).purposes, [meetings]);
+});
+
+test("contract 10: an app with a key that works is not removed, and its screen says what to do first", async (t) => {
+  const app = await make<AppView>("/apps", { slug: "old", route: "talk" });
+  const key = await make<KeyView>("/keys", { app: "old" });
+  const page = await world.admin(t, "#/w/acme/apps/old");
+  if (page === null) return;
+  const remove = async (): Promise<void> => {
+    await press(page, "Remove the app");
+    await page.locator("dialog").getByRole("button", { name: "Remove the app" }).click();
+  };
+  await remove();
+  await page.getByText("The app has keys that still work. Revoke them first.").waitFor();
+  await follow(page, "Its keys that still work: revoke them, then come back");
+  await page.waitForURL(/keys\?app=old&state=active$/u);
+  await api("DELETE", `/keys/${key.id}`);
+  await goTo(page, "#/w/acme/apps/old");
+  await remove();
+  await page.getByText("The app old is removed.").waitFor();
+  await drawn(page);
+  assert.ok(!(await page.locator("#screen").innerText()).includes("old"));
+  assert.equal((await get(world.gateway.origin, `/workspace/acme/apps/${app.id}`, ADMIN)).code, "NOT_FOUND");
+});
+
+test("contract 2: a key is set up anew and keeps what its form does not offer, its end to the millisecond", async (t) => {
+  const end = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + 30 * DAY_MS + 1_234).toISOString();
+  await make("/apps", { slug: "kiosk", route: "talk" });
+  const made = await make<KeyView>("/keys", {
+    app: "kiosk",
+    name: "front",
+    mode: "test",
+    expires_at: end,
+    route: "speech",
+    purposes: [{ purpose: "memos", route: "speech", defaults: { language: "de" } }],
+    quota: { tokens_per_minute: 500 },
+  });
+  const { secret: _shownOnce, ...before } = made;
+  const page = await world.operator(t, `#/w/acme/keys/${made.id}`);
+  if (page === null) return;
+  assert.match(await page.locator("#screen").innerText(), /test: the sandbox answers/u);
+  await follow(page, "Change it");
+  await label(page, "Name").fill("front desk");
+  assert.equal(await label(page, "Route").inputValue(), "speech");
+  await assertAccessible(page);
+  await press(page, "Save");
+  await page.waitForURL(new RegExp(`keys/${made.id}$`, "u"));
+  assert.deepEqual(await keyNow(made.id), { ...before, name: "front desk" });
+  await label(page, "The old key stops").waitFor();
+  await label(page, "The old key stops").selectOption("0");
+  await press(page, "Rotate the key");
+  await press(page, "Cancel");
+  assert.equal((await keyNow(made.id)).state, "active");
+  await press(page, "Rotate the key");
+  await press(page, "Rotate and stop the old one");
+  await page.locator("dialog .secret").waitFor();
+  assert.match(await page.locator("dialog").innerText(), /works no more/u);
+  assert.equal(await page.getByRole("button", { name: "Make a test call" }).count(), 0);
+  assert.deepEqual([await statusOf(made.secret ?? ""), await statusOf(await shownSecret(page))], [401, 200]);
+});
+
+test("contract 2: administrators make keys of their own kind; whoever revokes the key they sit here with signs in anew", async (t) => {
+  const own = await make<KeyView>("/keys", { name: "leaving", role: "admin" });
+  const page = await world.page(t, `${world.gateway.origin}/console#key=${own.secret ?? ""}`);
+  if (page === null) return;
+  await page.locator("#shell").waitFor();
+  await goTo(page, "#/keys/new/administrator");
+  await label(page, "Name").fill("successor");
+  await assertNarrow(page);
+  await press(page, "Make the key");
+  await page.locator("dialog .secret").waitFor();
+  const successor = await shownSecret(page);
+  assert.match(successor, /^svc_admin_/u);
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/keys\/key_[0-9a-z]{26}$/u);
+  await goTo(page, `#/w/acme/keys/${own.id}`);
+  assert.match(await page.locator("#screen").innerText(), /you are signed in with it/u);
+  await press(page, "Revoke the key");
+  await page.locator("dialog").getByText("You are signed in with this key").waitFor();
+  await page.locator("dialog").getByRole("button", { name: "Revoke the key" }).click();
+  await page.getByText("Your key works no more. Sign in with another one.").waitFor();
+  assert.equal(await page.evaluate("sessionStorage.length"), 0);
+  assert.equal(await statusOf(successor), 200);
+});
+
+test("contract 10: what the configuration file owns is marked, and offers no change that would be refused", async (t) => {
+  const page = await world.admin(t, "#/w/acme/apps");
+  if (page === null) return;
+  await assertAccessible(page);
+  await assertNarrow(page);
+  const buttons = () => page.locator("#screen button, #screen form, #screen a.button").allInnerTexts();
+  await page.locator("#screen tr", { hasText: "from file" }).getByRole("link", { name: "notes" }).click();
+  await page.getByText("The configuration file owns this app").waitFor();
+  assert.deepEqual(await buttons(), ["Make a key"]);
+  await goTo(page, "#/w/acme/keys?app=notes");
+  await page.locator("#screen tr", { hasText: "from file" }).getByRole("link").click();
+  await page.getByText("The configuration file owns this key").waitFor();
+  assert.deepEqual(await buttons(), []);
+});
