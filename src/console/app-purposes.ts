@@ -31,7 +31,7 @@ export function purposeTable(
       ),
       purpose.route,
       stateOf(purpose),
-      element("code", {}, Object.keys(purpose.defaults).join(", ") || "–"),
+      Object.keys(purpose.defaults).join(", ") || "–",
     ]),
   );
 }

@@ -48,7 +48,12 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
     ["Route", orNone(app.route)],
     ["Audio goes", app.audio_input_override ?? "the same way"],
     ["Default purpose", orNone(app.default_purpose)],
-    ["A purpose that cannot be used", app.audio_purpose_policy === "strict" ? "refuses the request" : "is left out"],
+    [
+      "Audio purpose policy",
+      app.audio_purpose_policy === "strict"
+        ? "strict: a request whose purpose cannot be used is refused"
+        : "fallback: a purpose that cannot be used is left out, and the answer says so",
+    ],
     ["Quota", quotaText(app.quota)],
     ["Made", timeView(app.created_at)],
   ]);

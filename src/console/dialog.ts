@@ -30,7 +30,11 @@ export async function confirmed(title: string, what: Node | string, label: strin
   const no = button("Cancel", () => shown.close());
   const shown: Shown = showDialog(title, element("p", {}, what), element("div", { class: "row wrap" }, no, yes));
   no.focus();
+  // Whoever goes elsewhere has not said yes.
+  const elsewhere = (): void => shown.close();
+  window.addEventListener("hashchange", elsewhere);
   await shown.closed;
+  window.removeEventListener("hashchange", elsewhere);
   return isYes;
 }
 

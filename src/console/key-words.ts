@@ -10,11 +10,7 @@ export const partsOf = ({ prefix, last4 }: Pick<KeyView, "prefix" | "last4">): s
 export const isTest = ({ prefix }: KeyView): boolean => prefix === "svc_test_";
 
 export function keyTags(key: KeyView, ownKey: string | null): readonly Node[] {
-  return [
-    ...(isTest(key) ? [tag("test")] : []),
-    ...(key.id === ownKey ? [tag("you are signed in with it")] : []),
-    ...fileTag(key),
-  ];
+  return [...(isTest(key) ? [tag("test")] : []), ...(key.id === ownKey ? [tag("your key")] : []), ...fileTag(key)];
 }
 
 /** `isReplaced`: another key was made to take over from it. */

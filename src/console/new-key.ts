@@ -12,9 +12,9 @@ import { mark } from "./words.ts";
 export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[]): Promise<void> {
   const { name, secret = "" } = key;
   const isPublic = visit.scope.listener === "public";
-  const command = `curl -s ${isPublic ? location.origin : "$GATEWAY"}/v1/me -H 'Authorization: Bearer ${secret}'`;
+  const command = `curl -s ${isPublic ? location.origin : "$GATEWAY"}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
   return showSecret(
-    `The key ${name}`,
+    `New key: ${name}`,
     secret,
     ...said.map((words) => element("p", {}, words)),
     element("h3", {}, "A first call"),

@@ -39,13 +39,12 @@ export interface RouteField {
 
 export function routeField({ routes, areAll }: KnownRoutes, { name, label, hint, value, none }: RouteField): Field {
   const common = { name, label, hint, isRequired: none === null, ...(value === null ? {} : { value }) };
-  if (!areAll)
-    return {
-      kind: "text",
-      ...common,
-      hint: `${hint} ${routes.size === 0 ? "The operator names the platform's." : `Known here: ${[...routes.keys()].join(", ")}.`}`,
-      suggestions: [...routes.keys()],
-    };
+  const ids = [...routes.keys()];
+  if (!areAll) {
+    const known = ids.length === 0 ? "The operator names the platform's." : `Known here: ${ids.join(", ")}.`;
+    const empty = none === null ? "" : ` Empty: ${none}.`;
+    return { kind: "text", ...common, hint: `${hint}${empty} ${known}`, suggestions: ids };
+  }
   const gone: readonly (readonly [string, string])[] = value === null || routes.has(value) ? [] : [[value, value]];
   return { kind: "select", ...common, choices: [["", none ?? "choose one"], ...routes, ...gone] };
 }

@@ -32,4 +32,6 @@ section h2+*{margin-top:.5rem}
 @media(max-width:48rem){.shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}nav ul{display:flex;flex-wrap:wrap;gap:.2rem}.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}section{padding:1rem}}
 a.button{color:inherit;text-decoration:none}legend{padding:0}
 #screen>a{display:inline-block;margin-bottom:.5rem}
+.tag{display:inline-block;white-space:nowrap}.facts-list{grid-template-columns:fit-content(40%) minmax(0,1fr)}
+dialog h2:focus{outline:none}dialog h3{margin-top:1rem}
 `;
