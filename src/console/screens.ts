@@ -28,4 +28,22 @@ export const SCREENS: readonly Screen[] = [
     scopes: ["workspace"],
     load: async () => (await import("./keys-screen.ts")).showKeys,
   },
+  {
+    name: "connections",
+    title: "Connections",
+    scopes: BOTH,
+    load: async () => (await import("./connections-screen.ts")).showConnections,
+  },
+  {
+    name: "health",
+    title: "Providers",
+    scopes: ["platform"],
+    load: async () => (await import("./health-screen.ts")).showHealth,
+  },
+  {
+    name: "sandbox",
+    title: "Simulated faults",
+    scopes: ["platform"],
+    load: async () => (await import("./sandbox-screen.ts")).showSandbox,
+  },
 ];

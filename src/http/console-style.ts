@@ -34,4 +34,6 @@ a.button{color:inherit;text-decoration:none}legend{padding:0}
 #screen>a{display:inline-block;margin-bottom:.5rem}
 .tag{display:inline-block;white-space:nowrap}.facts-list{grid-template-columns:fit-content(40%) minmax(0,1fr)}
 dialog h2:focus{outline:none}dialog h3{margin-top:1rem}
+.form fieldset label{display:inline-block}
+.matrix th,.matrix td{padding-right:.5rem}.matrix thead th{font-size:.8rem}.matrix tbody th{font-weight:400}.matrix th:first-child{position:sticky;left:0;background:var(--card)}
 `;

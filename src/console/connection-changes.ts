@@ -1,0 +1,88 @@
+// What can be changed of a provider account: its credential, its address and time, and that it is there at all.
+import type { ConnectionView } from "../contract/connections.ts";
+import type { Outcome } from "../page/ask.ts";
+import { button, element } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { CONNECTION_KINDS, fieldsOf } from "./connection-kinds.ts";
+import { confirmed } from "./dialog.ts";
+import { formView } from "./form-view.ts";
+import { putOver } from "./put-over.ts";
+import type { Visit } from "./visit.ts";
+import { REPLACE_CREDENTIAL } from "./connection-test-view.ts";
+import { part } from "./words.ts";
+
+/** None of the file's. */
+export function changeViews(visit: Visit, connection: ConnectionView, etag: string | null): readonly Node[] {
+  if (connection.managed_by === "file") return [];
+  return [
+    ...(CONNECTION_KINDS[connection.kind].credential === null ? [] : [credentialPart(visit, connection, etag)]),
+    settingsPart(visit, connection, etag),
+    removalPart(visit, connection, etag),
+  ];
+}
+
+const pathOf = ({ id }: ConnectionView): string => `/connections/${encodeURIComponent(id)}`;
+
+function testAnew(visit: Visit, { id }: ConnectionView, said: string): void {
+  visit.say(said);
+  visit.go(visit.link("connections", [id], { test: "now" }));
+}
+
+function credentialPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
+  const { credential } = CONNECTION_KINDS[connection.kind];
+  const label = credential?.label ?? "Credential";
+  const hint = credential?.isRequired === true ? credential.hint : "";
+  const replacing = part(
+    "Replace the credential",
+    element("p", {}, "The new one is used from the next call on and tested at once. The one before is gone."),
+    formView<ConnectionView>({
+      fields: [{ kind: "password", name: "api_key", label, hint, isRequired: true }],
+      submit: "Replace and test",
+      send: (body) => visit.ask("POST", `${pathOf(connection)}/credential`, { body, ifMatch: etag }),
+      done: () => testAnew(visit, connection, "The credential is replaced."),
+    }),
+  );
+  replacing.id = REPLACE_CREDENTIAL;
+  return replacing;
+}
+
+function settingsPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
+  const { kind, models, base_url } = connection;
+  // What the form does not offer stays.
+  const kept = CONNECTION_KINDS[kind].address === null ? { kind, models, base_url } : { kind, models };
+  return part(
+    "Change it",
+    formView<ConnectionView>({
+      fields: fieldsOf(kind, connection),
+      submit: "Save and test",
+      send: (body) => putOver(visit, { path: pathOf(connection), etag, body: { ...kept, ...body } }),
+      done: () => testAnew(visit, connection, "The connection is changed."),
+    }),
+  );
+}
+
+function removalPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
+  const { id } = connection;
+  const told = element("div", {});
+  const remove = button("Remove the connection", async (own) => {
+    if (!(await confirmed(`Remove ${id}?`, lossOf(visit), "Remove it"))) return;
+    own.disabled = true;
+    const outcome: Outcome<unknown> = await visit.ask("DELETE", pathOf(connection), { ifMatch: etag });
+    own.disabled = false;
+    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    visit.say(`${id} is removed.`);
+    visit.go(visit.link("connections"));
+  });
+  remove.className = "danger";
+  return part(
+    "Remove it",
+    element("p", {}, "A connection that a published route names is not removed: take it out of the route first."),
+    element("div", { class: "row" }, remove),
+    told,
+  );
+}
+
+const lossOf = ({ scope }: Visit): string =>
+  `The gateway forgets its credential, and nothing calls it any more${
+    scope.workspace === null ? "" : "; a platform connection of the same name serves this workspace instead"
+  }. Jobs that wait for it are left with the other targets of their route. This cannot be undone. Past requests and usage stay.`;

@@ -1,0 +1,144 @@
+// What each kind of provider account is, and what it is made of: the form of a new connection, and of one that is changed.
+import type { Capability } from "../contract/features.ts";
+import type { ProviderKind } from "../contract/provider-kinds.ts";
+import type { PlainField } from "./plain-field.ts";
+
+export interface ConnectionKind {
+  readonly title: string;
+  readonly does: readonly Capability[];
+  readonly says: string;
+  /** null: it takes none. */
+  readonly credential: Asked | null;
+  /** `placeholder`: where it is called if nothing else is said. null: it is inside the gateway. */
+  readonly address: (Asked & { readonly placeholder: string }) | null;
+  /** Its models have to be declared: nobody knows them beforehand. */
+  readonly wantsModels: boolean;
+}
+interface Asked {
+  readonly label: string;
+  readonly hint: string;
+  readonly isRequired: boolean;
+}
+
+export const CONNECTION_KINDS: Readonly<Record<ProviderKind, ConnectionKind>> = {
+  openai: known("OpenAI", ["audio_input", "chat"], "Speech and chat models.", {
+    key: "Made at platform.openai.com, under API keys.",
+    address: "https://api.openai.com/v1",
+  }),
+  "openai-compatible": {
+    title: "OpenAI-compatible server",
+    does: ["audio_input", "chat"],
+    says: "A server that speaks OpenAI's protocol: Groq, Mistral, vLLM, speaches, one of your own.",
+    credential: { label: "API key", hint: "Empty where the server asks for none.", isRequired: false },
+    address: {
+      label: "Address",
+      hint: "What precedes /audio/transcriptions and /chat/completions, most often up to /v1.",
+      isRequired: true,
+      placeholder: "https://stt.example.com/v1",
+    },
+    wantsModels: true,
+  },
+  deepgram: known("Deepgram", ["audio_input"], "Speech, recorded and live.", {
+    key: "Made at console.deepgram.com, under API Keys.",
+    address: "https://api.deepgram.com",
+  }),
+  assemblyai: known("AssemblyAI", ["audio_input"], "Speech, recorded and live.", {
+    key: "Made at assemblyai.com, under API Keys. A key belongs to one region.",
+    address: "https://api.assemblyai.com",
+  }),
+  elevenlabs: known("ElevenLabs", ["audio_input"], "Speech.", {
+    key: "Made at elevenlabs.io, under API Keys. It needs access to speech to text.",
+    address: "https://api.elevenlabs.io",
+  }),
+  "google-speech": known("Google Speech-to-Text", ["audio_input"], "Speech, by Google Cloud.", {
+    label: "Service account key",
+    key: "The whole JSON file of a service account that may use Speech-to-Text, from { to }.",
+    address: "https://us-speech.googleapis.com",
+  }),
+  anthropic: known("Anthropic", ["chat"], "Chat models.", {
+    key: "Made at console.anthropic.com, under API keys.",
+    address: "https://api.anthropic.com",
+  }),
+  gemini: known("Google Gemini", ["audio_input", "chat"], "Speech and chat models.", {
+    key: "Made at aistudio.google.com, under API keys.",
+    address: "https://generativelanguage.googleapis.com",
+  }),
+  sandbox: {
+    title: "Sandbox",
+    does: ["audio_input", "chat"],
+    says: "Simulated providers inside this gateway: no account, no cost, no real transcript.",
+    credential: null,
+    address: null,
+    wantsModels: false,
+  },
+};
+
+/** Not in the form, each for its reason. */
+export const NOT_IN_FORM: Readonly<Record<string, string>> = {
+  kind: "it is chosen before, and another kind is another connection",
+  models: "they are declared one by one once the connection is there",
+};
+
+const ID = {
+  kind: "text",
+  name: "id",
+  label: "Name",
+  hint: "By which routes refer to it: letters, digits, “.”, “_” and “-”.",
+  isRequired: true,
+} as const;
+
+/** Of one that is changed: what it is now. */
+export interface Present {
+  readonly base_url: string | null;
+  readonly timeout_seconds: number;
+}
+
+export function fieldsOf(kind: ProviderKind, present: Present | null = null): readonly PlainField[] {
+  const { credential, address } = CONNECTION_KINDS[kind];
+  const where: readonly PlainField[] =
+    address === null ? [] : [{ ...address, kind: "text", name: "base_url", value: present?.base_url ?? "" }];
+  const proof: readonly PlainField[] =
+    credential === null
+      ? []
+      : [{ ...credential, ...(present === null ? {} : KEPT), kind: "password", name: "api_key" }];
+  return [
+    ...(present === null ? [{ ...ID, placeholder: kind }] : []),
+    // What has to be filled in comes first.
+    ...(present !== null || address?.isRequired === true ? [...where, ...proof] : [...proof, ...where]),
+    {
+      kind: "number",
+      name: "timeout_seconds",
+      label: "Longest wait for an answer, in seconds",
+      hint: "Empty: 600, and 3600 at most.",
+      value: present === null ? "" : `${present.timeout_seconds}`,
+    },
+  ];
+}
+
+const KEPT = {
+  label: "Credential",
+  hint: "Empty: it stays. A new address needs it once more, so that it goes to nobody it was not given for.",
+  isRequired: false,
+};
+
+/** A provider whose address is known. */
+function known(
+  title: string,
+  does: readonly Capability[],
+  says: string,
+  { label = "API key", key, address }: { readonly label?: string; readonly key: string; readonly address: string },
+): ConnectionKind {
+  return {
+    title,
+    does,
+    says,
+    credential: { label, hint: key, isRequired: true },
+    address: {
+      label: "Address",
+      hint: "Only for another region, or a proxy of your own. Empty: the provider's own.",
+      isRequired: false,
+      placeholder: address,
+    },
+    wantsModels: false,
+  };
+}

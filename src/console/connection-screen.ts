@@ -1,0 +1,150 @@
+// One provider account: what it is, its test, what its models can do, and the changes it takes.
+import type { ConnectionTest } from "../contract/connection-test.ts";
+import type { ConnectionView } from "../contract/connections.ts";
+import type { RouteView } from "../contract/routes.ts";
+import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
+import { element } from "../page/element.ts";
+import { type Ability, abilityTables } from "./ability-view.ts";
+import { changeViews } from "./connection-changes.ts";
+import { CONNECTION_KINDS } from "./connection-kinds.ts";
+import { connectionTestView } from "./connection-test-view.ts";
+import { credentialView } from "./credential-view.ts";
+import { type Declaration, declaredFeatures } from "./model-features.ts";
+import type { Page, Visit } from "./visit.ts";
+import { factList, link, orNone, part, secondsText, timeView } from "./words.ts";
+
+export async function oneConnection(visit: Visit, id: string): Promise<readonly Node[]> {
+  const [{ data: connection, etag }, models, routes] = await Promise.all([
+    visit.readWithEtag<ConnectionView>(`/connections/${encodeURIComponent(id)}`),
+    visit.ask<AssignableModels>("GET", "/models"),
+    visit.ask<Page<RouteView>>("GET", "/routes?limit=100"),
+  ]);
+  const isOwn = ({ connection: of, connection_owner: owner }: AssignableModel): boolean =>
+    of === id && (owner === "workspace") === (visit.scope.workspace !== null);
+  const shown = part("Models", ...modelsOf(visit, connection, models.ok ? models.data.data.filter(isOwn) : []));
+  const test = connectionTestView(visit, {
+    id,
+    isAtOnce: takeTestWish(visit, id),
+    tested: (result) => {
+      const [heading] = shown.children;
+      shown.replaceChildren(...(heading === undefined ? [] : [heading]), ...testedModels(visit, connection, result));
+    },
+  });
+  return [
+    link(visit.link("connections"), "All connections"),
+    factsOf(visit, connection, routes.ok ? routes.data : null),
+    test,
+    shown,
+    ...changeViews(visit, connection, etag),
+  ];
+}
+
+/** It was just made, or given another credential. Said once: whoever loads the page again asks nobody. */
+function takeTestWish(visit: Visit, id: string): boolean {
+  if (visit.query.get("test") !== "now") return false;
+  history.replaceState(null, "", visit.link("connections", [id]));
+  return true;
+}
+
+function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteView> | null): Node {
+  const { kind, base_url: address, timeout_seconds: timeout, managed_by: manager } = connection;
+  const { title, address: own } = CONNECTION_KINDS[kind];
+  return part(
+    "The connection",
+    factList([
+      ["Provider", title],
+      ["Credential", credentialView(connection)],
+      ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder}, the provider's own`)],
+      ["Longest wait", secondsText(timeout)],
+      ["Named by", namedBy(visit, connection, routes)],
+      [
+        "Kept in",
+        manager === "file"
+          ? "the configuration file: change it there, then run patchbay apply"
+          : "the gateway's database",
+      ],
+      ["Connected", timeView(connection.created_at)],
+      ["Changed", timeView(connection.updated_at)],
+    ]),
+  );
+}
+
+/** The published routes of this scope; whose else's may name it is not told here. */
+function namedBy(visit: Visit, { id }: ConnectionView, routes: Page<RouteView> | null): Node | string {
+  if (routes === null) return orNone(null);
+  const names = routes.data.filter(({ definition }) => targetsOf(definition).includes(id));
+  if (names.length === 0)
+    return routes.next_cursor === null ? "no route yet" : `none of the first ${routes.data.length} routes`;
+  return element(
+    "span",
+    {},
+    ...names.flatMap((route, place) => [
+      ...(place === 0 ? [] : [", "]),
+      link(visit.link("routes", [route.id]), `route ${route.id}`),
+    ]),
+  );
+}
+
+function targetsOf(definition: RouteView["definition"]): readonly unknown[] {
+  const targets = definition?.["targets"];
+  return Array.isArray(targets) ? targets.map((target: { readonly connection?: unknown }) => target.connection) : [];
+}
+
+/** `known`: what the gateway says of each; those that are declared are there in any case. */
+function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Ability[]): readonly Node[] {
+  const names = new Set(known.map(({ model }) => model));
+  const declared = Object.entries(connection.models as Readonly<Record<string, Declaration>>)
+    .filter(([name]) => !names.has(name))
+    .map(([model, declaration]) => ({
+      model,
+      capabilities: declaration.capabilities ?? [],
+      features: declaredFeatures(declaration),
+      weak_features: [],
+    }));
+  const all = [...known, ...declared].toSorted((left, right) => (left.model < right.model ? -1 : 1));
+  const isOpen = connection.managed_by === "api";
+  const { wantsModels } = CONNECTION_KINDS[connection.kind];
+  const nothing = wantsModels
+    ? "No model is declared yet, so no route can name one. A test tells what the server lists."
+    : "A test tells which models routes can name, and what each can do.";
+  return [
+    ...(all.length === 0
+      ? [element("p", {}, nothing)]
+      : abilityTables(all, (model) => nameOf(visit, connection, model))),
+    ...(isOpen
+      ? [
+          element(
+            "p",
+            {},
+            link(visit.link("connections", [connection.id, "models"]), "Declare a model"),
+            wantsModels ? "" : ", one that Patchbay does not know, or knows otherwise",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function nameOf(visit: Visit, { id, models, managed_by: manager }: ConnectionView, model: string): Node {
+  if (!Object.hasOwn(models, model)) return element("span", {}, model);
+  const tag = element("span", { class: "tag" }, "declared");
+  const name = manager === "file" ? model : link(visit.link("connections", [id, "models", model]), model);
+  return element("span", {}, name, tag);
+}
+
+function testedModels(visit: Visit, connection: ConnectionView, test: ConnectionTest): readonly Node[] {
+  const { models, undeclared_models: more } = test;
+  const views = modelsOf(visit, connection, models);
+  if (more === null || more.length === 0) return views;
+  const isOpen = connection.managed_by === "api";
+  const items = more.map((name) =>
+    element("li", {}, isOpen ? link(visit.link("connections", [connection.id, "models", name]), name) : name),
+  );
+  const listed = element(
+    "details",
+    CONNECTION_KINDS[connection.kind].wantsModels ? { open: "" } : {},
+    element("summary", {}, `What else the account lists (${more.length})`),
+    element("p", {}, "What of it transcribes or chats can be declared; then routes can name it."),
+    element("ul", {}, ...items),
+  );
+  return [...views, listed];
+}

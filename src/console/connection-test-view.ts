@@ -1,0 +1,95 @@
+// The test of a connection: asked for by a button, or at once where one was just made, and what came of it.
+import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
+import { failureView } from "../page/error-view.ts";
+import { button, element } from "../page/element.ts";
+import type { Visit } from "./visit.ts";
+import { factList, link, mark, orNone, part, secondsText, timeView, type Tone } from "./words.ts";
+
+export const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string]>> = {
+  accepted: ["good", "the credential is taken"],
+  unproven: ["warn", "not put to the proof"],
+  restricted: ["warn", "may not ask this"],
+  refused: ["bad", "the credential is refused"],
+  no_credential: ["bad", "no credential"],
+  out_of_credit: ["bad", "out of credit"],
+  busy: ["warn", "the provider is busy"],
+  failing: ["warn", "the provider has trouble"],
+  unreachable: ["bad", "no answer"],
+  address_refused: ["bad", "the address may not be called"],
+  unexpected: ["bad", "an answer that does not fit"],
+};
+/** Calls may well succeed. */
+const FIT: ReadonlySet<TestOutcome> = new Set(["accepted", "unproven", "restricted"]);
+
+/** Another credential may be all that it takes. */
+const OF_CREDENTIAL: ReadonlySet<TestOutcome> = new Set(["refused", "no_credential"]);
+/** The part of the page where it is given. The file's have none. */
+export const REPLACE_CREDENTIAL = "replace-credential";
+
+export interface TestOptions {
+  readonly id: string;
+  /** Without being asked. */
+  readonly isAtOnce: boolean;
+  readonly tested: (test: ConnectionTest) => void;
+}
+
+export function connectionTestView(visit: Visit, { id, isAtOnce, tested }: TestOptions): HTMLElement {
+  const told = element("div", { role: "status" });
+  const go = button("Test it", async () => run());
+  go.id = "test-connection";
+  const box = part(
+    "Test",
+    element(
+      "p",
+      {},
+      "Asks the provider one question that costs nothing, with the stored credential. Nothing is changed or counted.",
+    ),
+    element("div", { class: "row" }, go),
+    told,
+  );
+  if (isAtOnce) void run();
+  return box;
+
+  async function run(): Promise<void> {
+    go.disabled = true;
+    told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
+    const outcome = await visit.ask<ConnectionTest>("POST", `/connections/${encodeURIComponent(id)}/test`);
+    go.disabled = false;
+    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    told.replaceChildren(...resultOf(visit, outcome.data));
+    tested(outcome.data);
+  }
+}
+
+function resultOf(visit: Visit, test: ConnectionTest): readonly Node[] {
+  const { outcome, message, asked, status, code, took_ms: tookMs, checked_at: at } = test;
+  const [tone, words] = OUTCOMES[outcome];
+  const facts = factList([
+    ["Asked", element("code", {}, asked)],
+    ["Answer", status === null ? orNone(code) : [`HTTP ${status}`, ...(code === null ? [] : [code])].join(" ")],
+    ["Took", secondsText(tookMs / 1_000)],
+    ["When", timeView(at)],
+  ]);
+  return [
+    element("p", {}, mark(tone, words)),
+    element("p", {}, message),
+    facts,
+    ...(FIT.has(outcome)
+      ? [element("p", {}, "Next: ", link(visit.link("routes"), "add it to a route"), ", so that requests reach it.")]
+      : []),
+    ...(OF_CREDENTIAL.has(outcome) ? replaceButton() : []),
+  ];
+}
+
+function replaceButton(): readonly Node[] {
+  const field = document.querySelector<HTMLElement>(`#${REPLACE_CREDENTIAL} input`);
+  return field === null
+    ? []
+    : [
+        element(
+          "div",
+          { class: "row" },
+          button("Replace the credential", () => field.focus()),
+        ),
+      ];
+}

@@ -1,0 +1,174 @@
+// How the providers' models fare: which rest after failures, what all calls of the last minutes came to, and the last that failed.
+import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
+import { button, element, table } from "../page/element.ts";
+import { type Filter, filterView } from "./filter-view.ts";
+import type { Visit } from "./visit.ts";
+import { link, mark, part, secondsText, timeView } from "./words.ts";
+
+const USUAL_MINUTES = "15";
+const FILTERS: readonly Filter[] = [
+  {
+    name: "minutes",
+    label: "Looking back",
+    kind: "select",
+    choices: [
+      ["", "15 minutes"],
+      ["5", "5 minutes"],
+      ["60", "1 hour"],
+      ["360", "6 hours"],
+      ["1440", "1 day"],
+    ],
+  },
+];
+
+type Circuit = ProviderHealth["circuits"][number];
+type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
+
+export async function showHealth(visit: Visit): Promise<readonly Node[]> {
+  const asked = visit.query.get("minutes") ?? "";
+  const minutes = asked === "" ? USUAL_MINUTES : asked;
+  keepFresh(visit);
+  const health = await visit.read<ProviderHealth>(`/health/providers?${new URLSearchParams({ minutes })}`);
+  const refresh = button("Refresh", () => visit.redraw());
+  refresh.id = REFRESH;
+  const filters = filterView(visit, FILTERS);
+  filters.querySelector("button")?.replaceWith(refresh);
+  return [filters, part("Models", ...modelsView(visit, health), noteOf(health)), ...errorsPart(visit, health)];
+}
+
+const REFRESH_MS = 15_000;
+const REFRESH = "refresh";
+
+/** While somebody looks at it and is not in the middle of something that would be gone. */
+function keepFresh(visit: Visit): void {
+  const timer = setInterval(() => {
+    const held = document.activeElement;
+    const isHeld = held !== null && held.closest("#screen") !== null && held.id !== REFRESH;
+    const isSelected = getSelection()?.isCollapsed === false;
+    if (!document.hidden && !isHeld && !isSelected) void visit.redraw();
+  }, REFRESH_MS);
+  visit.signal.addEventListener("abort", () => clearInterval(timer));
+}
+
+function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
+  return element(
+    "p",
+    { class: "soft" },
+    "Read ",
+    timeView(at),
+    ", of calls that ended since ",
+    timeView(since),
+    sampled ? ", the latest only, for there were more than are read at once" : "",
+    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most. The state is that of the process which answered: each one judges for itself, so another may still call what rests here.",
+  );
+}
+
+const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures"];
+
+/** What was called in the window, then what rests or rested without having been called in it. */
+function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonly Node[] {
+  if (circuits.length === 0 && models.length === 0)
+    return [
+      element(
+        "p",
+        { class: "empty" },
+        "No provider was called in this time. What is called is here as soon as its call has ended.",
+      ),
+    ];
+  const called = new Set(models.map(nameOf));
+  const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
+  const rows = [
+    ...models.map((each) => [targetView(visit, each), stateView(circuitOf.get(nameOf(each))), ...figuresOf(each)]),
+    ...circuits
+      .filter((each) => !called.has(nameOf(each)))
+      .map((each) => [targetView(visit, each), stateView(each), "0", "–", "–", "–", "–"]),
+  ];
+  return [table("Most failures first", HEADS, rows)];
+}
+
+const nameOf = ({ workspace_id: owner, connection, model }: Whose): string =>
+  JSON.stringify([owner, connection, model]);
+
+function targetView(visit: Visit, { workspace_id: owner, connection, model }: Whose): Node {
+  const href =
+    owner === null
+      ? visit.link("connections", [connection])
+      : `#/${["w", owner, "connections", connection].map(encodeURIComponent).join("/")}`;
+  return element(
+    "div",
+    {},
+    link(href, connection),
+    `: ${model}`,
+    ...(owner === null ? [] : [element("span", { class: "tag" }, `of ${owner}`)]),
+  );
+}
+
+function stateView(circuit: Circuit | undefined): Node {
+  if (circuit === undefined) return mark("soft", "not called here");
+  if (circuit.state === "closed") return mark("good", "healthy");
+  if (circuit.state === "half_open") return mark("warn", "the next call decides");
+  const until = circuit.rests_until;
+  const resting = mark("bad", "rests");
+  if (until !== null) resting.append(" until ", timeView(until));
+  return resting;
+}
+
+function figuresOf({ calls, succeeded, failed, duration_p50_ms: half, duration_p95_ms: most, outcomes }: SeenModel) {
+  const failures = outcomes.filter(({ outcome }) => outcome !== "succeeded" && outcome !== "aborted");
+  return [
+    `${calls}`,
+    percentOf(succeeded, succeeded + failed),
+    millisecondsText(half),
+    millisecondsText(most),
+    failures.length === 0
+      ? "–"
+      : element(
+          "ul",
+          { class: "calls" },
+          ...failures.map((each) => element("li", {}, `${wordsOf(each.outcome)}: ${each.calls}`)),
+        ),
+  ];
+}
+
+/** Of those that ended: whose caller left counts on neither side. Rounded down, or one failure in 2,000 would read as 100. */
+const percentOf = (succeeded: number, ended: number): string =>
+  ended === 0 ? "–" : `${(Math.floor((succeeded * 1_000) / ended) / 10).toFixed(1)} %`;
+
+const millisecondsText = (ms: number | null): string => (ms === null ? "–" : secondsText(ms / 1_000));
+
+/** Where the record's own word says too little. */
+const WORDS: Readonly<Record<string, string>> = {
+  connect: "no connection",
+  unauthorized: "credential refused",
+  payment: "out of credit",
+  rejected: "request refused",
+  bad_reply: "unusable answer",
+  timeout: "no answer in time",
+  unknown: "outcome unknown",
+};
+
+/** `failed:rate_limited`: `rate limited`. */
+function wordsOf(outcome: string): string {
+  const kind = outcome.replace(/^failed:/u, "");
+  return WORDS[kind] ?? kind.replaceAll("_", " ");
+}
+
+const MOST_ERRORS = 20;
+
+function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
+  const errors = models
+    .flatMap(({ last_errors: last, ...whose }) => last.map((error) => ({ ...whose, ...error })))
+    .toSorted((left, right) => Date.parse(right.at) - Date.parse(left.at))
+    .slice(0, MOST_ERRORS);
+  if (errors.length === 0) return [];
+  const rows = errors.map((error) => [
+    timeView(error.at),
+    targetView(visit, error),
+    mark("bad", wordsOf(error.outcome)),
+    secondsText(error.duration_ms / 1_000),
+    link(visit.link("requests", [error.request_id]), error.request_id),
+  ]);
+  return [
+    part("Last errors", table("The latest first", ["When", "Model", "What came of it", "After", "Request"], rows)),
+  ];
+}

@@ -1,0 +1,149 @@
+// A model that a connection declares: what it is called, what it can do, and its limits.
+import type { ConnectionView } from "../contract/connections.ts";
+import type { Outcome } from "../page/ask.ts";
+import { button, element } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { confirmed } from "./dialog.ts";
+import { type Field, formView } from "./form-view.ts";
+import {
+  AUDIO_FEATURES,
+  AUDIO_PREFERENCES,
+  CHAT_FEATURES,
+  type Declaration,
+  declaredFeatures,
+  featuresOf,
+} from "./model-features.ts";
+import { putOver } from "./put-over.ts";
+import { refusedAt } from "./refused-at.ts";
+import type { Visit } from "./visit.ts";
+import { link, part } from "./words.ts";
+
+/** `name` null: it is to be filled in. */
+export async function declareModel(visit: Visit, id: string, name: string | null): Promise<readonly Node[]> {
+  const path = `/connections/${encodeURIComponent(id)}`;
+  const { data: connection, etag } = await visit.readWithEtag<ConnectionView>(path);
+  if (connection.managed_by === "file")
+    return [
+      link(visit.link("connections", [id]), `Back to ${id}`),
+      element(
+        "p",
+        { class: "empty" },
+        "This connection stands in the configuration file: its models are declared there.",
+      ),
+    ];
+  const models = connection.models as Readonly<Record<string, Declaration>>;
+  const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
+  const { kind, base_url, timeout_seconds } = connection;
+  const put = (changed: Readonly<Record<string, Declaration>>): Promise<Outcome<ConnectionView>> =>
+    putOver(visit, { path, etag, body: { kind, base_url, timeout_seconds, models: changed } });
+  const back = (said: string): void => {
+    visit.say(said);
+    visit.go(visit.link("connections", [id]));
+  };
+  const form = formView<ConnectionView>({
+    fields: fieldsOf(name, before),
+    submit: before === null ? "Declare the model" : "Save the model",
+    send: async (body) => {
+      const model = typeof body["model"] === "string" ? body["model"] : (name ?? "");
+      const outcome = await put({ ...models, [model]: declarationOf(body, before ?? {}) });
+      return refusedAt(outcome, (param) => fieldOf(param, model));
+    },
+    done: () => back("The model is declared: routes can name it."),
+  });
+  return [
+    link(visit.link("connections", [id]), `Back to ${id}`),
+    part(before === null ? "Declare a model" : `What ${name ?? ""} is`, form),
+    ...(before === null || name === null ? [] : [removalPart(name, () => put(without(models, name)), back)]),
+  ];
+}
+
+const CAPABILITIES = [
+  ["audio_input", "Takes audio"],
+  ["chat", "Chats"],
+] as const;
+
+function fieldsOf(name: string | null, before: Declaration | null): readonly Field[] {
+  const { capabilities: _capabilities, features: _features, ...rest } = before ?? {};
+  const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => isSet(value)));
+  const ticked = declaredFeatures(before ?? {});
+  const checks = (field: string, label: string, choices: typeof AUDIO_FEATURES): Field => ({
+    kind: "checks",
+    name: field,
+    label,
+    choices,
+    value: ticked,
+  });
+  return [
+    ...(before === null
+      ? [
+          {
+            kind: "text",
+            name: "model",
+            label: "Name",
+            hint: "As the provider is told it.",
+            isRequired: true,
+            value: name ?? "",
+          } as const,
+        ]
+      : []),
+    {
+      kind: "checks",
+      name: "capabilities",
+      label: "Routes can name it for",
+      choices: CAPABILITIES,
+      value: before?.capabilities ?? [],
+    },
+    checks("audio", "Audio: what it can be required to do", AUDIO_FEATURES),
+    checks("preferences", "Audio: what it takes as a wish", AUDIO_PREFERENCES),
+    checks("chat", "Chat: what it can be required to do", CHAT_FEATURES),
+    {
+      kind: "json",
+      name: "rest",
+      label: "Languages and limits, as JSON",
+      hint: 'languages ("any" or tags), default_language, dialect, and limits: max_bytes, max_seconds, max_channels, max_keyterms, max_keyterm_characters, formats, max_output_tokens.',
+      placeholder: '{ "languages": ["en", "de"], "limits": { "max_bytes": 26214400 } }',
+      value: Object.keys(set).length === 0 ? "" : JSON.stringify(set, (_key, value: unknown) => value ?? undefined, 2),
+    },
+  ];
+}
+
+/** Whether anybody said it: the API fills in what nobody did. */
+function isSet(value: unknown): boolean {
+  if (value === null || value === undefined) return false;
+  return typeof value !== "object" || Array.isArray(value) || Object.values(value).some((each) => each !== null);
+}
+
+function declarationOf(body: Readonly<Record<string, unknown>>, before: Declaration): Declaration {
+  const { capabilities, rest } = body;
+  const ticked = ["audio", "preferences", "chat"].flatMap((field) => (body[field] ?? []) as readonly string[]);
+  return {
+    ...(typeof rest === "object" ? rest : {}),
+    capabilities: capabilities as NonNullable<Declaration["capabilities"]>,
+    features: featuresOf(ticked, before),
+  };
+}
+
+/** A refusal names the model's own fields from the connection on: `models.whisper.limits.max_bytes`. */
+function fieldOf(param: string, model: string): string {
+  const own = [`models.${model}`, `models.${JSON.stringify(model)}`].find((path) => param.startsWith(`${path}.`));
+  if (own === undefined) return param.startsWith("models") ? "model" : param;
+  return param.slice(own.length + 1).startsWith("capabilities") ? "capabilities" : "rest";
+}
+
+function without(models: Readonly<Record<string, Declaration>>, name: string): Readonly<Record<string, Declaration>> {
+  return Object.fromEntries(Object.entries(models).filter(([each]) => each !== name));
+}
+
+function removalPart(name: string, send: () => Promise<Outcome<unknown>>, back: (said: string) => void): Node {
+  const told = element("div", {});
+  const remove = button("Take the declaration back", async () => {
+    const what =
+      "Where Patchbay knows the model by itself, that counts again; where it does not, routes can no longer name it. A model that a published route needs stays.";
+    if (!(await confirmed(`Take ${name} back?`, what, "Take it back"))) return;
+    const outcome = await send();
+    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    back(`${name} is declared no more.`);
+  });
+  remove.className = "danger";
+  return part("Take it back", element("div", { class: "row" }, remove), told);
+}

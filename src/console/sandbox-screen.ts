@@ -1,0 +1,97 @@
+// The levers of the simulated providers: what they do wrong now, and one more thing.
+import type { SandboxFault, SandboxFaults } from "../contract/sandbox-faults.ts";
+import type { Outcome } from "../page/ask.ts";
+import { failureView } from "../page/error-view.ts";
+import { button, element, table } from "../page/element.ts";
+import { formView } from "./form-view.ts";
+import { refusedAt } from "./refused-at.ts";
+import { ALL, FAULT_CHOICES, FAULTS, fieldsOf, isFaultKind, titleOf, wordsOf } from "./sandbox-faults.ts";
+import type { Visit } from "./visit.ts";
+import { link, part } from "./words.ts";
+
+const PATH = "/sandbox/faults";
+const FIRST = "status";
+
+export async function showSandbox(visit: Visit): Promise<readonly Node[]> {
+  const { faults } = await visit.read<SandboxFaults>(PATH);
+  return [
+    element(
+      "p",
+      { class: "notice" },
+      "Only the sandbox's simulated providers are touched: connections of the kind sandbox, and requests with test keys. No real provider is. What is set here holds in the process that answers this page, until it is taken back or the process ends.",
+    ),
+    part("Done wrong now", ...inForce(visit, faults)),
+    part("Let something go wrong", ...lever(visit)),
+  ];
+}
+
+const replace = (visit: Visit, faults: readonly SandboxFault[]): Promise<Outcome<SandboxFaults>> =>
+  visit.ask<SandboxFaults>("PUT", PATH, { body: { faults } });
+
+function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[] {
+  if (faults.length === 0) return [element("p", {}, "Nothing: the simulated providers answer as they should.")];
+  const told = element("div", {});
+  const keepOnly = (kept: readonly SandboxFault[], said: string) => async (own: HTMLButtonElement) => {
+    own.disabled = true;
+    const outcome = await replace(visit, kept);
+    own.disabled = false;
+    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    visit.say(said);
+    await visit.redraw();
+  };
+  const rows = faults.map((fault, place) => {
+    const words = wordsOf(fault.failure);
+    const back = button("Take back", keepOnly(faults.toSpliced(place, 1), `${words}: taken back.`));
+    back.setAttribute("aria-label", `Take back: ${words}`);
+    return [
+      words,
+      fault.provider === undefined ? "all" : titleOf(fault.provider),
+      fault.model ?? "all",
+      fault.times === undefined ? "until taken back" : `${fault.times} more`,
+      back,
+    ];
+  });
+  return [
+    table("Faults in force", ["What", "Provider", "Model", "Calls", "Change"], rows),
+    element("div", { class: "row" }, button("Take all back", keepOnly([], "Everything is taken back."))),
+    told,
+    element(
+      "p",
+      {},
+      "Next: send a request with a test key, or to a route with a sandbox connection. Under ",
+      link(visit.link("requests"), "requests"),
+      " stands why it went where it went, under ",
+      link(visit.link("health"), "providers"),
+      " how the models fare.",
+    ),
+  ];
+}
+
+function lever(visit: Visit): readonly Node[] {
+  const asked = visit.query.get("fault") ?? FIRST;
+  const kind = isFaultKind(asked) ? asked : FIRST;
+  const form = formView<SandboxFaults>({
+    fields: fieldsOf(kind),
+    submit: "Let it go wrong",
+    send: async ({ failure, provider, ...where }) => {
+      // Those of now: some of what the page shows may be used up.
+      const now = await visit.ask<SandboxFaults>("GET", PATH);
+      if (!now.ok) return now;
+      const whose = provider === ALL ? {} : { provider };
+      const added = { ...whose, ...where, failure: { kind, ...(failure as object | undefined) } } as SandboxFault;
+      const outcome = await replace(visit, [...now.data.faults, added]);
+      return refusedAt(outcome, (param) => param.replace(/^faults\[\d+\]\./u, ""));
+    },
+    done: async () => {
+      visit.say("The simulated providers will do it.");
+      await visit.redraw();
+    },
+  });
+  const chooser = element("select", { id: "fault-kind", "aria-describedby": "fault-says" });
+  chooser.append(...FAULT_CHOICES.map(([value, label]) => element("option", { value }, label)));
+  chooser.value = kind;
+  chooser.addEventListener("change", () => visit.filter(new URLSearchParams({ fault: chooser.value })));
+  const says = element("small", { id: "fault-says" }, FAULTS[kind].says);
+  const label = element("label", { for: "fault-kind" }, "What goes wrong");
+  return [element("div", { class: "form" }, element("div", { class: "field" }, label, chooser, says)), form];
+}

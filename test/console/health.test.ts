@@ -1,0 +1,134 @@
+// How providers fare and what the sandbox's levers do, in a real browser (contract 10; reliability 7).
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { keyView } from "../../src/contract/keys.ts";
+import { providerHealth } from "../../src/contract/provider-health.ts";
+import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
+import { postForm } from "../harness/client.ts";
+import { call, viewOf } from "../http/admin/admin.ts";
+import { connect, PLATFORM, targets } from "../http/admin/set-up.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  OPERATOR,
+  startConsoleWorld,
+} from "./world.ts";
+
+let world: ConsoleWorld;
+/** Of a route whose first target the levers can fell. */
+let fallingBack: string;
+before(async () => {
+  world = await startConsoleWorld();
+  await connect(world.gateway, PLATFORM, { id: "spare", kind: "sandbox" }, OPERATOR);
+  const write = (path: string, body: object) => call(world.gateway, "POST", PLATFORM + path, { key: OPERATOR, body });
+  const simulated = [["sandbox", "simulated-speech"] as const, ["spare", "simulated-speech"] as const];
+  await write("/routes", { id: "two", targets: targets(...simulated) });
+  await write("/routes/two/publish", {});
+  await write("/workspaces/acme/apps", { slug: "falls-back", route: "two" });
+  const key = await write("/workspaces/acme/keys", { app: "falls-back", scopes: ["transcribe"] });
+  fallingBack = viewOf(keyView, key).secret ?? "";
+});
+after(() => world.close());
+
+const read = (path: string) => call(world.gateway, "GET", `/admin/v1${path}`, { key: OPERATOR });
+const faults = async () => viewOf(sandboxFaults, await read("/sandbox/faults")).faults;
+
+test("reliability 7: nothing was called yet, and the page says what will be there", async (t) => {
+  const page = await world.operator(t, "#/health");
+  if (page === null) return;
+  assert.match(await page.locator("#screen").innerText(), /No provider was called in this time/u);
+});
+
+test("contract 10: a lever that is set in the page makes a request fall back, and how providers fare shows it", async (t) => {
+  const page = await world.operator(t, "#/sandbox");
+  if (page === null) return;
+  assert.match(await page.locator("#screen").innerText(), /Only the sandbox's simulated providers are touched/u);
+  await page.getByLabel("Status").fill("200");
+  await page.getByRole("button", { name: "Let it go wrong" }).click();
+  await page
+    .locator(".field .bad, .failure", { hasText: /status|400/u })
+    .first()
+    .waitFor();
+  assert.deepEqual(await faults(), []);
+  await page.getByLabel("Status").fill("429");
+  await page.getByLabel("Retry-After").fill("3");
+  await page.getByLabel("Which simulated provider").selectOption("deepgram");
+  await page.getByRole("button", { name: "Let it go wrong" }).click();
+  await page.locator("#screen tbody tr").waitFor();
+  const rate = { kind: "status", status: 429, retry_after_seconds: 3 };
+  assert.deepEqual(await faults(), [{ provider: "deepgram", times: 1, failure: rate }]);
+  assert.match(await page.locator("#screen tbody").innerText(), /HTTP 429, Retry-After 3 s\s+Deepgram\s+all\s+1 more/u);
+  await assertAccessible(page);
+  await assertNarrow(page);
+
+  assert.equal((await postForm(world.gateway.origin, { key: fallingBack })).status, 200);
+  await world.gateway.app.requestLog.flush();
+  assert.deepEqual(await faults(), []);
+  await goTo(page, "#/health");
+  const rows = page.locator("section[aria-label=Models] tbody tr");
+  assert.match(
+    await rows.first().innerText(),
+    /sandbox: simulated-speech\s+● healthy\s+1\s+0\.0 %\s+–\s+–\s+rate limited: 1/u,
+  );
+  assert.match(await rows.nth(1).innerText(), /spare: simulated-speech\s+● healthy\s+1\s+100\.0 %\s+\d/u);
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await page.locator("section[aria-label='Last errors']").getByRole("link", { name: /^req_/u }).click();
+  await page.locator("#trace-title").waitFor();
+  const trace = await page.locator("#screen").innerText();
+  assert.match(
+    trace,
+    /1\. sandbox: sandbox simulated-speech\s+failed[^]*2\. spare: sandbox simulated-speech\s+served/u,
+  );
+});
+
+test("reliability 7: a model that rests says until when, the range stands in the address, and a look again keeps its place", async (t) => {
+  const page = await world.operator(t, "#/health?minutes=60", { colorScheme: "dark" });
+  if (page === null) return;
+  assert.equal(await page.locator("#filter-minutes").inputValue(), "60");
+  for (let count = 0; count < 5; count += 1) assert.equal(await world.transcribe(), 200);
+  const health = viewOf(providerHealth, await read("/health/providers"));
+  assert.equal(health.circuits.find(({ connection }) => connection === "gone")?.state, "open");
+  await page.locator("#refresh").click();
+  await page.locator(".mark.bad", { hasText: "rests until" }).waitFor();
+  await drawn(page);
+  assert.equal(await page.evaluate("document.activeElement?.id"), "refresh");
+  await page.selectOption("#filter-minutes", "1440");
+  await page.waitForURL(/#\/health\?minutes=1440$/u);
+  await drawn(page);
+  await assertAccessible(page);
+  await goTo(page, "#/health?minutes=0");
+  assert.match(await page.locator("#screen").innerText(), /INVALID_REQUEST · 400/u);
+});
+
+test("contract 10: levers are taken back one by one or all together, and each kind of fault has its own fields", async (t) => {
+  const page = await world.operator(t, "#/sandbox");
+  if (page === null) return;
+  const set = async (kind: string, more?: () => Promise<unknown>) => {
+    await page.selectOption("#fault-kind", kind);
+    await page.waitForURL(new RegExp(`fault=${kind}$`, "u"));
+    await drawn(page);
+    await more?.();
+    const count = await page.locator("#screen tbody tr").count();
+    await page.getByRole("button", { name: "Let it go wrong" }).click();
+    await page.locator("#screen tbody tr").nth(count).waitFor();
+  };
+  await set("stall");
+  await set("delay", () => page.getByLabel("How much later").fill("250"));
+  await set("drop", () => page.getByLabel("What it lacks").selectOption("timestamps.word"));
+  assert.deepEqual(
+    (await faults()).map(({ failure }) => failure),
+    [{ kind: "stall" }, { kind: "delay", ms: 250 }, { kind: "drop", feature: "timestamps.word" }],
+  );
+  await page.getByRole("button", { name: "Take back: No answer" }).click();
+  await page.locator("#status", { hasText: "taken back" }).waitFor();
+  await drawn(page);
+  assert.equal((await faults()).length, 2);
+  await page.getByRole("button", { name: "Take all back" }).click();
+  await page.locator("#screen", { hasText: "answer as they should" }).waitFor();
+  assert.deepEqual(await faults(), []);
+});
