@@ -91,6 +91,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "cli/confirm.ts",
     "cli/exit-codes.ts",
     "cli/gateway-client.ts",
+    "cli/gateway-url.ts",
     "cli/operations-commands.ts",
     "cli/package-root.ts",
     "cli/route-commands.ts",

@@ -29,7 +29,9 @@ try {
   run(process.execPath, ["--input-type=module", "-e", imports], directory);
 
   const first = await start();
-  await loadPlayground();
+  await loadPage("/playground", "captions/vtt.js");
+  await loadPage("/console", "page/element.js");
+  run("npx", ["patchbay", "console"], directory);
   run("npx", ["patchbay", "transcribe", "--sample", "--url", ORIGIN], directory);
   // The launcher and the gateway below it, as a power cut would take both.
   if (first.pid !== undefined) process.kill(-first.pid, "SIGKILL");
@@ -57,14 +59,14 @@ function run(command: string, args: readonly string[], cwd: string, more: Readon
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${String(status)}`);
 }
 
-/** The page, its first module as it was built, and one that it shares with the gateway. */
-async function loadPlayground(): Promise<void> {
-  const page = await textAt("/playground");
+/** A page, its first module as it was built, and one that it shares. */
+async function loadPage(path: string, shared: string): Promise<void> {
+  const page = await textAt(path);
   const main = /<script type="module" src="([^"]+)"/u.exec(page)?.[1] ?? "";
-  const modules = [await textAt(main), await textAt("/playground/captions/vtt.js")];
+  const modules = [await textAt(main), await textAt(`${path}/${shared}`)];
   if (!modules.every((text) => text.includes("import ") || text.includes("export ")))
-    throw new Error(`the playground's modules are not what was built: ${main}`);
-  console.log(`tarball: the playground is served, from ${main} on`);
+    throw new Error(`the modules of ${path} are not what was built: ${main}`);
+  console.log(`tarball: ${path} is served, from ${main} on`);
 }
 
 async function textAt(path: string): Promise<string> {

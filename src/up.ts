@@ -39,7 +39,7 @@ export async function up(options: UpOptions, processNumber = 1): Promise<number>
   });
   if (processNumber > 1) return untilStopped(app, prepared, stopped);
   for (const note of configuration.notes) say(`\n${note}`);
-  if (first !== null) await announce(say, first, address);
+  if (first !== null) await announce(say, first, address, app.admin !== null);
   return untilStopped(app, prepared, stopped);
 }
 
@@ -75,7 +75,12 @@ function ownAdmin({ host, port }: { readonly host: string; readonly port: number
 }
 
 /** A new installation shows its key once, and that it works: the sample through the sandbox, over its own public API. */
-async function announce(say: (text: string) => void, first: FirstStart, address: string): Promise<void> {
+async function announce(
+  say: (text: string) => void,
+  first: FirstStart,
+  address: string,
+  hasAdmin: boolean,
+): Promise<void> {
   const { created, keyFile, operatorKeyFile, samplePath } = first;
   if (created !== null) {
     const checked = await selfCheck(address, samplePath, created.selfCheckKey);
@@ -86,10 +91,12 @@ async function announce(say: (text: string) => void, first: FirstStart, address:
     say(`The operator's key is in ${operatorKeyFile}.`);
   }
   const key = created?.appKey ?? `$(cat ${keyFile})`;
+  const command = IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay";
   say("\nTry it:");
   say(`  curl -s ${address}/v1/transcription -H "Authorization: Bearer ${key}" -F file=@${samplePath}`);
-  say(`  ${IN_CHECKOUT ? "npm run patchbay --" : "npx patchbay"} transcribe --sample${urlFlag(address)}`);
+  say(`  ${command} transcribe --sample${urlFlag(address)}`);
   say(`  in a browser, with that key: ${address}/playground`);
+  if (hasAdmin) say(`  in a browser, for the operator: ${command} console`);
   say(`  what else there is: ${address}/docs, and what each error means: ${address}/docs/errors`);
   say(
     `\nA real provider: DEEPGRAM_API_KEY=… ${IN_CHECKOUT ? "npm start" : "npx patchbay up"} (or OPENAI_API_KEY, PATCHBAY_LOCAL_STT_URL), or a patchbay.yaml; see patchbay.example.yaml.`,

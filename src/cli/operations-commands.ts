@@ -1,7 +1,9 @@
-// `patchbay doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
+// `patchbay console|doctor|down|backup|restore|migrate-storage|apply|audit|secrets|route`: what an operator does to an installation on its own
 // machine, mostly with no gateway to ask (contract 10, Operations).
 import { type Command, Option } from "commander";
 import { configOption, examples, jsonOption, type Run, yesOption } from "./command-kit.ts";
+import { EXIT_CODE_HELP } from "./exit-codes.ts";
+import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { addRoute, type ExplainRoute } from "./route-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -11,6 +13,12 @@ interface Common {
 }
 export interface DoctorOptions extends Common {
   readonly call?: boolean;
+}
+export interface ConsoleOptions extends Common {
+  readonly url?: string;
+  readonly apiKey?: string;
+  /** False: `--no-key`. */
+  readonly key: boolean;
 }
 export interface BackupOptions extends Common {
   /** False: `--no-secrets`. */
@@ -43,6 +51,7 @@ export interface ApplyFileOptions extends Common {
 /** Each answers its exit code, or throws a `CliError`. */
 export interface Operations {
   readonly down: (options: DownOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
+  readonly console: (options: ConsoleOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
   readonly doctor: (options: DoctorOptions, terminal: Terminal) => Promise<number>;
   readonly backup: (target: string, options: BackupOptions, terminal: Terminal) => Promise<number>;
   readonly restore: (file: string, options: RestoreOptions, terminal: Terminal) => Promise<number>;
@@ -56,6 +65,7 @@ export interface Operations {
 
 export function addOperations(program: Command, run: Run, operations: Operations): void {
   addRoute(program, run, operations.explainRoute);
+  addConsole(program, run, operations);
   program
     .command("apply")
     .description("Bring the objects of the configuration file into force on running gateways, and print what differed.")
@@ -90,6 +100,37 @@ export function addOperations(program: Command, run: Run, operations: Operations
       }),
     );
   addKept(program, run, operations);
+}
+
+function addConsole(program: Command, run: Run, operations: Operations): void {
+  program
+    .command("console")
+    .description("Print the address of the operator's console, as a link that signs in.")
+    .addHelpText(
+      "before",
+      examples("patchbay console", "patchbay console --no-key", "patchbay console --url http://127.0.0.1:9081 --json"),
+    )
+    .addHelpText("after", `\n${EXIT_CODE_HELP}`)
+    .addOption(configOption())
+    .addOption(new Option("--no-key", "The address alone: whoever opens it types the key."))
+    .addOption(
+      new Option(
+        "--url <url>",
+        `Address of the admin listener (default: that of the configuration, ${DEFAULT_ADMIN_URL} unless it says otherwise).`,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "The operator's key (PATCHBAY_API_KEY; default: that of the configuration, or the one a gateway started here saved).",
+      ),
+    )
+    .addOption(jsonOption())
+    .action((options: ConsoleOptions) =>
+      run.interruptibly(async () => {
+        run.exitCode = await operations.console(options, run.terminal, run.signal);
+      }),
+    );
 }
 
 /** What an installation keeps: its copies, its move, its log and its secrets. */

@@ -27,7 +27,7 @@ export function hashOf({ workspace, screen, path, query }: Address): string {
 }
 
 /** What a hand broke stays as it is. */
-function decoded(word: string): string {
+export function decoded(word: string): string {
   try {
     return decodeURIComponent(word);
   } catch {

@@ -2,6 +2,7 @@
 import { button, copyButton, element } from "../page/element.ts";
 
 export interface Shown {
+  readonly dialog: HTMLDialogElement;
   close(): void;
   readonly closed: Promise<void>;
 }
@@ -16,7 +17,7 @@ export function showDialog(title: string, ...content: readonly (Node | string)[]
   });
   document.body.append(dialog);
   dialog.showModal();
-  return { close: () => dialog.close(), closed };
+  return { dialog, close: () => dialog.close(), closed };
 }
 
 /** Whether it was confirmed. `what` says what will happen, to whom, and whether it can be undone. */
@@ -53,5 +54,9 @@ export function showSecret(title: string, secret: string, ...after: readonly (No
     ),
     ...after,
   );
+  // A key pressed by habit must not take away what nobody can show again.
+  shown.dialog.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") event.preventDefault();
+  });
   return shown.closed;
 }

@@ -5,7 +5,10 @@ import type { Visit } from "./visit.ts";
 
 export type Filter =
   | { readonly name: string; readonly label: string; readonly kind: "text"; readonly placeholder?: string }
+  | { readonly name: string; readonly label: string; readonly kind: "date" }
   | { readonly name: string; readonly label: string; readonly kind: "select"; readonly choices: readonly Choice[] };
+
+const TYPES = { text: "search", date: "date" } as const;
 
 /** A choice holds at once, what is typed with Enter. */
 export function filterView(visit: Visit, filters: readonly Filter[]): HTMLFormElement {
@@ -13,7 +16,9 @@ export function filterView(visit: Visit, filters: readonly Filter[]): HTMLFormEl
   for (const filter of filters) {
     const id = `filter-${filter.name}`;
     const control =
-      filter.kind === "select" ? selectOf(filter.choices) : element("input", { type: "search", autocomplete: "off" });
+      filter.kind === "select"
+        ? selectOf(filter.choices)
+        : element("input", { type: TYPES[filter.kind], autocomplete: "off" });
     control.id = id;
     control.name = filter.name;
     if (filter.kind === "text" && filter.placeholder !== undefined)
@@ -49,6 +54,13 @@ export function filtersIn(visit: Visit, filters: readonly Filter[]): string {
     if (value !== "") query.set(name, value);
   }
   return query.toString();
+}
+
+/** When a day of a filter begins in the reader's own zone, or the one after it; null: it is none. */
+export function momentOf(day: string | null, daysLater: 0 | 1 = 0): string | null {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/u.exec(day ?? "") ?? [];
+  const moment = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
+  return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
 }
 
 function selectOf(choices: readonly Choice[]): HTMLSelectElement {

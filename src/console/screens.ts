@@ -5,6 +5,12 @@ const BOTH = ["platform", "workspace"] as const;
 
 export const SCREENS: readonly Screen[] = [
   {
+    name: "overview",
+    title: "Overview",
+    scopes: BOTH,
+    load: async () => (await import("./overview-screen.ts")).showOverview,
+  },
+  {
     name: "requests",
     title: "Requests",
     scopes: BOTH,
@@ -45,5 +51,11 @@ export const SCREENS: readonly Screen[] = [
     title: "Simulated faults",
     scopes: ["platform"],
     load: async () => (await import("./sandbox-screen.ts")).showSandbox,
+  },
+  {
+    name: "audit",
+    title: "Audit log",
+    scopes: BOTH,
+    load: async () => (await import("./audit-screen.ts")).showAudit,
   },
 ];

@@ -3,6 +3,7 @@ import type { KeyDescription } from "../contract/account.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { ask, type Refused } from "../page/ask.ts";
 import { kept } from "../page/keep.ts";
+import { decoded } from "./address.ts";
 import type { Listener, Page, Scope } from "./visit.ts";
 
 export interface Session {
@@ -27,7 +28,9 @@ const LINKED = /^#key=([\x21-\x7e]+)$/u;
 export function keptKey(listener: Listener): string | null {
   const [, linked] = LINKED.exec(location.hash) ?? [];
   if (linked !== undefined) history.replaceState(null, "", location.pathname);
-  return (listener === "admin" ? linked : undefined) ?? kept()?.getItem(KEPT) ?? null;
+  // A key that its operator chose may have letters that an address spells otherwise.
+  if (linked !== undefined && listener === "admin") return decoded(linked);
+  return kept()?.getItem(KEPT) ?? null;
 }
 
 export function keep(key: string | null): void {

@@ -13,9 +13,10 @@ const UNITS = [
   [86_400, "d"],
   [3_600, "h"],
   [60, "min"],
+  [1, "s"],
 ] as const;
 
-/** `3 h 5 min`, `12.4 s`, `85 ms`. */
+/** `3 h 5 min`, `1 min 15 s`, `12.4 s`, `85 ms`. */
 export function secondsText(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
   if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;

@@ -36,4 +36,7 @@ a.button{color:inherit;text-decoration:none}legend{padding:0}
 dialog h2:focus{outline:none}dialog h3{margin-top:1rem}
 .form fieldset label{display:inline-block}
 .matrix th,.matrix td{padding-right:.5rem}.matrix thead th{font-size:.8rem}.matrix tbody th{font-weight:400}.matrix th:first-child{position:sticky;left:0;background:var(--card)}
+.steps{margin:.5rem 0 0;padding:0;list-style:none}.steps li{margin:.3rem 0}.steps .mark,p .mark{white-space:normal}
+td details{margin:0}.change{margin-top:.4rem;font-size:.85rem}.change th{font-weight:400;white-space:nowrap}.change td{min-width:9rem}.whole{white-space:nowrap}
+@media(max-width:48rem){td time{white-space:nowrap}}
 `;

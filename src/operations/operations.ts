@@ -4,6 +4,7 @@ import { apply } from "./apply.ts";
 import { auditVerify } from "./audit-verify.ts";
 import { backup } from "./backup.ts";
 import { down } from "./down.ts";
+import { consoleLink } from "./console-link.ts";
 import { doctor } from "./doctor.ts";
 import type { OpenNetwork } from "./doctor-network.ts";
 import { explainRoute } from "./explain-route.ts";
@@ -15,6 +16,7 @@ import { rotateSecrets } from "./rotate-secrets.ts";
 export function makeOperations(openNetwork: OpenNetwork): Operations {
   return {
     apply,
+    console: consoleLink,
     down,
     doctor: (options, terminal) => doctor(options, terminal, openNetwork),
     backup,

@@ -21,6 +21,8 @@ export interface ConsoleWorld {
   page(t: TestContext, url: string, options?: BrowserContextOptions): Promise<Page | null>;
   /** The bundled sample to the app's route, with these fields; its record is readable. Answers the status. */
   transcribe(fields?: Readonly<Record<string, string>>, path?: string): Promise<number>;
+  /** What the operator asks below `/admin/v1`; anything but an answer of 2xx fails the test. */
+  api(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -57,6 +59,16 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
       await response.arrayBuffer();
       await gateway.app.requestLog.flush();
       return response.status;
+    },
+    api: async (method, path, body, headers = {}) => {
+      const response = await fetch(`${gateway.adminOrigin}/admin/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${OPERATOR}`, "content-type": "application/json", ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer: unknown = await response.json();
+      assert.ok(response.ok, JSON.stringify(answer));
+      return answer;
     },
     close: async () => {
       if (typeof browser !== "string") await browser.close();

@@ -3,8 +3,12 @@ import assert from "node:assert/strict";
 import { posix } from "node:path";
 import { get } from "../harness/client.ts";
 
-/** The page's first module and all that it imports, at once or later, by their paths. */
-export async function pageModules(origin: string, page: string): Promise<ReadonlyMap<string, string>> {
+/** The page's first module and all that it imports, at once or, unless only the first are asked for, later, by their paths. */
+export async function pageModules(
+  origin: string,
+  page: string,
+  { isFirst = false } = {},
+): Promise<ReadonlyMap<string, string>> {
   const { text: html } = await get(origin, page, null);
   const found = new Map<string, string>();
   const left = [...html.matchAll(/<script type="module" src="([^"]+)"/gu)].map(([, path = ""]) => path);
@@ -16,7 +20,7 @@ export async function pageModules(origin: string, page: string): Promise<Readonl
     for (const [, early, late] of text.matchAll(
       /^(?:import|export) (?:[^;]*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gmu,
     ))
-      left.push(posix.join(posix.dirname(path), early ?? late ?? ""));
+      if (early !== undefined || !isFirst) left.push(posix.join(posix.dirname(path), early ?? late ?? ""));
   }
   return found;
 }

@@ -1,0 +1,58 @@
+// From what to what, field by field, on demand.
+import type { AuditEntryView } from "../contract/audit.ts";
+import { element } from "../page/element.ts";
+
+type Change = Pick<AuditEntryView, "before" | "after">;
+type Side = AuditEntryView["before"];
+type Fields = ReadonlyMap<string, string>;
+
+export function changeView({ before, after }: Change): HTMLElement {
+  // Of what was made or removed one side says all of it, and what was never set says nothing.
+  const isWhole = before === null || after === null;
+  const [was, is] = [fieldsOf(before, isWhole), fieldsOf(after, isWhole)];
+  const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => was.get(name) !== is.get(name));
+  if (names.length === 0) return element("span", { class: "soft" }, isWhole ? verbOf(before) : "nothing is told");
+  const sides = [
+    ...(before === null ? [] : [{ head: "From", of: was }]),
+    ...(after === null ? [] : [{ head: "To", of: is }]),
+  ];
+  const heads = ["Field", ...sides.map(({ head }) => head)].map((head) => element("th", { scope: "col" }, head));
+  const rows = names.map((name) =>
+    element("tr", {}, element("th", { scope: "row" }, name), ...sides.map((side) => cellOf(side.of.get(name)))),
+  );
+  const table = element("table", { class: "change" }, element("thead", {}, element("tr", {}, ...heads)));
+  table.append(element("tbody", {}, ...rows));
+  return element("details", {}, element("summary", {}, isWhole ? verbOf(before) : few(names)), table);
+}
+
+const verbOf = (before: Side): string => (before === null ? "made" : "removed");
+
+const FEW = 3;
+
+function few(names: readonly string[]): string {
+  const more = names.length - FEW;
+  return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/** `quota.concurrent` of what stands in one another; a list is one field. */
+function fieldsOf(side: Side, isSetOnly: boolean, above = ""): Fields {
+  return new Map(
+    Object.entries(side ?? {}).flatMap(([name, field]): [string, string][] => {
+      if (typeof field === "object" && field !== null && !Array.isArray(field))
+        return [...fieldsOf(field as Readonly<Record<string, unknown>>, isSetOnly, `${above}${name}.`)];
+      return isSetOnly && isUnset(field) ? [] : [[above + name, textOf(field)]];
+    }),
+  );
+}
+
+const isUnset = (field: unknown): boolean => field === null || (Array.isArray(field) && field.length === 0);
+
+function textOf(field: unknown): string {
+  if (Array.isArray(field) && field.length > 0 && field.every((each) => typeof each === "string"))
+    return field.join(", ");
+  return typeof field === "string" ? field : JSON.stringify(field);
+}
+
+function cellOf(text: string | undefined): HTMLElement {
+  return element("td", {}, text === undefined ? "–" : element("code", {}, text));
+}

@@ -1,0 +1,52 @@
+// Whether the audit log is as it was written: its chains against themselves and against the last signed checkpoint.
+import type { AuditVerification } from "../contract/audit.ts";
+import { failureView } from "../page/error-view.ts";
+import { button, element } from "../page/element.ts";
+import type { Visit } from "./visit.ts";
+import { mark, part, timeView } from "./words.ts";
+
+export function verificationPart(visit: Visit): HTMLElement {
+  const result = element("div", { role: "status" });
+  const verify = button("Verify the chains", async (own) => {
+    own.disabled = true;
+    result.replaceChildren("Every entry is read …");
+    const outcome = await visit.ask<AuditVerification>("GET", "/audit/verification");
+    own.disabled = false;
+    result.replaceChildren(
+      ...(outcome.ok ? outcomeView(outcome.data) : [failureView(outcome.failure, outcome.requestId)]),
+    );
+  });
+  return part(
+    "Is it as it was written?",
+    element(
+      "p",
+      {},
+      "Each entry holds the hash of the one before it. This reads all of them, of every workspace and of the platform, and changes nothing.",
+    ),
+    element("div", { class: "row" }, verify),
+    result,
+  );
+}
+
+/** As `patchbay audit verify` tells it. */
+function outcomeView({ ok, entries, chains, checkpoint_at: at, findings }: AuditVerification): readonly Node[] {
+  const verdict = ok ? "nothing was changed" : findings.length === 1 ? "1 finding" : `${findings.length} findings`;
+  const sum = element("p", {}, mark(ok ? "good" : "bad", `${entries} entries in ${chains} chains: ${verdict}.`));
+  const found = findings.map(({ chain, message }) => element("li", {}, element("code", {}, chain), `: ${message}`));
+  return [
+    ...(ok ? [] : [element("ul", {}, ...found)]),
+    sum,
+    // One that does not hold is there, and was told of.
+    ...(findings.some(({ kind }) => kind === "checkpoint") ? [] : [checkpointLine(at)]),
+  ];
+}
+
+function checkpointLine(at: string | null): HTMLElement {
+  return at === null
+    ? element(
+        "p",
+        {},
+        "There is no signed checkpoint yet: an end that was cut off, or a log written wholly anew, cannot be seen.",
+      )
+    : element("p", {}, "Held against the signed checkpoint of ", timeView(at), ".");
+}

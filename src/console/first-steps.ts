@@ -1,0 +1,126 @@
+// What a fresh installation, or a fresh workspace, still needs before it serves anybody; nothing once it does.
+import type { AppView } from "../contract/apps.ts";
+import type { ConnectionView } from "../contract/connections.ts";
+import type { KeyView } from "../contract/keys.ts";
+import type { RouteView } from "../contract/routes.ts";
+import type { WorkspaceUsage } from "../contract/usage.ts";
+import { element } from "../page/element.ts";
+import type { Page, Visit } from "./visit.ts";
+import { link, mark, part } from "./words.ts";
+
+interface Step {
+  readonly isDone: boolean;
+  /** Of what was done, or of what is to do. */
+  readonly text: string;
+  readonly href: string;
+  readonly label: string;
+}
+
+export interface PlatformSetUp {
+  readonly connections: Page<ConnectionView>;
+  readonly routes: Page<RouteView>;
+  readonly usage: WorkspaceUsage;
+}
+
+/** `isSandboxAlone`: nothing leads to a real provider, and none answered. */
+export function platformSteps(
+  visit: Visit,
+  { connections, routes, usage }: PlatformSetUp,
+): { readonly nodes: readonly Node[]; readonly isSandboxAlone: boolean } {
+  const real = connections.data.filter(isReal).map(({ id }) => id);
+  const using = routes.data.filter((route) => targetsOf(route).some((id) => real.includes(id))).map(({ id }) => id);
+  // A workspace may have connections and routes of its own, which are in neither list.
+  const isReached = isServed(usage);
+  const steps: readonly Step[] = [
+    {
+      isDone: real.length > 0,
+      text: real.length > 0 ? `A provider is connected: ${few(real)}.` : "Connect a provider.",
+      href: visit.link("connections"),
+      label: "Connections",
+    },
+    {
+      isDone: using.length > 0,
+      text: using.length > 0 ? `A published route leads to it: ${few(using)}.` : "Publish a route with a model of it.",
+      href: visit.link("routes"),
+      label: "Routes",
+    },
+    {
+      isDone: isReached,
+      text: "Send a request with the key of an app. In the last 30 days no provider answered one.",
+      href: visit.link("workspaces"),
+      label: "Workspaces",
+    },
+  ];
+  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone: using.length === 0 && !isReached };
+}
+
+export interface WorkspaceSetUp {
+  readonly apps: Page<AppView>;
+  /** Of apps, and active. */
+  readonly keys: Page<KeyView>;
+  readonly usage: WorkspaceUsage;
+}
+
+export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSetUp): readonly Node[] {
+  // When a key was last used is written down once in a while, a call at once.
+  const isUsed = usage.totals.length > 0 || keys.data.some(({ last_used_at: usedAt }) => usedAt !== null);
+  const steps: readonly Step[] = [
+    {
+      isDone: apps.data.length > 0,
+      text: apps.data.length > 0 ? `There is an app: ${few(apps.data.map(({ slug }) => slug))}.` : "Make an app.",
+      href: visit.link("apps"),
+      label: "Apps",
+    },
+    {
+      isDone: keys.data.length > 0,
+      text: keys.data.length > 0 ? "An app has a key that works." : "Make a key for the app.",
+      href: visit.link("keys"),
+      label: "Keys",
+    },
+    visit.scope.listener === "public"
+      ? { isDone: isUsed, text: "Send the first request with that key.", href: "/playground", label: "Playground" }
+      : {
+          isDone: isUsed,
+          text: "Send the first request with that key. Refused ones are in the log, too.",
+          href: visit.link("requests"),
+          label: "Requests",
+        },
+  ];
+  return steps.every(({ isDone }) => isDone) ? [] : [stepsView(steps)];
+}
+
+/** Whether a provider, and not the sandbox, answered a call of the last 30 days. */
+export function isServed({ totals }: WorkspaceUsage): boolean {
+  return totals.some(({ billing_class: billing, attempts, failed }) => billing !== "simulated" && attempts > failed);
+}
+
+function stepsView(steps: readonly Step[]): HTMLElement {
+  const items = steps.map(({ isDone, text, href, label }) =>
+    element(
+      "li",
+      {},
+      mark(isDone ? "good" : "soft", isDone ? "done" : "to do"),
+      ` ${text} `,
+      ...(isDone ? [] : [link(href, label)]),
+    ),
+  );
+  return part("First steps", element("ol", { class: "steps" }, ...items));
+}
+
+/** One that could be called: a server of one's own may ask for no credential. */
+function isReal({ kind, has_credential: hasCredential }: ConnectionView): boolean {
+  return kind === "openai-compatible" || (kind !== "sandbox" && hasCredential);
+}
+
+/** Connections of the version that serves. A definition is the contract's map; that it has targets is the rule of every route. */
+function targetsOf({ definition }: RouteView): readonly string[] {
+  const { targets = [] } = (definition ?? {}) as { readonly targets?: readonly { readonly connection: string }[] };
+  return targets.map(({ connection }) => connection);
+}
+
+const FEW = 3;
+
+function few(names: readonly string[]): string {
+  const more = names.length - FEW;
+  return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

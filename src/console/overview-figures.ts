@@ -1,0 +1,49 @@
+// Calls, audio and money of today and of the last 30 days. Who pays is never added together.
+import type { WorkspaceUsage } from "../contract/usage.ts";
+import { element, table } from "../page/element.ts";
+import type { Visit } from "./visit.ts";
+import { link, secondsText, usdText } from "./words.ts";
+
+type Amounts = WorkspaceUsage["totals"][number];
+
+const PAYERS: Readonly<Record<Amounts["billing_class"], string>> = {
+  metered: "the app",
+  provider_billed: "the account's owner",
+  simulated: "nobody: simulated",
+};
+const HEADS = ["When", "Who pays", "Calls", "Failed", "Audio", "Chat tokens", "Charged", "At list prices"];
+
+export function overviewFigures(visit: Visit, usage: WorkspaceUsage): readonly Node[] {
+  const { totals, data, to } = usage;
+  const more = element("p", {}, link(visit.link("usage"), "Usage in detail"));
+  if (totals.length === 0)
+    return [element("p", {}, "No provider was called in the last 30 days, the sandbox among them."), more];
+  // `to` is the end of the last day, which is today's.
+  const today = new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
+  const rows = data.filter(({ day }) => day === today);
+  return [
+    table("Calls to providers; one request may make several. Days are UTC.", HEADS, [
+      ...(rows.length === 0 ? [["Today", ...NOTHING]] : rows.map((row) => rowOf("Today", row))),
+      ...totals.map((row) => rowOf("30 days", row)),
+    ]),
+    more,
+  ];
+}
+
+const NOTHING = ["–", "0", "0", "–", "–", "–", "–"];
+
+function rowOf(when: string, amounts: Amounts): readonly string[] {
+  const { billing_class: billing, attempts, failed, audio_seconds: audio } = amounts;
+  const tokens = amounts.input_tokens + amounts.output_tokens;
+  const isFree = billing === "simulated";
+  return [
+    when,
+    PAYERS[billing],
+    `${attempts}`,
+    `${failed}`,
+    audio === 0 ? "–" : secondsText(audio),
+    tokens === 0 ? "–" : `${tokens}`,
+    isFree ? "–" : usdText(amounts.charge_usd),
+    isFree ? "–" : usdText(amounts.list_usd),
+  ];
+}

@@ -1,0 +1,119 @@
+// What a person sees after signing in: what is left to set up, what needs somebody, what was used. Six calls at most, beside each
+// other.
+import type { AppView } from "../contract/apps.ts";
+import type { ConnectionView } from "../contract/connections.ts";
+import type { KeyView } from "../contract/keys.ts";
+import type { ProviderHealth } from "../contract/provider-health.ts";
+import type { ListedRequestView } from "../contract/request-list.ts";
+import type { RouteView } from "../contract/routes.ts";
+import type { WorkspaceUsage } from "../contract/usage.ts";
+import type { Outcome } from "../page/ask.ts";
+import { element } from "../page/element.ts";
+import { applyPart } from "./apply-part.ts";
+import {
+  budgetsNearEnd,
+  type Delivery,
+  concern,
+  concernsView,
+  failedDeliveries,
+  failedRequests,
+  restingModels,
+} from "./concerns.ts";
+import { platformSteps, workspaceSteps } from "./first-steps.ts";
+import { overviewFigures } from "./overview-figures.ts";
+import { failureLine, tried } from "./tried.ts";
+import type { Page, Visit } from "./visit.ts";
+import { part } from "./words.ts";
+
+const SANDBOX = "Requests go to the sandbox: it measures your audio and returns prepared text. Nothing is recognised.";
+/** Of the last 30 days, today's among them. */
+const USAGE = "/usage?group_by=day";
+const FAILED = "/requests?outcome=failed&limit=5";
+
+export function showOverview(visit: Visit): Promise<readonly Node[]> {
+  return visit.scope.workspace === null ? showPlatform(visit) : showWorkspace(visit);
+}
+
+async function showPlatform(visit: Visit): Promise<readonly Node[]> {
+  const [connections, routes, usage, requests, deliveries, health] = await Promise.all([
+    tried<Page<ConnectionView>>(visit, "/connections?limit=100"),
+    tried<Page<RouteView>>(visit, "/routes?limit=100"),
+    tried<WorkspaceUsage>(visit, USAGE),
+    tried<Page<ListedRequestView>>(visit, FAILED),
+    tried<Page<Delivery>>(visit, "/deliveries?status=failed&limit=5"),
+    // What circuits are is asked for; of calls no more than must be read.
+    tried<ProviderHealth>(visit, "/health/providers?minutes=1"),
+  ]);
+  return [
+    ...firstPlatformSteps(visit, connections, routes, usage),
+    ...concernsView([
+      concern("Failed requests", requests, (page) => failedRequests(visit, page)),
+      concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
+      concern("Health of providers", health, (seen) => restingModels(visit, seen)),
+    ]),
+    figuresPart(visit, usage),
+    applyPart(visit),
+  ];
+}
+
+function firstPlatformSteps(
+  visit: Visit,
+  connections: Outcome<Page<ConnectionView>>,
+  routes: Outcome<Page<RouteView>>,
+  usage: Outcome<WorkspaceUsage>,
+): readonly Node[] {
+  if (!connections.ok) return [part("First steps", failureLine(connections))];
+  if (!routes.ok) return [part("First steps", failureLine(routes))];
+  // Told with the figures.
+  if (!usage.ok) return [];
+  const setUp = { connections: connections.data, routes: routes.data, usage: usage.data };
+  const { nodes, isSandboxAlone } = platformSteps(visit, setUp);
+  return isSandboxAlone ? [notice(SANDBOX), ...nodes] : nodes;
+}
+
+async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
+  const [apps, keys, usage, requests, deliveries] = await Promise.all([
+    tried<Page<AppView>>(visit, "/apps?limit=100"),
+    tried<Page<KeyView>>(visit, "/keys?role=member&state=active&limit=100"),
+    tried<WorkspaceUsage>(visit, USAGE),
+    tried<Page<ListedRequestView>>(visit, FAILED),
+    tried<Page<Delivery>>(visit, "/stt-webhook/deliveries?status=failed&limit=5"),
+  ]);
+  return [
+    ...firstWorkspaceSteps(visit, apps, keys, usage),
+    ...(usage.ok && isSandboxAlone(usage.data)
+      ? [notice(`Every call of the last 30 days was simulated. ${SANDBOX}`)]
+      : []),
+    ...concernsView([
+      concern("Failed requests", requests, (page) => failedRequests(visit, page)),
+      concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
+      // Told with the figures, where they were not answered.
+      ...(usage.ok ? [budgetsNearEnd(visit, usage.data, apps.ok ? apps.data.data : [])] : []),
+    ]),
+    figuresPart(visit, usage),
+  ];
+}
+
+function firstWorkspaceSteps(
+  visit: Visit,
+  apps: Outcome<Page<AppView>>,
+  keys: Outcome<Page<KeyView>>,
+  usage: Outcome<WorkspaceUsage>,
+): readonly Node[] {
+  if (!apps.ok) return [part("First steps", failureLine(apps))];
+  if (!keys.ok) return [part("First steps", failureLine(keys))];
+  // Told with the figures.
+  if (!usage.ok) return [];
+  return workspaceSteps(visit, { apps: apps.data, keys: keys.data, usage: usage.data });
+}
+
+/** Without any call nobody knows where they would go. */
+function isSandboxAlone({ totals }: WorkspaceUsage): boolean {
+  return totals.length > 0 && totals.every(({ billing_class: billing }) => billing === "simulated");
+}
+
+function figuresPart(visit: Visit, usage: Outcome<WorkspaceUsage>): HTMLElement {
+  return part("Used", ...(usage.ok ? overviewFigures(visit, usage.data) : [failureLine(usage)]));
+}
+
+const notice = (text: string): HTMLElement => element("p", { class: "notice" }, text);

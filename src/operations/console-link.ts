@@ -1,0 +1,74 @@
+// `patchbay console`: where the operator's console is, as a link that signs in (contract 2, 10). The key stands behind the #, which no
+// browser sends to a server.
+import { findApiKey, OPERATOR_KEY_FILE } from "../cli/api-key.ts";
+import { EXIT } from "../cli/exit-codes.ts";
+import { callGateway } from "../cli/gateway-client.ts";
+import { endpointUrl, gatewayUrl } from "../cli/gateway-url.ts";
+import type { ConsoleOptions } from "../cli/operations-commands.ts";
+import { CliError, say, type Terminal, visible, write } from "../cli/terminal.ts";
+import type { Configuration } from "../config/configuration.ts";
+import { reachableHost } from "../config/parse-configuration.ts";
+import { readConfiguration } from "./read-configuration.ts";
+
+export async function consoleLink(options: ConsoleOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  // A gateway that is named need not be this configuration's.
+  const configuration = options.url === undefined ? readConfiguration(options, terminal) : null;
+  const gateway = configuration === null ? gatewayUrl(options.url, terminal) : ownListener(configuration);
+  const key = options.key ? operatorKey(configuration, gateway, options, terminal) : null;
+  await insist(gateway, key, terminal, signal);
+  const url = endpointUrl(gateway, "/console");
+  const link = key === null ? null : `${url}#key=${encodeURIComponent(key)}`;
+  if (options.json === true) {
+    await write(terminal.stdout, `${JSON.stringify({ object: "console", url, link })}\n`);
+    return EXIT.ok;
+  }
+  await write(terminal.stdout, `${link ?? url}\n`);
+  await say(
+    terminal,
+    link === null ? "It asks for the operator's key." : "Whoever has this link is the operator: it holds the key.",
+  );
+  return EXIT.ok;
+}
+
+function ownListener({ server }: Configuration): URL {
+  if (server.admin === null)
+    throw new CliError(EXIT.conflict, "The configuration says server.admin: null, so there is no operator's console.", {
+      hints: [
+        "set server.admin to a host and a port, and start the gateway anew",
+        "a workspace's administrators have theirs at /console of the public listener",
+      ],
+    });
+  const { host, port } = server.admin;
+  return new URL(`http://${reachableHost(host)}:${port}`);
+}
+
+function operatorKey(
+  configuration: Configuration | null,
+  gateway: URL,
+  { apiKey }: ConsoleOptions,
+  terminal: Terminal,
+): string {
+  const isGiven = (apiKey ?? terminal.env["PATCHBAY_API_KEY"] ?? "") !== "";
+  const configured = configuration?.operatorKeys[0]?.secret;
+  return findApiKey(
+    isGiven ? apiKey : configured,
+    gateway,
+    terminal,
+    OPERATOR_KEY_FILE,
+    configuration?.storage.dataDir,
+  );
+}
+
+/** A link that leads nowhere, or signs nobody in, is not printed. */
+async function insist(gateway: URL, key: string | null, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const response = await callGateway({
+    method: "GET",
+    url: endpointUrl(gateway, key === null ? "/console" : "/admin/v1/workspaces?limit=1"),
+    headers: key === null ? {} : { authorization: `Bearer ${key}` },
+    makeBody: () => ({ body: null, headers: {} }),
+    signal,
+    onRetry: (message, delaySeconds) =>
+      terminal.stderr.write(`${visible(message)} Trying again in ${delaySeconds} s.\n`),
+  });
+  await response.body?.cancel();
+}

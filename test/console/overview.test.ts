@@ -1,0 +1,149 @@
+// The overview in a real browser (experience 1, 8, 13): what is left to set up, what needs somebody, what was used, and the
+// configuration file read again.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
+import { assertAccessible, assertNarrow, type ConsoleWorld, goTo, OPERATOR, startConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld();
+});
+after(() => world.close());
+
+const section = (page: Page, name: string) => page.locator(`#screen section[aria-label="${name}"]`);
+
+test("experience 1: a fresh gateway says what is left to do, with where; what is done needs no link", async (t) => {
+  const page = await world.operator(t, "#/overview");
+  if (page === null) return;
+  const steps = section(page, "First steps").locator("li");
+  assert.match(await steps.nth(0).innerText(), /done A provider is connected: gone\./u);
+  assert.match(await steps.nth(1).innerText(), /done A published route leads to it: speech\./u);
+  assert.match(await steps.nth(2).innerText(), /to do Send a request with the key of an app/u);
+  assert.equal(await steps.locator("a").getAttribute("href"), "#/workspaces");
+  assert.match(await section(page, "In order").innerText(), /No request on record failed[^]*No provider rests/u);
+  assert.match(await section(page, "Used").innerText(), /No provider was called in the last 30 days/u);
+  await assertAccessible(page);
+  await assertNarrow(page);
+});
+
+test("experience 8, 13: with traffic it shows what failed, which provider rests, and what was used by whom who pays", async (t) => {
+  await world.api("PUT", "/workspaces/acme/apps/notes/budgets/day", { limit_audio_seconds: 10_000, soft_limit: 0.001 });
+  assert.equal(await world.transcribe({ purpose: "unheard-of", purpose_policy: "strict" }), 503);
+  for (let call = 0; call < 5; call += 1) assert.equal(await world.transcribe(), 200);
+  const page = await world.operator(t, "#/overview");
+  if (page === null) return;
+  assert.match(await section(page, "Failed requests").innerText(), /✕ audio_purpose_unavailable/u);
+  const resting = await section(page, "Providers that rest after failures").innerText();
+  assert.match(resting, /gone: whisper\s+the platform's\s+✕ rests\s+\S/u);
+  assert.match(await section(page, "Used").innerText(), /Today\s+nobody: simulated\s+5\s+0\s+1 min [0-9]+ s/u);
+  assert.match(await section(page, "Used").innerText(), /30 days\s+the account's owner\s+5\s+5\s+–/u);
+  await assertAccessible(page);
+  await section(page, "Failed requests").locator("tbody a").click();
+  await page.locator("#trace-title").waitFor();
+});
+
+test("experience 8, 13: a workspace's administrators see their own: budgets near their end among it", async (t) => {
+  const page = await world.admin(t, "#/overview", { colorScheme: "dark" });
+  if (page === null) return;
+  const near = await section(page, "Budgets near their end").innerText();
+  assert.match(near, /notes\s+day\s+1 min \d+ s of 2 h 46 min\s+▲ soft limit reached/u);
+  assert.doesNotMatch(near, /month/u);
+  assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
+  assert.equal(await section(page, "First steps").count(), 0);
+  assert.equal(await section(page, "Configuration file").count(), 0);
+  await assertAccessible(page);
+  await assertNarrow(page);
+});
+
+test("experience 1: what one call does not answer is told in its place, and the rest is there; a delivery given up says why", async (t) => {
+  const page = await world.operator(t, "#/requests");
+  if (page === null) return;
+  await page.route("**/admin/v1/health/providers**", (route) => route.abort());
+  await page.route("**/admin/v1/deliveries**", (route) =>
+    route.fulfill({ json: { data: [GIVEN_UP], next_cursor: null } }),
+  );
+  await goTo(page, "#/overview");
+  assert.match(
+    await section(page, "Health of providers").innerText(),
+    /could not be read: The gateway did not answer/u,
+  );
+  const given = await section(page, "Webhook deliveries that were given up").innerText();
+  assert.match(given, /job_01\s+✕ answered 500\s+all attempts used/u);
+  assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
+  await assertAccessible(page);
+});
+
+test("contract 2: a link may spell the key as addresses spell what an operator chose", async (t) => {
+  const spelt = OPERATOR.replaceAll(/./gu, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const page = await world.page(t, `${world.gateway.adminOrigin}/console#key=${spelt}`);
+  if (page === null) return;
+  await section(page, "Used").waitFor();
+});
+
+test("contract 10: the file is read again: what differs first, then, confirmed, in force; its faults change nothing", async (t) => {
+  const page = await world.operator(t, "#/overview");
+  if (page === null) return;
+  const part = section(page, "Configuration file");
+  await page.click("#compare-file");
+  await part.getByText("The same").waitFor();
+  await change((file) => ({
+    ...file,
+    routes: file.routes?.map((route) => (route.id === "speech" ? { ...route, targets: [SANDBOX] } : route)),
+  }));
+  await page.click("#compare-file");
+  assert.match(await part.locator("tbody tr").innerText(), /route\s+platform\/speech\s+▲ changed/u);
+  assert.equal((await definition()).targets.length, 2);
+  await assertAccessible(page);
+  await part.getByRole("button", { name: "Bring it into force" }).click();
+  await page.locator("dialog .danger").click();
+  await page.getByText("1 change of the file in force.").waitFor();
+  assert.deepEqual(
+    (await definition()).targets.map(({ connection }) => connection),
+    ["sandbox"],
+  );
+  assert.match(
+    await page.locator("#screen .notice").innerText(),
+    /Requests go to the sandbox.*Nothing is recognised\./u,
+  );
+  await change((file) => ({ ...file, routes: [] }));
+  await page.click("#compare-file");
+  await part.locator(".failure").waitFor();
+  assert.match(await part.innerText(), /INVALID_REQUEST · 400[^]*nothing was changed/u);
+});
+
+test("contract 2: a key that was revoked meanwhile ends the session, and not each part of the screen", async (t) => {
+  const page = await world.admin(t, "#/audit");
+  if (page === null) return;
+  await page.route("**/workspace/acme/**", (route) =>
+    route.continue({ headers: { authorization: "Bearer no-such-key-of-anybody" } }),
+  );
+  await page.evaluate('location.hash = "#/overview"');
+  await page.locator("#sign-in").waitFor();
+});
+
+const SANDBOX = { connection: "sandbox", model: "simulated-speech" };
+const GIVEN_UP = {
+  id: "del_01",
+  created_at: "2026-11-22T10:00:00.000Z",
+  event: { job_id: "job_01" },
+  ended_by: "attempts",
+  attempts: [{ outcome: "http_status", status_code: 500 }],
+};
+
+async function definition(): Promise<{ readonly targets: readonly { readonly connection: string }[] }> {
+  const { definition: found } = (await world.api("GET", "/routes/speech")) as {
+    definition: Awaited<ReturnType<typeof definition>>;
+  };
+  return found;
+}
+
+/** Of the file that the gateway was started with. */
+async function change(how: (file: ConfigurationFile) => ConfigurationFile): Promise<void> {
+  const path = join(world.gateway.dataDir, "patchbay.yaml");
+  await writeFile(path, JSON.stringify(how(JSON.parse(await readFile(path, "utf8")) as ConfigurationFile)));
+}
