@@ -28,10 +28,7 @@ export function actionView<T>({ label, title, what, run, done, help, again }: Ac
     if (outcome.ok) return done(outcome.data);
     const { failure, requestId } = outcome;
     const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;
-    problem.replaceChildren(
-      ...refusalView(failure, requestId, again),
-      ...(way === null ? [] : [element("p", {}, way)]),
-    );
+    problem.replaceChildren(refusalView(failure, requestId, again), ...(way === null ? [] : [element("p", {}, way)]));
   });
   go.className = "danger";
   return element("div", {}, element("div", { class: "row" }, go), problem);

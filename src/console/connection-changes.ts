@@ -1,12 +1,9 @@
 // What can be changed of a provider account: its credential, its address and time, and that it is there at all.
 import type { ConnectionView } from "../contract/connections.ts";
-import type { Outcome } from "../page/ask.ts";
-import { button, element } from "../page/element.ts";
-import { failureView } from "../page/error-view.ts";
+import { element } from "../page/element.ts";
 import { CONNECTION_KINDS, fieldsOf } from "./connection-kinds.ts";
-import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
-import { putOver } from "./put-over.ts";
+import { actionView } from "./action-view.ts";
 import type { Visit } from "./visit.ts";
 import { REPLACE_CREDENTIAL } from "./connection-test-view.ts";
 import { part } from "./words.ts";
@@ -55,7 +52,8 @@ function settingsPart(visit: Visit, connection: ConnectionView, etag: string | n
     formView<ConnectionView>({
       fields: fieldsOf(kind, connection),
       submit: "Save and test",
-      send: (body) => putOver(visit, { path: pathOf(connection), etag, body: { ...kept, ...body } }),
+      send: (body) => visit.ask("PUT", pathOf(connection), { ifMatch: etag, body: { ...kept, ...body } }),
+      again: () => visit.redraw(),
       done: () => testAnew(visit, connection, "The connection is changed."),
     }),
   );
@@ -63,22 +61,21 @@ function settingsPart(visit: Visit, connection: ConnectionView, etag: string | n
 
 function removalPart(visit: Visit, connection: ConnectionView, etag: string | null): Node {
   const { id } = connection;
-  const told = element("div", {});
-  const remove = button("Remove the connection", async (own) => {
-    if (!(await confirmed(`Remove ${id}?`, lossOf(visit), "Remove it"))) return;
-    own.disabled = true;
-    const outcome: Outcome<unknown> = await visit.ask("DELETE", pathOf(connection), { ifMatch: etag });
-    own.disabled = false;
-    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
-    visit.say(`${id} is removed.`);
-    visit.go(visit.link("connections"));
+  const remove = actionView({
+    label: "Remove the connection",
+    title: `Remove ${id}?`,
+    what: lossOf(visit),
+    run: () => visit.ask("DELETE", pathOf(connection), { ifMatch: etag }),
+    done: () => {
+      visit.say(`${id} is removed.`);
+      visit.go(visit.link("connections"));
+    },
+    again: () => visit.redraw(),
   });
-  remove.className = "danger";
   return part(
     "Remove it",
     element("p", {}, "A connection that a published route names is not removed: take it out of the route first."),
-    element("div", { class: "row" }, remove),
-    told,
+    remove,
   );
 }
 

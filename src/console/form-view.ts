@@ -68,7 +68,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again }: Form
     const faults = issuesIn(failure).map(({ param, message }) => ({ field: fieldOf(fields, param), message }));
     for (const { field, message } of faults.toReversed()) if (field !== undefined) fault(field, message);
     if (faults.length > 0 && faults.every(({ field }) => field !== undefined)) return;
-    problem.replaceChildren(...refusalView(failure, requestId, again));
+    problem.replaceChildren(refusalView(failure, requestId, again));
   }
 
   /** null: a field is at fault, and says so. */

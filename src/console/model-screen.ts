@@ -1,9 +1,8 @@
 // A model that a connection declares: what it is called, what it can do, and its limits.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { Outcome } from "../page/ask.ts";
-import { button, element } from "../page/element.ts";
-import { failureView } from "../page/error-view.ts";
-import { confirmed } from "./dialog.ts";
+import { element } from "../page/element.ts";
+import { actionView } from "./action-view.ts";
 import { type Field, formView } from "./form-view.ts";
 import {
   AUDIO_FEATURES,
@@ -13,7 +12,6 @@ import {
   declaredFeatures,
   featuresOf,
 } from "./model-features.ts";
-import { putOver } from "./put-over.ts";
 import { refusedAt } from "./refused-at.ts";
 import type { Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
@@ -35,7 +33,7 @@ export async function declareModel(visit: Visit, id: string, name: string | null
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
   const { kind, base_url, timeout_seconds } = connection;
   const put = (changed: Readonly<Record<string, Declaration>>): Promise<Outcome<ConnectionView>> =>
-    putOver(visit, { path, etag, body: { kind, base_url, timeout_seconds, models: changed } });
+    visit.ask("PUT", path, { ifMatch: etag, body: { kind, base_url, timeout_seconds, models: changed } });
   const back = (said: string): void => {
     visit.say(said);
     visit.go(visit.link("connections", [id]));
@@ -49,11 +47,21 @@ export async function declareModel(visit: Visit, id: string, name: string | null
       return refusedAt(outcome, (param) => fieldOf(param, model));
     },
     done: () => back("The model is declared: routes can name it."),
+    again: () => visit.redraw(),
   });
   return [
     link(visit.link("connections", [id]), `Back to ${id}`),
     part(before === null ? "Declare a model" : `What ${name ?? ""} is`, form),
-    ...(before === null || name === null ? [] : [removalPart(name, () => put(without(models, name)), back)]),
+    ...(before === null || name === null
+      ? []
+      : [
+          removalPart(
+            name,
+            () => put(without(models, name)),
+            back,
+            () => visit.redraw(),
+          ),
+        ]),
   ];
 }
 
@@ -134,16 +142,19 @@ function without(models: Readonly<Record<string, Declaration>>, name: string): R
   return Object.fromEntries(Object.entries(models).filter(([each]) => each !== name));
 }
 
-function removalPart(name: string, send: () => Promise<Outcome<unknown>>, back: (said: string) => void): Node {
-  const told = element("div", {});
-  const remove = button("Take the declaration back", async () => {
-    const what =
-      "Where Patchbay knows the model by itself, that counts again; where it does not, routes can no longer name it. A model that a published route needs stays.";
-    if (!(await confirmed(`Take ${name} back?`, what, "Take it back"))) return;
-    const outcome = await send();
-    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
-    back(`${name} is declared no more.`);
+function removalPart(
+  name: string,
+  send: () => Promise<Outcome<unknown>>,
+  back: (said: string) => void,
+  again: () => Promise<void>,
+): Node {
+  const action = actionView({
+    label: "Take the declaration back",
+    title: `Take ${name} back?`,
+    what: "Where Patchbay knows the model by itself, that counts again; where it does not, routes can no longer name it. A model that a published route needs stays.",
+    run: send,
+    done: () => back(`${name} is declared no more.`),
+    again,
   });
-  remove.className = "danger";
-  return part("Take it back", element("div", { class: "row" }, remove), told);
+  return part("Take it back", action);
 }

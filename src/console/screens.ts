@@ -58,4 +58,28 @@ export const SCREENS: readonly Screen[] = [
     scopes: BOTH,
     load: async () => (await import("./audit-screen.ts")).showAudit,
   },
+  {
+    name: "usage",
+    title: "Usage",
+    scopes: BOTH,
+    load: async () => (await import("./usage-screen.ts")).showUsage,
+  },
+  {
+    name: "budgets",
+    title: "Budgets",
+    scopes: ["workspace"],
+    load: async () => (await import("./budgets-screen.ts")).showBudgets,
+  },
+  {
+    name: "credits",
+    title: "Credits",
+    scopes: ["workspace"],
+    load: async () => (await import("./credits-screen.ts")).showCredits,
+  },
+  {
+    name: "plans",
+    title: "Plans",
+    scopes: ["platform"],
+    load: async () => (await import("./plans-screen.ts")).showPlans,
+  },
 ];

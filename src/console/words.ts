@@ -9,6 +9,13 @@ export function timeView(iso: string | null): Node {
   return element("time", { datetime: iso, title: iso }, DAY.format(new Date(iso)));
 }
 
+const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** As `timeView`, where seconds are noise. */
+export function momentView(iso: string): Node {
+  return element("time", { datetime: iso, title: iso }, MINUTE.format(new Date(iso)));
+}
+
 const UNITS = [
   [86_400, "d"],
   [3_600, "h"],
@@ -29,10 +36,26 @@ export function secondsText(seconds: number): string {
   return words.join(" ");
 }
 
+/** Audio as it is paid for: `51 h 15 min`, never days; `1 min 4 s` short of an hour. */
+export function hoursText(seconds: number): string {
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
+  const [size, unit, smaller] = seconds < 3_600 - 0.5 ? ([60, "min", "s"] as const) : ([3_600, "h", "min"] as const);
+  const parts = Math.round(seconds / (size / 60));
+  const rest = parts % 60;
+  return `${COUNT.format(Math.floor(parts / 60))} ${unit}${rest === 0 ? "" : ` ${rest} ${smaller}`}`;
+}
+
+const COUNT = new Intl.NumberFormat();
+
+export const countText = (count: number): string => COUNT.format(count);
+
+/** Rounded down: 100 % is all of it. */
+export const percentText = (part: number): string => `${Math.floor(part * 100 + 1e-9)}\u{a0}%`;
+
 /** Exact as the gateway says it, with two places at least. */
 export function usdText(usd: string): string {
   const [whole = "0", rest = ""] = usd.split(".");
-  return `$${whole}.${rest.padEnd(2, "0")}`;
+  return whole.startsWith("-") ? `−$${whole.slice(1)}.${rest.padEnd(2, "0")}` : `$${whole}.${rest.padEnd(2, "0")}`;
 }
 
 export type Tone = "good" | "warn" | "bad" | "soft";

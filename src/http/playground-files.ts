@@ -10,6 +10,7 @@ export const PLAYGROUND_MODULES = [
   "playground/audio",
   "playground/code",
   "page/ask",
+  "page/download",
   "page/element",
   "page/error-view",
   "page/keep",

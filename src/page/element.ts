@@ -51,7 +51,7 @@ async function copy(text: string): Promise<boolean> {
   return done;
 }
 
-export function table(caption: string, heads: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+export function table(caption: string, heads: readonly Child[], rows: readonly (readonly Child[])[]): HTMLElement {
   const headRow = element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)));
   const bodyRows = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell))));
   const whole = element("table", {}, element("caption", {}, caption), element("thead", {}, headRow));

@@ -1,4 +1,5 @@
 // What came back: the mark of a simulated provider, warnings, speakers, the words, and files of it.
+import { download } from "../page/download.ts";
 import { byId, button, copyButton, element } from "../page/element.ts";
 import {
   cleanName,
@@ -93,10 +94,4 @@ function otherRecording({ duration_seconds: seconds }: Transcript, player: HTMLA
   player.addEventListener("loadedmetadata", compare);
   compare();
   return note;
-}
-
-function download(name: string, text: string): void {
-  const href = URL.createObjectURL(new Blob([text]));
-  element("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 1_000);
 }

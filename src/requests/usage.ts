@@ -15,6 +15,7 @@ import type {
 import { appOf } from "../gateway/app-of.ts";
 import { describeForecast } from "../gateway/describe-forecast.ts";
 import { describeBudget } from "../gateway/describe-limits.ts";
+import { csvText } from "../lib/csv.ts";
 import type { BudgetState } from "../metering/budget.ts";
 import type { Ledger } from "../metering/ledger.ts";
 import { formatUsd } from "../metering/money.ts";
@@ -78,10 +79,8 @@ export async function usageOf(
 /** RFC 4180; the columns are those of the rows. */
 export function usageCsv({ group_by: groups, data }: UsageTable): string {
   const figures = ["billing_class", ...AMOUNT_COLUMNS] as const;
-  const lines = data.map((row) =>
-    [...groups.map((name) => cell(inert(row[name]))), ...figures.map((name) => cell(row[name]))].join(","),
-  );
-  return [[...groups, ...figures].join(","), ...lines, ""].join("\r\n");
+  const lines = data.map((row) => [...groups.map((name) => row[name]), ...figures.map((name) => row[name])]);
+  return csvText([[...groups, ...figures], ...lines]);
 }
 
 function groupsOf({ group_by: groups }: UsageQuestion, seesNames: boolean): readonly UsageGroup[] {
@@ -182,17 +181,6 @@ const AMOUNT_COLUMNS = [
   "unpriced",
   "unresolved",
 ] as const satisfies readonly (keyof ReturnType<typeof describeAmounts>)[];
-
-/** A tenant names its models itself: to a spreadsheet, a text that begins so is a formula to run. */
-function inert(name: string | null | undefined): string | null | undefined {
-  return typeof name === "string" && /^[=+\-@]/u.test(name) ? `'${name}` : name;
-}
-
-/** What names nothing is empty. */
-function cell(value: string | number | null | undefined): string {
-  const text = value === null || value === undefined ? "" : String(value);
-  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
 
 function describeSpent(budget: BudgetState): SpentBudget {
   return {

@@ -99,10 +99,10 @@ test("contract 10: what the form does not offer stays through a change, and nobo
   await api("PUT", "/connections/own", { ...rest, timeout_seconds: 61 }, { "if-match": etagOf(read) });
   await page.getByLabel("Longest wait").fill("62");
   await submit(page, "Save and test");
-  await page.locator("dialog", { hasText: "Somebody else changed it" }).waitFor();
+  await page.getByText("Somebody else changed it meanwhile").waitFor();
   await assertAccessible(page);
   await submit(page, "Read it anew");
-  await page.locator("dialog").waitFor({ state: "detached" });
+  await page.locator(".failure").waitFor({ state: "detached" });
   await drawn(page);
   assert.equal(await page.getByLabel("Longest wait").inputValue(), "61");
   assert.equal((await stored("own")).timeout_seconds, 61);
@@ -122,7 +122,7 @@ test("contract 10: an account that a published route names is not removed, and t
   if (page === null) return;
   assert.match(await screen(page).innerText(), /Named by\s+route through/u);
   await submit(page, "Remove the connection");
-  await submit(page, "Remove it");
+  await page.locator("dialog").getByRole("button", { name: "Remove the connection" }).click();
   await page.locator(".failure", { hasText: "route `through` names it" }).waitFor();
   await assertAccessible(page);
   await api("DELETE", "/routes/through");
@@ -130,7 +130,7 @@ test("contract 10: an account that a published route names is not removed, and t
   await submit(page, "Cancel");
   assert.equal((await stored("leaving")).id, "leaving");
   await submit(page, "Remove the connection");
-  await submit(page, "Remove it");
+  await page.locator("dialog").getByRole("button", { name: "Remove the connection" }).click();
   await page.waitForURL(/#\/connections$/u);
   await drawn(page);
   assert.equal((await api("GET", "/connections/leaving")).status, 404);

@@ -186,7 +186,7 @@ test("contract 10: what a form of an app does not offer stays; what somebody els
   await api("PUT", "/apps/calls", { name: "Calls again", route: "speech" });
   await label(page, "Name").fill("Telephones");
   await press(page, "Save");
-  await page.getByText("Somebody else changed it since it was opened here. Nothing of yours was saved.").waitFor();
+  await page.getByText("Somebody else changed it meanwhile").waitFor();
   assert.equal((await appNow("calls")).name, "Calls again");
   await press(page, "Read it anew");
   await page.locator(".failure").waitFor({ state: "detached" });

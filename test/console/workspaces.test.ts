@@ -65,7 +65,7 @@ test("experience 23: a workspace is made, can be gone to at once, is put on a pl
   await assertNarrow(page);
   await post("/workspaces/north-wind", { plan: null }, "PUT");
   await press("Change the plan");
-  await page.getByText("Somebody else changed it since it was opened here.").waitFor();
+  await page.getByText("Somebody else changed it meanwhile").waitFor();
   await press("Read it anew");
   await page.locator(".failure").waitFor({ state: "detached" });
   assert.equal(await page.locator("#screen select").inputValue(), "");

@@ -4,7 +4,9 @@ import { readFile } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Sandbox } from "../../sandbox/server.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { openBrowser } from "../harness/browser.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 
@@ -26,9 +28,12 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-/** Workspace acme: app notes, whose audio goes to a connection that nobody listens behind, and then to the sandbox; a budget. */
-export async function startConsoleWorld(): Promise<ConsoleWorld> {
-  const [browser, gateway] = await Promise.all([openBrowser(), startGateway({ file })]);
+/** Workspace acme: app notes, whose audio goes to a connection that nobody listens behind, and then to the sandbox; a budget. `change`: what a file of tests needs besides. */
+export async function startConsoleWorld(
+  change: (usual: ConfigurationFile, sandbox: Sandbox) => ConfigurationFile = (usual) => usual,
+): Promise<ConsoleWorld> {
+  const fileOf = (sandbox: Sandbox) => change(file(), sandbox);
+  const [browser, gateway] = await Promise.all([openBrowser(), startGateway({ file: fileOf })]);
   const page = async (t: TestContext, url: string, options: BrowserContextOptions = {}): Promise<Page | null> => {
     if (typeof browser !== "string") return openPage(t, browser, url, options);
     t.skip(browser);
@@ -77,16 +82,16 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   };
 }
 
-const file = () => ({
+const file = (): ConfigurationFile => ({
   operator_keys: [{ id: "operator", secret: OPERATOR }],
   connections: [
     {
       id: "gone",
-      kind: "openai-compatible" as const,
+      kind: "openai-compatible",
       base_url: "http://127.0.0.1:9/v1",
-      models: { whisper: { capabilities: ["audio_input" as const] } },
+      models: { whisper: { capabilities: ["audio_input"] } },
     },
-    { id: "sandbox", kind: "sandbox" as const },
+    { id: "sandbox", kind: "sandbox" },
   ],
   routes: [
     {
@@ -107,8 +112,8 @@ const file = () => ({
           id: "notes",
           route: "talk",
           audio_input_override: "speech",
-          budgets: [{ period: "month" as const, limit_usd: "50.00", soft_limit: 0.8 }],
-          keys: [{ id: "key", secret: KEY, scopes: ["transcribe" as const, "jobs" as const, "chat" as const] }],
+          budgets: [{ period: "month", limit_usd: "50.00", soft_limit: 0.8 }],
+          keys: [{ id: "key", secret: KEY, scopes: ["transcribe", "jobs", "chat"] }],
         },
       ],
     },

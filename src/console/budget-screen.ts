@@ -1,0 +1,113 @@
+// One budget of an app: what it holds, its limits, and its end.
+import type { BudgetView } from "../contract/budgets.ts";
+import { element } from "../page/element.ts";
+import { gaugesView, outlookView, ownBudget, PERIOD_WORDS, type Period, stateView } from "./budget-view.ts";
+import { actionView } from "./action-view.ts";
+import { type Field, formView } from "./form-view.ts";
+import { Unanswered, type Visit } from "./visit.ts";
+import { factList, link, momentView, part } from "./words.ts";
+
+export async function showBudget(visit: Visit, app: string, period: string): Promise<readonly Node[]> {
+  const path = `/apps/${encodeURIComponent(app)}/budgets/${encodeURIComponent(period)}`;
+  const back = link(visit.link("budgets"), "All budgets");
+  const outcome = await visit.ask<BudgetView>("GET", path);
+  if (outcome.ok) return [back, ...one(visit, app, path, outcome.data, outcome.etag)];
+  if (outcome.failure.kind !== "refused" || outcome.failure.status !== 404 || !isPeriod(period))
+    throw new Unanswered(outcome);
+  // An app that is not there ends the screen; a budget that is not there can be made.
+  await visit.read(`/apps/${encodeURIComponent(app)}`);
+  return [
+    back,
+    element("p", { class: "empty" }, `${app} has no budget ${PERIOD_WORDS[period]}: nothing limits what it spends so.`),
+    part("Set it", limitsForm(visit, app, path, null, null)),
+  ];
+}
+
+const isPeriod = (name: string): name is Period => Object.hasOwn(PERIOD_WORDS, name);
+
+function one(visit: Visit, app: string, path: string, view: BudgetView, etag: string | null): readonly Node[] {
+  const budget = ownBudget(view);
+  const isFile = view.managed_by === "file";
+  const state = part(
+    "Where it stands",
+    gaugesView(budget),
+    factList([
+      ["State", stateView(budget)],
+      ["Outlook", outlookView(budget)],
+      ["Begins anew", budget.resetsAt === null ? "never" : momentView(budget.resetsAt)],
+    ]),
+  );
+  if (isFile) {
+    state.querySelector("h2")?.append(element("span", { class: "tag" }, "from file"));
+    const where = "Its limits are the configuration file's: they are changed there, and not here.";
+    return [state, element("p", { class: "empty" }, where)];
+  }
+  return [
+    state,
+    part("Its limits", limitsForm(visit, app, path, view, etag)),
+    part("Removal", removal(visit, app, path, view, etag)),
+  ];
+}
+
+function limitsForm(
+  visit: Visit,
+  app: string,
+  path: string,
+  view: BudgetView | null,
+  etag: string | null,
+): HTMLElement {
+  return formView<BudgetView>({
+    fields: fieldsOf(view),
+    submit: view === null ? "Set the budget" : "Save the limits",
+    send: (body) => visit.ask("PUT", path, { body, ifMatch: etag }),
+    done: ({ period }) => {
+      visit.say(`The budget of ${app} ${PERIOD_WORDS[period]} holds from its next request on.`);
+      return visit.redraw();
+    },
+    again: () => visit.redraw(),
+  });
+}
+
+function fieldsOf(view: BudgetView | null): readonly Field[] {
+  const shown = (figure: string | number | null | undefined): string => `${figure ?? ""}`;
+  return [
+    {
+      kind: "text",
+      name: "limit_usd",
+      label: "US dollars",
+      placeholder: "50.00",
+      value: shown(view?.limit_usd),
+      hint: "At least one of the three limits. The first that is met refuses what would cost more. One that is lower than what is spent refuses at once.",
+    },
+    {
+      kind: "number",
+      name: "limit_audio_seconds",
+      label: "Seconds of audio",
+      value: shown(view?.limit_audio_seconds),
+      hint: "3600 are an hour.",
+    },
+    { kind: "number", name: "limit_tokens", label: "Chat tokens", value: shown(view?.limit_tokens) },
+    {
+      kind: "number",
+      name: "soft_limit",
+      label: "Soft limit",
+      placeholder: "0.8",
+      value: shown(view?.soft_limit),
+      hint: "A fraction: 0.8 is four fifths of each limit. From there on the budget and the log say so; nothing is refused for it.",
+    },
+  ];
+}
+
+function removal(visit: Visit, app: string, path: string, { period }: BudgetView, etag: string | null): Node {
+  return actionView({
+    label: "Remove this budget",
+    title: "Remove this budget?",
+    what: `From then on nothing limits what ${app} spends ${PERIOD_WORDS[period]}. What is used stays in its usage; a new budget would begin with nothing spent.`,
+    run: () => visit.ask("DELETE", path, { ifMatch: etag }),
+    done: () => {
+      visit.say(`The budget of ${app} ${PERIOD_WORDS[period]} is removed.`);
+      visit.go(visit.link("budgets"));
+    },
+    again: () => visit.redraw(),
+  });
+}

@@ -1,0 +1,164 @@
+// A budget as people read it: a bar for each limit, its state in a word, and where the present pace leads.
+import type { BudgetView } from "../contract/budgets.ts";
+import type { SpentBudget } from "../contract/usage.ts";
+import { element } from "../page/element.ts";
+import { countText, hoursText, mark, momentView, percentText, type Tone, usdText } from "./words.ts";
+
+export type Period = BudgetView["period"];
+export const PERIOD_WORDS: Readonly<Record<Period, string>> = {
+  day: "each day",
+  month: "each month",
+  total: "in total",
+};
+
+type Amount = string | number;
+
+/** One limit of a budget, whichever answer it stood in. */
+interface Limit {
+  readonly text: (amount: Amount) => string;
+  /** Of what; money says so itself. */
+  readonly what: string;
+  readonly limit: Amount;
+  readonly spent: Amount;
+  /** For calls under way. */
+  readonly held: Amount | null;
+  /** Neither spent nor held. */
+  readonly left: Amount | null;
+  /** Spent when the window ends, at the present pace. */
+  readonly atEnd: Amount | null;
+}
+
+export interface ShownBudget {
+  readonly period: Period;
+  readonly limits: readonly Limit[];
+  readonly softLimit: number | null;
+  readonly isSoftLimitReached: boolean;
+  readonly resetsAt: string | null;
+  readonly forecast: SpentBudget["forecast"];
+}
+
+/** As usage tells of it. */
+export function spentBudget(budget: SpentBudget): ShownBudget {
+  const {
+    period,
+    soft_limit: softLimit,
+    soft_limit_reached: isSoftLimitReached,
+    resets_at: resetsAt,
+    forecast,
+  } = budget;
+  const limits = UNITS.map(({ unit, ...words }) => ({
+    ...words,
+    limit: budget[`limit_${unit}`],
+    spent: budget[`spent_${unit}`],
+    held: null,
+    left: budget[`remaining_${unit}`],
+    atEnd: forecast?.[`spent_${unit}`] ?? null,
+  }));
+  return { period, limits: limits.flatMap(limitIn), softLimit, isSoftLimitReached, resetsAt, forecast };
+}
+
+/** As it tells of itself. */
+export function ownBudget({ period, soft_limit: softLimit, usage, ...limited }: BudgetView): ShownBudget {
+  const { soft_limit_reached: isSoftLimitReached, resets_at: resetsAt, forecast } = usage;
+  const limits = UNITS.map(({ unit, ...words }) => ({
+    ...words,
+    limit: limited[`limit_${unit}`],
+    spent: usage[`spent_${unit}`],
+    held: usage[`reserved_${unit}`],
+    left: null,
+    atEnd: forecast?.[`spent_${unit}`] ?? null,
+  }));
+  return { period, limits: limits.flatMap(limitIn), softLimit, isSoftLimitReached, resetsAt, forecast };
+}
+
+const UNITS = [
+  { unit: "usd", what: "", text: (usd: Amount) => usdText(`${usd}`) },
+  { unit: "audio_seconds", what: " of audio", text: (seconds: Amount) => hoursText(Number(seconds)) },
+  { unit: "tokens", what: " tokens", text: (tokens: Amount) => countText(Number(tokens)) },
+] as const;
+
+/** A limit that nobody set is none. */
+function limitIn({ limit, ...rest }: Omit<Limit, "limit"> & { readonly limit: Amount | null }): readonly Limit[] {
+  return limit === null ? [] : [{ ...rest, limit }];
+}
+
+/** `[tone, word]`; the worst of what is true. */
+export function stateOf({ limits, isSoftLimitReached, forecast }: ShownBudget): readonly [Tone, string] {
+  if (limits.some(isSpent)) return ["bad", "used up"];
+  if (limits.some((limit) => takenOf(limit) >= exact(limit.limit))) return ["bad", "nothing left"];
+  if (isSoftLimitReached) return ["warn", "soft limit reached"];
+  if (forecast !== null && forecast.limit_reached_at !== null) return ["warn", "runs out early"];
+  return ["good", "within its limits"];
+}
+
+export const stateView = (budget: ShownBudget): HTMLElement => mark(...stateOf(budget));
+
+export function gaugesView({ limits, softLimit }: ShownBudget): HTMLElement {
+  return element("div", {}, ...limits.map((limit) => gauge(limit, softLimit)));
+}
+
+function gauge(limit: Limit, softLimit: number | null): HTMLElement {
+  const { text, what, spent, held, left } = limit;
+  const whole = exact(limit.limit);
+  const partOf = (amount: bigint): number => (whole === 0n ? 1 : Math.min(1, Number(amount) / Number(whole)));
+  const [spentPart, takenPart] = [partOf(exact(spent)), partOf(takenOf(limit))];
+  const track = element("span", { class: "track", "aria-hidden": "true" });
+  track.append(piece("bar", spentPart), piece("bar held", takenPart - spentPart));
+  if (softLimit !== null) {
+    const sign = element("span", { class: "soft-sign", title: `Soft limit: ${percentText(softLimit)}` });
+    sign.style.left = `${100 * softLimit}%`;
+    track.append(sign);
+  }
+  const notes = [
+    ...(held === null || exact(held) === 0n ? [] : [`${text(held)} held for calls under way`]),
+    ...(left === null ? [] : [`${text(left)} left`]),
+    ...(softLimit === null ? [] : [`soft limit at ${percentText(softLimit)}`]),
+  ];
+  const said = `${text(spent)} of ${text(limit.limit)}${what}, ${whole === 0n ? "all" : percentText(spentPart)}`;
+  return element("div", { class: "gauge" }, said, track, element("small", {}, notes.join("; ")));
+}
+
+function piece(name: string, part: number): HTMLElement {
+  const view = element("span", { class: name });
+  view.style.width = `${100 * part}%`;
+  view.hidden = part <= 0;
+  return view;
+}
+
+/** Where it leads, in a sentence. */
+export function outlookView(budget: ShownBudget): HTMLElement {
+  const { period, limits, resetsAt, forecast } = budget;
+  const until = resetsAt === null ? "its limit is raised" : momentView(resetsAt);
+  if (limits.some(isSpent)) return element("span", {}, "What would cost more is refused until ", until, ".");
+  if (resetsAt === null) return element("span", {}, "It never begins anew, so there is no forecast.");
+  if (forecast === null) return element("span", {}, `No forecast yet: too little of the ${period} has passed.`);
+  if (forecast.limit_reached_at !== null)
+    return element("span", {}, "At this pace it is used up on ", momentView(forecast.limit_reached_at), ".");
+  const atEnd = limits.flatMap(({ text, what, atEnd: amount }) =>
+    amount === null || Number(amount) === 0 ? [] : [`${text(roughly(amount))}${what}`],
+  );
+  if (atEnd.length === 0) return element("span", {}, "Nothing is spent of it yet.");
+  return element("span", {}, `At this pace about ${atEnd.join(" and ")} will be spent by `, until, ".");
+}
+
+/** A forecast is not known finer than a cent or a second; of less than a dollar more is shown. */
+function roughly(amount: Amount): Amount {
+  if (typeof amount === "number") return Math.round(amount);
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return `${whole}.${fraction.slice(0, whole === "0" ? 4 : 2)}`;
+}
+
+const isSpent = ({ spent, limit }: Limit): boolean => exact(spent) >= exact(limit);
+
+/** Spent or held. */
+function takenOf({ limit, spent, held, left }: Limit): bigint {
+  if (left === null) return exact(spent) + exact(held ?? 0);
+  const taken = exact(limit) - exact(left);
+  return taken > exact(spent) ? taken : exact(spent);
+}
+
+/** Nine places, as money has them: `0.1 + 0.2` is `0.3`. */
+function exact(amount: Amount): bigint {
+  const [whole = "0", fraction = ""] = `${amount}`.split(".");
+  return BigInt(`${whole}${fraction.padEnd(9, "0")}`);
+}

@@ -1,0 +1,93 @@
+// The budgets of a workspace's apps: what is spent and held of them, where they are going; set, changed and removed one by one.
+import type { AppView } from "../contract/apps.ts";
+import type { WorkspaceUsage } from "../contract/usage.ts";
+import { element, table } from "../page/element.ts";
+import { showBudget } from "./budget-screen.ts";
+import {
+  gaugesView,
+  outlookView,
+  PERIOD_WORDS,
+  type ShownBudget,
+  spentBudget,
+  stateOf,
+  stateView,
+} from "./budget-view.ts";
+import { formView } from "./form-view.ts";
+import type { Page, Visit } from "./visit.ts";
+import { link, part } from "./words.ts";
+
+export function showBudgets(visit: Visit): Promise<readonly Node[]> {
+  const [app, period] = visit.path;
+  return app === undefined || period === undefined ? all(visit) : showBudget(visit, app, period);
+}
+
+interface AppBudget {
+  readonly app: string;
+  readonly budget: ShownBudget;
+}
+
+async function all(visit: Visit): Promise<readonly Node[]> {
+  // Usage has the budgets of all apps; its shortest days and widest rows are enough.
+  const today = new Date().toISOString().slice(0, 10);
+  const [usage, apps] = await Promise.all([
+    visit.read<WorkspaceUsage>(`/usage?from=${today}&to=${today}&group_by=capability`),
+    visit.read<Page<AppView>>("/apps?limit=100"),
+  ]);
+  const names = new Map(apps.data.map(({ id, slug }) => [id, slug]));
+  const budgets = (usage.budgets ?? []).map((budget) => ({
+    app: names.get(budget.app) ?? budget.app,
+    budget: spentBudget(budget),
+  }));
+  const limited = new Set(budgets.map(({ app }) => app));
+  const free = [...names.values()].filter((app) => !limited.has(app)).toSorted();
+  return [
+    ...(budgets.length === 0 ? [] : [budgetTable(visit, budgets)]),
+    ...(free.length === 0
+      ? []
+      : [element("p", { class: "empty" }, `Without a budget: ${free.join(", ")}. ${NO_BUDGET}`)]),
+    ...(names.size === 0 ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")] : []),
+    ...(names.size === 0 ? [] : [part("Set a budget", chooser(visit, [...names.values()].toSorted()))]),
+  ];
+}
+
+const NO_BUDGET = "Nothing here limits their spending.";
+const URGENCY = ["bad", "warn", "soft", "good"];
+
+/** What needs somebody first. */
+function budgetTable(visit: Visit, budgets: readonly AppBudget[]): HTMLElement {
+  const urgency = ({ budget }: AppBudget): number => URGENCY.indexOf(stateOf(budget)[0]);
+  const sorted = budgets.toSorted((one, other) => urgency(one) - urgency(other) || one.app.localeCompare(other.app));
+  return table(
+    "Budgets, those that need somebody first",
+    ["Budget", "Spent, and where it leads"],
+    sorted.map(({ app, budget }) => [
+      element(
+        "div",
+        {},
+        link(visit.link("budgets", [app, budget.period]), `${app}, ${PERIOD_WORDS[budget.period]}`),
+        element("div", {}, stateView(budget)),
+      ),
+      element("div", {}, gaugesView(budget), outlookView(budget)),
+    ]),
+  );
+}
+
+function chooser(visit: Visit, apps: readonly string[]): HTMLElement {
+  return formView<readonly string[]>({
+    fields: [
+      { kind: "select", name: "app", label: "App", isRequired: true, choices: apps.map((app) => [app, app]) },
+      {
+        kind: "select",
+        name: "period",
+        label: "For",
+        isRequired: true,
+        value: "month",
+        choices: Object.entries(PERIOD_WORDS),
+      },
+    ],
+    submit: "Go on",
+    send: ({ app, period }) =>
+      Promise.resolve({ ok: true, data: [String(app), String(period)], requestId: null, etag: null }),
+    done: (path) => visit.go(visit.link("budgets", path)),
+  });
+}

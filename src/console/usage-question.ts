@@ -1,0 +1,121 @@
+// What usage is asked for, as the address says it: the days, what rows tell apart, whose. Days are UTC, as the gateway counts them.
+import type { UsageGroup } from "../contract/usage.ts";
+import type { Filter } from "./filter-view.ts";
+import type { Choice } from "./form-view.ts";
+
+export interface UsageAsked {
+  readonly from: string;
+  readonly to: string;
+  readonly groups: readonly UsageGroup[];
+  /** The address with what it does not say, for the filters. */
+  readonly query: URLSearchParams;
+  /** For the API. */
+  readonly path: string;
+}
+
+const DAY_MS = 86_400_000;
+const OWN_DAYS = "days";
+const RANGES: readonly Choice[] = [
+  ["this-month", "This month"],
+  ["last-month", "Last month"],
+  ["7-days", "Last 7 days"],
+  ["30-days", "Last 30 days"],
+  [OWN_DAYS, "From … to …"],
+];
+
+export const GROUP_WORDS: Readonly<Record<UsageGroup, string>> = {
+  workspace: "Workspace",
+  app: "App",
+  key: "Key",
+  purpose: "Purpose",
+  provider: "Provider",
+  model: "Model",
+  capability: "Capability",
+  day: "Day",
+  hour: "Hour",
+};
+
+export function usageAsked(address: URLSearchParams, isPlatform: boolean): UsageAsked {
+  const query = new URLSearchParams(address);
+  const choices = new Set(groupsOf(isPlatform).map(([name]) => name));
+  const chosen = (name: string, otherwise: string): string => {
+    const value = query.get(name) ?? "";
+    return choices.has(value) ? value : otherwise;
+  };
+  query.set("by", chosen("by", isPlatform ? "workspace" : "app"));
+  query.set("then", chosen("then", ""));
+  if (!RANGES.some(([range]) => range === query.get("range"))) query.set("range", "this-month");
+  const { from, to } = daysOf(query);
+  if (query.get("range") === OWN_DAYS) {
+    query.set("from", from);
+    query.set("to", to);
+  } else {
+    query.delete("from");
+    query.delete("to");
+  }
+  const groups = [...new Set(["by", "then"].flatMap((name) => toldApart(query.get(name) ?? "", isPlatform)))];
+  const asked = new URLSearchParams({ from, to, group_by: groups.join(",") });
+  for (const name of ["app", "key"]) {
+    const value = query.get(name) ?? "";
+    if (value !== "") asked.set(name, value);
+  }
+  return { from, to, groups, query, path: `/usage?${asked}` };
+}
+
+/** `apps`: those of the workspace; null on the platform. */
+export function usageFilters({ query }: UsageAsked, apps: readonly Choice[] | null): readonly Filter[] {
+  const groups = groupsOf(apps === null);
+  const days: readonly Filter[] = [
+    { name: "from", label: "First day (UTC)", kind: "date" },
+    { name: "to", label: "Last day (UTC)", kind: "date" },
+  ];
+  const whose: readonly Filter[] = [
+    { name: "app", label: "App", kind: "select", choices: [["", "all"], ...(apps ?? [])] },
+    { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
+  ];
+  return [
+    { name: "range", label: "Days", kind: "select", choices: RANGES },
+    ...(query.get("range") === OWN_DAYS ? days : []),
+    { name: "by", label: "By", kind: "select", choices: groups },
+    { name: "then", label: "and by", kind: "select", choices: [["", "nothing more"], ...groups] },
+    ...(apps === null ? [] : whose),
+  ];
+}
+
+function groupsOf(isPlatform: boolean): readonly Choice[] {
+  return Object.entries(GROUP_WORDS)
+    .filter(([group]) => isPlatform || group !== "workspace")
+    .map(([group, word]) => [group, word.toLowerCase()]);
+}
+
+/** An app says little without its workspace, a key without its app, a model without its provider: they split no row. */
+function toldApart(group: string, isPlatform: boolean): readonly UsageGroup[] {
+  if (group === "app") return isPlatform ? ["workspace", "app"] : ["app"];
+  if (group === "key") return [isPlatform ? "workspace" : "app", "key"];
+  if (group === "model") return ["provider", "model"];
+  return isGroup(group) ? [group] : [];
+}
+
+const isGroup = (name: string): name is UsageGroup => Object.hasOwn(GROUP_WORDS, name);
+
+function daysOf(query: URLSearchParams): { readonly from: string; readonly to: string } {
+  const now = new Date();
+  const today = dayOf(now.getTime());
+  const firstOf = (month: number): number => Date.UTC(now.getUTCFullYear(), month, 1);
+  const lastDays = (count: number): string => dayOf(now.getTime() - (count - 1) * DAY_MS);
+  const month = now.getUTCMonth();
+  switch (query.get("range") ?? "") {
+    case "last-month":
+      return { from: dayOf(firstOf(month - 1)), to: dayOf(firstOf(month) - DAY_MS) };
+    case "7-days":
+      return { from: lastDays(7), to: today };
+    case "30-days":
+      return { from: lastDays(30), to: today };
+    case OWN_DAYS:
+      return { from: query.get("from") ?? lastDays(30), to: query.get("to") ?? today };
+    default:
+      return { from: dayOf(firstOf(month)), to: today };
+  }
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

@@ -1,0 +1,113 @@
+// What was used, what it cost and whom: by app, day, model and more, for a workspace or the whole platform.
+import type { BillingClass } from "../contract/billing-class.ts";
+import type { UsageGroup, UsageTable, WorkspaceUsage } from "../contract/usage.ts";
+import { download } from "../page/download.ts";
+import { button, element } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { hashOf } from "./address.ts";
+import { filterView } from "./filter-view.ts";
+import { CLASS_WORDS, classTable, mostFirst, totalsTable } from "./usage-figures.ts";
+import { usageFile } from "./usage-file.ts";
+import { type UsageNames, usageNames } from "./usage-names.ts";
+import { GROUP_WORDS, type UsageAsked, usageAsked, usageFilters } from "./usage-question.ts";
+import { Unanswered, type Visit } from "./visit.ts";
+import { countText, link, part, usdText } from "./words.ts";
+
+export async function showUsage(visit: Visit): Promise<readonly Node[]> {
+  const isPlatform = visit.scope.workspace === null;
+  const asked = usageAsked(visit.query, isPlatform);
+  const [names, outcome] = await Promise.all([
+    usageNames(visit, asked.groups),
+    visit.ask<WorkspaceUsage>("GET", asked.path),
+  ]);
+  const filters = filterView({ ...visit, query: asked.query }, usageFilters(asked, isPlatform ? null : [...names.app]));
+  if (outcome.ok) return [filters, ...tablesOf(visit, asked, names, outcome.data)];
+  // Days that are refused are put right where they were said.
+  const { failure } = outcome;
+  if (failure.kind !== "refused" || failure.status !== 400) throw new Unanswered(outcome);
+  return [filters, failureView(failure, outcome.requestId)];
+}
+
+function tablesOf(visit: Visit, asked: UsageAsked, names: UsageNames, usage: WorkspaceUsage): readonly Node[] {
+  const { from, to } = asked;
+  const days = from === to ? `on ${from}` : `from ${from} to ${to}`;
+  if (usage.data.length === 0)
+    return [
+      element("p", { class: "empty" }, `Nothing was used ${days} (UTC). A call is here once it is settled.`),
+      ...openChats(usage),
+    ];
+  const name = ["usage", visit.scope.workspace ?? "all", from, to].join("-");
+  return [
+    part(
+      "In all",
+      totalsTable(usage.totals),
+      element(
+        "div",
+        { class: "row wrap" },
+        button("Download CSV", () => download(`${name}.csv`, usageFile(usage, names), "text/csv;charset=utf-8")),
+        element("span", { class: "soft" }, `Calls settled ${days} (UTC), complete at this moment.`),
+      ),
+      ...openChats(usage),
+    ),
+    ...usage.totals.map(({ billing_class: billing }) => classPart(visit, asked, names, usage, billing)),
+  ];
+}
+
+function classPart(
+  visit: Visit,
+  { groups, query }: UsageAsked,
+  names: UsageNames,
+  { data }: UsageTable,
+  billing: BillingClass,
+): HTMLElement {
+  const rows = data.filter((row) => row.billing_class === billing);
+  const isByTime = groups[0] === "day" || groups[0] === "hour";
+  const by = groups.map((group) => GROUP_WORDS[group].toLowerCase()).join(", ");
+  const [title, what] = CLASS_WORDS[billing];
+  const cells = (row: UsageTable["data"][number]): readonly (Node | string)[] =>
+    groups.map((group) => groupCell(visit, query, names, group, row[group] ?? null));
+  return part(
+    title,
+    element("p", { class: "soft" }, what),
+    classTable(
+      isByTime ? rows : mostFirst(rows),
+      `By ${by}; ${isByTime ? "newest" : "most"} first`,
+      groups.map((group) => GROUP_WORDS[group]),
+      cells,
+    ),
+  );
+}
+
+/** A name leads to what is behind it, of the same days. */
+function groupCell(
+  visit: Visit,
+  query: URLSearchParams,
+  names: UsageNames,
+  group: UsageGroup,
+  value: string | null,
+): Node | string {
+  if (value === null) return element("span", { class: "soft" }, group === "key" ? "no key" : "none");
+  if (group === "hour") return `${value.slice(0, 16).replace("T", " ")} UTC`;
+  const days = Object.fromEntries(["range", "from", "to"].map((name) => [name, query.get(name) ?? ""]));
+  const whose = Object.fromEntries(["app", "key"].map((name) => [name, query.get(name) ?? ""]));
+  if (group === "workspace") {
+    const slug = names.workspace.get(value) ?? value;
+    return link(hashOf({ workspace: slug, screen: "usage", path: [], query: new URLSearchParams(days) }), slug);
+  }
+  if (group === "day") {
+    const day = link(visit.link("usage", [], { ...whose, range: "days", from: value, to: value, by: "hour" }), value);
+    day.className = "whole";
+    return day;
+  }
+  if (visit.scope.workspace === null || (group !== "app" && group !== "key")) return value;
+  const name = names[group].get(value) ?? value;
+  if (group === "app") return link(visit.link("usage", [], { ...days, by: "key", app: value }), name);
+  return link(visit.link("usage", [], { ...days, by: "day", key: value }), name);
+}
+
+/** In no row, and yet spent. */
+function openChats({ unresolved_chat: { tokens, charge_usd: usd } }: UsageTable): readonly Node[] {
+  if (tokens === 0 && Number(usd) === 0) return [];
+  const said = `Besides: chats whose process died before it wrote them down, ${countText(tokens)} tokens and ${usdText(usd)}. Budgets count them as spent; they are in no row.`;
+  return [element("p", { class: "warning" }, said)];
+}

@@ -1,0 +1,8 @@
+// A file that the page made itself.
+import { element } from "./element.ts";
+
+export function download(name: string, text: string, type = ""): void {
+  const href = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1_000);
+}

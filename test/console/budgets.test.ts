@@ -1,0 +1,127 @@
+// The console's budgets (contract 9): seen with where they lead, set, changed from the state that was read, removed.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { budgetView } from "../../src/contract/budgets.ts";
+import { setClock, shiftClock } from "../harness/database.ts";
+import { call, viewOf } from "../http/admin/admin.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  OPERATOR,
+  startConsoleWorld,
+} from "./world.ts";
+
+const BUDGETS = "/admin/v1/workspaces/acme/apps/notes/budgets";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld();
+  assert.equal(await world.transcribe(), 200);
+});
+after(() => world.close());
+
+const ask = (method: string, period: string, body?: object, headers: Readonly<Record<string, string>> = {}) =>
+  call(world.gateway, method, `${BUDGETS}/${period}`, {
+    key: OPERATOR,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+const said = (page: Page): Promise<string> => page.locator("#screen").innerText();
+
+test("contract 9: a budget of the file is seen with its soft limit and state, and cannot be changed here", async (t) => {
+  const page = await world.admin(t, "#/budgets");
+  if (page === null) return;
+  assert.match(
+    await said(page),
+    /notes, each month\s+● within its limits\s+\$0\.00 of \$50\.00, 0\s%[^]*soft limit at 80\s%/u,
+  );
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await page.click("text=notes, each month");
+  await page.locator(".tag", { hasText: "from file" }).waitFor();
+  assert.equal(await page.locator("#screen form, #screen button").count(), 0);
+  await goTo(page, "#/budgets/nowhere/month");
+  assert.match(await said(page), /NOT_FOUND · 404/u);
+});
+
+test("contract 9: a budget set in the page refuses the app's next request; the page says until when", async (t) => {
+  const page = await world.admin(t, "#/budgets");
+  if (page === null) return;
+  await page.getByLabel("For").selectOption("day");
+  await page.click("text=Go on");
+  await page.locator("h1", { hasText: "notes · day" }).waitFor();
+  await drawn(page);
+  await page.click("text=Set the budget");
+  await page.locator("[aria-invalid]").waitFor();
+  assert.match(await page.locator("p.bad:not(:empty)").innerText(), /at least one of/u);
+  await page.getByLabel("Seconds of audio").fill("20");
+  await page.getByLabel("Soft limit").fill("0.5");
+  await page.click("text=Set the budget");
+  await page.locator("section[aria-label='Where it stands']").waitFor();
+  assert.match(await page.locator("#status").innerText(), /holds from its next request on/u);
+  const set = viewOf(budgetView, await ask("GET", "day"));
+  assert.deepEqual([set.limit_audio_seconds, set.soft_limit, set.limit_usd], [20, 0.5, null]);
+  assert.deepEqual([await world.transcribe(), await world.transcribe()], [200, 402]);
+  await goTo(page, "#/budgets");
+  assert.match(
+    await said(page),
+    /notes, each day[^]*14\.4 s of 20 s of audio, 72\s%[^]*5\.6 s left; soft limit at 50\s%/u,
+  );
+  assert.match(await said(page), /notes, each day\s+▲ soft limit reached/u);
+  await setClock(world.gateway.database, `${new Date().toISOString().slice(0, 10)}T12:00:00Z`);
+  await goTo(page, "#/budgets");
+  assert.match(await said(page), /At this pace it is used up on /u);
+  await shiftClock(world.gateway.database, 0);
+  await goTo(page, "#/budgets/notes/day");
+  await assertAccessible(page);
+  await assertNarrow(page);
+});
+
+test("contract 9: what is used up is told with until when it refuses", async (t) => {
+  const etag = (await ask("GET", "day")).headers.get("etag") ?? "";
+  assert.equal((await ask("PUT", "day", { limit_audio_seconds: 10 }, { "if-match": etag })).status, 200);
+  const page = await world.operator(t, "#/w/acme/budgets/notes/day");
+  if (page === null) return;
+  assert.match(await said(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ used up[^]*is refused until /u);
+});
+
+test("contract 10: a budget that somebody else changed meanwhile is told so, not overwritten, and read anew", async (t) => {
+  const page = await world.admin(t, "#/budgets/notes/day");
+  if (page === null) return;
+  const etag = (await ask("GET", "day")).headers.get("etag") ?? "";
+  assert.equal((await ask("PUT", "day", { limit_audio_seconds: 600 }, { "if-match": etag })).status, 200);
+  await page.getByLabel("Seconds of audio").fill("700");
+  await page.click("text=Save the limits");
+  await page.locator(".failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  assert.equal(viewOf(budgetView, await ask("GET", "day")).limit_audio_seconds, 600);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Read it anew" }).click();
+  await page.locator(".failure").waitFor({ state: "detached" });
+  assert.equal(await page.getByLabel("Seconds of audio").inputValue(), "600");
+  await page.getByLabel("Seconds of audio").fill("700");
+  await page.click("text=Save the limits");
+  await page.locator("#status:not(:empty)").waitFor();
+  await drawn(page);
+  assert.equal(viewOf(budgetView, await ask("GET", "day")).limit_audio_seconds, 700);
+  assert.match(await said(page), /14\.4 s of 11 min 40 s of audio, 2\s%/u);
+});
+
+test("contract 10: a budget is removed when it was confirmed, and not before", async (t) => {
+  const page = await world.admin(t, "#/budgets/notes/day");
+  if (page === null) return;
+  await page.click("text=Remove this budget");
+  assert.match(await page.locator("dialog").innerText(), /nothing limits what notes spends each day/u);
+  await page.keyboard.press("Escape");
+  assert.equal((await ask("GET", "day")).status, 200);
+  await page.click("text=Remove this budget");
+  await page.click("dialog .danger");
+  await page.locator("h1", { hasText: /^Budgets$/u }).waitFor();
+  assert.equal((await ask("GET", "day")).code, "NOT_FOUND");
+  await drawn(page);
+  assert.doesNotMatch(await said(page), /notes, each day/u);
+});
