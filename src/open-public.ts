@@ -24,7 +24,6 @@ import { getMe } from "./http/endpoints/get-me.ts";
 import { getModels } from "./http/endpoints/get-models.ts";
 import { getPlayground } from "./http/endpoints/get-playground.ts";
 import { getRealtime, type RealtimeEdge } from "./http/endpoints/get-realtime.ts";
-import { getWorkspaceModels } from "./http/endpoints/get-workspace-models.ts";
 import { getOpenapi } from "./http/endpoints/get-openapi.ts";
 import { getRequest } from "./http/endpoints/get-request.ts";
 import { getUsage } from "./http/endpoints/get-usage.ts";
@@ -117,10 +116,6 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
       webhooks,
       draining,
       requireAdmin,
-    }),
-    getWorkspaceModels({
-      requireAdmin,
-      models: { ...gateway, database, adapters: { speech: gateway.providers, chat: gateway.chatProviders } },
     }),
     getAudioUrlDomains(allowlist),
     putAudioUrlDomains(allowlist),

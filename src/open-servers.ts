@@ -54,15 +54,16 @@ export interface Servers {
 
 export function createServers(options: ServersOptions, parts: ServerParts): Servers {
   const { configuration, database, logger } = options;
-  const { isDraining, nowMs, keys, openRecord, metrics } = parts;
+  const { gateway, isDraining, nowMs, keys, openRecord, metrics } = parts;
   const forgetKeys = () => keys.forget();
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
     admin: { database, pepper: options.pepper, forgetKeys },
-    records: { database, deletions: parts.gateway.deletions },
+    records: { database, deletions: gateway.deletions },
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     connectionTests: parts.connectionTests,
+    models: { ...gateway, database, adapters: { speech: gateway.providers, chat: gateway.chatProviders } },
     health: parts.health,
     sandbox: parts.sandbox,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },

@@ -1,15 +1,17 @@
-// The live list of models that routes of a workspace can name (spec 1.10; contract 6): by its connections and its plan.
+// The live list of models that routes of a workspace, or of the platform, can name (spec 1.10; contract 6): by the connections there
+// are and the workspace's plan.
 import type { BillingClass } from "../contract/billing-class.ts";
 import type { WorkspaceId } from "../contract/ids.ts";
 import { needsCredential, type ProviderKind } from "../contract/provider-kinds.ts";
 import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
 import { type AccountModel, knownKinds, modelsOf } from "../directory/models-of.ts";
-import type { Adapters, Directory, VisibleAccount } from "../directory/snapshot.ts";
+import type { Adapters, Directory, DirectoryScope, VisibleAccount } from "../directory/snapshot.ts";
 import { billingClassOf } from "../gateway/quote.ts";
 import { type PlanFunds, readPlanFunds } from "../metering/plan-funds.ts";
 import type { PriceBook } from "../metering/price.ts";
 import type { Database } from "../storage/database.ts";
 import { whatModelDoes } from "./describe-model.ts";
+import { workspaceOf } from "./set-up-scope.ts";
 
 export interface ModelListServices {
   readonly database: Pick<Database, "inWorkspace">;
@@ -18,11 +20,11 @@ export interface ModelListServices {
   readonly adapters: Adapters;
 }
 
-export async function listModels(services: ModelListServices, workspaceId: WorkspaceId): Promise<AssignableModels> {
+export async function listModels(services: ModelListServices, scope: DirectoryScope): Promise<AssignableModels> {
   const { adapters } = services;
-  const funds = await services.database.inWorkspace(workspaceId, (tx) => readPlanFunds(tx, workspaceId));
+  const funds = await fundsOf(services, workspaceOf(scope));
   const prices = services.prices();
-  const accounts = services.directory().accountsOf(workspaceId);
+  const accounts = services.directory().accountsOf(scope);
   const connected = accounts.flatMap((visible) =>
     modelsOf(visible.account, adapters).map((model) => connectedModel(model, visible, prices, funds)),
   );
@@ -30,6 +32,11 @@ export async function listModels(services: ModelListServices, workspaceId: Works
     .filter((kind) => !accounts.some(({ account }) => account.kind === kind))
     .flatMap((kind) => modelsOf({ kind, models: {} }, adapters).map((model) => unconnectedModel(model, kind)));
   return { object: "list", data: [...connected, ...missing] };
+}
+
+/** Null: there is no plan that could run out; the platform has none. */
+async function fundsOf({ database }: ModelListServices, workspace: WorkspaceId | null): Promise<PlanFunds | null> {
+  return workspace === null ? null : database.inWorkspace(workspace, (tx) => readPlanFunds(tx, workspace));
 }
 
 function connectedModel(

@@ -1,5 +1,5 @@
 // What administrators are refused with, whatever the object (contract 1, 10).
-import { GatewayError } from "../contract/errors.ts";
+import { type ErrorDetails, GatewayError } from "../contract/errors.ts";
 
 export function noSuch(what: string): GatewayError {
   return new GatewayError("NOT_FOUND", { message: `There is no such ${what}.` });
@@ -12,9 +12,9 @@ export function taken(what: string): GatewayError {
   });
 }
 
-export function inUse(what: string, by: string): GatewayError {
+export function inUse(what: string, by: string, details: ErrorDetails = {}): GatewayError {
   return new GatewayError("CONFLICT", {
     message: `The ${what} is in use: ${by}. Change that first.`,
-    details: { reason: "in_use" },
+    details: { ...details, reason: "in_use" },
   });
 }

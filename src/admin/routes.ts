@@ -27,11 +27,12 @@ import type { Page, PageRequest } from "./services.ts";
 import {
   auditSetUp,
   changeSetUp,
-  isRouteNamed,
   readAs,
   readSetUp,
+  type RouteUser,
   type SetUpActor,
   type SetUpServices,
+  usersOfRoute,
 } from "./set-up-scope.ts";
 
 export interface RouteChange extends SetUpActor {
@@ -131,8 +132,8 @@ export async function removeRoute(services: SetUpServices, change: RouteChange):
   await changeSetUp(services, change, async (tx) => {
     const before = await take(tx, change);
     allowMatch(change.precondition, viewRoute(before, await latestOf(tx, before)));
-    if (await isRouteNamed(tx, change.scope, change.id))
-      throw inUse("route", "an app, a key or another route's purpose names it");
+    const users = await usersOfRoute(tx, change.scope, change.id);
+    if (users.length > 0) throw inUse("route", `${namesOf(users)} would be left without it`, { used_by: users });
     await deleteRoute(tx, change);
     await auditSetUp(tx, change, {
       action: "route.deleted",
@@ -141,6 +142,15 @@ export async function removeRoute(services: SetUpServices, change: RouteChange):
       after: null,
     });
   });
+}
+
+const WORDS: Readonly<Record<RouteUser["object"], string>> = { app: "app", key: "key", route: "a purpose of route" };
+
+function namesOf(users: readonly RouteUser[]): string {
+  const named = users.map(
+    ({ object, id, workspace }) => `${WORDS[object]} \`${id}\`${workspace === null ? "" : ` (${workspace})`}`,
+  );
+  return new Intl.ListFormat("en").format(named);
 }
 
 async function draft(tx: Transacting, change: SetUpActor & Whose, definition: object, action: string) {

@@ -134,22 +134,36 @@ export async function routesOnConnection(
   return routes.where("scope", "not in", shadowed).execute();
 }
 
-/** Whether an app, a key in use or another route's purpose names it. */
-export async function isRouteNamed(tx: Transacting, scope: DirectoryScope, id: string): Promise<boolean> {
+export interface RouteUser {
+  readonly object: "app" | "key" | "route";
+  /** Of an app its slug. */
+  readonly id: string;
+  /** The workspace's slug; null: the platform. */
+  readonly workspace: string | null;
+}
+
+const MOST_USERS = 10;
+
+/** Apps, keys in use and other routes' purposes that name it: the first of them. */
+export async function usersOfRoute(tx: Transacting, scope: DirectoryScope, id: string): Promise<readonly RouteUser[]> {
   const purposes = JSON.stringify({ purposes: [{ route: id }] });
   const whose = scope === PLATFORM ? null : scope;
-  const { rows } = await sql<{ is: boolean }>`select
-    exists (select from apps where (${whose}::text is null or workspace_id = ${whose}) and ${namesRoute(id, purposes)})
-    or exists (select from api_keys where (${whose}::text is null or workspace_id = ${whose}) and revoked_at is null and ${namesRoute(id, purposes)})
-    or exists (select from routes where (${whose}::text is null or scope = ${whose}) and not (scope = ${scope} and id = ${id})
-      and definition @> ${purposes}::jsonb) as is`.execute(tx);
-  return rows[0]?.is === true;
+  const { rows } = await sql<RouteUser>`select named.object, named.id, workspaces.slug as workspace from (
+      select 1 as rank, 'app' as object, slug as id, workspace_id as owner from apps
+        where (${whose}::text is null or workspace_id = ${whose}) and ${namesRoute(id, purposes)}
+      union all select 2, 'key', id, workspace_id from api_keys
+        where (${whose}::text is null or workspace_id = ${whose}) and revoked_at is null and ${namesRoute(id, purposes)}
+      union all select 3, 'route', id, scope from routes
+        where (${whose}::text is null or scope = ${whose}) and not (scope = ${scope} and id = ${id}) and definition @> ${purposes}::jsonb
+    ) as named left join workspaces on workspaces.id = named.owner
+    order by named.rank, workspaces.slug nulls first, named.id limit ${MOST_USERS}`.execute(tx);
+  return rows;
 }
 
 function namesRoute(id: string, purposes: string) {
   return sql`(settings ->> 'route' = ${id} or settings ->> 'audioInputOverride' = ${id} or settings @> ${purposes}::jsonb)`;
 }
 
-function workspaceOf(scope: DirectoryScope): WorkspaceId | null {
+export function workspaceOf(scope: DirectoryScope): WorkspaceId | null {
   return scope === PLATFORM ? null : brand("workspace", scope);
 }

@@ -29,6 +29,7 @@ import { BUDGET_CONTRACTS } from "./budgets.ts";
 import { PLAN_ENDPOINTS } from "./plans.ts";
 import { KEY_CONTRACTS } from "./keys.ts";
 import { getSandboxFaultsContract, putSandboxFaultsContract } from "./sandbox-faults.ts";
+import { getModelsContracts } from "./workspace-models.ts";
 import { WORKSPACE_ENDPOINTS } from "./workspaces.ts";
 
 export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
@@ -57,6 +58,8 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   getSandboxFaultsContract,
   putSandboxFaultsContract,
   ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [platform, operator]),
+  getModelsContracts.platform,
+  getModelsContracts.operator,
   getHealthContract,
   getReadinessContract,
   getMetricsContract,

@@ -25,7 +25,7 @@ import { workspaceRequestContracts, workspaceRequestsContracts } from "./request
 import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
-import { getWorkspaceModelsContract } from "./workspace-models.ts";
+import { getModelsContracts } from "./workspace-models.ts";
 import {
   getDocsContract,
   getErrorDocsContract,
@@ -68,7 +68,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceUsageContracts.workspace,
   workspaceDeletionsContracts.workspace,
   workspaceJobsContracts.workspace,
-  getWorkspaceModelsContract,
+  getModelsContracts.workspace,
   ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].map(({ workspace }) => workspace),
   getHealthContract,
   getReadinessContract,

@@ -1,8 +1,8 @@
-// GET /workspace/{tenant_id}/models: what the routes of a workspace can be made of (spec 1.10; contract 6).
+// GET …/models: what the routes of a workspace, or of the platform, can be made of (spec 1.10; contract 6).
 import { z } from "zod";
 import { BILLING_CLASSES } from "./billing-class.ts";
-import type { EndpointContract } from "./endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
+import { type Everywhere, everywhere } from "./set-up/everywhere.ts";
 
 const billingClass = z.enum(BILLING_CLASSES).nullable();
 
@@ -50,14 +50,17 @@ export const assignableModels = z.strictObject({
 export type AssignableModels = z.infer<typeof assignableModels>;
 export type AssignableModel = AssignableModels["data"][number];
 
-export const getWorkspaceModelsContract: EndpointContract = {
+const listed = everywhere({
   method: "GET",
-  path: "/workspace/:tenant_id/models",
+  path: "/models",
   operationId: "getWorkspaceModels",
-  summary: "Models that routes of the workspace can name",
+  summary: "Models that routes can name",
   description:
-    "As of now, by the workspace's connections and its plan: every model the adapters know or a connection declares. Models without a connection are listed too, with `no_connection`: an own provider account makes them assignable.",
-  auth: "key",
+    "As of now, by the connections of whose they are and the platform's, and by the plan of a workspace: every model the adapters know or a connection declares. Models without a connection are listed too, with `no_connection`: an own provider account makes them assignable.",
   responses: { 200: { description: "The models.", content: { "application/json": assignableModels } } },
-  errors: ["FORBIDDEN", "NOT_FOUND"],
+  errors: [],
+});
+export const getModelsContracts: Everywhere = {
+  ...listed,
+  platform: { ...listed.platform, operationId: "getPlatformModels" },
 };

@@ -42,8 +42,8 @@ export interface RouteOfScope {
 
 export interface Directory {
   readonly account: (key: AccountKey) => Account | undefined;
-  /** The accounts a workspace can name: its own, and the platform's that no own one replaces. */
-  readonly accountsOf: (workspace: WorkspaceId) => readonly VisibleAccount[];
+  /** The accounts a workspace can name: its own, and the platform's that no own one replaces; of the platform, its own. */
+  readonly accountsOf: (scope: DirectoryScope) => readonly VisibleAccount[];
   readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
   /** `own` is the key's settings; what it leaves null comes from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
@@ -81,11 +81,11 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
 
   return {
     account: (key) => accounts.get(key),
-    accountsOf: (workspace) => {
+    accountsOf: (asking) => {
       const names = rows.accounts.flatMap(({ scope, account }) =>
-        scope === PLATFORM || scope === workspace ? [account.connection] : [],
+        scope === PLATFORM || scope === asking ? [account.connection] : [],
       );
-      const accountOf = visibleTo(workspace, accounts);
+      const accountOf = visibleTo(asking, accounts);
       return [...new Set(names)].toSorted().flatMap((name) => accountOf(name) ?? []);
     },
     routesOf,
@@ -107,10 +107,10 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
 
 type AccountOf = (connection: string) => VisibleAccount | undefined;
 
-/** How a workspace finds an account by the name of its connection. */
-function visibleTo(workspace: WorkspaceId, accounts: ReadonlyMap<AccountKey, Account>): AccountOf {
+/** How a workspace, or the platform, finds an account by the name of its connection. */
+function visibleTo(scope: DirectoryScope, accounts: ReadonlyMap<AccountKey, Account>): AccountOf {
   return (connection) => {
-    const own = accounts.get(accountKey(workspace, connection));
+    const own = scope === PLATFORM ? undefined : accounts.get(accountKey(scope, connection));
     const account = own ?? accounts.get(accountKey(PLATFORM, connection));
     if (account === undefined) return undefined;
     const ownership = account.kind === "sandbox" ? "simulated" : own === undefined ? "platform" : "byok";

@@ -8,6 +8,7 @@ import { postApply } from "./apply.ts";
 import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
+import { modelsEndpoint } from "./models.ts";
 import { getProviderHealth } from "./provider-health.ts";
 import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
@@ -46,7 +47,7 @@ export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Prin
 }
 
 function everywhereEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
-  return [...connectionEndpoints(edge), ...routeEndpoints(edge)];
+  return [...connectionEndpoints(edge), ...routeEndpoints(edge), modelsEndpoint(edge)];
 }
 
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {

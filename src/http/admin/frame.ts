@@ -4,6 +4,7 @@ import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
 import type { ProviderHealthServices } from "../../admin/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
+import type { ModelListServices } from "../../admin/list-models.ts";
 import type { ConnectionTestServices } from "../../admin/test-connection.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
 import type { KeyServices } from "../../admin/keys.ts";
@@ -24,6 +25,7 @@ export interface AdminEdge {
   readonly records: RecordServices;
   readonly setUp: SetUpServices;
   readonly connectionTests: ConnectionTestServices;
+  readonly models: ModelListServices;
   readonly health: ProviderHealthServices;
   readonly applyFile: ApplyFileServices;
   readonly sandbox: SandboxLevers;

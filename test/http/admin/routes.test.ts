@@ -175,7 +175,15 @@ test("contract 10: a route that an app or a purpose names is not removed; one ma
   await publish(gateway, PLATFORM, { id: "named", targets: targets(["dg", "nova-3"]) });
   await keyOn(gateway, "named");
   const refused = await refuses(gateway, [409, "CONFLICT"], () => call(gateway, "DELETE", `${PLATFORM}/routes/named`));
-  assert.equal(detailsOf(refused)["reason"], "in_use");
+  const { reason, used_by: users } = detailsOf(refused);
+  assert.equal(reason, "in_use");
+  const key = await gateway.database.db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("name", "=", "named")
+    .executeTakeFirst();
+  assert.deepEqual(users, [{ object: "key", id: key?.id, workspace: "acme" }]);
+  assert.match(refused.text, /key `key_[^`]+` \(acme\) would be left without it/u);
   await gateway.database.db
     .updateTable("api_keys")
     .set({ revoked_at: new Date() })

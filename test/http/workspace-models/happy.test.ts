@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assignableModels } from "../../../src/contract/workspace-models.ts";
+import { get } from "../../harness/client.ts";
 import type { TestGateway } from "../../harness/gateway.ts";
 import { ADMIN_KEY, OPERATOR_KEY, OTHER_ADMIN_KEY } from "../audio-url/setup.ts";
 import { modelsOf, readModels, startModelsGateway } from "./models.ts";
@@ -64,6 +65,23 @@ test("contract 6: an account without a credential is not assignable; the sandbox
   const simulated = models.filter((each) => each.connection === "sim");
   assert(simulated.length > 0 && simulated.every((each) => each.assignable));
   assert(simulated.every((each) => (each.billing_class.audio_input ?? each.billing_class.chat) === "simulated"));
+});
+
+test("contract 2, 6: the operator reads the same of a workspace on the admin listener, and of the platform what its routes can name", async () => {
+  const { adminOrigin } = gateway;
+  const [own, platform] = await Promise.all([
+    get(adminOrigin, "/admin/v1/workspaces/acme/models", OPERATOR_KEY),
+    get(adminOrigin, "/admin/v1/models", OPERATOR_KEY),
+  ]);
+  assert.deepEqual(modelsOf(own), modelsOf(await readModels(gateway, ADMIN_KEY)));
+  const models = modelsOf(platform);
+  assert(models.every((each) => each.connection_owner !== "workspace"));
+  // Acme's plan does not cover it; no plan stands between the platform and its own account.
+  const metered = models.find((each) => each.connection === "el" && each.model === "scribe_v2");
+  assert.deepEqual(
+    [metered?.connection_owner, metered?.billing_class.audio_input, metered?.assignable],
+    ["platform", "metered", true],
+  );
 });
 
 test("reliability 6: no credential, nor any part of one, is in the list", async () => {

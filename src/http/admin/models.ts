@@ -1,0 +1,12 @@
+// GET …/models (spec 1.10; contract 6): what routes can be made of.
+import { listModels } from "../../admin/list-models.ts";
+import { getModelsContracts } from "../../contract/workspace-models.ts";
+import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
+import type { AdminEdge } from "./frame.ts";
+
+export function modelsEndpoint(edge: AdminEdge): EverywhereEndpoint {
+  return everywhereEndpoint(edge, getModelsContracts, async (_context, { scope }) => ({
+    status: 200,
+    body: { json: await listModels(edge.models, scope) },
+  }));
+}
