@@ -1,4 +1,4 @@
-// A button that ends something: asked first, done, and its refusal told beneath it with the way out.
+// A button that ends or begins something: asked first, done, and its refusal told beneath it with the way out.
 import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
@@ -6,6 +6,8 @@ import { refusalView } from "./refusal-view.ts";
 
 export interface Action<T> {
   readonly label: string;
+  /** Ends something, unless told otherwise. */
+  readonly tone?: "danger" | "primary" | "plain";
   /** The question, and what will happen to whom. */
   readonly title: string;
   readonly what: Node | string;
@@ -17,7 +19,7 @@ export interface Action<T> {
   readonly again?: () => void | Promise<void>;
 }
 
-export function actionView<T>({ label, title, what, run, done, help, again }: Action<T>): HTMLElement {
+export function actionView<T>({ label, tone = "danger", title, what, run, done, help, again }: Action<T>): HTMLElement {
   const problem = element("div", {});
   const go = button(label, async () => {
     problem.replaceChildren();
@@ -30,6 +32,6 @@ export function actionView<T>({ label, title, what, run, done, help, again }: Ac
     const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;
     problem.replaceChildren(refusalView(failure, requestId, again), ...(way === null ? [] : [element("p", {}, way)]));
   });
-  go.className = "danger";
+  if (tone !== "plain") go.className = tone;
   return element("div", {}, element("div", { class: "row" }, go), problem);
 }

@@ -1,45 +1,15 @@
 // Purposes bound to one app: listed, added, changed, taken away. Each is a change of the whole app.
 import type { AppView } from "../contract/apps.ts";
 import type { Outcome } from "../page/ask.ts";
-import { element, table } from "../page/element.ts";
+import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { appLink, pathOf, settingsOf } from "./app-form.ts";
-import { type Field, formView } from "./form-view.ts";
+import { formView } from "./form-view.ts";
 import { isOfFile } from "./owner-view.ts";
-import { type KnownRoutes, readRoutes, routeField } from "./route-choice.ts";
+import { purposeFields, purposeTable } from "./purpose-view.ts";
+import { readRoutes } from "./route-choice.ts";
 import type { Visit } from "./visit.ts";
-import { link, mark, part } from "./words.ts";
-
-type Purpose = AppView["purposes"][number];
-
-/** Of an app or a key. `nameOf` links to it where it can be changed. */
-export function purposeTable(
-  purposes: readonly Purpose[],
-  caption: string,
-  nameOf: (purpose: string) => Node | string,
-): HTMLElement {
-  return table(
-    caption,
-    ["Purpose", "Route", "State", "What it fills in"],
-    purposes.map((purpose) => [
-      element(
-        "div",
-        {},
-        nameOf(purpose.purpose),
-        element("br"),
-        element("span", { class: "soft" }, purpose.description),
-      ),
-      purpose.route,
-      stateOf(purpose),
-      Object.keys(purpose.defaults).join(", ") || "–",
-    ]),
-  );
-}
-
-function stateOf({ is_enabled: isEnabled, is_published: isPublished }: Purpose): HTMLElement {
-  if (!isEnabled) return mark("soft", "disabled");
-  return isPublished ? mark("good", "offered") : mark("soft", "not published");
-}
+import { link, part } from "./words.ts";
 
 export function purposesPart(visit: Visit, app: AppView): HTMLElement {
   const isOwn = !isOfFile(app);
@@ -74,7 +44,7 @@ export async function changePurpose(visit: Visit, name: string, label: string | 
     visit.go(appLink(visit, app));
   };
   const form = formView<AppView>({
-    fields: fieldsOf(app.purposes[at] ?? null, at, routes),
+    fields: purposeFields(app.purposes[at] ?? null, routes, `purposes[${at}].`),
     submit: "Save the purpose",
     send: (body) => put(purposes.toSpliced(at, 1, body[`purposes[${at}]`])),
     done: leave("The purpose is saved. Every process goes by it within seconds."),
@@ -91,57 +61,4 @@ export async function changePurpose(visit: Visit, name: string, label: string | 
     again: () => visit.redraw(),
   });
   return [back, part(`The purpose ${label}`, form), part("Remove it", removal)];
-}
-
-/** Named as the refusal of the whole app names them. */
-function fieldsOf(purpose: Purpose | null, at: number, routes: KnownRoutes): readonly Field[] {
-  const here = `purposes[${at}]`;
-  const { defaults = {} } = purpose ?? {};
-  return [
-    {
-      kind: "text",
-      name: `${here}.purpose`,
-      label: "Label",
-      isRequired: true,
-      placeholder: "meetings",
-      hint: "What callers send.",
-      value: purpose?.purpose ?? "",
-    },
-    {
-      kind: "text",
-      name: `${here}.description`,
-      label: "Description",
-      hint: "Callers read it in GET /v1/me.",
-      value: purpose?.description ?? "",
-    },
-    routeField(routes, {
-      name: `${here}.route`,
-      label: "Route",
-      hint: "Where requests with this purpose go.",
-      value: purpose?.route ?? null,
-      none: null,
-    }),
-    {
-      kind: "check",
-      name: `${here}.is_enabled`,
-      label: "Enabled",
-      hint: "A disabled one is not applied.",
-      value: purpose?.is_enabled ?? true,
-    },
-    {
-      kind: "check",
-      name: `${here}.is_published`,
-      label: "Published",
-      hint: "One that is not published is neither listed nor applied.",
-      value: purpose?.is_published ?? true,
-    },
-    {
-      kind: "json",
-      name: `${here}.defaults`,
-      label: "What it fills in",
-      hint: "Fields of a request, where the request is silent.",
-      placeholder: '{"diarization": true}',
-      ...(Object.keys(defaults).length === 0 ? {} : { value: JSON.stringify(defaults, null, 2) }),
-    },
-  ];
 }

@@ -29,7 +29,11 @@ export async function confirmed(title: string, what: Node | string, label: strin
   });
   yes.className = "danger";
   const no = button("Cancel", () => shown.close());
-  const shown: Shown = showDialog(title, element("p", {}, what), element("div", { class: "row wrap" }, no, yes));
+  const shown: Shown = showDialog(
+    title,
+    typeof what === "string" ? element("p", {}, what) : what,
+    element("div", { class: "row wrap" }, no, yes),
+  );
   no.focus();
   // Whoever goes elsewhere has not said yes.
   const elsewhere = (): void => shown.close();

@@ -11,7 +11,7 @@ export type Filter =
 const TYPES = { text: "search", date: "date" } as const;
 
 /** A choice holds at once, what is typed with Enter. */
-export function filterView(visit: Visit, filters: readonly Filter[]): HTMLFormElement {
+export function filterView(visit: Visit, filters: readonly Filter[], submit = "Filter"): HTMLFormElement {
   const form = element("form", { class: "filters", role: "search", "aria-label": "Filters" });
   for (const filter of filters) {
     const id = `filter-${filter.name}`;
@@ -26,7 +26,7 @@ export function filterView(visit: Visit, filters: readonly Filter[]): HTMLFormEl
     control.value = visit.query.get(filter.name) ?? "";
     form.append(element("label", { for: id }, filter.label, control));
   }
-  form.append(element("button", {}, "Filter"));
+  form.append(element("button", {}, submit));
   const apply = (): void => {
     const query = new URLSearchParams(visit.query);
     for (const { name } of filters) {

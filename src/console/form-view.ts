@@ -1,6 +1,6 @@
 // A form: fields by name, one call, and every refusal told at the field it is about.
 import type { Failure, Outcome } from "../page/ask.ts";
-import { element } from "../page/element.ts";
+import { button, element } from "../page/element.ts";
 import { refusalView } from "./refusal-view.ts";
 
 interface FieldOf<K extends string> {
@@ -18,11 +18,18 @@ export type Field =
       readonly value?: string;
       /** Of a text: what it may well be, and need not. */
       readonly suggestions?: readonly string[];
+      /** Why it cannot be what was typed; null: it can. */
+      readonly fault?: (typed: string) => string | null;
       readonly placeholder?: string;
     })
   | (FieldOf<"select"> & { readonly choices: readonly Choice[]; readonly value?: string })
   | (FieldOf<"checks"> & { readonly choices: readonly Choice[]; readonly value?: readonly string[] })
-  | (FieldOf<"check"> & { readonly value?: boolean });
+  | (FieldOf<"check"> & { readonly value?: boolean })
+  /**
+   * A part of the screen's own. `value` answers as `valueOf` does. What in it is at fault is found by its `data-param`, which a refusal
+   * names in `param` and an Error in its `cause`.
+   */
+  | (FieldOf<"custom"> & { readonly view: HTMLElement; readonly value: () => unknown });
 
 export interface FormOptions<T> {
   readonly fields: readonly Field[];
@@ -34,12 +41,14 @@ export interface FormOptions<T> {
   readonly done: (data: T) => void | Promise<void>;
   /** Reads what there is now; offered where somebody else changed it since it was read. */
   readonly again?: () => void | Promise<void>;
+  /** A second button beside the first: what it does with what was filled in. */
+  readonly also?: { readonly label: string; readonly press: (body: Readonly<Record<string, unknown>>) => void };
 }
 
 /** Fields have ids of their own, for a page may hold two forms with the same names. */
 let forms = 0;
 
-export function formView<T>({ fields, submit, send, confirm, done, again }: FormOptions<T>): HTMLFormElement {
+export function formView<T>({ fields, submit, send, confirm, done, again, also }: FormOptions<T>): HTMLFormElement {
   forms += 1;
   const prefix = `form-${forms}`;
   const form = element("form", { class: "form", novalidate: "" });
@@ -47,7 +56,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again }: Form
   const problem = element("div", {});
   form.append(
     ...fields.map((field) => fieldView(field, idOf(prefix, field))),
-    element("div", { class: "row" }, go),
+    element("div", { class: "row wrap" }, go, ...(also === undefined ? [] : [alsoButton(also)])),
     problem,
   );
   form.addEventListener("submit", (event) => {
@@ -55,6 +64,14 @@ export function formView<T>({ fields, submit, send, confirm, done, again }: Form
     void run();
   });
   return form;
+
+  function alsoButton({ label, press }: NonNullable<FormOptions<T>["also"]>): HTMLButtonElement {
+    return button(label, () => {
+      clear();
+      const body = bodyOf();
+      if (body !== null) press(body);
+    });
+  }
 
   async function run(): Promise<void> {
     clear();
@@ -65,8 +82,12 @@ export function formView<T>({ fields, submit, send, confirm, done, again }: Form
     go.disabled = false;
     if (outcome.ok) return done(outcome.data);
     const { failure, requestId } = outcome;
-    const faults = issuesIn(failure).map(({ param, message }) => ({ field: fieldOf(fields, param), message }));
-    for (const { field, message } of faults.toReversed()) if (field !== undefined) fault(field, message);
+    const faults = issuesIn(failure).map(({ param, message }) => ({
+      field: fieldOf(fields, param),
+      param,
+      message,
+    }));
+    for (const { field, message, param } of faults.toReversed()) if (field !== undefined) fault(field, message, param);
     if (faults.length > 0 && faults.every(({ field }) => field !== undefined)) return;
     problem.replaceChildren(refusalView(failure, requestId, again));
   }
@@ -76,27 +97,34 @@ export function formView<T>({ fields, submit, send, confirm, done, again }: Form
     const body: Record<string, unknown> = {};
     for (const field of fields) {
       const value = valueOf(form, field, idOf(prefix, field));
-      if (value instanceof Error) return (fault(field, value.message), null);
+      if (value instanceof Error) return (fault(field, value.message, value.cause), null);
+      const wrong = "fault" in field && typeof value === "string" ? (field.fault?.(value) ?? null) : null;
+      if (wrong !== null) return (fault(field, wrong), null);
       if (value === undefined && field.isRequired === true) return (fault(field, "This is needed."), null);
       if (value !== undefined) put(body, field.name.split("."), value);
     }
     return body;
   }
 
-  function fault(field: Field, message: string): void {
+  function fault(field: Field, message: string, param: unknown = null): void {
     const id = idOf(prefix, field);
-    const control = form.querySelector<HTMLElement>(`#${id}`);
+    const isAt = (name = ""): boolean => param === name || (typeof param === "string" && isBelow(param, name));
+    const parts = [...form.querySelectorAll<HTMLElement>("[data-param]")];
+    const part = parts.find(({ dataset }) => isAt(dataset["param"]));
+    const control = part ?? form.querySelector<HTMLElement>(`#${id}`);
     const line = form.querySelector(`#${id}-fault`);
-    if (line !== null) line.textContent = message;
+    // A field of several parts may have several faults.
+    if (line !== null) line.textContent = `${message} ${line.textContent}`.trim();
+    control?.closest("details")?.setAttribute("open", "");
     control?.setAttribute("aria-invalid", "true");
     control?.focus();
   }
 
   function clear(): void {
     problem.replaceChildren();
+    for (const marked of form.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
     for (const field of fields) {
       const id = idOf(prefix, field);
-      form.querySelector(`#${id}`)?.removeAttribute("aria-invalid");
       const line = form.querySelector(`#${id}-fault`);
       if (line !== null) line.textContent = "";
     }
@@ -139,6 +167,11 @@ function fieldView(field: Field, id: string): HTMLElement {
     group.append(hint, fault);
     return group;
   }
+  if (field.kind === "custom") {
+    const group = element("fieldset", { class: "field", tabindex: "-1", ...described });
+    group.append(element("legend", {}, field.label), hint, field.view, fault);
+    return group;
+  }
   const label = element("label", { for: id }, field.label);
   if (field.kind === "check") {
     const box = element("input", { type: "checkbox", ...described });
@@ -159,7 +192,7 @@ function fieldView(field: Field, id: string): HTMLElement {
 }
 
 function controlOf(
-  field: Exclude<Field, { kind: "checks" | "check" }>,
+  field: Exclude<Field, { kind: "checks" | "check" | "custom" }>,
   described: Readonly<Record<string, string>> & { readonly id: string },
 ): HTMLElement {
   if (field.kind === "select") {
@@ -212,6 +245,7 @@ function localTime(iso: string): string {
 
 /** undefined: nothing was filled in. An Error: it cannot be what the field is. */
 function valueOf(form: HTMLFormElement, field: Field, id: string): unknown {
+  if (field.kind === "custom") return field.value();
   if (field.kind === "checks")
     return [...form.querySelectorAll<HTMLInputElement>(`#${id} input:checked`)].map(({ value }) => value);
   const control = form.querySelector<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(`#${id}`);

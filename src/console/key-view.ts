@@ -3,7 +3,7 @@ import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
-import { purposeTable } from "./app-purposes.ts";
+import { purposeTable } from "./purpose-view.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
 import { changePart, NEW } from "./key-form.ts";

@@ -35,6 +35,12 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./keys-screen.ts")).showKeys,
   },
   {
+    name: "routes",
+    title: "Routes",
+    scopes: BOTH,
+    load: async () => (await import("./routes-screen.ts")).showRoutes,
+  },
+  {
     name: "connections",
     title: "Connections",
     scopes: BOTH,

@@ -42,4 +42,6 @@ td details{margin:0}.change{margin-top:.4rem;font-size:.85rem}.change th{font-we
 .figure,.figure small{display:block;text-align:right}.track{min-height:.4rem}
 .gauge{min-width:10rem}.gauge+.gauge{margin-top:.6rem}.gauge .track{display:flex;position:relative}.gauge small{display:block}
 .bar.held{opacity:.45}.soft-sign{position:absolute;top:-.2rem;bottom:-.2rem;width:2px;background:var(--warn)}
+.row .row{margin:0}td code{overflow-wrap:break-word}.target label:has([type=checkbox]){white-space:nowrap}.plain{margin:0;padding:0;list-style:none}.changes{padding-left:0;list-style:none}.changes li{margin:.3rem 0}
+.target{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:.5rem 1rem;margin:.6rem 0;padding:.2rem .9rem .8rem;border:1px solid var(--line);border-radius:.4rem}.target>:not(label,legend){grid-column:1/-1}.target label{margin:0 .8rem 0 0}.target details{margin:0}
 `;

@@ -1,0 +1,100 @@
+// Purposes of an app, a key or a route: how they are shown, and the fields that make one.
+import { element, table } from "../page/element.ts";
+import type { Field } from "./form-view.ts";
+import { type KnownRoutes, routeField } from "./route-choice.ts";
+import type { Purpose } from "./route-shape.ts";
+import { mark } from "./words.ts";
+
+/** Of an app, a key or a route. `nameOf` links to it where it can be changed. */
+export function purposeTable(
+  purposes: readonly Purpose[],
+  caption: string,
+  nameOf: (purpose: string) => Node | string,
+): HTMLElement {
+  return table(
+    caption,
+    ["Purpose", "Route", "State", "What it fills in"],
+    purposes.map((purpose) => [
+      element(
+        "div",
+        {},
+        nameOf(purpose.purpose),
+        element("br"),
+        element("span", { class: "soft" }, purpose.description),
+      ),
+      purpose.route,
+      stateOf(purpose),
+      Object.keys(purpose.defaults).join(", ") || "–",
+    ]),
+  );
+}
+
+function stateOf({ is_enabled: isEnabled, is_published: isPublished }: Purpose): HTMLElement {
+  if (!isEnabled) return mark("soft", "disabled");
+  return isPublished ? mark("good", "offered") : mark("soft", "not published");
+}
+
+interface PurposeHints {
+  /** Labels of others. */
+  readonly taken: readonly string[];
+  /** Where a new one goes unless told otherwise. */
+  readonly route: string | null;
+}
+
+/** `prefix`: what precedes their names where a refusal names them. */
+export function purposeFields(
+  purpose: Purpose | null,
+  routes: KnownRoutes,
+  prefix: string,
+  { taken, route }: PurposeHints = { taken: [], route: null },
+): readonly Field[] {
+  const { defaults = {} } = purpose ?? {};
+  return [
+    {
+      kind: "text",
+      name: `${prefix}purpose`,
+      label: "Label",
+      isRequired: true,
+      placeholder: "meetings",
+      hint: "What callers send.",
+      fault: (typed) => (taken.includes(typed) ? `There is a purpose ${typed} already.` : null),
+      value: purpose?.purpose ?? "",
+    },
+    {
+      kind: "text",
+      name: `${prefix}description`,
+      label: "Description",
+      hint: "Callers read it in GET /v1/me.",
+      value: purpose?.description ?? "",
+    },
+    routeField(routes, {
+      name: `${prefix}route`,
+      label: "Route",
+      hint: "Where requests with this purpose go.",
+      value: purpose?.route ?? route,
+      none: null,
+    }),
+    {
+      kind: "check",
+      name: `${prefix}is_enabled`,
+      label: "Enabled",
+      hint: "A disabled one is not applied.",
+      value: purpose?.is_enabled ?? true,
+    },
+    {
+      kind: "check",
+      name: `${prefix}is_published`,
+      label: "Published",
+      hint: "One that is not published is neither listed nor applied.",
+      value: purpose?.is_published ?? true,
+    },
+    {
+      kind: "json",
+      name: `${prefix}defaults`,
+      label: "What it fills in",
+      hint: "Fields of a request, where the request is silent.",
+      placeholder: '{"diarization": true}',
+      ...(Object.keys(defaults).length === 0 ? {} : { value: JSON.stringify(defaults, null, 2) }),
+    },
+  ];
+}

@@ -1,0 +1,111 @@
+// Purposes that a route publishes: what callers can name. Each change is a version, published at once.
+import type { PurposeList, RouteView } from "../contract/routes.ts";
+import type { Visit } from "./visit.ts";
+import { element } from "../page/element.ts";
+import { actionView } from "./action-view.ts";
+import { formView } from "./form-view.ts";
+import { isOfFile } from "./owner-view.ts";
+import { purposeFields, purposeTable } from "./purpose-view.ts";
+import { readRoutes } from "./route-choice.ts";
+import { routePath, shownOf } from "./route-shape.ts";
+import { wholeBody } from "./whole-body.ts";
+import { link, part } from "./words.ts";
+
+/** No label has a space. */
+const NEW = "new purpose";
+
+export function purposesPart(visit: Visit, route: RouteView): HTMLElement {
+  const { purposes } = shownOf(route);
+  const canChange = !isOfFile(route) && route.version !== null;
+  const linked = (label: string, text: string) => link(visit.link("routes", [route.id, "purposes", label]), text);
+  const nameOf = (label: string): Node | string => (canChange ? linked(label, label) : label);
+  const add = element(
+    "a",
+    { class: "button", href: visit.link("routes", [route.id, "purposes", NEW]) },
+    "Add a purpose",
+  );
+  return part(
+    "Purposes",
+    purposes.length === 0
+      ? element(
+          "p",
+          { class: "soft" },
+          "None. A purpose is a name that callers send; it selects a route and fills in what they leave out.",
+        )
+      : purposeTable(purposes, "Offered to every app on this route", nameOf),
+    ...(canChange ? [element("p", {}, add)] : []),
+    ...(route.version === null && !isOfFile(route)
+      ? [element("p", { class: "soft" }, "Purposes are added once the route serves: publish a version first.")]
+      : []),
+  );
+}
+
+export async function changePurpose(visit: Visit, id: string, label: string): Promise<readonly Node[]> {
+  const [{ data: list, etag }, route, routes] = await Promise.all([
+    visit.readWithEtag<PurposeList>(`${routePath(id)}/purposes`),
+    visit.read<RouteView>(routePath(id)),
+    readRoutes(visit),
+  ]);
+  const back = link(visit.link("routes", [id]), `The route ${id}`);
+  const purpose = list.data.find((each) => each.purpose === label) ?? null;
+  if (purpose === null && label !== NEW)
+    return [back, element("p", { class: "empty" }, `${id} publishes no purpose “${label}”.`)];
+  const leave = (said: string) => (): void => {
+    visit.say(said);
+    visit.go(visit.link("routes", [id]));
+  };
+  const all = purposeFields(purpose, routes, "", { taken: list.data.map((each) => each.purpose), route: id });
+  // The label stands in the path, and stays.
+  const fields = all.filter(({ name }) => purpose === null || name !== "purpose");
+  const form = formView<PurposeList>({
+    fields,
+    submit: "Save and publish",
+    send: (given) => {
+      const { purpose: typed, ...rest } = wholeBody(
+        { ...purpose },
+        ["object", ...fields.map(({ name }) => name)],
+        given,
+      );
+      return visit.ask("PUT", pathOf(id, String(typed)), { body: rest, ifMatch: etag });
+    },
+    done: ({ version }) => leave(`The purpose is saved: version ${version} of ${id} serves.`)(),
+    again: () => visit.redraw(),
+  });
+  const parts = [
+    back,
+    part(purpose === null ? `Add a purpose to ${id}` : `The purpose ${label}`, ...wordsOf(route), form),
+  ];
+  return purpose === null ? parts : [...parts, removalPart(visit, { id, label, etag }, leave)];
+}
+
+const pathOf = (id: string, label: string): string => `${routePath(id)}/purposes/${encodeURIComponent(label)}`;
+
+/** A switch of a purpose is meant for callers now, so it waits for no publishing. */
+function wordsOf({ draft, version }: RouteView): readonly Node[] {
+  const said = element(
+    "p",
+    {},
+    `Saving makes a version from the one that serves, ${version ?? ""}, and publishes it at once. A roll-back leads back.`,
+  );
+  if (draft === null) return [said];
+  const warning = `Version ${draft.version} is a draft that was written before and will not hold this change: publishing it later takes it back.`;
+  return [said, element("p", { class: "warning" }, warning)];
+}
+
+function removalPart(
+  visit: Visit,
+  { id, label, etag }: { readonly id: string; readonly label: string; readonly etag: string | null },
+  leave: (said: string) => () => void,
+): HTMLElement {
+  return part(
+    "Take it away",
+    actionView({
+      label: "Take the purpose away",
+      title: `Take ${label} from ${id}?`,
+      what: "From the next request on callers who send it go on without it, or are refused where they insist on it (purpose_policy strict). It is a version of the route: a roll-back brings it back.",
+      run: () => visit.ask("DELETE", pathOf(id, label), { ifMatch: etag }),
+      done: leave(`${id} publishes ${label} no more.`),
+      again: () => visit.redraw(),
+    }),
+  );
+}

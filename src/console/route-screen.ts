@@ -1,0 +1,147 @@
+// One route: what serves, what is to serve next, and every version it had.
+import type { RouteVersionView, RouteView } from "../contract/routes.ts";
+import { element, table } from "../page/element.ts";
+import { listView } from "./list-view.ts";
+import { fileNotice, isOfFile } from "./owner-view.ts";
+import { publishAction, type ReadRoute, removeAction, rollBackAction } from "./route-actions.ts";
+import { purposesPart } from "./route-purposes.ts";
+import { asDefinition, type Definition, routePath, shownOf, SWITCHES } from "./route-shape.ts";
+import type { Visit } from "./visit.ts";
+import { factList, link, mark, part, timeView, type Tone } from "./words.ts";
+
+export async function showRoute(visit: Visit, id: string): Promise<readonly Node[]> {
+  const { data: route, etag } = await visit.readWithEtag<RouteView>(routePath(id));
+  const { previous_version: previous } = route;
+  const [before, versions] = await Promise.all([
+    previous === null ? null : visit.read<RouteVersionView>(`${routePath(id)}/versions/${previous}`),
+    versionsPart(visit, route),
+  ]);
+  const read: ReadRoute = { route, etag };
+  return [
+    link(visit.link("routes"), "All routes"),
+    ...(isOfFile(route) ? [fileNotice("route", "After a change there, patchbay apply brings it into force.")] : []),
+    standingPart(visit, read, before),
+    targetsPart(route),
+    purposesPart(visit, route),
+    versions,
+    explainPart(visit),
+    ...(isOfFile(route) ? [] : [part("Remove it", removeAction(visit, read))]),
+  ];
+}
+
+function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | null): HTMLElement {
+  const { route } = read;
+  const { id, version, draft, updated_at: changed, created_at: made } = route;
+  const facts = factList([
+    ["Serves", version === null ? mark("warn", "nothing yet") : mark("good", `version ${version}`)],
+    ["Draft", draft === null ? "none" : mark("warn", `version ${draft.version}`)],
+    ["Made", timeView(made)],
+    ["Changed", timeView(changed)],
+  ]);
+  const buttonLink = (text: string, ...path: readonly string[]): HTMLElement =>
+    element("a", { class: "button", href: visit.link("routes", [id, ...path]) }, text);
+  const canCompare = draft === null ? before !== null : version !== null;
+  const own = isOfFile(route)
+    ? []
+    : [
+        buttonLink("Edit", "edit"),
+        ...(draft === null
+          ? []
+          : [publishAction(visit, read, { ...draft, definition: asDefinition(draft.definition) })]),
+        ...(before === null
+          ? []
+          : [rollBackAction(visit, read, { ...before, definition: asDefinition(before.definition) })]),
+      ];
+  const compare = draft === null ? "Compare with what served before" : "Compare with what serves";
+  return part(
+    "What serves",
+    facts,
+    element("div", { class: "row wrap" }, ...own, ...(canCompare ? [buttonLink(compare, "compare")] : [])),
+  );
+}
+
+function targetsPart(route: RouteView): HTMLElement {
+  const definition = shownOf(route);
+  const which =
+    route.version === null ? `of the draft, version ${route.draft?.version ?? ""}` : `of version ${route.version}`;
+  const rows = definition.targets.map((target, index) => [
+    `${index + 1}`,
+    target.connection,
+    target.model,
+    target.profiles.length === 0 ? "all" : target.profiles.join(", "),
+    Object.keys(target.settings).length === 0 ? "–" : element("code", {}, JSON.stringify(target.settings)),
+    `${target.first_content_timeout_seconds} s`,
+  ]);
+  return part(
+    "Targets",
+    table(
+      `In the order they are tried, ${which}`,
+      ["Place", "Connection", "Model", "Profiles", "Settings", "First content of a chat within"],
+      rows,
+    ),
+    switchesView(definition),
+  );
+}
+
+function switchesView(definition: Definition): HTMLElement {
+  const weak = definition["accept_weak"];
+  return table(
+    "What holds for all of them",
+    ["Rule", "Set to"],
+    [
+      ...SWITCHES.map(([name, label]) => [label, definition[name] === true ? "yes" : "no"] as const),
+      ["Features for which a weak emulation counts", Array.isArray(weak) && weak.length > 0 ? weak.join(", ") : "none"],
+    ],
+  );
+}
+
+const STATES: Readonly<Record<RouteVersionView["state"], readonly [Tone, string]>> = {
+  live: ["good", "serves"],
+  draft: ["warn", "draft"],
+  retired: ["soft", "served before"],
+};
+
+async function versionsPart(visit: Visit, { id, version: live }: RouteView): Promise<HTMLElement> {
+  const versions = await listView<RouteVersionView>(visit, {
+    caption: "Newest first. A version never changes.",
+    path: `${routePath(id)}/versions`,
+    heads: ["Version", "State", "Written", "By", "First served", ""],
+    row: ({ version, state, created_at: made, actor_key_id: actor, published_at: published }) => [
+      `${version}`,
+      mark(...STATES[state]),
+      timeView(made),
+      actor === null ? "the configuration file" : element("code", {}, actor),
+      timeView(published),
+      live === null || state === "live"
+        ? ""
+        : link(
+            visit.link("routes", [id, "compare"], { from: `${live}`, to: `${version}` }),
+            `Compare ${version} with ${live}`,
+          ),
+    ],
+    empty: "None.",
+  });
+  return part("Versions", versions);
+}
+
+/** The gateway decides without a call for whoever holds an app's key, which this page does not. */
+function explainPart({ scope: { listener, workspace } }: Visit): HTMLElement {
+  const whose = `${workspace ?? "<workspace>"}/<app>`;
+  return part(
+    "What would happen?",
+    listener === "public"
+      ? element(
+          "p",
+          {},
+          "With a key of an app, ",
+          link("/playground", "the playground"),
+          "'s “Explain only” says which target any audio with any options would go to, and why. Nothing is called.",
+        )
+      : element(
+          "p",
+          {},
+          "Where any audio with any options would go, and why, without a call: ",
+          element("code", {}, `patchbay route explain call.mp3 --app ${whose} --diarization`),
+        ),
+  );
+}

@@ -1,0 +1,85 @@
+// A route's definition as the API writes it, its defaults filled in.
+import type { AppView } from "../contract/apps.ts";
+import type { RouteView } from "../contract/routes.ts";
+
+export interface Target {
+  readonly connection: string;
+  readonly model: string;
+  /** None: all. */
+  readonly profiles: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly first_content_timeout_seconds: number;
+}
+
+export type Purpose = AppView["purposes"][number];
+
+/** What else there is of it is kept as it came. */
+export interface Definition {
+  readonly targets: readonly Target[];
+  readonly purposes: readonly Purpose[];
+  readonly [field: string]: unknown;
+}
+
+/** Every definition that the API shows was judged by the schema, which fills in what a version of long ago did not have. */
+export const asDefinition = (shown: Readonly<Record<string, unknown>>): Definition => shown as unknown as Definition;
+
+/** With the schema's defaults. */
+export const NEW_ROUTE: Definition = {
+  targets: [],
+  purposes: [],
+  profile_override_allowed: true,
+  may_pay_twice: false,
+  fallback_after_unknown: true,
+  accept_weak: [],
+  split_long_audio: false,
+  translate_via_chat: false,
+};
+
+export const NEW_TARGET: Target = {
+  connection: "",
+  model: "",
+  profiles: [],
+  settings: {},
+  first_content_timeout_seconds: 300,
+};
+
+/** What somebody wrote by hand, as far as a form can show it: the rest is the gateway's to refuse. */
+export function writtenRoute(written: unknown): Definition {
+  const fields = (isObject(written) ? written : {}) as Partial<Definition>;
+  const targets: readonly unknown[] = Array.isArray(fields.targets) ? fields.targets : [];
+  return {
+    ...NEW_ROUTE,
+    ...fields,
+    targets: targets.filter(isObject).map((target) => ({ ...NEW_TARGET, ...target })),
+  };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const nameOf = ({ connection, model }: Pick<Target, "connection" | "model">): string =>
+  `${connection}: ${model}`;
+
+/** What serves, or what is to: the draft of a route that never served. */
+export function shownOf({ definition, draft }: RouteView): Definition {
+  return asDefinition(definition ?? draft?.definition ?? NEW_ROUTE);
+}
+
+export const routePath = (id: string): string => `/routes/${encodeURIComponent(id)}`;
+
+/** Fields of a route that are on or off, with what they do. */
+export const SWITCHES = [
+  ["profile_override_allowed", "A request may choose its profile", "By response_profile."],
+  [
+    "may_pay_twice",
+    "After an unknown outcome the next target is tried, which may pay twice",
+    "Audio: the provider may have done the work and charged for it, only the answer is lost.",
+  ],
+  [
+    "fallback_after_unknown",
+    "Chat: after an unknown outcome without content the next target is tried",
+    "Off: the caller is told, and decides.",
+  ],
+  ["split_long_audio", "Audio too long for a model is cut at pauses", "The transcripts are joined."],
+  ["translate_via_chat", "Where no audio target translates, a chat target does", "From the transcript."],
+] as const;

@@ -1,0 +1,268 @@
+// Routes in the console, in a real browser (contract 4, 10): written, compared, published, rolled back, and who may not.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { samplePath } from "../../src/cli/package-root.ts";
+import type { KeyView } from "../../src/contract/keys.ts";
+import type { RequestRecordView } from "../../src/contract/requests.ts";
+import type { RouteView } from "../../src/contract/routes.ts";
+import { asDefinition } from "../../src/console/route-shape.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  OPERATOR,
+  startConsoleWorld,
+} from "./world.ts";
+
+const TARGETS = [
+  { connection: "gone", model: "whisper" },
+  { connection: "sandbox", model: "simulated-speech" },
+];
+
+let world: ConsoleWorld;
+let key = "";
+before(async () => {
+  world = await startConsoleWorld();
+  await makeRoute("calls");
+  await api("POST", "/workspaces/acme/apps", { slug: "mobile", route: "calls" });
+  const made = await api<KeyView & { readonly secret: string }>("POST", "/workspaces/acme/keys", {
+    app: "mobile",
+    name: "ios",
+    scopes: ["transcribe"],
+  });
+  key = made.secret;
+});
+after(() => world.close());
+
+async function api<T>(method: string, path: string, body?: unknown, headers = {}): Promise<T> {
+  const response = await fetch(`${world.gateway.adminOrigin}/admin/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${OPERATOR}`, "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  assert.ok(response.ok, text);
+  return JSON.parse(text) as T;
+}
+
+async function makeRoute(id: string, more: object = {}): Promise<void> {
+  await api("POST", "/routes", { id, targets: TARGETS, ...more });
+  await api("POST", `/routes/${id}/publish`, {});
+}
+
+const routeOf = (id: string, base = ""): Promise<RouteView> => api("GET", `${base}/routes/${id}`);
+const modelsOf = ({ definition }: RouteView) => asDefinition(definition ?? {}).targets.map(({ model }) => model);
+const target = (page: Page, number: number) => page.getByRole("group", { name: `Target ${number}`, exact: true });
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+/** The record of a transcription by the app whose route is `calls`. */
+async function traceOf(): Promise<RequestRecordView> {
+  const body = new FormData();
+  body.append("file", new Blob([await readFile(samplePath())]), "dialogue.mp3");
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${world.gateway.origin}/v1/transcription`, { method: "POST", headers, body });
+  await response.arrayBuffer();
+  assert.equal(response.status, 200);
+  await world.gateway.app.requestLog.flush();
+  return api("GET", `/requests/${response.headers.get("x-request-id") ?? ""}`);
+}
+
+async function confirm(page: Page, name: string): Promise<void> {
+  await page.locator("dialog").getByRole("button", { name, exact: true }).click();
+}
+
+test("experience 4: a version written by keyboard differs by exactly that, serves once it is published, and one click leads back", async (t) => {
+  const page = await world.operator(t, "#/routes/calls");
+  if (page === null) return;
+  assert.deepEqual(
+    (await traceOf()).attempts.map(({ connection }) => connection),
+    ["gone", "sandbox"],
+  );
+  await page.getByRole("link", { name: "Edit" }).press("Enter");
+  await target(page, 2).getByRole("button", { name: "Move up" }).press("Enter");
+  // Whoever moved it can go on where it went.
+  assert.equal(await page.evaluate("document.activeElement.textContent"), "Move down");
+  assert.match(await page.locator("#status").innerText(), /^sandbox: simulated-speech is target 1 of 2 now\.$/u);
+  assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Save as a draft" }).press("Enter");
+  await page.getByRole("heading", { name: "From version 1 to version 2" }).waitFor();
+  assert.deepEqual(await page.locator(".changes li").allInnerTexts(), [
+    "▲ moved target sandbox: simulated-speech from place 2 to place 1",
+  ]);
+  assert.equal((await routeOf("calls")).version, 1);
+  await assertAccessible(page);
+  await press(page, "Publish version 2");
+  assert.match(await page.locator("dialog").innerText(), /next request on[^]*Jobs that were accepted keep[^]*moved/u);
+  await assertAccessible(page);
+  await confirm(page, "Publish version 2");
+  await page.getByText("Version 2 of calls serves.").waitFor();
+  const published = await routeOf("calls");
+  assert.deepEqual([published.version, modelsOf(published)], [2, ["simulated-speech", "whisper"]]);
+  const trace = await traceOf();
+  assert.deepEqual(
+    [trace.candidates.map(({ connection }) => connection), trace.attempts.length],
+    [["sandbox", "gone"], 1],
+  );
+  await page.getByRole("heading", { name: "Versions" }).waitFor();
+  await press(page, "Roll back to version 1");
+  await confirm(page, "Roll back to version 1");
+  await page.getByText("Version 1 of calls serves again.").waitFor();
+  assert.equal((await routeOf("calls")).version, 1);
+});
+
+test("contract 1: what the gateway refuses is told at the control it is about, and nothing was written", async (t) => {
+  await makeRoute("judged");
+  const page = await world.operator(t, "#/routes/judged/edit");
+  if (page === null) return;
+  const second = target(page, 2);
+  await second.getByText("Settings and time limit").click();
+  await second.getByLabel("Settings for the provider").fill("{");
+  await press(page, "Save as a draft");
+  assert.match(await page.getByRole("alert").filter({ hasText: "no JSON" }).innerText(), /^The settings are no JSON/u);
+  await second.getByLabel("Settings for the provider").fill("");
+  const limit = second.getByLabel("longest wait");
+  await limit.fill("0");
+  await second.getByText("Settings and time limit").click();
+  await press(page, "Save as a draft");
+  await second.locator("[aria-invalid]").waitFor();
+  assert.equal(await limit.getAttribute("aria-invalid"), "true");
+  assert.ok(await limit.isVisible());
+  const alert = page.getByRole("alert").filter({ hasText: "targets[1]" });
+  assert.match(await alert.innerText(), /^targets\[1\]\.first_content_timeout_seconds/u);
+  await assertAccessible(page);
+  assert.equal((await routeOf("judged")).draft, null);
+});
+
+test("contract 10: whoever was slower is told so, loses nothing unasked, and can read it anew", async (t) => {
+  await makeRoute("raced");
+  const page = await world.operator(t, "#/routes/raced/edit");
+  if (page === null) return;
+  await target(page, 2).getByRole("button", { name: "Remove" }).click();
+  const theirs = { targets: [...TARGETS].toReversed() };
+  await api("PUT", "/routes/raced", theirs, { "if-match": "*" });
+  await press(page, "Save as a draft");
+  await page.getByText("Somebody else changed it meanwhile").waitFor();
+  assert.equal(await target(page, 2).count(), 0);
+  assert.deepEqual((await routeOf("raced")).draft?.version, 2);
+  await press(page, "Read it anew");
+  await target(page, 2).waitFor();
+  assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");
+  assert.match(await page.locator("#screen").innerText(), /begins as version 2, a draft/u);
+});
+
+test("contract 10: a form keeps what it does not offer, and goes over into JSON and back with all that was written", async (t) => {
+  await makeRoute("kept", {
+    purposes: [{ purpose: "meetings", route: "kept" }],
+    targets: [{ ...TARGETS[1], profiles: ["fast"] }],
+  });
+  const page = await world.operator(t, "#/routes/kept/edit");
+  if (page === null) return;
+  await page.getByLabel("which may pay twice").check();
+  await press(page, "Write it as JSON");
+  const text = page.getByLabel("The route");
+  const written = JSON.parse(await text.inputValue()) as Record<string, unknown>;
+  assert.equal(written["may_pay_twice"], true);
+  assert.equal((written["purposes"] as readonly unknown[]).length, 1);
+  // As short as the file takes it.
+  const targets = [{ ...TARGETS[1], profiles: ["fast"] }, TARGETS[0]];
+  await text.fill(JSON.stringify({ ...written, targets, split_long_audio: true }));
+  await assertAccessible(page);
+  await press(page, "Write it as a form");
+  assert.ok(await page.getByLabel("is cut at pauses").isChecked());
+  await press(page, "Save as a draft");
+  await page.getByRole("heading", { name: "From version 1 to version 2" }).waitFor();
+  assert.deepEqual(await page.locator(".changes li").allInnerTexts(), [
+    "● added target gone: whisper in place 2",
+    "▲ changed may_pay_twice: no → yes",
+    "▲ changed split_long_audio: no → yes",
+  ]);
+});
+
+test("contract 10: a route of the file is read, and says why it is not changed here", async (t) => {
+  const page = await world.operator(t, "#/routes");
+  if (page === null) return;
+  assert.match(
+    await page.getByRole("row", { name: "from file" }).first().innerText(),
+    /from file[^]*version 1[^]*gone: whisper/u,
+  );
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "speech" }).click();
+  await page.getByText("The configuration file owns this route").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Edit" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: /Publish|Roll back|Remove/u }).count(), 0);
+  assert.match(await page.locator("#screen").innerText(), /patchbay route explain call\.mp3/u);
+  await goTo(page, "#/routes/speech/edit");
+  assert.equal(await page.locator("#screen form").count(), 0);
+});
+
+test("contract 2, 4: an administrator makes a route of the workspace, publishes it, and offers and takes away a purpose", async (t) => {
+  const page = await world.admin(t, "#/routes");
+  if (page === null) return;
+  await page.getByText("No routes of this workspace's own").waitFor();
+  await page.getByRole("link", { name: "Make a route" }).click();
+  await page.getByLabel("Id", { exact: true }).fill("calls");
+  await press(page, "Save as a draft");
+  await page.getByText("A route needs a target at least: add one.").waitFor();
+  await press(page, "Add a target");
+  await target(page, 1).getByLabel("Connection").selectOption("sandbox");
+  await target(page, 1).getByLabel("Model").selectOption("simulated-speech");
+  await press(page, "Save as a draft");
+  await page.getByText("`calls` is a platform route already").waitFor();
+  assert.equal(await page.getByLabel("Id", { exact: true }).getAttribute("aria-invalid"), "true");
+  await page.getByLabel("Id", { exact: true }).fill("own");
+  await press(page, "Save as a draft");
+  await press(page, "Publish version 1");
+  await confirm(page, "Publish version 1");
+  await page.getByText("Version 1 of own serves.").waitFor();
+  assert.equal(await page.getByRole("link", { name: "the playground" }).getAttribute("href"), "/playground");
+  await page.getByRole("link", { name: "Add a purpose" }).click();
+  await page.getByLabel("Label").fill("meetings");
+  await page.getByLabel("What it fills in").fill('{"diarisation": true}');
+  await press(page, "Save and publish");
+  await page.getByText("did you mean `diarization`").waitFor();
+  await assertAccessible(page);
+  await page.getByLabel("What it fills in").fill('{"diarization": true}');
+  await press(page, "Save and publish");
+  await page.getByText("The purpose is saved: version 2 of own serves.").waitFor();
+  const purposes = async () => asDefinition((await routeOf("own", "/workspaces/acme")).definition ?? {}).purposes;
+  assert.equal((await purposes()).length, 1);
+  await page.getByRole("link", { name: "meetings" }).click();
+  await press(page, "Take the purpose away");
+  await confirm(page, "Take the purpose away");
+  await page.getByText("own publishes meetings no more.").waitFor();
+  assert.deepEqual(await purposes(), []);
+  await drawn(page);
+  await assertAccessible(page);
+});
+
+test("contract 10: a route in use is not removed, and who uses it is named; one that nobody names is", async (t) => {
+  await makeRoute("spare");
+  const page = await world.operator(t, "#/routes/calls");
+  if (page === null) return;
+  const remove = async () => {
+    await press(page, "Remove the route");
+    await confirm(page, "Remove the route");
+  };
+  await remove();
+  await page.getByText("in use: app `mobile` (acme) would be left without it").waitFor();
+  await goTo(page, "#/routes/spare");
+  await remove();
+  await page.getByText("The route spare is removed.").waitFor();
+  assert.equal(await page.getByRole("link", { name: "spare" }).count(), 0);
+});
+
+test("experience 35: at 360 px and in the dark nothing scrolls sideways and every contrast holds", async (t) => {
+  const page = await world.operator(t, "#/routes", { colorScheme: "dark" });
+  if (page === null) return;
+  for (const hash of ["#/routes", "#/routes/calls", "#/routes/calls/edit", "#/routes/calls/compare?from=1&to=2"]) {
+    await goTo(page, hash);
+    await assertNarrow(page);
+    await assertAccessible(page);
+  }
+});
