@@ -1,4 +1,5 @@
 // A list: its first page, the next ones on demand, and what to say when there is nothing.
+import type { Outcome } from "../page/ask.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import type { Page, Visit } from "./visit.ts";
@@ -13,34 +14,53 @@ export interface ListOptions<T> {
   readonly empty: Node | string;
 }
 
-const PAGE = 50;
+/** How many a page has. */
+export const PAGE = 50;
 
 export async function listView<T>(visit: Visit, options: ListOptions<T>): Promise<HTMLElement> {
   const { caption, path, heads, row, empty } = options;
-  const [below = "", filters = ""] = path.split("?", 2);
-  const query = new URLSearchParams(filters);
-  query.set("limit", `${PAGE}`);
-  const first = await visit.read<Page<T>>(`${below}?${query}`);
+  const first = await visit.read<Page<T>>(pagePath(path, null));
   if (first.data.length === 0) return element("p", { class: "empty" }, empty);
   const view = table(caption, heads, first.data.map(row));
   const box = element("div", {}, view);
   let cursor = first.next_cursor;
   if (cursor === null) return box;
-  const more = button("Show more", async (own) => {
-    own.disabled = true;
-    query.set("cursor", cursor ?? "");
-    const outcome = await visit.ask<Page<T>>("GET", `${below}?${query}`);
-    own.disabled = false;
-    box.querySelector(".failure")?.remove();
-    if (!outcome.ok) return box.append(failureView(outcome.failure, outcome.requestId));
+  const more = moreButton(visit, box, async () => {
+    const outcome = await visit.ask<Page<T>>("GET", pagePath(path, cursor));
+    if (!outcome.ok) return outcome;
     const rows = outcome.data.data.map((item) =>
       element("tr", {}, ...row(item).map((cell) => element("td", {}, cell))),
     );
     view.querySelector("tbody")?.append(...rows);
-    visit.say(`${rows.length} more.`);
     cursor = outcome.data.next_cursor;
-    if (cursor === null) own.remove();
+    if (cursor === null) more.remove();
+    return outcome;
   });
   box.append(more);
   return box;
+}
+
+/** `cursor`: where the page before ended; null: the first. */
+export function pagePath(path: string, cursor: string | null): string {
+  const [below = "", filters = ""] = path.split("?", 2);
+  const query = new URLSearchParams(filters);
+  query.set("limit", `${PAGE}`);
+  if (cursor !== null) query.set("cursor", cursor);
+  return `${below}?${query}`;
+}
+
+/** `load` shows the next page and answers with it; why it could not is shown at the end of `box`. */
+export function moreButton(
+  visit: Visit,
+  box: HTMLElement,
+  load: () => Promise<Outcome<Page<unknown>>>,
+): HTMLButtonElement {
+  return button("Show more", async (own) => {
+    own.disabled = true;
+    const outcome = await load();
+    own.disabled = false;
+    box.querySelector(".failure")?.remove();
+    if (!outcome.ok) return box.append(failureView(outcome.failure, outcome.requestId));
+    visit.say(`${outcome.data.data.length} more.`);
+  });
 }

@@ -3,6 +3,7 @@ import { byId, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
 import { ask, type Outcome } from "../page/ask.ts";
 import { addressIn, type Address, HOME, hashOf } from "./address.ts";
+import { showPlace } from "./navigation.ts";
 import { SCREENS } from "./screens.ts";
 import { keep, keptKey, scopeOf, type Session, signIn } from "./session.ts";
 import { type Answer, type Change, type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
@@ -15,7 +16,6 @@ const form = byId("sign-in", HTMLFormElement);
 const input = byId("key", HTMLInputElement);
 const refusal = byId("sign-in-refusal", HTMLElement);
 const shell = byId("shell", HTMLElement);
-const nav = byId("nav", HTMLElement);
 const places = byId("workspace", HTMLSelectElement);
 
 let session: Session | null = null;
@@ -199,19 +199,6 @@ function visitOf({ key, keyId, isOperator }: Session, scope: Scope, address: Add
 function isIn(screen: Screen, scope: Scope | null): boolean {
   const where = scope?.workspace === null ? "platform" : "workspace";
   return scope !== null && screen.scopes.includes(where) && (screen.listener ?? listener) === listener;
-}
-
-function showPlace({ workspace, screen: current }: Address, screens: readonly Screen[]): void {
-  // One that was removed since, or that lies behind the first hundred.
-  if (workspace !== null && ![...places.options].some(({ value }) => value === workspace))
-    places.append(element("option", { value: workspace }, workspace));
-  places.value = workspace ?? "";
-  nav.replaceChildren(
-    ...screens.map(({ name, title: label }) => {
-      const href = hashOf({ workspace, screen: name, path: [], query: new URLSearchParams() });
-      return element("li", {}, element("a", name === current ? { href, "aria-current": "page" } : { href }, label));
-    }),
-  );
 }
 
 /** Filters that change are the same place: whoever stands in one stays there. */

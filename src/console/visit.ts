@@ -57,6 +57,8 @@ export interface Visit {
 export interface Screen {
   readonly name: string;
   readonly title: string;
+  /** Under which heading of the navigation it stands. */
+  readonly group: string;
   /** Where it is: of the platform, of a workspace. */
   readonly scopes: readonly ("platform" | "workspace")[];
   /** Only where its endpoints are; both unless told. */

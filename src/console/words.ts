@@ -58,8 +58,8 @@ export function usdText(usd: string): string {
   return whole.startsWith("-") ? `−$${whole.slice(1)}.${rest.padEnd(2, "0")}` : `$${whole}.${rest.padEnd(2, "0")}`;
 }
 
-export type Tone = "good" | "warn" | "bad" | "soft";
-const SHAPES: Readonly<Record<Tone, string>> = { good: "●", warn: "▲", bad: "✕", soft: "○" };
+export type Tone = "good" | "warn" | "bad" | "busy" | "soft";
+const SHAPES: Readonly<Record<Tone, string>> = { good: "●", warn: "▲", bad: "✕", busy: "◐", soft: "○" };
 
 /** A state: by a word and a shape, so that colour is never all that tells it. */
 export function mark(tone: Tone, text: string): HTMLElement {

@@ -28,7 +28,7 @@ export function consoleHtml(script: string, listener: Listener): string {
 <p class="soft">It stays in this tab and is sent to this gateway only.</p><div id="sign-in-refusal"></div></form>
 <div id="shell" class="shell" hidden>
 <div class="side"><label for="workspace">Where</label><select id="workspace"></select>
-<nav aria-label="Screens"><ul id="nav"></ul></nav>
+<nav id="nav" aria-label="Screens"></nav>
 <p class="soft"><span id="who"></span> <button type="button" id="sign-out">Sign out</button></p></div>
 <main><h1 id="title" tabindex="-1"></h1><p id="status" role="status"></p><div id="screen"></div></main>
 </div>`,

@@ -4,7 +4,7 @@ export const CONSOLE_STYLE = `
 .sign-in{max-width:34rem;margin:8vh auto;padding:1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
 .shell{display:grid;grid-template-columns:13rem minmax(0,1fr);gap:1.5rem;max-width:96rem;margin:0 auto;padding:1.25rem}
 .side{position:sticky;top:1rem;align-self:start}
-nav ul{margin:.8rem 0;padding:0;list-style:none}
+nav ul{margin:0 0 .6rem;padding:0;list-style:none}.group{margin:.8rem 0 .2rem;padding:0 .7rem;color:var(--soft);font-size:.8rem;font-weight:600}
 nav a{display:block;padding:.35rem .7rem;color:inherit;text-decoration:none;border-radius:.4rem}
 nav a:hover{background:color-mix(in srgb,var(--ink) 6%,transparent)}
 nav a[aria-current]{font-weight:600;background:color-mix(in srgb,var(--accent) 14%,transparent);box-shadow:inset 3px 0 var(--accent)}
@@ -29,7 +29,7 @@ textarea{font:.9rem/1.45 ui-monospace,Menlo,monospace}
 .scroll{margin-top:.4rem}td{font-variant-numeric:tabular-nums}
 section h2+*{margin-top:.5rem}
 #screen>section,#screen>div{margin-bottom:1rem}
-@media(max-width:48rem){.shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}nav ul{display:flex;flex-wrap:wrap;gap:.2rem}.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}section{padding:1rem}}
+@media(max-width:48rem){.shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}nav{display:flex;flex-wrap:wrap;gap:.2rem;margin:.5rem 0}nav ul,nav li{display:contents}nav a{padding:.2rem .6rem;border:1px solid var(--line)}.group{display:none}.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}section{padding:1rem}}
 a.button{color:inherit;text-decoration:none}legend{padding:0}
 #screen>a{display:inline-block;margin-bottom:.5rem}
 .tag{display:inline-block;white-space:nowrap}.facts-list{grid-template-columns:fit-content(40%) minmax(0,1fr)}
@@ -44,4 +44,5 @@ td details{margin:0}.change{margin-top:.4rem;font-size:.85rem}.change th{font-we
 .bar.held{opacity:.45}.soft-sign{position:absolute;top:-.2rem;bottom:-.2rem;width:2px;background:var(--warn)}
 .row .row{margin:0}td code{overflow-wrap:break-word}.target label:has([type=checkbox]){white-space:nowrap}.plain{margin:0;padding:0;list-style:none}.changes{padding-left:0;list-style:none}.changes li{margin:.3rem 0}
 .target{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:.5rem 1rem;margin:.6rem 0;padding:.2rem .9rem .8rem;border:1px solid var(--line);border-radius:.4rem}.target>:not(label,legend){grid-column:1/-1}.target label{margin:0 .8rem 0 0}.target details{margin:0}
+.mark.busy{color:var(--accent)}td details{margin:0}td .wide{min-width:16.5rem}td .id{display:block;min-width:10.5rem}td time{display:inline-block;min-width:6.5rem}.facts-list .mark{white-space:normal}td .facts-list time{min-width:0}td details p:empty{display:none}td .facts-list{font-size:.85rem}td .facts-list,td .steps{margin:.4rem 0}td .steps{padding-left:1.4rem}td .soft{display:block}
 `;

@@ -17,11 +17,13 @@ import {
 
 let world: ConsoleWorld;
 before(async () => {
-  world = await startConsoleWorld((usual) => ({
-    ...usual,
-    plans: [{ id: "free", monthly_chat_tokens: 1_000, credits_usd: "5" }],
-    workspaces: (usual.workspaces ?? []).map((workspace) => ({ ...workspace, plan: "free" })),
-  }));
+  world = await startConsoleWorld({
+    change: (usual) => ({
+      ...usual,
+      plans: [{ id: "free", monthly_chat_tokens: 1_000, credits_usd: "5" }],
+      workspaces: (usual.workspaces ?? []).map((workspace) => ({ ...workspace, plan: "free" })),
+    }),
+  });
 });
 after(() => world.close());
 

@@ -13,20 +13,22 @@ const FORMULA = '=HYPERLINK("https://evil.example","total")';
 
 let world: ConsoleWorld;
 before(async () => {
-  world = await startConsoleWorld((usual, sandbox) => ({
-    ...usual,
-    prices: [
-      { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.37", source: "test", as_of: "2026-11-01" },
-    ],
-    connections: [
-      ...(usual.connections ?? []),
-      { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
-    ],
-    routes: [
-      { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
-      { id: "talk", targets: [{ connection: "sandbox", model: "simulated-chat" }] },
-    ],
-  }));
+  world = await startConsoleWorld({
+    change: (usual, sandbox) => ({
+      ...usual,
+      prices: [
+        { provider: "deepgram", model: "nova-3", usd_per_audio_hour: "0.37", source: "test", as_of: "2026-11-01" },
+      ],
+      connections: [
+        ...(usual.connections ?? []),
+        { id: "dg", kind: "deepgram", api_key: "dg-secret", base_url: sandbox.deepgramUrl },
+      ],
+      routes: [
+        { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+        { id: "talk", targets: [{ connection: "sandbox", model: "simulated-chat" }] },
+      ],
+    }),
+  });
   for (let count = 0; count < 3; count += 1) assert.equal(await world.transcribe(), 200);
   const { db } = world.gateway.database;
   const [first, second] = await db.selectFrom("attempts").select("id").orderBy("id").execute();

@@ -8,7 +8,7 @@ import type { Sandbox } from "../../sandbox/server.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { openBrowser } from "../harness/browser.ts";
-import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { KEY, startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
 
 export const OPERATOR = "test-operator-key-of-the-console-01";
 export const ADMIN = "test-admin-key-of-the-console-0001";
@@ -28,12 +28,18 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-/** Workspace acme: app notes, whose audio goes to a connection that nobody listens behind, and then to the sandbox; a budget. `change`: what a file of tests needs besides. */
-export async function startConsoleWorld(
-  change: (usual: ConfigurationFile, sandbox: Sandbox) => ConfigurationFile = (usual) => usual,
-): Promise<ConsoleWorld> {
-  const fileOf = (sandbox: Sandbox) => change(file(), sandbox);
-  const [browser, gateway] = await Promise.all([openBrowser(), startGateway({ file: fileOf })]);
+export interface ConsoleWorldOptions extends Omit<TestGatewayOptions, "file"> {
+  /** What a file of tests needs besides. */
+  readonly change?: (usual: ConfigurationFile, sandbox: Sandbox) => ConfigurationFile;
+}
+
+/** Workspace acme: app notes, whose audio goes to a connection that nobody listens behind, and then to the sandbox; a budget. */
+export async function startConsoleWorld({
+  change = (usual) => usual,
+  ...options
+}: ConsoleWorldOptions = {}): Promise<ConsoleWorld> {
+  const file = (sandbox: Sandbox) => change(consoleFile(), sandbox);
+  const [browser, gateway] = await Promise.all([openBrowser(), startGateway({ ...options, file })]);
   const page = async (t: TestContext, url: string, options: BrowserContextOptions = {}): Promise<Page | null> => {
     if (typeof browser !== "string") return openPage(t, browser, url, options);
     t.skip(browser);
@@ -82,7 +88,7 @@ export async function startConsoleWorld(
   };
 }
 
-const file = (): ConfigurationFile => ({
+export const consoleFile = (): ConfigurationFile => ({
   operator_keys: [{ id: "operator", secret: OPERATOR }],
   connections: [
     {

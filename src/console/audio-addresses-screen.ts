@@ -1,0 +1,91 @@
+// From which hosts the apps of a workspace may have recordings fetched (`audio.url`): its own list, and what all workspaces may.
+import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
+import type { Failure, Outcome } from "../page/ask.ts";
+import { element } from "../page/element.ts";
+import { confirmed } from "./dialog.ts";
+import { formView } from "./form-view.ts";
+import type { Visit } from "./visit.ts";
+import { part, timeView } from "./words.ts";
+
+const PATH = "/audio-url-domains";
+
+export async function showAudioAddresses(visit: Visit): Promise<readonly Node[]> {
+  const view = await visit.read<AudioUrlDomainsView>(PATH);
+  return [
+    element(
+      "p",
+      {},
+      "An app may send the address of a recording, ",
+      element("code", {}, "audio.url"),
+      ", and the gateway fetches it: over https, from the hosts below and no other. Whatever is listed, a host must have public addresses only.",
+    ),
+    ownPart(visit, view),
+    globalPart(view),
+  ];
+}
+
+function ownPart(
+  visit: Visit,
+  { domains, max_domains: most, updated_at: changedAt }: AudioUrlDomainsView,
+): HTMLElement {
+  if (most === 0)
+    return part("Hosts of this workspace", element("p", {}, "The operator allows workspaces no list of their own."));
+  const changed = changedAt === null ? [] : [element("p", { class: "soft" }, "Changed ", timeView(changedAt))];
+  return part(
+    "Hosts of this workspace",
+    ...changed,
+    formView<AudioUrlDomainsView>({
+      fields: [
+        {
+          kind: "lines",
+          name: "domains",
+          label: "One host a line",
+          hint: `At most ${most}. A host name such as media.example.com, without https://, port or path; *.example.com allows a.example.com, but neither example.com nor a.b.example.com. Left empty, only the operator's hosts are allowed.`,
+          placeholder: "media.example.com",
+          value: domains.join("\n"),
+        },
+      ],
+      submit: "Save the list",
+      confirm: (body) => mayGo(domains, hostsIn(body)),
+      send: (body) => replace(visit, hostsIn(body)),
+      done: async (saved) => {
+        visit.say(saved.domains.length === 1 ? "1 host is allowed." : `${saved.domains.length} hosts are allowed.`);
+        await visit.redraw();
+      },
+    }),
+  );
+}
+
+const hostsIn = ({ domains }: Readonly<Record<string, unknown>>): readonly string[] =>
+  Array.isArray(domains) ? domains.map(String) : [];
+
+/** Whether hosts that would go may; asked of them alone. */
+async function mayGo(before: readonly string[], domains: readonly string[]): Promise<boolean> {
+  const staying = new Set(domains.map((domain) => domain.toLowerCase()));
+  const gone = before.filter((domain) => !staying.has(domain));
+  const what = `${gone.join(", ")}: requests and jobs that name a recording there are refused from now on. It can be put back on the list.`;
+  return gone.length === 0 || confirmed("Take these hosts off the list?", what, "Take them off");
+}
+
+async function replace(visit: Visit, domains: readonly string[]): Promise<Outcome<AudioUrlDomainsView>> {
+  const outcome = await visit.ask<AudioUrlDomainsView>("PUT", PATH, { body: { domains } });
+  return outcome.ok ? outcome : { ...outcome, failure: inWords(outcome.failure, domains) };
+}
+
+/** All faults at once, each by what was typed: `domains[1]` says nothing to whoever typed lines. */
+function inWords(failure: Failure, domains: readonly string[]): Failure {
+  if (failure.kind !== "refused" || !Array.isArray(failure.error.details?.["issues"])) return failure;
+  const issues = failure.error.details["issues"] as readonly { readonly message: string }[];
+  const named = issues.map(({ message }) =>
+    message.replace(/^domains\[(\d+)\]/u, (_, at: string) => `“${domains[Number(at)] ?? ""}”`),
+  );
+  return { ...failure, error: { ...failure.error, message: named.join(" ") } };
+}
+
+function globalPart({ global_domains: domains }: AudioUrlDomainsView): HTMLElement {
+  const list = element("ul", {}, ...domains.map((domain) => element("li", {}, element("code", {}, domain))));
+  return part(
+    "Hosts of all workspaces",
+    domains.length === 0 ? element("p", {}, "The operator allows none to every workspace.") : list,
+  );
+}

@@ -1,0 +1,83 @@
+// The log of webhook deliveries: which event went out, how often it was tried, and what came of it.
+import type { DeliveryState } from "../contract/webhook.ts";
+import { button, element } from "../page/element.ts";
+import { attemptsView, type Delivery, endText } from "./delivery-attempts.ts";
+import type { Filter } from "./filter-view.ts";
+import { type LiveList, liveList } from "./live-list.ts";
+import type { Names } from "./names.ts";
+import type { Visit } from "./visit.ts";
+import { mark, timeView, type Tone } from "./words.ts";
+
+const TONES: Readonly<Record<DeliveryState, Tone>> = { pending: "busy", delivered: "good", failed: "bad" };
+
+export const STATUS_FILTER: Filter = {
+  name: "status",
+  label: "State",
+  kind: "select",
+  choices: [["", "any"], ...Object.keys(TONES).map((status) => [status, status] as const)],
+};
+
+export interface DeliveriesOptions {
+  /** With its filters. */
+  readonly path: string;
+  readonly empty: string;
+  /** Where deliveries are of more than one. */
+  readonly workspaces?: Names;
+  /** Delivers it again, where that can be done here. */
+  readonly again?: (delivery: Delivery) => Promise<void>;
+}
+
+export function deliveriesList(
+  visit: Visit,
+  { path, empty, workspaces, again }: DeliveriesOptions,
+): Promise<LiveList<Delivery>> {
+  return liveList<Delivery>(visit, {
+    caption: "Deliveries of the last seven days, newest first",
+    path,
+    heads: [
+      "State",
+      "Event",
+      "Of the job",
+      ...(workspaces === undefined ? [] : ["Workspace"]),
+      "Since",
+      "Attempts",
+      "Next attempt",
+      ...(again === undefined ? [] : ["Again"]),
+    ],
+    row: (delivery) => [
+      stateOf(delivery),
+      eventText(delivery),
+      delivery.test ? "–" : element("code", { class: "id" }, delivery.event.job_id),
+      ...(workspaces === undefined ? [] : ["workspace" in delivery ? workspaces.of(delivery.workspace) : "–"]),
+      timeView(delivery.created_at),
+      attemptsView(delivery),
+      timeView(delivery.next_attempt_at),
+      ...(again === undefined
+        ? []
+        : [button(delivery.status === "pending" ? "Deliver now" : "Deliver again", () => again(delivery))]),
+    ],
+    empty,
+    keyOf: ({ id }) => id,
+    stateOf: ({ status }) => status,
+    isMoving,
+    noun: ["delivery", "deliveries"],
+  });
+}
+
+/** One that waits for hours is not looked at every few seconds. */
+const SOON_MS = 60_000;
+
+function isMoving({ status, next_attempt_at: next }: Delivery): boolean {
+  return status === "pending" && (next === null || Date.parse(next) - Date.now() < SOON_MS);
+}
+
+function stateOf(delivery: Delivery): HTMLElement {
+  const box = element("div", {}, mark(TONES[delivery.status], delivery.status));
+  const why = endText(delivery);
+  if (why !== null) box.append(element("span", { class: "soft" }, why));
+  return box;
+}
+
+function eventText({ event, test: isTest }: Delivery): string {
+  return isTest ? "a test" : event.type.slice(event.type.indexOf(".") + 1).replace(".", " ");
+}

@@ -1,0 +1,20 @@
+// Webhook deliveries of all workspaces, for the operator. What receivers answered with is each workspace's own to read.
+import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
+import { filterView, filtersIn } from "./filter-view.ts";
+import { namedFilter, namesAt } from "./names.ts";
+import type { Visit } from "./visit.ts";
+
+export async function showDeliveries(visit: Visit): Promise<readonly Node[]> {
+  const workspaces = await namesAt(visit, "/workspaces");
+  const filters = [STATUS_FILTER, namedFilter("workspace", "Workspace", workspaces)];
+  const query = filtersIn(visit, filters);
+  const { view } = await deliveriesList(visit, {
+    path: `/deliveries?${query}`,
+    workspaces,
+    empty:
+      query === ""
+        ? "No deliveries in the last seven days. A workspace has some once it has a webhook and a job of its own ends."
+        : "No delivery fits these filters.",
+  });
+  return [filterView(visit, filters), view];
+}

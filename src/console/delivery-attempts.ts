@@ -1,0 +1,60 @@
+// The attempts of one delivery, in words.
+import type { ListedDeliveryView } from "../contract/delivery-list.ts";
+import type { AttemptOutcome, DeliveryView } from "../contract/webhook.ts";
+import { element } from "../page/element.ts";
+import { mark, secondsText, timeView } from "./words.ts";
+
+/** A workspace's own log has the receivers' answers, the list of all workspaces does not. */
+export type Delivery = DeliveryView | ListedDeliveryView;
+type Attempt = Delivery["attempts"][number];
+
+const OUTCOMES: Readonly<Record<Exclude<AttemptOutcome, "delivered" | "http_status">, string>> = {
+  timeout: "no answer within 15 s",
+  connection: "no connection",
+  tls: "no TLS connection: its certificate, perhaps",
+  address_not_allowed: "its address is not public",
+};
+
+/** `answered 500`. */
+export function outcomeText({ outcome, status_code: status }: Attempt): string {
+  return outcome === "delivered" || outcome === "http_status" ? `answered ${status ?? ""}` : OUTCOMES[outcome];
+}
+
+/** null: it did not fail. */
+export function endText({ ended_by: by }: Delivery): string | null {
+  return by === null ? null : ENDS[by];
+}
+
+const ENDS: Readonly<Record<NonNullable<DeliveryView["ended_by"]>, string>> = {
+  attempts: "all attempts are used up",
+  gone: "the receiver answered 410",
+  disabled: "the webhook was stopped",
+  deleted: "the webhook was removed",
+};
+
+/** How many and the latest; all of them when opened. */
+export function attemptsView({ attempts }: Delivery): Node | string {
+  const latest = attempts.at(-1);
+  if (latest === undefined) return "–";
+  return element(
+    "details",
+    {},
+    element("summary", {}, `${latest.number}, ${attempts.length === 1 ? "" : "the latest "}${outcomeText(latest)}`),
+    element("ol", { class: "steps", start: `${attempts[0]?.number ?? 1}` }, ...attempts.map(attemptItem)),
+  );
+}
+
+function attemptItem(attempt: Attempt): HTMLElement {
+  const tone = attempt.outcome === "delivered" ? "good" : "bad";
+  const item = element(
+    "li",
+    {},
+    timeView(attempt.started_at),
+    element("br"),
+    mark(tone, outcomeText(attempt)),
+    ` after ${secondsText(attempt.latency_ms / 1000)}`,
+  );
+  if ("response" in attempt && attempt.response !== null && attempt.response !== "")
+    item.append(element("pre", {}, attempt.response));
+  return item;
+}

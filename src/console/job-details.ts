@@ -1,0 +1,51 @@
+// What a row of the jobs' list has no room for.
+import type { ListedJobView } from "../contract/job-list.ts";
+import { copyButton, element } from "../page/element.ts";
+import { factList, orNone, secondsText, timeView } from "./words.ts";
+
+type Fact = readonly [term: string, value: Node | string];
+
+export function jobDetails(job: ListedJobView): HTMLElement {
+  const { job_id: id, error } = job;
+  return element(
+    "details",
+    { class: "wide" },
+    element("summary", {}, element("code", {}, id)),
+    element("p", { class: "bad" }, error === null ? "" : `${error.message}${againText(error.retryable)}`),
+    factList(factsOf(job)),
+    copyButton("Copy the job's id", () => id),
+  );
+}
+
+const againText = (isRetryable: boolean): string => (isRetryable ? " Submitting it again may help." : "");
+
+/** What does not apply is left out. */
+function factsOf(job: ListedJobView): readonly Fact[] {
+  const purpose = purposeOf(job);
+  const facts: (Fact | null)[] = [
+    ["Started", timeView(job.started_at)],
+    ["Ended", timeView(job.finished_at)],
+    job.finished_at === null ? ["Deadline", timeView(job.deadline_at)] : null,
+    job.expires_at === null || job.status !== "succeeded" ? null : ["Result until", timeView(job.expires_at)],
+    ["Task", job.task],
+    ["Attempts", `${job.attempts}`],
+    purpose === "–" ? null : ["Purpose", purpose],
+    job.usage === null ? null : ["Billable", billableText(job.usage.billable_audio_seconds)],
+    job.provider_deletion === "none" ? null : ["Provider", DELETIONS[job.provider_deletion]],
+    ["App", element("code", {}, job.app)],
+    job.key === null ? null : ["Key", element("code", {}, job.key)],
+  ];
+  return facts.filter((fact) => fact !== null);
+}
+
+const billableText = (seconds: number): string => (seconds === 0 ? "nothing" : secondsText(seconds));
+
+const DELETIONS: Readonly<Record<Exclude<ListedJobView["provider_deletion"], "none">, string>> = {
+  pending: "is asked to delete its copy",
+  done: "deleted its copy",
+  failed: "still keeps a copy: its deletion was given up",
+};
+
+function purposeOf({ svc_requested_purpose: requested, svc_applied_purpose: applied }: ListedJobView): string {
+  return requested === applied ? orNone(applied) : `${orNone(requested)} → ${orNone(applied)}`;
+}

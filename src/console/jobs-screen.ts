@@ -1,0 +1,113 @@
+// Jobs as whoever administers them sees them: what is under way, how each ended, and where its request went.
+import type { ListedJobView } from "../contract/job-list.ts";
+import type { JobStatus } from "../contract/jobs.ts";
+import { element } from "../page/element.ts";
+import { type Filter, filterView, filtersIn } from "./filter-view.ts";
+import { jobDetails } from "./job-details.ts";
+import { liveList } from "./live-list.ts";
+import { namedFilter, type Names, namesAt, NO_NAMES } from "./names.ts";
+import type { Visit } from "./visit.ts";
+import { link, mark, secondsText, timeView, type Tone } from "./words.ts";
+
+const TONES: Readonly<Record<JobStatus, Tone>> = {
+  queued: "soft",
+  processing: "busy",
+  succeeded: "good",
+  failed: "bad",
+  cancelled: "warn",
+};
+
+/** Of the workspaces on the platform, which has no list of all apps; of the apps in a workspace. */
+interface Whose {
+  readonly apps: Names;
+  readonly workspaces: Names | null;
+}
+
+export async function showJobs(visit: Visit): Promise<readonly Node[]> {
+  const isPlatform = visit.scope.workspace === null;
+  const names = await namesAt(visit, isPlatform ? "/workspaces" : "/apps");
+  const whose: Whose = isPlatform ? { apps: NO_NAMES, workspaces: names } : { apps: names, workspaces: null };
+  const filters = filtersOf(whose);
+  const query = filtersIn(visit, filters);
+  const list = await liveList<ListedJobView>(visit, {
+    caption: "Jobs, newest first, each for 30 days after its end",
+    path: `/jobs?${query}`,
+    heads: [
+      "State",
+      "Job",
+      isPlatform ? "Workspace" : "App",
+      "Submitted",
+      "Waited",
+      "Worked",
+      "Audio",
+      "Result",
+      "Request",
+    ],
+    row: (job) => rowOf(visit, whose, job),
+    empty:
+      query === ""
+        ? "No jobs yet. An app submits one with POST /v1/transcription/jobs and a key of the scope jobs."
+        : "No job fits these filters.",
+    keyOf: ({ job_id: id }) => id,
+    stateOf: ({ status }) => status,
+    isMoving: ({ finished_at: finished }) => finished === null,
+    noun: ["job", "jobs"],
+  });
+  return [filterView(visit, filters), list.view];
+}
+
+function filtersOf({ apps, workspaces }: Whose): readonly Filter[] {
+  return [
+    {
+      name: "status",
+      label: "State",
+      kind: "select",
+      choices: [["", "any"], ...Object.keys(TONES).map((status) => [status, status] as const)],
+    },
+    ...(workspaces === null ? [] : [namedFilter("workspace", "Workspace", workspaces)]),
+    namedFilter("app", "App", apps),
+  ];
+}
+
+function rowOf(visit: Visit, { apps, workspaces }: Whose, job: ListedJobView): readonly (Node | string)[] {
+  const { created_at: submitted, started_at: started, finished_at: finished } = job;
+  return [
+    stateOf(job),
+    jobDetails(job),
+    workspaces === null ? apps.of(job.app) : workspaces.of(job.workspace),
+    timeView(submitted),
+    lasted(submitted, started ?? finished),
+    started === null ? "–" : lasted(started, finished),
+    job.usage === null ? "–" : secondsText(job.usage.audio_seconds),
+    resultOf(job),
+    link(visit.link("requests", [job.request_id]), "Trace"),
+  ];
+}
+
+function stateOf({ status, progress, cancel_requested: isCancelled, error }: ListedJobView): HTMLElement {
+  const box = element("div", {}, mark(TONES[status], status));
+  const { stage, fraction } = progress;
+  const soft = (text: string): void => box.append(element("span", { class: "soft" }, text));
+  if (status === "processing") soft(fraction === null ? stage : `${stage}, ${Math.round(fraction * 100)} %`);
+  if (isCancelled && status === "processing") soft("is to be cancelled");
+  if (error !== null) box.append(element("div", {}, link(`/docs/errors#${error.code}`, ...breakable(error.code))));
+  return box;
+}
+
+/** Long codes may break at underscores where there is little room. */
+const breakable = (code: string): readonly (Node | string)[] =>
+  code.split(/(?<=_)/u).flatMap((word) => [word, element("wbr")]);
+
+/** Until now, where it has no end yet. */
+function lasted(from: string, to: string | null): string {
+  const seconds = Math.max(0, (to === null ? Date.now() : Date.parse(to)) - Date.parse(from)) / 1000;
+  return to === null ? `${secondsText(Math.ceil(seconds))} so far` : secondsText(seconds);
+}
+
+/** How long it can still be fetched. */
+function resultOf({ status, result_expired: isDeleted, expires_at: until }: ListedJobView): Node | string {
+  if (isDeleted) return "deleted";
+  if (status !== "succeeded" || until === null) return "–";
+  const left = Math.max(0, Date.parse(until) - Date.now()) / 1000;
+  return element("time", { datetime: until, title: until }, `for ${secondsText(Math.ceil(left))}`);
+}

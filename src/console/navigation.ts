@@ -1,0 +1,28 @@
+// Where somebody is, and where they can go from there: the workspaces, and the screens of the one that is chosen under their headings.
+import { byId, element } from "../page/element.ts";
+import { type Address, hashOf } from "./address.ts";
+import type { Screen } from "./visit.ts";
+
+const nav = byId("nav", HTMLElement);
+const places = byId("workspace", HTMLSelectElement);
+
+export function showPlace({ workspace, screen: current }: Address, screens: readonly Screen[]): void {
+  // One that was removed since, or that lies behind the first hundred.
+  if (workspace !== null && ![...places.options].some(({ value }) => value === workspace))
+    places.append(element("option", { value: workspace }, workspace));
+  places.value = workspace ?? "";
+  const groups = [...new Set(screens.map(({ group }) => group))];
+  nav.replaceChildren(
+    ...groups.flatMap((group, index) => {
+      const id = `nav-${index}`;
+      const own = screens.filter((screen) => screen.group === group);
+      const items = own.map((screen) => element("li", {}, linkTo(screen, workspace, current)));
+      return [element("p", { id, class: "group" }, group), element("ul", { "aria-labelledby": id }, ...items)];
+    }),
+  );
+}
+
+function linkTo({ name, title }: Screen, workspace: string | null, current: string): HTMLElement {
+  const href = hashOf({ workspace, screen: name, path: [], query: new URLSearchParams() });
+  return element("a", name === current ? { href, "aria-current": "page" } : { href }, title);
+}

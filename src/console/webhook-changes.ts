@@ -1,0 +1,106 @@
+// What can be done to a workspace's webhook, each with its question first and its failure where it was pressed.
+import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
+import type { Outcome } from "../page/ask.ts";
+import { button, element } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { outcomeText } from "./delivery-attempts.ts";
+import { confirmed, showDialog, showSecret } from "./dialog.ts";
+import { formView } from "./form-view.ts";
+import type { Visit } from "./visit.ts";
+
+export const WEBHOOK = "/stt-webhook";
+
+export interface Changing {
+  readonly visit: Visit;
+  readonly webhook: WebhookView;
+  /** Where a refusal is shown. */
+  readonly problem: HTMLElement;
+}
+
+/** Shows the secret that the change made, if it made one. */
+export async function changed(visit: Visit, { secret }: WebhookView, what: string): Promise<void> {
+  if (secret !== undefined)
+    await showSecret(
+      "The signing secret",
+      secret,
+      element("p", {}, "Your receiver checks the signature of each delivery with it; whsec_ is part of it."),
+    );
+  visit.say(what);
+  await visit.redraw();
+}
+
+async function unlessRefused<T>(problem: HTMLElement, asked: Promise<Outcome<T>>): Promise<T | null> {
+  problem.replaceChildren();
+  const outcome = await asked;
+  if (outcome.ok) return outcome.data;
+  problem.replaceChildren(failureView(outcome.failure, outcome.requestId));
+  return null;
+}
+
+/** The whole of it, because a `PUT` replaces the whole. */
+async function put(
+  { visit, webhook: { url, enabled }, problem }: Changing,
+  change: Readonly<Record<string, boolean>>,
+  what: string,
+): Promise<void> {
+  const body = { url, enabled, ...change };
+  const made = await unlessRefused(problem, visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
+  if (made !== null) await changed(visit, made, what);
+}
+
+export async function sendTest({ visit, problem }: Changing, own: HTMLButtonElement): Promise<void> {
+  own.disabled = true;
+  const delivery = await unlessRefused(problem, visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
+  own.disabled = false;
+  if (delivery === null) return;
+  const [attempt] = delivery.attempts;
+  const came = attempt === undefined ? "nothing is known of it yet" : outcomeText(attempt);
+  visit.say(`The test delivery ${delivery.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
+  await visit.redraw();
+}
+
+export const start = (changing: Changing): Promise<void> => put(changing, { enabled: true }, "Deliveries are started.");
+
+export async function stop(changing: Changing): Promise<void> {
+  const what =
+    "Jobs that end from now on are not announced, then or later. What waits is given up when its turn comes; it can be delivered again. Deliveries can be started at any time.";
+  if (await confirmed("Stop deliveries?", what, "Stop deliveries"))
+    await put(changing, { enabled: false }, "Deliveries are stopped.");
+}
+
+export async function endPrevious(changing: Changing): Promise<void> {
+  const what =
+    "Deliveries are signed with the new secret alone. A receiver that still has the old one refuses them. It cannot be undone.";
+  if (await confirmed("End the previous secret?", what, "End it"))
+    await put(changing, { revoke_previous: true }, "The previous secret is ended.");
+}
+
+export async function remove({ visit, problem }: Changing): Promise<void> {
+  const what =
+    "No job is announced any more. Deliveries that wait are given up. The address and the signing secret are gone: a webhook that is set up again has another secret. The log stays for its seven days.";
+  if (!(await confirmed("Remove the webhook?", what, "Remove it"))) return;
+  if ((await unlessRefused(problem, visit.ask("DELETE", WEBHOOK))) === null) return;
+  visit.say("The webhook is removed.");
+  await visit.redraw();
+}
+
+export function rotate({ visit, webhook: { url, enabled } }: Changing): void {
+  const form = formView<WebhookView>({
+    fields: [
+      {
+        kind: "check",
+        name: "revoke_previous",
+        label: "The old secret has leaked: end it at once",
+        hint: "Otherwise deliveries are signed with both for 24 hours, so that your receiver can change over.",
+      },
+    ],
+    submit: "Make a new secret",
+    send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, url, enabled, rotate_secret: true } }),
+    done: (made) => {
+      shown.close();
+      return changed(visit, made, "Deliveries are signed with the new secret.");
+    },
+  });
+  const cancel = button("Cancel", () => shown.close());
+  const shown = showDialog("A new signing secret", form, element("div", { class: "row" }, cancel));
+}

@@ -1,0 +1,65 @@
+// A workspace's completion webhook: its settings, where they can be changed, and the log of its deliveries.
+import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
+import { element } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
+import type { Delivery } from "./delivery-attempts.ts";
+import { filterView, filtersIn } from "./filter-view.ts";
+import type { LiveList } from "./live-list.ts";
+import { Unanswered, type Visit } from "./visit.ts";
+import { settingsView, setUpView } from "./webhook-settings.ts";
+import { part } from "./words.ts";
+
+const FILTERS = [STATUS_FILTER];
+
+export async function showWebhook(visit: Visit): Promise<readonly Node[]> {
+  // Its settings are on the public listener alone.
+  const isOwn = visit.scope.listener === "public";
+  const webhook = isOwn ? await webhookOf(visit) : null;
+  const settings = isOwn ? (webhook === null ? setUpView(visit) : settingsView(visit, webhook)) : elsewhereView();
+  return [settings, ...(await logOf(visit, webhook?.enabled === true))];
+}
+
+/** null: there is none. */
+async function webhookOf(visit: Visit): Promise<WebhookView | null> {
+  const outcome = await visit.ask<WebhookView>("GET", "/stt-webhook");
+  if (outcome.ok) return outcome.data;
+  if (outcome.failure.kind === "refused" && outcome.failure.status === 404) return null;
+  throw new Unanswered(outcome);
+}
+
+function elsewhereView(): HTMLElement {
+  return part(
+    "Settings",
+    element(
+      "p",
+      {},
+      "The webhook is set up, tested and removed on the gateway's public address: in the console there, with a key of this workspace's role admin, or by ",
+      element("code", {}, "patchbay webhooks"),
+      ". There, too, an event is delivered again.",
+    ),
+  );
+}
+
+async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node[]> {
+  const query = filtersIn(visit, FILTERS);
+  const problem = element("div", {});
+  const list: LiveList<Delivery> = await deliveriesList(visit, {
+    path: `/stt-webhook/deliveries?${query}`,
+    empty:
+      query === ""
+        ? "No deliveries in the last seven days. Each job that ends while there is a webhook makes one."
+        : "No delivery fits this filter.",
+    ...(canRedeliver ? { again: redeliver } : {}),
+  });
+  return [element("h2", {}, "Deliveries"), filterView(visit, FILTERS), problem, list.view];
+
+  async function redeliver({ id }: Delivery): Promise<void> {
+    problem.replaceChildren();
+    const path = `/stt-webhook/deliveries/${encodeURIComponent(id)}/redeliver`;
+    const outcome = await visit.ask<DeliveryView>("POST", path);
+    if (!outcome.ok) return problem.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    visit.say("The event is delivered again, under the same id, with all attempts before it.");
+    list.put(outcome.data);
+  }
+}

@@ -1,0 +1,116 @@
+// The settings of a workspace's webhook, with a button for each thing that can be done to it.
+import type { WebhookView } from "../contract/webhook.ts";
+import { button, element } from "../page/element.ts";
+import { type Field, formView } from "./form-view.ts";
+import type { Visit } from "./visit.ts";
+import {
+  type Changing,
+  changed,
+  endPrevious,
+  remove,
+  rotate,
+  sendTest,
+  start,
+  stop,
+  WEBHOOK,
+} from "./webhook-changes.ts";
+import { factList, mark, part, timeView } from "./words.ts";
+
+const URL_FIELD = {
+  kind: "text",
+  name: "url",
+  label: "Address of the receiver",
+  hint: "https, any port; it must lead to a public address, now and at each delivery.",
+  placeholder: "https://hooks.example.com/patchbay",
+  isRequired: true,
+} as const satisfies Field;
+
+export function setUpView(visit: Visit): HTMLElement {
+  return part(
+    "Set up",
+    element(
+      "p",
+      {},
+      "There is no webhook yet. With one the gateway tells your receiver, signed, of each job that ends; the transcript is fetched by the app. A receiver on your own machine needs none: ",
+      element("code", {}, "patchbay listen"),
+      ".",
+    ),
+    formView<WebhookView>({
+      fields: [URL_FIELD],
+      submit: "Set it up",
+      send: (body) => visit.ask("PUT", WEBHOOK, { body }),
+      done: (made) => changed(visit, made, "The webhook is set up."),
+    }),
+  );
+}
+
+export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
+  const problem = element("div", {});
+  const changing: Changing = { visit, webhook, problem };
+  const buttons = [
+    named("webhook-test", "Send a test delivery", (own) => sendTest(changing, own)),
+    webhook.enabled
+      ? named("webhook-switch", "Stop deliveries", () => stop(changing))
+      : named("webhook-switch", "Start deliveries", () => start(changing)),
+    named("webhook-rotate", "New secret", () => rotate(changing)),
+    ...(webhook.previous_secret_until === null
+      ? []
+      : [named("webhook-previous", "End the previous secret", () => endPrevious(changing))]),
+    named("webhook-remove", "Remove", () => remove(changing), "danger"),
+  ];
+  return part(
+    "Settings",
+    factsOf(webhook),
+    element("div", { class: "row wrap" }, ...buttons),
+    problem,
+    element("details", {}, element("summary", {}, "Change the address"), moveForm(changing)),
+  );
+}
+
+/** By its id the focus comes back to it when the screen is drawn anew. */
+function named(
+  id: string,
+  label: string,
+  press: (own: HTMLButtonElement) => void | Promise<void>,
+  look = "",
+): HTMLButtonElement {
+  const own = button(label, press);
+  own.id = id;
+  own.className = look;
+  return own;
+}
+
+function moveForm({ visit, webhook: { url, enabled } }: Changing): HTMLFormElement {
+  return formView<WebhookView>({
+    fields: [{ ...URL_FIELD, value: url }],
+    submit: "Save the address",
+    send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, enabled } }),
+    done: (made) => changed(visit, made, "The address is changed."),
+  });
+}
+
+function factsOf(webhook: WebhookView): HTMLElement {
+  const { previous_secret_until: previous, failing_since: failing } = webhook;
+  return factList([
+    ["Address", element("code", {}, webhook.url)],
+    ["State", stateOf(webhook)],
+    ...(webhook.disabled_at === null ? [] : [["Stopped", timeView(webhook.disabled_at)] as const]),
+    ...(failing === null ? [] : [["Failing since", timeView(failing)] as const]),
+    ["Secret", element("span", {}, "ends in ", element("code", {}, webhook.secret_last4))],
+    ...(previous === null
+      ? []
+      : [["Previous secret", element("span", {}, "signs too, until ", timeView(previous))] as const]),
+    ["Changed", timeView(webhook.updated_at)],
+  ]);
+}
+
+const STOPPED: Readonly<Record<NonNullable<WebhookView["disabled_reason"]>, string>> = {
+  owner: "stopped by an administrator",
+  gone: "stopped: the receiver answered 410",
+  failing: "stopped: nothing but failures for five days",
+};
+
+function stateOf({ disabled_reason: reason, failing_since: failing }: WebhookView): HTMLElement {
+  if (reason !== null) return mark(reason === "owner" ? "soft" : "bad", STOPPED[reason]);
+  return failing === null ? mark("good", "delivers") : mark("warn", "delivers, but the latest attempts failed");
+}

@@ -1,0 +1,62 @@
+// The allowlist for `audio.url` in the console, in a real browser (spec 4.5; contract 10).
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { audioUrlDomains } from "../../src/contract/audio-url-domains.ts";
+import { get } from "../harness/client.ts";
+import { ADMIN, assertAccessible, assertNarrow, type ConsoleWorld, goTo, startConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld();
+});
+after(() => world.close());
+
+async function allowed(): Promise<readonly string[]> {
+  const { json } = await get(world.gateway.origin, "/workspace/acme/audio-url-domains", ADMIN);
+  return audioUrlDomains.parse(json).domains;
+}
+
+test("contract 6: the list is edited a host a line; all that is wrong is told at once, by what was typed, and changes nothing", async (t) => {
+  const page = await world.admin(t, "#/audio-addresses");
+  if (page === null) return;
+  const list = page.getByLabel("One host a line");
+  await list.fill("media.acme.example\n\nhttps://cdn.example/\nlocalhost");
+  await page.getByRole("button", { name: "Save the list" }).click();
+  const fault = page.locator("#screen .field .bad:not(:empty)");
+  assert.match(await fault.innerText(), /^“https:\/\/cdn\.example\/” must be a host name[^]*“localhost” must be/u);
+  assert.equal(await list.getAttribute("aria-invalid"), "true");
+  assert.deepEqual(await allowed(), []);
+  await assertAccessible(page);
+  await list.fill("Media.acme.example\n\n*.cdn.acme.example");
+  await page.getByRole("button", { name: "Save the list" }).click();
+  await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
+  assert.deepEqual(await allowed(), ["media.acme.example", "*.cdn.acme.example"]);
+  assert.equal(await list.inputValue(), "media.acme.example\n*.cdn.acme.example");
+});
+
+test("contract 6: a host goes off the list only when it was asked", async (t) => {
+  const page = await world.admin(t, "#/audio-addresses", { colorScheme: "dark" });
+  if (page === null) return;
+  const save = page.getByRole("button", { name: "Save the list" });
+  await page.getByLabel("One host a line").fill("");
+  await save.click();
+  assert.match(await page.locator("dialog").innerText(), /media\.acme\.example, \*\.cdn\.acme\.example: requests and/u);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await allowed()).length, 2);
+  await save.click();
+  await page.getByRole("button", { name: "Take them off" }).click();
+  await page.locator("#status", { hasText: "0 hosts are allowed." }).waitFor();
+  assert.deepEqual(await allowed(), []);
+  await assertAccessible(page);
+  await assertNarrow(page);
+});
+
+test("contract 10: it is on the public listener, where its endpoint is", async (t) => {
+  const page = await world.operator(t, "#/w/acme/jobs");
+  if (page === null) return;
+  assert.ok(!(await page.locator("#nav").innerText()).includes("Audio addresses"));
+  await goTo(page, "#/w/acme/audio-addresses");
+  assert.match(await page.locator("#screen").innerText(), /There is no screen/u);
+});
