@@ -72,14 +72,14 @@ async function replace(visit: Visit, domains: readonly string[]): Promise<Outcom
   return outcome.ok ? outcome : { ...outcome, failure: inWords(outcome.failure, domains) };
 }
 
-/** All faults at once, each by what was typed: `domains[1]` says nothing to whoever typed lines. */
+/** Each fault by what was typed: `domains[1]` says nothing to whoever typed lines. */
 function inWords(failure: Failure, domains: readonly string[]): Failure {
   if (failure.kind !== "refused" || !Array.isArray(failure.error.details?.["issues"])) return failure;
-  const issues = failure.error.details["issues"] as readonly { readonly message: string }[];
-  const named = issues.map(({ message }) =>
-    message.replace(/^domains\[(\d+)\]/u, (_, at: string) => `“${domains[Number(at)] ?? ""}”`),
-  );
-  return { ...failure, error: { ...failure.error, message: named.join(" ") } };
+  const issues = (failure.error.details["issues"] as readonly { readonly message: string }[]).map((issue) => ({
+    ...issue,
+    message: issue.message.replace(/^domains\[(\d+)\]/u, (_, at: string) => `“${domains[Number(at)] ?? ""}”`),
+  }));
+  return { ...failure, error: { ...failure.error, details: { ...failure.error.details, issues } } };
 }
 
 function globalPart({ global_domains: domains }: AudioUrlDomainsView): HTMLElement {
