@@ -93,7 +93,7 @@ export function createAdminServer({ edge, readiness, metrics, ...frame }: AdminL
       getMetrics(metrics),
       getOpenapi(join(packageRoot(), "openapi-admin.json")),
       getErrorDocs(),
-      ...getConsole(pageModules(), "admin"),
+      ...getConsole(pageModules(), "admin", frame.publicUrl),
       ...operatorEndpoints(edge),
     ],
   });

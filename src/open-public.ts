@@ -93,7 +93,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     getErrorDocs(),
     getLlms(ENDPOINTS),
     ...getPlayground({ ...pageModules(), sample: samplePath() }),
-    ...getConsole(pageModules(), "public"),
+    ...getConsole(pageModules(), "public", publicUrl),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
     getRequest({ database, deletions: gateway.deletions }),

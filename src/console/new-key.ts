@@ -12,13 +12,14 @@ import { mark } from "./words.ts";
 export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[]): Promise<void> {
   const { name, secret = "" } = key;
   const isPublic = visit.scope.listener === "public";
-  const command = `curl -s ${isPublic ? location.origin : "$GATEWAY"}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
+  // The operator's listener is not the one that callers reach; its page names theirs.
+  const gateway = isPublic ? location.origin : (document.body.dataset["publicUrl"] ?? location.origin);
+  const command = `curl -s ${gateway}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
   return showSecret(
     `New key: ${name}`,
     secret,
     ...said.map((words) => element("p", {}, words)),
     element("h3", {}, "A first call"),
-    ...(isPublic ? [] : [element("p", { class: "soft" }, "$GATEWAY is the address under which callers reach it.")]),
     element("pre", {}, element("code", {}, command)),
     element(
       "div",

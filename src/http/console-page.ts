@@ -1,7 +1,7 @@
 // The page GET /console: what is there before a script runs. What moves in it is `src/console/`.
 import { CONSOLE_STYLE } from "./console-style.ts";
 import { CONTROLS } from "./controls-style.ts";
-import { htmlDocument, LOOK } from "./html-page.ts";
+import { escapeHtml, htmlDocument, LOOK } from "./html-page.ts";
 
 export type Listener = "admin" | "public";
 
@@ -14,11 +14,11 @@ const WHOSE: Readonly<Record<Listener, string>> = {
     "This is a workspace's: its requests, jobs, usage, keys and routes. It takes a key of the role <code>admin</code>, which the operator makes.",
 };
 
-/** `script`: the path of the first module, from /console/. */
-export function consoleHtml(script: string, listener: Listener): string {
+/** `script`: the path of the first module, from /console/. `publicUrl`: where callers reach the gateway. */
+export function consoleHtml(script: string, listener: Listener, publicUrl: string): string {
   return htmlDocument({
     title: "Console",
-    data: ` data-listener="${listener}"`,
+    data: ` data-listener="${listener}" data-public-url="${escapeHtml(publicUrl)}"`,
     head: `<link rel="stylesheet" href="/console/page/style.css">
 <script type="module" src="/console/${script}"></script>`,
     body: `<header class="top"><p class="product">Patchbay <span>Console</span></p></header>

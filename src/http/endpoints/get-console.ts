@@ -6,11 +6,11 @@ import type { Endpoint } from "../endpoint.ts";
 import { createPageFiles, extensionOf, type ModulePlaces, styleFile } from "../page-files.ts";
 import { scriptedPage } from "../scripted-page.ts";
 
-export function getConsole(places: ModulePlaces, listener: Listener): readonly Endpoint[] {
+export function getConsole(places: ModulePlaces, listener: Listener, publicUrl: () => string): readonly Endpoint[] {
   return scriptedPage({
     page: getConsoleContract,
     file: getConsoleFileContract,
-    html: () => consoleHtml(`console/main${extensionOf(places)}`, listener),
+    html: () => consoleHtml(`console/main${extensionOf(places)}`, listener, publicUrl()),
     files: createPageFiles(places, CONSOLE_MODULES, { "page/style.css": styleFile(consoleStyle) }),
   });
 }

@@ -26,7 +26,10 @@ test("contract 10: each listener has the page, says which one it is, and serves 
   ] as const) {
     const { status, headers, text } = await get(origin, "/console", null);
     assert.deepEqual([status, headers.get("content-type")], [200, "text/html; charset=utf-8"]);
-    assert.ok(text.includes(`<body data-listener="${listener}">`));
+    assert.match(
+      text,
+      new RegExp(`<body data-listener="${listener}" data-public-url="http://127\\.0\\.0\\.1:\\d+">`, "u"),
+    );
     const policy = headers.get("content-security-policy") ?? "";
     for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
       assert.ok(policy.split("; ").includes(rule), rule);
