@@ -5,17 +5,17 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test, type TestContext } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser, BrowserContextOptions, Download, Page } from "playwright-core";
+import type { BrowserContextOptions, Download, Page } from "playwright-core";
 import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
-import { openBrowser } from "../harness/browser.ts";
+import { borrowBrowser, type BorrowedBrowser } from "../harness/browser.ts";
 
 let gateway: TestGateway;
-let browser: Browser | string;
+let browser: BorrowedBrowser;
 before(async () => {
   [browser, gateway] = await Promise.all([
-    openBrowser(),
+    borrowBrowser(),
     startGateway({
       file: () => ({
         connections: [{ id: "sandbox", kind: "sandbox" }],
@@ -45,34 +45,14 @@ before(async () => {
   ]);
 });
 after(async () => {
-  if (typeof browser === "object") await browser.close();
+  await browser.close();
   await gateway.close();
 });
 
-/** A page of its own; whatever it asks of another origin, and whatever fails in it, fails the test. */
+/** At the page, with the sample that it begins with. */
 async function open(t: TestContext, query = "", options: BrowserContextOptions = {}): Promise<Page | null> {
-  if (typeof browser === "string") {
-    t.skip(browser);
-    return null;
-  }
-  const context = await browser.newContext({ reducedMotion: "reduce", acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("console", (message) => {
-    if (/Content Security Policy/iu.test(message.text())) faults.push(message.text());
-  });
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${gateway.origin}/`) && !url.startsWith(`blob:${gateway.origin}/`)) faults.push(url);
-  });
-  t.after(async () => {
-    await context.close();
-    assert.deepEqual(faults, []);
-  });
-  await page.goto(`${gateway.origin}/playground${query}`);
-  await page.locator("#audio-status", { hasText: "The bundled sample" }).waitFor();
+  const page = await browser.open(t, `${gateway.origin}/playground${query}`, options);
+  await page?.locator("#audio-status", { hasText: "The bundled sample" }).waitFor();
   return page;
 }
 
