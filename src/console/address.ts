@@ -9,6 +9,8 @@ export interface Address {
 }
 
 export const HOME = "overview";
+/** Behind a screen's name: where one is made. What has this name goes by its id. */
+export const NEW = "new";
 
 /** `#/w/acme/requests/req_…`, `#/requests?outcome=failed`; nothing at all is the overview. */
 export function addressIn(hash: string): Address {
@@ -24,6 +26,16 @@ export function hashOf({ workspace, screen, path, query }: Address): string {
   const words = workspace === null ? [screen, ...path] : ["w", workspace, screen, ...path];
   const filters = new URLSearchParams([...query].filter(([, value]) => value !== "")).toString();
   return `#/${words.map(encodeURIComponent).join("/")}${filters === "" ? "" : `?${filters}`}`;
+}
+
+/** A link from anywhere to a screen of a workspace; null: of the platform. */
+export function linkTo(
+  workspace: string | null,
+  screen: string,
+  path: readonly string[] = [],
+  query: Readonly<Record<string, string>> = {},
+): string {
+  return hashOf({ workspace, screen, path, query: new URLSearchParams(query) });
 }
 
 /** What a hand broke stays as it is. */

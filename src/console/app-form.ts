@@ -1,5 +1,6 @@
 // An app as it is filled in: made, and set up anew.
 import type { AppView } from "../contract/apps.ts";
+import { NEW } from "./address.ts";
 import type { Field } from "./form-view.ts";
 import { formView } from "./form-view.ts";
 import { quotaFields } from "./quota-fields.ts";
@@ -8,13 +9,10 @@ import type { Visit } from "./visit.ts";
 import { wholeBody } from "./whole-body.ts";
 import { link, part } from "./words.ts";
 
-/** Behind the screen's name: where one is made. An app of this name goes by its id. */
-export const NEW = "new";
-
 export const appLink = (visit: Visit, { slug, id }: AppView, ...below: readonly string[]): string =>
   visit.link("apps", [slug === NEW ? id : slug, ...below]);
 
-export const pathOf = (app: string): string => `/apps/${encodeURIComponent(app)}`;
+export const appPath = (app: string): string => `/apps/${encodeURIComponent(app)}`;
 
 export async function makeApp(visit: Visit): Promise<readonly Node[]> {
   const form = formView<AppView>({
@@ -41,14 +39,14 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
 
 export async function changeApp(visit: Visit, name: string): Promise<readonly Node[]> {
   const [{ data: app, etag }, routes] = await Promise.all([
-    visit.readWithEtag<AppView>(pathOf(name)),
+    visit.readWithEtag<AppView>(appPath(name)),
     readRoutes(visit),
   ]);
   const form = formView<AppView>({
     fields: fieldsOf(app, routes),
     submit: "Save",
     send: (given) =>
-      visit.ask("PUT", pathOf(name), { body: wholeBody(settingsOf(app), OFFERED, given), ifMatch: etag }),
+      visit.ask("PUT", appPath(name), { body: wholeBody(settingsOf(app), OFFERED, given), ifMatch: etag }),
     done: (changed) => {
       visit.say(`The app ${changed.slug} is saved. Every process goes by it within seconds.`);
       visit.go(appLink(visit, changed));

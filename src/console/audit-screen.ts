@@ -1,13 +1,12 @@
 // The audit log: who changed what, from what to what; for the operator also whether it is still as it was written.
 import type { AuditEntryView } from "../contract/audit.ts";
-import type { WorkspaceView } from "../contract/workspaces.ts";
 import { element } from "../page/element.ts";
 import { changeView } from "./audit-change.ts";
 import { verificationPart } from "./audit-verification.ts";
 import { type Filter, filterView, filtersIn, momentOf } from "./filter-view.ts";
 import { listView } from "./list-view.ts";
-import { tried } from "./tried.ts";
-import type { Page, Visit } from "./visit.ts";
+import { type Names, namesAt } from "./names.ts";
+import type { Visit } from "./visit.ts";
 import { link, timeView } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -26,12 +25,12 @@ export async function showAudit(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
   const filters = isPlatform ? OF_PLATFORM : FILTERS;
   const query = queryOf(visit, filters);
-  const slugs = isPlatform ? await slugsOf(visit) : null;
+  const workspaces = isPlatform ? await namesAt(visit, "/workspaces") : null;
   const entries = await listView<AuditEntryView>(visit, {
     caption: "Changes, newest first",
     path: `/audit?${query}`,
     heads: ["When", "Who", "What", "Target", ...(isPlatform ? ["Workspace"] : []), "Change"],
-    row: (entry) => rowOf(visit, entry, slugs),
+    row: (entry) => rowOf(visit, entry, workspaces),
     empty:
       query === ""
         ? "Nothing was changed yet. Every change of a setting is an entry here, and none is ever removed."
@@ -54,30 +53,20 @@ function queryOf(visit: Visit, filters: readonly Filter[]): string {
   return query.toString();
 }
 
-/** By id, of the first hundred; any other goes by its id, as one that was removed does. */
-async function slugsOf(visit: Visit): Promise<ReadonlyMap<string, string>> {
-  const outcome = await tried<Page<WorkspaceView>>(visit, "/workspaces?limit=100");
-  return new Map(outcome.ok ? outcome.data.data.map(({ id, slug }) => [id, slug]) : []);
-}
-
-/** `slugs`: null where all is of one workspace. */
-function rowOf(
-  visit: Visit,
-  entry: AuditEntryView,
-  slugs: ReadonlyMap<string, string> | null,
-): readonly (Node | string)[] {
+/** `workspaces`: null where all is of one. */
+function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null): readonly (Node | string)[] {
   const { at, actor_key_id: actor, action, target, workspace_id: workspace } = entry;
   const only = (name: string, value: string, label: string): Node => {
     const query = { ...Object.fromEntries(visit.query), [name]: value };
     return link(visit.link("audit", [], query), element("code", name === "action" ? { class: "whole" } : {}, label));
   };
-  const whose = workspace === null ? "platform" : (slugs?.get(workspace) ?? workspace);
+  const whose = workspace === null ? "platform" : (workspaces?.of(workspace) ?? workspace);
   return [
     timeView(at),
     actor === null ? whoElse(action) : only("actor", actor, actor),
     only("action", action, action),
     only("target", target, target),
-    ...(slugs === null ? [] : [only("workspace", whose, whose)]),
+    ...(workspaces === null ? [] : [only("workspace", whose, whose)]),
     changeView(entry),
   ];
 }

@@ -97,6 +97,10 @@ export function gaugesView({ limits, softLimit }: ShownBudget): HTMLElement {
   return element("div", {}, ...limits.map((limit) => gauge(limit, softLimit)));
 }
 
+/** `$1.00 of $50.00, 14.4 s of 1 h of audio`. */
+export const spentText = ({ limits }: ShownBudget): string =>
+  limits.map(({ text, what, spent, limit }) => `${text(spent)} of ${text(limit)}${what}`).join(", ");
+
 function gauge(limit: Limit, softLimit: number | null): HTMLElement {
   const { text, what, spent, held, left } = limit;
   const whole = exact(limit.limit);

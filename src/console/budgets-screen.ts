@@ -1,5 +1,4 @@
 // The budgets of a workspace's apps: what is spent and held of them, where they are going; set, changed and removed one by one.
-import type { AppView } from "../contract/apps.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import { showBudget } from "./budget-screen.ts";
@@ -13,7 +12,8 @@ import {
   stateView,
 } from "./budget-view.ts";
 import { formView } from "./form-view.ts";
-import type { Page, Visit } from "./visit.ts";
+import { namesAt } from "./names.ts";
+import type { Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
 
 export function showBudgets(visit: Visit): Promise<readonly Node[]> {
@@ -31,22 +31,22 @@ async function all(visit: Visit): Promise<readonly Node[]> {
   const today = new Date().toISOString().slice(0, 10);
   const [usage, apps] = await Promise.all([
     visit.read<WorkspaceUsage>(`/usage?from=${today}&to=${today}&group_by=capability`),
-    visit.read<Page<AppView>>("/apps?limit=100"),
+    namesAt(visit, "/apps"),
   ]);
-  const names = new Map(apps.data.map(({ id, slug }) => [id, slug]));
+  const names = apps.known.map(([, slug]) => slug);
   const budgets = (usage.budgets ?? []).map((budget) => ({
-    app: names.get(budget.app) ?? budget.app,
+    app: apps.of(budget.app),
     budget: spentBudget(budget),
   }));
   const limited = new Set(budgets.map(({ app }) => app));
-  const free = [...names.values()].filter((app) => !limited.has(app)).toSorted();
+  const free = names.filter((app) => !limited.has(app));
   return [
     ...(budgets.length === 0 ? [] : [budgetTable(visit, budgets)]),
     ...(free.length === 0
       ? []
       : [element("p", { class: "empty" }, `Without a budget: ${free.join(", ")}. ${NO_BUDGET}`)]),
-    ...(names.size === 0 ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")] : []),
-    ...(names.size === 0 ? [] : [part("Set a budget", chooser(visit, [...names.values()].toSorted()))]),
+    ...(names.length === 0 ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")] : []),
+    ...(names.length === 0 ? [] : [part("Set a budget", chooser(visit, names))]),
   ];
 }
 

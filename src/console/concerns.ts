@@ -3,15 +3,16 @@ import type { AppView } from "../contract/apps.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
-import type { DeliveryView } from "../contract/webhook.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";
+import { outlookView, PERIOD_WORDS, spentBudget, spentText, stateOf, stateView } from "./budget-view.ts";
+import { type Delivery, endText, outcomeText } from "./delivery-attempts.ts";
 import { failureLine } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
-import { link, mark, orNone, part, secondsText, timeView, usdText } from "./words.ts";
+import { link, mark, orNone, part, timeView } from "./words.ts";
 
 /** A text: nothing is the matter, in these words. */
-export type Concern = Node | string;
+type Concern = Node | string;
 
 export function concern<T>(title: string, outcome: Outcome<T>, judge: (data: T) => Concern): Concern {
   return outcome.ok ? judge(outcome.data) : part(title, failureLine(outcome));
@@ -41,19 +42,15 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
   );
 }
 
-type Attempt = DeliveryView["attempts"][number];
-/** What a receiver answered with is its workspace's alone. */
-export type Delivery = Omit<DeliveryView, "attempts"> & { readonly attempts: readonly Omit<Attempt, "response">[] };
-
 export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concern {
   if (data.length === 0) return "No webhook delivery of the last seven days was given up.";
-  const rows = data.map(({ created_at: at, event, attempts, ended_by: why }) => {
-    const last = attempts.at(-1);
+  const rows = data.map((delivery) => {
+    const last = delivery.attempts.at(-1);
     return [
-      timeView(at),
-      element("code", {}, event.job_id),
-      mark("bad", last === undefined ? "never sent" : (WORDS[last.outcome] ?? `answered ${orNone(last.status_code)}`)),
-      why === null ? "–" : ENDS[why],
+      timeView(delivery.created_at),
+      element("code", {}, delivery.event.job_id),
+      mark("bad", last === undefined ? "never sent" : outcomeText(last)),
+      orNone(endText(delivery)),
     ];
   });
   return part(
@@ -66,19 +63,6 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
     ),
   );
 }
-
-const WORDS: Readonly<Partial<Record<Attempt["outcome"], string>>> = {
-  timeout: "no answer in time",
-  connection: "not reached",
-  tls: "no valid certificate",
-  address_not_allowed: "address not allowed",
-};
-const ENDS: Readonly<Record<NonNullable<DeliveryView["ended_by"]>, string>> = {
-  attempts: "all attempts used",
-  gone: "the receiver answered 410",
-  disabled: "the webhook was switched off",
-  deleted: "the webhook was removed",
-};
 
 /** What the gateway that answers saw; each process judges for itself. */
 export function restingModels(visit: Visit, { circuits }: ProviderHealth): Concern {
@@ -97,39 +81,23 @@ export function restingModels(visit: Visit, { circuits }: ProviderHealth): Conce
   );
 }
 
-type Budget = NonNullable<WorkspaceUsage["budgets"]>[number];
-
 export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, apps: readonly AppView[]): Concern {
   if (budgets.length === 0) return "No app has a budget that could end.";
-  const near = budgets.filter((budget) => budget.soft_limit_reached || limitAt(budget) !== null);
+  const near = budgets
+    .map((budget) => ({
+      app: apps.find(({ id }) => id === budget.app)?.slug ?? budget.app,
+      budget: spentBudget(budget),
+    }))
+    .filter(({ budget }) => stateOf(budget)[0] !== "good");
   if (near.length === 0) return "No budget is near its end.";
-  const rows = near.map((budget) => [
-    link(visit.link("budgets"), apps.find(({ id }) => id === budget.app)?.slug ?? budget.app),
-    budget.period,
+  const rows = near.map(({ app, budget }) => [
+    link(visit.link("budgets", [app, budget.period]), `${app}, ${PERIOD_WORDS[budget.period]}`),
     spentText(budget),
-    stateOf(budget),
-    timeView(budget.resets_at),
+    stateView(budget),
+    outlookView(budget),
   ]);
-  return part("Budgets near their end", table("Of their window that runs now", HEADS, rows));
-}
-
-const HEADS = ["App", "Period", "Spent", "State", "Begins anew"];
-
-const limitAt = ({ forecast }: Budget): string | null => forecast?.limit_reached_at ?? null;
-
-function stateOf(budget: Budget): Node {
-  const at = limitAt(budget);
-  if (at === null) return mark("warn", "soft limit reached");
-  if (Date.parse(at) <= Date.now()) return mark("bad", "limit reached");
-  const words = budget.soft_limit_reached ? "soft limit reached" : "near its end";
-  return element("span", {}, mark("warn", words), "; at this pace its limit is met ", timeView(at));
-}
-
-function spentText(budget: Budget): string {
-  const { limit_usd: usd, limit_audio_seconds: audio, limit_tokens: tokens } = budget;
-  return [
-    ...(usd === null ? [] : [`${usdText(budget.spent_usd)} of ${usdText(usd)}`]),
-    ...(audio === null ? [] : [`${secondsText(budget.spent_audio_seconds)} of ${secondsText(audio)}`]),
-    ...(tokens === null ? [] : [`${budget.spent_tokens} of ${tokens} tokens`]),
-  ].join(", ");
+  return part(
+    "Budgets near their end",
+    table("Of their window that runs now", ["Budget", "Spent", "State", "Where it leads"], rows),
+  );
 }

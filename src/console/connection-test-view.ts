@@ -1,11 +1,12 @@
 // The test of a connection: asked for by a button, or at once where one was just made, and what came of it.
 import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
-import { failureView } from "../page/error-view.ts";
 import { button, element } from "../page/element.ts";
+import { connectionPath } from "./connection-kinds.ts";
+import { pressed } from "./pressed.ts";
 import type { Visit } from "./visit.ts";
 import { factList, link, mark, orNone, part, secondsText, timeView, type Tone } from "./words.ts";
 
-export const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string]>> = {
+const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string]>> = {
   accepted: ["good", "the credential is taken"],
   unproven: ["warn", "not put to the proof"],
   restricted: ["warn", "may not ask this"],
@@ -26,7 +27,7 @@ const OF_CREDENTIAL: ReadonlySet<TestOutcome> = new Set(["refused", "no_credenti
 /** The part of the page where it is given. The file's have none. */
 export const REPLACE_CREDENTIAL = "replace-credential";
 
-export interface TestOptions {
+interface TestOptions {
   readonly id: string;
   /** Without being asked. */
   readonly isAtOnce: boolean;
@@ -51,11 +52,11 @@ export function connectionTestView(visit: Visit, { id, isAtOnce, tested }: TestO
   return box;
 
   async function run(): Promise<void> {
-    go.disabled = true;
-    told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
-    const outcome = await visit.ask<ConnectionTest>("POST", `/connections/${encodeURIComponent(id)}/test`);
-    go.disabled = false;
-    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    const outcome = await pressed(go, told, () => {
+      told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
+      return visit.ask<ConnectionTest>("POST", `${connectionPath(id)}/test`);
+    });
+    if (!outcome.ok) return;
     told.replaceChildren(...resultOf(visit, outcome.data));
     tested(outcome.data);
   }

@@ -17,14 +17,14 @@ export const STATUS_FILTER: Filter = {
   choices: [["", "any"], ...Object.keys(TONES).map((status) => [status, status] as const)],
 };
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   /** With its filters. */
   readonly path: string;
   readonly empty: string;
   /** Where deliveries are of more than one. */
   readonly workspaces?: Names;
   /** Delivers it again, where that can be done here. */
-  readonly again?: (delivery: Delivery) => Promise<void>;
+  readonly again?: (delivery: Delivery, own: HTMLButtonElement) => Promise<void>;
 }
 
 export function deliveriesList(
@@ -54,7 +54,7 @@ export function deliveriesList(
       timeView(delivery.next_attempt_at),
       ...(again === undefined
         ? []
-        : [button(delivery.status === "pending" ? "Deliver now" : "Deliver again", () => again(delivery))]),
+        : [button(delivery.status === "pending" ? "Deliver now" : "Deliver again", (own) => again(delivery, own))]),
     ],
     empty,
     keyOf: ({ id }) => id,

@@ -1,7 +1,7 @@
 // What is asked or shown before anything else goes on.
 import { button, copyButton, element } from "../page/element.ts";
 
-export interface Shown {
+interface Shown {
   readonly dialog: HTMLDialogElement;
   close(): void;
   readonly closed: Promise<void>;

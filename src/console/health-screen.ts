@@ -1,7 +1,9 @@
 // How the providers' models fare: which rest after failures, what all calls of the last minutes came to, and the last that failed.
 import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
 import { button, element, table } from "../page/element.ts";
+import { linkTo } from "./address.ts";
 import { type Filter, filterView } from "./filter-view.ts";
+import { tag } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
 import { link, mark, part, secondsText, timeView } from "./words.ts";
 
@@ -33,7 +35,7 @@ export async function showHealth(visit: Visit): Promise<readonly Node[]> {
   refresh.id = REFRESH;
   const filters = filterView(visit, FILTERS);
   filters.querySelector("button")?.replaceWith(refresh);
-  return [filters, part("Models", ...modelsView(visit, health), noteOf(health)), ...errorsPart(visit, health)];
+  return [filters, part("Models", ...modelsView(health), noteOf(health)), ...errorsPart(visit, health)];
 }
 
 const REFRESH_MS = 15_000;
@@ -66,7 +68,7 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
 const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures"];
 
 /** What was called in the window, then what rests or rested without having been called in it. */
-function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonly Node[] {
+function modelsView({ circuits, models }: ProviderHealth): readonly Node[] {
   if (circuits.length === 0 && models.length === 0)
     return [
       element(
@@ -78,10 +80,10 @@ function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonl
   const called = new Set(models.map(nameOf));
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   const rows = [
-    ...models.map((each) => [targetView(visit, each), stateView(circuitOf.get(nameOf(each))), ...figuresOf(each)]),
+    ...models.map((each) => [targetView(each), stateView(circuitOf.get(nameOf(each))), ...figuresOf(each)]),
     ...circuits
       .filter((each) => !called.has(nameOf(each)))
-      .map((each) => [targetView(visit, each), stateView(each), "0", "–", "–", "–", "–"]),
+      .map((each) => [targetView(each), stateView(each), "0", "–", "–", "–", "–"]),
   ];
   return [table("Most failures first", HEADS, rows)];
 }
@@ -89,17 +91,13 @@ function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonl
 const nameOf = ({ workspace_id: owner, connection, model }: Whose): string =>
   JSON.stringify([owner, connection, model]);
 
-function targetView(visit: Visit, { workspace_id: owner, connection, model }: Whose): Node {
-  const href =
-    owner === null
-      ? visit.link("connections", [connection])
-      : `#/${["w", owner, "connections", connection].map(encodeURIComponent).join("/")}`;
+function targetView({ workspace_id: owner, connection, model }: Whose): Node {
   return element(
     "div",
     {},
-    link(href, connection),
+    link(linkTo(owner, "connections", [connection]), connection),
     `: ${model}`,
-    ...(owner === null ? [] : [element("span", { class: "tag" }, `of ${owner}`)]),
+    ...(owner === null ? [] : [tag(`of ${owner}`)]),
   );
 }
 
@@ -163,7 +161,7 @@ function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
   if (errors.length === 0) return [];
   const rows = errors.map((error) => [
     timeView(error.at),
-    targetView(visit, error),
+    targetView(error),
     mark("bad", wordsOf(error.outcome)),
     secondsText(error.duration_ms / 1_000),
     link(visit.link("requests", [error.request_id]), error.request_id),

@@ -2,6 +2,7 @@
 import type { Outcome } from "../page/ask.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
+import { waited } from "./pressed.ts";
 import type { Page, Visit } from "./visit.ts";
 
 export interface ListOptions<T> {
@@ -56,9 +57,7 @@ export function moreButton(
   load: () => Promise<Outcome<Page<unknown>>>,
 ): HTMLButtonElement {
   return button("Show more", async (own) => {
-    own.disabled = true;
-    const outcome = await load();
-    own.disabled = false;
+    const outcome = await waited(own, load);
     box.querySelector(".failure")?.remove();
     if (!outcome.ok) return box.append(failureView(outcome.failure, outcome.requestId));
     visit.say(`${outcome.data.data.length} more.`);

@@ -8,7 +8,7 @@ import { type ListOptions, moreButton, PAGE, pagePath } from "./list-view.ts";
 import { type Repeating, repeatWhileShown } from "./repeat-while-shown.ts";
 import type { Page, Visit } from "./visit.ts";
 
-export interface LiveListOptions<T> extends ListOptions<T> {
+interface LiveListOptions<T> extends ListOptions<T> {
   readonly keyOf: (item: T) => string;
   /** The word by which its change is told: `succeeded`. */
   readonly stateOf: (item: T) => string;

@@ -2,7 +2,7 @@
 import { byId, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
 import { ask, type Outcome } from "../page/ask.ts";
-import { addressIn, type Address, HOME, hashOf } from "./address.ts";
+import { addressIn, type Address, HOME, hashOf, linkTo } from "./address.ts";
 import { showPlace } from "./navigation.ts";
 import { SCREENS } from "./screens.ts";
 import { keep, keptKey, scopeOf, type Session, signIn } from "./session.ts";
@@ -30,12 +30,7 @@ form.addEventListener("submit", (event) => {
 });
 byId("sign-out", HTMLButtonElement).addEventListener("click", () => leave("You are signed out."));
 places.addEventListener("change", () => {
-  location.hash = hashOf({
-    workspace: places.value === "" ? null : places.value,
-    screen: HOME,
-    path: [],
-    query: new URLSearchParams(),
-  });
+  location.hash = linkTo(places.value === "" ? null : places.value, HOME);
 });
 window.addEventListener("hashchange", () => {
   if (!isLed) status.textContent = "";
@@ -179,8 +174,7 @@ function visitOf({ key, keyId, isOperator }: Session, scope: Scope, address: Add
     readWithEtag: (path) => readAt(scope.base + path),
     readPlatform: async <T>(path: string) => (isOperator ? (await readAt<T>(`/admin/v1${path}`)).data : null),
     ask: (method, path, change) => askAt(scope.base + path, method, change),
-    link: (name, path = [], query = {}) =>
-      hashOf({ workspace: address.workspace, screen: name, path, query: new URLSearchParams(query) }),
+    link: (name, path, query) => linkTo(address.workspace, name, path, query),
     filter: (query) => {
       location.hash = hashOf({ ...address, query });
     },

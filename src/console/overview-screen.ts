@@ -10,15 +10,8 @@ import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { applyPart } from "./apply-part.ts";
-import {
-  budgetsNearEnd,
-  type Delivery,
-  concern,
-  concernsView,
-  failedDeliveries,
-  failedRequests,
-  restingModels,
-} from "./concerns.ts";
+import { budgetsNearEnd, concern, concernsView, failedDeliveries, failedRequests, restingModels } from "./concerns.ts";
+import type { Delivery } from "./delivery-attempts.ts";
 import { platformSteps, workspaceSteps } from "./first-steps.ts";
 import { overviewFigures } from "./overview-figures.ts";
 import { failureLine, tried } from "./tried.ts";

@@ -39,7 +39,7 @@ export function keep(key: string | null): void {
 }
 
 /** A sentence: this key is none for here. */
-export type SignedIn = Session | Refused | string;
+type SignedIn = Session | Refused | string;
 
 export function signIn(listener: Listener, key: string): Promise<SignedIn> {
   return listener === "admin" ? asOperator(key) : asAdministrator(key);

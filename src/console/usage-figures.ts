@@ -4,7 +4,7 @@ import type { UsageTable } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import { countText, hoursText, usdText } from "./words.ts";
 
-export type Amounts = Omit<UsageTable["totals"][number], "billing_class">;
+type Amounts = Omit<UsageTable["totals"][number], "billing_class">;
 type Row = UsageTable["data"][number];
 
 interface Column {

@@ -1,11 +1,10 @@
 // What can be done to a workspace's webhook, each with its question first and its failure where it was pressed.
 import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
-import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
-import { failureView } from "../page/error-view.ts";
 import { outcomeText } from "./delivery-attempts.ts";
 import { confirmed, showDialog, showSecret } from "./dialog.ts";
 import { formView } from "./form-view.ts";
+import { pressed } from "./pressed.ts";
 import type { Visit } from "./visit.ts";
 
 export const WEBHOOK = "/stt-webhook";
@@ -29,57 +28,49 @@ export async function changed(visit: Visit, { secret }: WebhookView, what: strin
   await visit.redraw();
 }
 
-async function unlessRefused<T>(problem: HTMLElement, asked: Promise<Outcome<T>>): Promise<T | null> {
-  problem.replaceChildren();
-  const outcome = await asked;
-  if (outcome.ok) return outcome.data;
-  problem.replaceChildren(failureView(outcome.failure, outcome.requestId));
-  return null;
-}
-
 /** The whole of it, because a `PUT` replaces the whole. */
 async function put(
   { visit, webhook: { url, enabled }, problem }: Changing,
+  own: HTMLButtonElement,
   change: Readonly<Record<string, boolean>>,
   what: string,
 ): Promise<void> {
   const body = { url, enabled, ...change };
-  const made = await unlessRefused(problem, visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
-  if (made !== null) await changed(visit, made, what);
+  const made = await pressed(own, problem, () => visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
+  if (made.ok) await changed(visit, made.data, what);
 }
 
 export async function sendTest({ visit, problem }: Changing, own: HTMLButtonElement): Promise<void> {
-  own.disabled = true;
-  const delivery = await unlessRefused(problem, visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
-  own.disabled = false;
-  if (delivery === null) return;
-  const [attempt] = delivery.attempts;
+  const made = await pressed(own, problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
+  if (!made.ok) return;
+  const [attempt] = made.data.attempts;
   const came = attempt === undefined ? "nothing is known of it yet" : outcomeText(attempt);
-  visit.say(`The test delivery ${delivery.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
+  visit.say(`The test delivery ${made.data.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
   await visit.redraw();
 }
 
-export const start = (changing: Changing): Promise<void> => put(changing, { enabled: true }, "Deliveries are started.");
+export const start = (changing: Changing, own: HTMLButtonElement): Promise<void> =>
+  put(changing, own, { enabled: true }, "Deliveries are started.");
 
-export async function stop(changing: Changing): Promise<void> {
+export async function stop(changing: Changing, own: HTMLButtonElement): Promise<void> {
   const what =
     "Jobs that end from now on are not announced, then or later. What waits is given up when its turn comes; it can be delivered again. Deliveries can be started at any time.";
   if (await confirmed("Stop deliveries?", what, "Stop deliveries"))
-    await put(changing, { enabled: false }, "Deliveries are stopped.");
+    await put(changing, own, { enabled: false }, "Deliveries are stopped.");
 }
 
-export async function endPrevious(changing: Changing): Promise<void> {
+export async function endPrevious(changing: Changing, own: HTMLButtonElement): Promise<void> {
   const what =
     "Deliveries are signed with the new secret alone. A receiver that still has the old one refuses them. It cannot be undone.";
   if (await confirmed("End the previous secret?", what, "End it"))
-    await put(changing, { revoke_previous: true }, "The previous secret is ended.");
+    await put(changing, own, { revoke_previous: true }, "The previous secret is ended.");
 }
 
-export async function remove({ visit, problem }: Changing): Promise<void> {
+export async function remove({ visit, problem }: Changing, own: HTMLButtonElement): Promise<void> {
   const what =
     "No job is announced any more. Deliveries that wait are given up. The address and the signing secret are gone: a webhook that is set up again has another secret. The log stays for its seven days.";
   if (!(await confirmed("Remove the webhook?", what, "Remove it"))) return;
-  if ((await unlessRefused(problem, visit.ask("DELETE", WEBHOOK))) === null) return;
+  if (!(await pressed(own, problem, () => visit.ask("DELETE", WEBHOOK))).ok) return;
   visit.say("The webhook is removed.");
   await visit.redraw();
 }

@@ -50,13 +50,13 @@ export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
   const buttons = [
     named("webhook-test", "Send a test delivery", (own) => sendTest(changing, own)),
     webhook.enabled
-      ? named("webhook-switch", "Stop deliveries", () => stop(changing))
-      : named("webhook-switch", "Start deliveries", () => start(changing)),
+      ? named("webhook-switch", "Stop deliveries", (own) => stop(changing, own))
+      : named("webhook-switch", "Start deliveries", (own) => start(changing, own)),
     named("webhook-rotate", "New secret", () => rotate(changing)),
     ...(webhook.previous_secret_until === null
       ? []
-      : [named("webhook-previous", "End the previous secret", () => endPrevious(changing))]),
-    named("webhook-remove", "Remove", () => remove(changing), "danger"),
+      : [named("webhook-previous", "End the previous secret", (own) => endPrevious(changing, own))]),
+    named("webhook-remove", "Remove", (own) => remove(changing, own), "danger"),
   ];
   return part(
     "Settings",

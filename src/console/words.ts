@@ -88,6 +88,17 @@ export function link(href: string, ...text: readonly (Node | string)[]): HTMLAnc
   return element("a", { href }, ...text);
 }
 
+/** For the next step: it looks as a button does. */
+export const buttonLink = (href: string, text: string): HTMLElement => element("a", { href, class: "button" }, text);
+
+const FEW = 3;
+
+/** `a, b, c and 2 more`. */
+export function fewOf(names: readonly string[]): string {
+  const more = names.length - FEW;
+  return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
 /** A part of a screen, under its heading. */
 export function part(title: string, ...children: readonly (Node | string)[]): HTMLElement {
   const section = element("section", {}, element("h2", {}, title), ...children);

@@ -51,6 +51,7 @@ export const CONSOLE_MODULES = [
   "console/overview-screen",
   "console/owner-view",
   "console/plans-screen",
+  "console/pressed",
   "console/purpose-view",
   "console/quota-fields",
   "console/refusal-view",

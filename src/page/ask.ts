@@ -16,7 +16,7 @@ export type Outcome<T> =
   | { readonly ok: false; readonly failure: Failure; readonly requestId: string | null };
 export type Refused = Extract<Outcome<unknown>, { readonly ok: false }>;
 
-export interface AskInit extends Omit<RequestInit, "headers"> {
+interface AskInit extends Omit<RequestInit, "headers"> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 

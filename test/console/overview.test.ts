@@ -51,7 +51,7 @@ test("experience 8, 13: a workspace's administrators see their own: budgets near
   const page = await world.admin(t, "#/overview", { colorScheme: "dark" });
   if (page === null) return;
   const near = await section(page, "Budgets near their end").innerText();
-  assert.match(near, /notes\s+day\s+1 min \d+ s of 2 h 46 min\s+▲ soft limit reached/u);
+  assert.match(near, /notes, each day\s+1 min \d+ s of 2 h 47 min of audio\s+▲ soft limit reached/u);
   assert.doesNotMatch(near, /month/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   assert.equal(await section(page, "First steps").count(), 0);
@@ -73,7 +73,7 @@ test("experience 1: what one call does not answer is told in its place, and the 
     /could not be read: The gateway did not answer/u,
   );
   const given = await section(page, "Webhook deliveries that were given up").innerText();
-  assert.match(given, /job_01\s+✕ answered 500\s+all attempts used/u);
+  assert.match(given, /job_01\s+✕ answered 500\s+all attempts are used up/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   await assertAccessible(page);
 });

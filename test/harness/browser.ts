@@ -23,7 +23,7 @@ const LONGEST_WAIT_MS = 20_000;
 
 export interface BorrowedBrowser {
   /** A page of its own at `url`; null where there is no browser here, which the test then says. */
-  open(t: TestContext, url: string, options?: BrowserContextOptions): Promise<Page | null>;
+  readonly open: (t: TestContext, url: string, options?: BrowserContextOptions) => Promise<Page | null>;
   close(): Promise<void>;
 }
 
