@@ -55,8 +55,9 @@ test("reliability 6: the chains are verified on demand, and what was changed beh
   if (page === null) return;
   const part = page.locator('section[aria-label="Is it as it was written?"]');
   const verify = async (): Promise<string> => {
-    await part.getByRole("button").click();
+    await part.getByRole("button").press("Enter");
     await part.locator(".mark").waitFor();
+    assert.equal(await page.evaluate("document.activeElement?.textContent"), "Verify the chains", "its focus");
     return part.innerText();
   };
   assert.match(await verify(), /● \d+ entries in \d+ chains: nothing was changed\.[^]*no signed checkpoint yet/u);

@@ -5,17 +5,22 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { assertAccessible, assertNarrow, type ConsoleWorld, goTo, OPERATOR, startConsoleWorld } from "./world.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  goTo,
+  OPERATOR,
+  section,
+  startConsoleWorld,
+} from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
   world = await startConsoleWorld();
 });
 after(() => world.close());
-
-const section = (page: Page, name: string) => page.locator(`#screen section[aria-label="${name}"]`);
 
 test("experience 1: a fresh gateway says what is left to do, with where; what is done needs no link", async (t) => {
   const page = await world.operator(t, "#/overview");
@@ -136,9 +141,10 @@ const GIVEN_UP = {
 };
 
 async function definition(): Promise<{ readonly targets: readonly { readonly connection: string }[] }> {
-  const { definition: found } = (await world.api("GET", "/routes/speech")) as {
-    definition: Awaited<ReturnType<typeof definition>>;
-  };
+  const { definition: found } = await world.api<{ definition: Awaited<ReturnType<typeof definition>> }>(
+    "GET",
+    "/routes/speech",
+  );
   return found;
 }
 

@@ -11,6 +11,7 @@ import {
   drawn,
   goTo,
   OPERATOR,
+  screenText,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -89,13 +90,13 @@ test("experience 7: a request's screen says why it went where it went, to the ad
   await page.locator("#screen tbody a").last().click();
   await page.locator("#trace-title").waitFor();
   assert.match(new URL(page.url()).hash, /^#\/w\/acme\/requests\/req_[0-9a-z]{26}$|^#\/requests\/req_/u);
-  const text = await page.locator("#screen").innerText();
+  const text = await screenText(page);
   assert.match(text, /1\. gone: openai-compatible whisper\s+failed/u);
   assert.match(text, /2\. sandbox: sandbox simulated-speech\s+served/u);
   await assertAccessible(page);
   await assertNarrow(page);
   await goTo(page, "#/requests/req_00000000000000000000000000");
-  assert.match(await page.locator("#screen").innerText(), /NOT_FOUND · 404/u);
+  assert.match(await screenText(page), /NOT_FOUND · 404/u);
 });
 
 test("experience 35: both themes hold their contrast, and a screen that does not exist says so", async (t) => {
@@ -103,5 +104,5 @@ test("experience 35: both themes hold their contrast, and a screen that does not
   if (page === null) return;
   await assertAccessible(page);
   await goTo(page, "#/nonsense");
-  assert.match(await page.locator("#screen").innerText(), /There is no screen “nonsense” here/u);
+  assert.match(await screenText(page), /There is no screen “nonsense” here/u);
 });

@@ -8,7 +8,9 @@ import type { Sandbox } from "../../sandbox/server.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { borrowBrowser } from "../harness/browser.ts";
+import type { Answer } from "../harness/client.ts";
 import { KEY, startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
+import { call } from "../http/admin/admin.ts";
 
 export const OPERATOR = "test-operator-key-of-the-console-01";
 export const ADMIN = "test-admin-key-of-the-console-0001";
@@ -23,8 +25,10 @@ export interface ConsoleWorld {
   page(t: TestContext, url: string, options?: BrowserContextOptions): Promise<Page | null>;
   /** The bundled sample to the app's route, with these fields; its record is readable. Answers the status. */
   transcribe(fields?: Readonly<Record<string, string>>, path?: string): Promise<number>;
-  /** What the operator asks below `/admin/v1`; anything but an answer of 2xx fails the test. */
-  api(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
+  /** What the operator asks below `/admin/v1`. */
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** The same; anything but an answer of 2xx fails the test. */
+  api<T>(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -46,6 +50,8 @@ export async function startConsoleWorld({
     if (opened !== null) await goTo(opened, hash);
     return opened;
   };
+  const ask: ConsoleWorld["ask"] = (method, path, body, headers = {}) =>
+    call(gateway, method, `/admin/v1${path}`, { key: OPERATOR, headers, ...(body === undefined ? {} : { body }) });
   return {
     gateway,
     page,
@@ -67,15 +73,11 @@ export async function startConsoleWorld({
       await gateway.app.requestLog.flush();
       return response.status;
     },
-    api: async (method, path, body, headers = {}) => {
-      const response = await fetch(`${gateway.adminOrigin}/admin/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${OPERATOR}`, "content-type": "application/json", ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer: unknown = await response.json();
-      assert.ok(response.ok, JSON.stringify(answer));
-      return answer;
+    ask,
+    api: async <T>(...asked: Parameters<typeof ask>) => {
+      const { status, text, json } = await ask(...asked);
+      assert.ok(status < 300, text);
+      return json as T;
     },
     close: async () => {
       await browser.close();
@@ -137,6 +139,21 @@ export async function goTo(page: Page, hash: string): Promise<void> {
 export async function drawn(page: Page): Promise<void> {
   await page.locator("#screen:not([aria-busy])").waitFor();
 }
+
+export const screenText = (page: Page): Promise<string> => page.locator("#screen").innerText();
+
+/** A part of the screen, by its heading. */
+export const section = (page: Page, name: string) => page.locator(`#screen section[aria-label="${name}"]`);
+
+export const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole("button", { name, exact: true }).click();
+
+export const follow = (page: Page, name: string): Promise<void> =>
+  page.getByRole("link", { name, exact: true }).click();
+
+/** Yes to the question that is asked. */
+export const confirm = (page: Page, name: string): Promise<void> =>
+  page.locator("dialog").getByRole("button", { name, exact: true }).click();
 
 /** WCAG 2.2 AA as far as a program can judge it. In the page itself: it has no frames, for which another one would be opened each time. */
 export async function assertAccessible(page: Page): Promise<void> {
