@@ -24,9 +24,7 @@ export function actionView<T>({ label, tone = "danger", title, what, run, done, 
   const go = button(label, async () => {
     problem.replaceChildren();
     if (!(await confirmed(title, what, label))) return;
-    go.disabled = true;
     const outcome = await run();
-    go.disabled = false;
     if (outcome.ok) return done(outcome.data);
     const { failure, requestId } = outcome;
     const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;

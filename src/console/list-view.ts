@@ -56,9 +56,11 @@ export function moreButton(
   load: () => Promise<Outcome<Page<unknown>>>,
 ): HTMLButtonElement {
   return button("Show more", async (own) => {
-    own.disabled = true;
+    const isHeld = document.activeElement === own;
     const outcome = await load();
-    own.disabled = false;
+    // After the last page it is gone.
+    if (isHeld && (own.hidden || !own.isConnected))
+      box.querySelector<HTMLElement>("[role=region]")?.focus({ preventScroll: true });
     box.querySelector(".failure")?.remove();
     if (!outcome.ok) return box.append(failureView(outcome.failure, outcome.requestId));
     visit.say(`${outcome.data.data.length} more.`);
