@@ -29,6 +29,8 @@ export const CONSOLE_MODULES = [
   "console/deliveries-screen",
   "console/delivery-attempts",
   "console/dialog",
+  "console/field-value",
+  "console/field-view",
   "console/filter-view",
   "console/first-steps",
   "console/form-view",
