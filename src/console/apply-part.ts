@@ -3,7 +3,7 @@ import type { Applied } from "../contract/apply.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
-import { pressed, waited } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, type Tone } from "./words.ts";
 
@@ -20,12 +20,12 @@ const PATH = "/configuration/apply";
 export function applyPart(visit: Visit): HTMLElement {
   const result = element("div", {});
   const ask = (dryRun: boolean) => visit.ask<Applied>("POST", PATH, { body: { dry_run: dryRun } });
-  const compare = button("Compare with the file", async (own) => {
-    const outcome = await pressed(own, result, () => ask(true));
+  const compare = button("Compare with the file", async () => {
+    const outcome = await toldIn(result, () => ask(true));
     if (!outcome.ok) return;
     const { changes, file } = outcome.data;
     if (changes.length === 0) return result.replaceChildren(sameView(file));
-    const go = button("Bring it into force", () => apply(go, changes));
+    const go = button("Bring it into force", () => apply(changes));
     result.replaceChildren(differenceView(file, changes), element("div", { class: "row" }, go));
     go.focus();
   });
@@ -41,9 +41,9 @@ export function applyPart(visit: Visit): HTMLElement {
     result,
   );
 
-  async function apply(own: HTMLButtonElement, changes: readonly Change[]): Promise<void> {
+  async function apply(changes: readonly Change[]): Promise<void> {
     if (!(await confirmed("Bring the file into force?", warningOf(changes), "Bring it into force"))) return;
-    const outcome = await waited(own, () => ask(false));
+    const outcome = await ask(false);
     if (!outcome.ok) return result.replaceChildren(failureView(outcome.failure, outcome.requestId));
     await visit.redraw();
     visit.say(`${counted(outcome.data.changes.length)} of the file in force.`);

@@ -1,14 +1,14 @@
 // Whether the audit log is as it was written: its chains against themselves and against the last signed checkpoint.
 import type { AuditVerification } from "../contract/audit.ts";
 import { button, element } from "../page/element.ts";
-import { pressed } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, timeView } from "./words.ts";
 
 export function verificationPart(visit: Visit): HTMLElement {
   const result = element("div", { role: "status" });
-  const verify = button("Verify the chains", async (own) => {
-    const outcome = await pressed(own, result, () => {
+  const verify = button("Verify the chains", async () => {
+    const outcome = await toldIn(result, () => {
       result.replaceChildren("Every entry is read …");
       return visit.ask<AuditVerification>("GET", "/audit/verification");
     });

@@ -2,7 +2,7 @@
 import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
 import { button, element } from "../page/element.ts";
 import { connectionPath } from "./connection-kinds.ts";
-import { pressed } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { factList, link, mark, orNone, part, secondsText, timeView, type Tone } from "./words.ts";
 
@@ -52,7 +52,7 @@ export function connectionTestView(visit: Visit, { id, isAtOnce, tested }: TestO
   return box;
 
   async function run(): Promise<void> {
-    const outcome = await pressed(go, told, () => {
+    const outcome = await toldIn(told, () => {
       told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
       return visit.ask<ConnectionTest>("POST", `${connectionPath(id)}/test`);
     });

@@ -24,7 +24,7 @@ interface DeliveriesOptions {
   /** Where deliveries are of more than one. */
   readonly workspaces?: Names;
   /** Delivers it again, where that can be done here. */
-  readonly again?: (delivery: Delivery, own: HTMLButtonElement) => Promise<void>;
+  readonly again?: (delivery: Delivery) => Promise<void>;
 }
 
 export function deliveriesList(
@@ -54,7 +54,7 @@ export function deliveriesList(
       timeView(delivery.next_attempt_at),
       ...(again === undefined
         ? []
-        : [button(delivery.status === "pending" ? "Deliver now" : "Deliver again", (own) => again(delivery, own))]),
+        : [button(delivery.status === "pending" ? "Deliver now" : "Deliver again", () => again(delivery))]),
     ],
     empty,
     keyOf: ({ id }) => id,

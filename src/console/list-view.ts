@@ -2,7 +2,6 @@
 import type { Outcome } from "../page/ask.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
-import { waited } from "./pressed.ts";
 import type { Page, Visit } from "./visit.ts";
 
 export interface ListOptions<T> {
@@ -57,7 +56,11 @@ export function moreButton(
   load: () => Promise<Outcome<Page<unknown>>>,
 ): HTMLButtonElement {
   return button("Show more", async (own) => {
-    const outcome = await waited(own, load);
+    const isHeld = document.activeElement === own;
+    const outcome = await load();
+    // After the last page it is gone.
+    if (isHeld && (own.hidden || !own.isConnected))
+      box.querySelector<HTMLElement>("[role=region]")?.focus({ preventScroll: true });
     box.querySelector(".failure")?.remove();
     if (!outcome.ok) return box.append(failureView(outcome.failure, outcome.requestId));
     visit.say(`${outcome.data.data.length} more.`);

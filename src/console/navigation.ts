@@ -12,14 +12,16 @@ export function showPlace({ workspace, screen: current }: Address, screens: read
     places.append(element("option", { value: workspace }, workspace));
   places.value = workspace ?? "";
   const groups = [...new Set(screens.map(({ group }) => group))];
-  nav.replaceChildren(
-    ...groups.flatMap((group, index) => {
-      const id = `nav-${index}`;
-      const own = screens.filter((screen) => screen.group === group);
-      const items = own.map((screen) => element("li", {}, itemOf(screen, workspace, current)));
-      return [element("p", { id, class: "group" }, group), element("ul", { "aria-labelledby": id }, ...items)];
-    }),
-  );
+  const lists = groups.flatMap((group, index) => {
+    const id = `nav-${index}`;
+    const own = screens.filter((screen) => screen.group === group);
+    const items = own.map((screen) => element("li", {}, itemOf(screen, workspace, current)));
+    return [element("p", { id, class: "group" }, group), element("ul", { "aria-labelledby": id }, ...items)];
+  });
+  // A screen that draws itself anew takes nobody's focus out of here.
+  const there = [...nav.childNodes];
+  const isSame = lists.length === there.length && lists.every((each, at) => each.isEqualNode(there[at] ?? null));
+  if (!isSame) nav.replaceChildren(...lists);
 }
 
 function itemOf({ name, title }: Screen, workspace: string | null, current: string): HTMLElement {

@@ -4,7 +4,7 @@ import type { KeyView } from "../contract/keys.ts";
 import { ask } from "../page/ask.ts";
 import { button, copyButton, element } from "../page/element.ts";
 import { showSecret } from "./dialog.ts";
-import { pressed } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark } from "./words.ts";
 
@@ -33,8 +33,8 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
 
 /** The page's own listener takes the call: no other origin is asked. */
 function testButton(secret: string, tested: HTMLElement): HTMLButtonElement {
-  return button("Make a test call", async (own) => {
-    const outcome = await pressed(own, tested, () => ask<KeyDescription>("/v1/me", secret));
+  return button("Make a test call", async () => {
+    const outcome = await toldIn(tested, () => ask<KeyDescription>("/v1/me", secret));
     if (outcome.ok) tested.append(element("p", {}, mark("good", "It works."), ` ${whoIs(outcome.data)}`));
   });
 }

@@ -3,7 +3,7 @@ import type { SandboxFault, SandboxFaults } from "../contract/sandbox-faults.ts"
 import type { Outcome } from "../page/ask.ts";
 import { button, element, table } from "../page/element.ts";
 import { formView } from "./form-view.ts";
-import { pressed } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import { refusedAt } from "./refused-at.ts";
 import { ALL, FAULT_CHOICES, FAULTS, fieldsOf, isFaultKind, titleOf, wordsOf } from "./sandbox-faults.ts";
 import type { Visit } from "./visit.ts";
@@ -31,8 +31,8 @@ const replace = (visit: Visit, faults: readonly SandboxFault[]): Promise<Outcome
 function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[] {
   if (faults.length === 0) return [element("p", {}, "Nothing: the simulated providers answer as they should.")];
   const told = element("div", {});
-  const keepOnly = (kept: readonly SandboxFault[], said: string) => async (own: HTMLButtonElement) => {
-    if (!(await pressed(own, told, () => replace(visit, kept))).ok) return;
+  const keepOnly = (kept: readonly SandboxFault[], said: string) => async () => {
+    if (!(await toldIn(told, () => replace(visit, kept))).ok) return;
     visit.say(said);
     await visit.redraw();
   };

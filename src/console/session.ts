@@ -25,13 +25,16 @@ const KEPT = "patchbay.console-key";
  */
 const LINKED = /^#key=([\x21-\x7e]+)$/u;
 
-export function keptKey(listener: Listener): string | null {
+/** Takes the key out of the address, also where it signs nobody in. */
+export function linkedKey(listener: Listener): string | null {
   const [, linked] = LINKED.exec(location.hash) ?? [];
-  if (linked !== undefined) history.replaceState(null, "", location.pathname);
+  if (linked === undefined) return null;
+  history.replaceState(null, "", location.pathname);
   // A key that its operator chose may have letters that an address spells otherwise.
-  if (linked !== undefined && listener === "admin") return decoded(linked);
-  return kept()?.getItem(KEPT) ?? null;
+  return listener === "admin" ? decoded(linked) : null;
 }
+
+export const keptKey = (): string | null => kept()?.getItem(KEPT) ?? null;
 
 export function keep(key: string | null): void {
   if (key === null) kept()?.removeItem(KEPT);
@@ -63,6 +66,10 @@ async function asAdministrator(key: string): Promise<SignedIn> {
     return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}: it calls the API and administers nothing. Here a key of the role admin is needed. With this one, try the playground.`;
   return { key, who: own.name, keyId: own.id, workspaces: [workspace.slug], isOperator: false };
 }
+
+/** Not so where nobody answered, or nobody could just then: the key may well be one. */
+export const isNoKey = (signed: Refused | string): boolean =>
+  typeof signed === "string" || (signed.failure.kind === "refused" && [401, 403].includes(signed.failure.status));
 
 const isForbidden = ({ failure }: Refused): boolean => failure.kind === "refused" && failure.status === 403;
 

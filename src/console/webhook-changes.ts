@@ -4,7 +4,7 @@ import { button, element } from "../page/element.ts";
 import { outcomeText } from "./delivery-attempts.ts";
 import { confirmed, showDialog, showSecret } from "./dialog.ts";
 import { formView } from "./form-view.ts";
-import { pressed } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 
 export const WEBHOOK = "/stt-webhook";
@@ -31,17 +31,16 @@ export async function changed(visit: Visit, { secret }: WebhookView, what: strin
 /** The whole of it, because a `PUT` replaces the whole. */
 async function put(
   { visit, webhook: { url, enabled }, problem }: Changing,
-  own: HTMLButtonElement,
   change: Readonly<Record<string, boolean>>,
   what: string,
 ): Promise<void> {
   const body = { url, enabled, ...change };
-  const made = await pressed(own, problem, () => visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
+  const made = await toldIn(problem, () => visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
   if (made.ok) await changed(visit, made.data, what);
 }
 
-export async function sendTest({ visit, problem }: Changing, own: HTMLButtonElement): Promise<void> {
-  const made = await pressed(own, problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
+export async function sendTest({ visit, problem }: Changing): Promise<void> {
+  const made = await toldIn(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
   if (!made.ok) return;
   const [attempt] = made.data.attempts;
   const came = attempt === undefined ? "nothing is known of it yet" : outcomeText(attempt);
@@ -49,28 +48,27 @@ export async function sendTest({ visit, problem }: Changing, own: HTMLButtonElem
   await visit.redraw();
 }
 
-export const start = (changing: Changing, own: HTMLButtonElement): Promise<void> =>
-  put(changing, own, { enabled: true }, "Deliveries are started.");
+export const start = (changing: Changing): Promise<void> => put(changing, { enabled: true }, "Deliveries are started.");
 
-export async function stop(changing: Changing, own: HTMLButtonElement): Promise<void> {
+export async function stop(changing: Changing): Promise<void> {
   const what =
     "Jobs that end from now on are not announced, then or later. What waits is given up when its turn comes; it can be delivered again. Deliveries can be started at any time.";
   if (await confirmed("Stop deliveries?", what, "Stop deliveries"))
-    await put(changing, own, { enabled: false }, "Deliveries are stopped.");
+    await put(changing, { enabled: false }, "Deliveries are stopped.");
 }
 
-export async function endPrevious(changing: Changing, own: HTMLButtonElement): Promise<void> {
+export async function endPrevious(changing: Changing): Promise<void> {
   const what =
     "Deliveries are signed with the new secret alone. A receiver that still has the old one refuses them. It cannot be undone.";
   if (await confirmed("End the previous secret?", what, "End it"))
-    await put(changing, own, { revoke_previous: true }, "The previous secret is ended.");
+    await put(changing, { revoke_previous: true }, "The previous secret is ended.");
 }
 
-export async function remove({ visit, problem }: Changing, own: HTMLButtonElement): Promise<void> {
+export async function remove({ visit, problem }: Changing): Promise<void> {
   const what =
     "No job is announced any more. Deliveries that wait are given up. The address and the signing secret are gone: a webhook that is set up again has another secret. The log stays for its seven days.";
   if (!(await confirmed("Remove the webhook?", what, "Remove it"))) return;
-  if (!(await pressed(own, problem, () => visit.ask("DELETE", WEBHOOK))).ok) return;
+  if (!(await toldIn(problem, () => visit.ask("DELETE", WEBHOOK))).ok) return;
   visit.say("The webhook is removed.");
   await visit.redraw();
 }

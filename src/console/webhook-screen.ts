@@ -5,7 +5,7 @@ import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
 import type { Delivery } from "./delivery-attempts.ts";
 import { filterView, filtersIn } from "./filter-view.ts";
 import type { LiveList } from "./live-list.ts";
-import { pressed } from "./pressed.ts";
+import { toldIn } from "./told.ts";
 import { Unanswered, type Visit } from "./visit.ts";
 import { WEBHOOK } from "./webhook-changes.ts";
 import { settingsView, setUpView } from "./webhook-settings.ts";
@@ -55,9 +55,9 @@ async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node
   });
   return [element("h2", {}, "Deliveries"), filterView(visit, FILTERS), problem, list.view];
 
-  async function redeliver({ id }: Delivery, own: HTMLButtonElement): Promise<void> {
+  async function redeliver({ id }: Delivery): Promise<void> {
     const path = `${WEBHOOK}/deliveries/${encodeURIComponent(id)}/redeliver`;
-    const outcome = await pressed(own, problem, () => visit.ask<DeliveryView>("POST", path));
+    const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", path));
     if (!outcome.ok) return;
     visit.say("The event is delivered again, under the same id, with all attempts before it.");
     list.put(outcome.data);

@@ -48,15 +48,15 @@ export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
   const problem = element("div", {});
   const changing: Changing = { visit, webhook, problem };
   const buttons = [
-    named("webhook-test", "Send a test delivery", (own) => sendTest(changing, own)),
+    named("webhook-test", "Send a test delivery", () => sendTest(changing)),
     webhook.enabled
-      ? named("webhook-switch", "Stop deliveries", (own) => stop(changing, own))
-      : named("webhook-switch", "Start deliveries", (own) => start(changing, own)),
+      ? named("webhook-switch", "Stop deliveries", () => stop(changing))
+      : named("webhook-switch", "Start deliveries", () => start(changing)),
     named("webhook-rotate", "New secret", () => rotate(changing)),
     ...(webhook.previous_secret_until === null
       ? []
-      : [named("webhook-previous", "End the previous secret", (own) => endPrevious(changing, own))]),
-    named("webhook-remove", "Remove", (own) => remove(changing, own), "danger"),
+      : [named("webhook-previous", "End the previous secret", () => endPrevious(changing))]),
+    named("webhook-remove", "Remove", () => remove(changing), "danger"),
   ];
   return part(
     "Settings",
@@ -68,12 +68,7 @@ export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
 }
 
 /** By its id the focus comes back to it when the screen is drawn anew. */
-function named(
-  id: string,
-  label: string,
-  press: (own: HTMLButtonElement) => void | Promise<void>,
-  look = "",
-): HTMLButtonElement {
+function named(id: string, label: string, press: () => void | Promise<void>, look = ""): HTMLButtonElement {
   const own = button(label, press);
   own.id = id;
   own.className = look;

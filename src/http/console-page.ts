@@ -21,7 +21,7 @@ export function consoleHtml(script: string, listener: Listener): string {
     data: ` data-listener="${listener}"`,
     head: `<link rel="stylesheet" href="/console/page/style.css">
 <script type="module" src="/console/${script}"></script>`,
-    body: `<header class="top"><p class="product">Patchbay <span>Console</span></p></header>
+    body: `<header class="top"><p class="product">Patchbay <span>Console</span></p><p id="waiting" class="soft" role="status"></p></header>
 <noscript><p class="notice">This page needs JavaScript. Everything it does the API does: <a href="/openapi.json">its description</a>.</p></noscript>
 <form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${WHOSE[listener]}</p>
 <label for="key">Your key</label><div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false"><button class="primary">Sign in</button></div>

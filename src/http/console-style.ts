@@ -1,6 +1,6 @@
 // What the console looks like beyond forms and tables: screens beside their navigation, below it where there is no room.
 export const CONSOLE_STYLE = `
-.top{padding:.8rem 1.25rem;border-bottom:1px solid var(--line)}.top span{color:var(--soft);font-weight:400}
+.top{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline;padding:.8rem 1.25rem;border-bottom:1px solid var(--line)}.top span{color:var(--soft);font-weight:400}#waiting{margin:0}
 .sign-in{max-width:34rem;margin:8vh auto;padding:1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
 .shell{display:grid;grid-template-columns:13rem minmax(0,1fr);gap:1.5rem;max-width:96rem;margin:0 auto;padding:1.25rem}
 .side{position:sticky;top:1rem;align-self:start}
