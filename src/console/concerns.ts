@@ -1,14 +1,16 @@
 // What may need somebody: a table of its own where it does, a line in one list where it does not.
 import type { AppView } from "../contract/apps.ts";
+import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
-import type { DeliveryView } from "../contract/webhook.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";
+import { PERIOD_WORDS } from "./budget-view.ts";
+import { type Delivery, endText, outcomeText } from "./delivery-attempts.ts";
 import { failureLine } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
-import { link, mark, orNone, part, secondsText, timeView, usdText } from "./words.ts";
+import { countText, hoursText, link, mark, orNone, part, timeView, usdText } from "./words.ts";
 
 /** A text: nothing is the matter, in these words. */
 export type Concern = Node | string;
@@ -41,19 +43,16 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
   );
 }
 
-type Attempt = DeliveryView["attempts"][number];
-/** What a receiver answered with is its workspace's alone. */
-export type Delivery = Omit<DeliveryView, "attempts"> & { readonly attempts: readonly Omit<Attempt, "response">[] };
-
 export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concern {
   if (data.length === 0) return "No webhook delivery of the last seven days was given up.";
-  const rows = data.map(({ created_at: at, event, attempts, ended_by: why }) => {
+  const rows = data.map((delivery) => {
+    const { created_at: at, event, attempts } = delivery;
     const last = attempts.at(-1);
     return [
       timeView(at),
-      element("code", {}, event.job_id),
-      mark("bad", last === undefined ? "never sent" : (WORDS[last.outcome] ?? `answered ${orNone(last.status_code)}`)),
-      why === null ? "–" : ENDS[why],
+      link(visit.link("jobs", [], { job: event.job_id }), element("code", {}, event.job_id)),
+      mark("bad", last === undefined ? "never sent" : outcomeText(last)),
+      orNone(endText(delivery)),
     ];
   });
   return part(
@@ -67,18 +66,25 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
   );
 }
 
-const WORDS: Readonly<Partial<Record<Attempt["outcome"], string>>> = {
-  timeout: "no answer in time",
-  connection: "not reached",
-  tls: "no valid certificate",
-  address_not_allowed: "address not allowed",
-};
-const ENDS: Readonly<Record<NonNullable<DeliveryView["ended_by"]>, string>> = {
-  attempts: "all attempts used",
-  gone: "the receiver answered 410",
-  disabled: "the webhook was switched off",
-  deleted: "the webhook was removed",
-};
+/** What stays with a provider until somebody deletes it there. */
+export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionView>): Concern {
+  if (data.length === 0) return "No provider keeps what it was to delete.";
+  const rows = data.map(({ created_at: at, subject_id: subject, provider, connection, last_failure: why }) => [
+    timeView(at),
+    element("code", {}, subject),
+    `${provider}: ${connection}`,
+    why === null ? "–" : why.replaceAll("_", " "),
+  ]);
+  return part(
+    "Providers that still keep what they were to delete",
+    table("The latest five at most", ["Since", "Of", "Account", "Last failure"], rows),
+    element(
+      "p",
+      {},
+      link(visit.link("deletions", [], { status: "failed" }), "All of them, with the providers' own ids"),
+    ),
+  );
+}
 
 /** What the gateway that answers saw; each process judges for itself. */
 export function restingModels(visit: Visit, { circuits }: ProviderHealth): Concern {
@@ -104,8 +110,8 @@ export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, a
   const near = budgets.filter((budget) => budget.soft_limit_reached || limitAt(budget) !== null);
   if (near.length === 0) return "No budget is near its end.";
   const rows = near.map((budget) => [
-    link(visit.link("budgets"), apps.find(({ id }) => id === budget.app)?.slug ?? budget.app),
-    budget.period,
+    budgetLink(visit, budget, apps),
+    PERIOD_WORDS[budget.period],
     spentText(budget),
     stateOf(budget),
     timeView(budget.resets_at),
@@ -114,6 +120,11 @@ export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, a
 }
 
 const HEADS = ["App", "Period", "Spent", "State", "Begins anew"];
+
+function budgetLink(visit: Visit, { app, period }: Budget, apps: readonly AppView[]): Node {
+  const name = apps.find(({ id }) => id === app)?.slug ?? app;
+  return link(visit.link("budgets", [name, period]), name);
+}
 
 const limitAt = ({ forecast }: Budget): string | null => forecast?.limit_reached_at ?? null;
 
@@ -129,7 +140,7 @@ function spentText(budget: Budget): string {
   const { limit_usd: usd, limit_audio_seconds: audio, limit_tokens: tokens } = budget;
   return [
     ...(usd === null ? [] : [`${usdText(budget.spent_usd)} of ${usdText(usd)}`]),
-    ...(audio === null ? [] : [`${secondsText(budget.spent_audio_seconds)} of ${secondsText(audio)}`]),
-    ...(tokens === null ? [] : [`${budget.spent_tokens} of ${tokens} tokens`]),
+    ...(audio === null ? [] : [`${hoursText(budget.spent_audio_seconds)} of ${hoursText(audio)}`]),
+    ...(tokens === null ? [] : [`${countText(budget.spent_tokens)} of ${countText(tokens)} tokens`]),
   ].join(", ");
 }

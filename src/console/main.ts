@@ -6,6 +6,7 @@ import { addressIn, type Address, HOME, hashOf } from "./address.ts";
 import { showPlace } from "./navigation.ts";
 import { SCREENS } from "./screens.ts";
 import { keep, keptKey, scopeOf, type Session, signIn } from "./session.ts";
+import { zoneText } from "./words.ts";
 import { type Answer, type Change, type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
 
 const listener: Listener = document.body.dataset["listener"] === "admin" ? "admin" : "public";
@@ -61,6 +62,7 @@ async function enter(key: string): Promise<void> {
   keep(key);
   input.value = "";
   byId("who", HTMLElement).textContent = signed.who;
+  byId("zone", HTMLElement).textContent = zoneText();
   showPlaces(signed);
   form.hidden = true;
   shell.hidden = false;

@@ -2,7 +2,7 @@
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import type { Visit } from "./visit.ts";
-import { link, secondsText, usdText } from "./words.ts";
+import { countText, hoursText, link, usdText } from "./words.ts";
 
 type Amounts = WorkspaceUsage["totals"][number];
 
@@ -39,10 +39,10 @@ function rowOf(when: string, amounts: Amounts): readonly string[] {
   return [
     when,
     PAYERS[billing],
-    `${attempts}`,
-    `${failed}`,
-    audio === 0 ? "–" : secondsText(audio),
-    tokens === 0 ? "–" : `${tokens}`,
+    countText(attempts),
+    countText(failed),
+    audio === 0 ? "–" : hoursText(audio),
+    tokens === 0 ? "–" : countText(tokens),
     isFree ? "–" : usdText(amounts.charge_usd),
     isFree ? "–" : usdText(amounts.list_usd),
   ];

@@ -2,6 +2,7 @@
 import type { UsageGroup } from "../contract/usage.ts";
 import type { Filter } from "./filter-view.ts";
 import type { Choice } from "./form-view.ts";
+import { namedFilter } from "./names.ts";
 
 export interface UsageAsked {
   readonly from: string;
@@ -62,6 +63,9 @@ export function usageAsked(address: URLSearchParams, isPlatform: boolean): Usage
   return { from, to, groups, query, path: `/usage?${asked}` };
 }
 
+/** So many are read; behind them there may be more. */
+const MOST_APPS = 100;
+
 /** `apps`: those of the workspace; null on the platform. */
 export function usageFilters({ query }: UsageAsked, apps: readonly Choice[] | null): readonly Filter[] {
   const groups = groupsOf(apps === null);
@@ -70,7 +74,7 @@ export function usageFilters({ query }: UsageAsked, apps: readonly Choice[] | nu
     { name: "to", label: "Last day (UTC)", kind: "date" },
   ];
   const whose: readonly Filter[] = [
-    { name: "app", label: "App", kind: "select", choices: [["", "all"], ...(apps ?? [])] },
+    namedFilter("app", "App", { choices: apps !== null && apps.length < MOST_APPS ? apps : null }),
     { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
   ];
   return [

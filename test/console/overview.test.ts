@@ -73,7 +73,7 @@ test("experience 1: what one call does not answer is told in its place, and the 
     /could not be read: The gateway did not answer/u,
   );
   const given = await section(page, "Webhook deliveries that were given up").innerText();
-  assert.match(given, /job_01\s+✕ answered 500\s+all attempts used/u);
+  assert.match(given, /job_01\s+✕ answered 500\s+all attempts are used up/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   await assertAccessible(page);
 });
