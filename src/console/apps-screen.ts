@@ -64,6 +64,9 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
     ...(isOfFile(app) ? [] : [buttonLink(appLink(visit, app, "change"), "Change it")]),
     link(visit.link("keys", [], { app: app.slug }), "Its keys"),
     link(visit.link("requests", [], { app: app.id }), "Its requests"),
+    link(visit.link("jobs", [], { app: app.id }), "Its jobs"),
+    link(visit.link("usage", [], { app: app.id, by: "key" }), "Its usage"),
+    link(visit.link("budgets", [], { app: app.id }), "Its budgets"),
   );
   return [
     link(visit.link("apps"), "All apps"),

@@ -3,15 +3,14 @@ import type { AuditEntryView } from "../contract/audit.ts";
 import { element } from "../page/element.ts";
 import { changeView } from "./audit-change.ts";
 import { verificationPart } from "./audit-verification.ts";
-import { type Filter, filterView, filtersIn, momentOf } from "./filter-view.ts";
+import { DAYS, type Filter, filterView, momentsIn } from "./filter-view.ts";
 import { listView } from "./list-view.ts";
-import { type Names, namesAt } from "./names.ts";
+import { type Names, namesAt, NO_NAMES } from "./names.ts";
 import type { Visit } from "./visit.ts";
 import { link, timeView } from "./words.ts";
 
 const FILTERS: readonly Filter[] = [
-  { name: "from", label: "From", kind: "date" },
-  { name: "to", label: "Until", kind: "date" },
+  ...DAYS,
   { name: "action", label: "Action", kind: "text", placeholder: "key.revoked" },
   { name: "actor", label: "Key id", kind: "text", placeholder: "key_…" },
   { name: "target", label: "Target", kind: "text", placeholder: "app_…" },
@@ -24,13 +23,15 @@ const OF_PLATFORM: readonly Filter[] = [
 export async function showAudit(visit: Visit): Promise<readonly Node[]> {
   const isPlatform = visit.scope.workspace === null;
   const filters = isPlatform ? OF_PLATFORM : FILTERS;
-  const query = queryOf(visit, filters);
-  const workspaces = isPlatform ? await namesAt(visit, "/workspaces") : null;
+  const query = momentsIn(visit, filters);
+  const [workspaces, keys] = isPlatform
+    ? [await namesAt(visit, "/workspaces"), NO_NAMES]
+    : [null, await namesAt(visit, "/keys?role=admin")];
   const entries = await listView<AuditEntryView>(visit, {
     caption: "Changes, newest first",
     path: `/audit?${query}`,
     heads: ["When", "Who", "What", "Target", ...(isPlatform ? ["Workspace"] : []), "Change"],
-    row: (entry) => rowOf(visit, entry, workspaces),
+    row: (entry) => rowOf(visit, entry, workspaces, keys),
     empty:
       query === ""
         ? "Nothing was changed yet. Every change of a setting is an entry here, and none is ever removed."
@@ -39,22 +40,8 @@ export async function showAudit(visit: Visit): Promise<readonly Node[]> {
   return [...(isPlatform ? [verificationPart(visit)] : []), filterView(visit, filters), entries];
 }
 
-/** Days as the moments that they begin and end at. */
-function queryOf(visit: Visit, filters: readonly Filter[]): string {
-  const query = new URLSearchParams(filtersIn(visit, filters));
-  const moments = [
-    ["from", momentOf(query.get("from"))],
-    ["to", momentOf(query.get("to"), 1)],
-  ] as const;
-  for (const [name, moment] of moments) {
-    query.delete(name);
-    if (moment !== null) query.set(name, moment);
-  }
-  return query.toString();
-}
-
-/** `workspaces`: null where all is of one. */
-function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null): readonly (Node | string)[] {
+/** `workspaces`: null where all is of one. Keys of its administrators have names; the operator's are none of its, and go by their ids. */
+function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null, keys: Names): readonly (Node | string)[] {
   const { at, actor_key_id: actor, action, target, workspace_id: workspace } = entry;
   const only = (name: string, value: string, label: string): Node => {
     const query = { ...Object.fromEntries(visit.query), [name]: value };
@@ -63,7 +50,7 @@ function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null): r
   const whose = workspace === null ? "platform" : (workspaces?.of(workspace) ?? workspace);
   return [
     timeView(at),
-    actor === null ? whoElse(action) : only("actor", actor, actor),
+    actor === null ? whoElse(action) : only("actor", actor, keys.of(actor)),
     only("action", action, action),
     only("target", target, target),
     ...(workspaces === null ? [] : [only("workspace", whose, whose)]),

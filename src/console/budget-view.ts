@@ -149,7 +149,9 @@ export function outlookView(budget: ShownBudget): HTMLElement {
 function roughly(amount: Amount): Amount {
   if (typeof amount === "number") return Math.round(amount);
   const [whole = "0", fraction = ""] = amount.split(".");
-  return `${whole}.${fraction.slice(0, whole === "0" ? 4 : 2)}`;
+  // Two digits that say something, of the smallest too.
+  const places = whole === "0" ? Math.max(4, fraction.search(/[1-9]/u) + 2) : 2;
+  return `${whole}.${fraction.slice(0, places)}`;
 }
 
 const isSpent = ({ spent, limit }: Limit): boolean => exact(spent) >= exact(limit);

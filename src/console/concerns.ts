@@ -1,5 +1,6 @@
 // What may need somebody: a table of its own where it does, a line in one list where it does not.
 import type { AppView } from "../contract/apps.ts";
+import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
@@ -45,10 +46,11 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
 export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concern {
   if (data.length === 0) return "No webhook delivery of the last seven days was given up.";
   const rows = data.map((delivery) => {
-    const last = delivery.attempts.at(-1);
+    const { created_at: at, event, attempts } = delivery;
+    const last = attempts.at(-1);
     return [
-      timeView(delivery.created_at),
-      element("code", {}, delivery.event.job_id),
+      timeView(at),
+      link(visit.link("jobs", [], { job: event.job_id }), element("code", {}, event.job_id)),
       mark("bad", last === undefined ? "never sent" : outcomeText(last)),
       orNone(endText(delivery)),
     ];
@@ -60,6 +62,26 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
       "p",
       {},
       link(visit.link(visit.scope.workspace === null ? "deliveries" : "webhook"), "All deliveries of seven days"),
+    ),
+  );
+}
+
+/** What stays with a provider until somebody deletes it there. */
+export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionView>): Concern {
+  if (data.length === 0) return "No provider keeps what it was to delete.";
+  const rows = data.map(({ created_at: at, subject_id: subject, provider, connection, last_failure: why }) => [
+    timeView(at),
+    element("code", {}, subject),
+    `${provider}: ${connection}`,
+    why === null ? "–" : why.replaceAll("_", " "),
+  ]);
+  return part(
+    "Providers that still keep what they were to delete",
+    table("The latest five at most", ["Since", "Of", "Account", "Last failure"], rows),
+    element(
+      "p",
+      {},
+      link(visit.link("deletions", [], { status: "failed" }), "All of them, with the providers' own ids"),
     ),
   );
 }

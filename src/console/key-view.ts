@@ -4,6 +4,7 @@ import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { NEW } from "./address.ts";
+import { appLink } from "./app-form.ts";
 import { purposeTable } from "./purpose-view.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
@@ -27,6 +28,7 @@ export async function showKey(visit: Visit, id: string): Promise<readonly Node[]
     ...(isWorking && !isOfFile(key) ? [buttonLink(visit.link("keys", [key.id, "change"]), "Change it")] : []),
     ...(isWorking ? [] : [toMakeAnother(visit, app)]),
     link(visit.link("requests", [], { key: key.id }), "Its requests"),
+    link(visit.link("usage", [], { key: key.id, by: "day" }), "Its usage"),
   );
   return [
     link(visit.link("keys"), "All keys"),
@@ -72,7 +74,7 @@ function factsOf(visit: Visit, key: KeyView, app: AppView | null): HTMLElement {
   return factList([
     ["Begins and ends", element("div", {}, element("code", {}, partsOf(key)), ...keyTags(key, visit.ownKey))],
     ["State", stateView(key, false)],
-    ["App", app === null ? "none: it is an administrator's" : link(visit.link("apps", [app.slug]), app.name)],
+    ["App", app === null ? "none: it is an administrator's" : link(appLink(visit, app), app.name)],
     ["Role", key.role === "admin" ? "admin: it administers the workspace" : "member"],
     ...ofApp,
     ["Quota", quotaText(key.quota)],

@@ -9,6 +9,7 @@ import { SCREENS } from "./screens.ts";
 import { isNoKey, keep, keptKey, linkedKey, scopeOf, type Session, signIn } from "./session.ts";
 import { type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
 import { saidWhile } from "./waiting.ts";
+import { zoneText } from "./words.ts";
 
 const listener: Listener = document.body.dataset["listener"] === "admin" ? "admin" : "public";
 const main = byId("screen", HTMLElement);
@@ -73,6 +74,7 @@ async function enter(key: string): Promise<void> {
   keep(key);
   input.value = "";
   byId("who", HTMLElement).textContent = signed.who;
+  byId("zone", HTMLElement).textContent = zoneText();
   showPlaces(signed);
   form.hidden = true;
   shell.hidden = false;

@@ -1,15 +1,14 @@
 // The names of what lists name by id.
 import type { Filter } from "./filter-view.ts";
 import type { Choice } from "./form-view.ts";
-import { tried } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
 
 export interface Names {
   /** The id itself where no name is known: it was removed since, or lies behind the first hundred. */
   of(id: string): string;
-  /** Ids with their names: the first hundred. */
-  readonly known: readonly Choice[];
-  /** The same; null: these are not all. */
+  /** In their order; of the first hundred. */
+  readonly known: readonly string[];
+  /** Ids with their names; null: these are not all. */
   readonly choices: readonly Choice[] | null;
 }
 
@@ -22,14 +21,19 @@ interface Named {
 
 export const NO_NAMES: Names = { of: (id) => id, known: [], choices: null };
 
-/** Where they cannot be read, ids stand for themselves. */
-export async function namesAt(visit: Visit, path: "/apps" | "/keys" | "/workspaces"): Promise<Names> {
-  const outcome = await tried<Page<Named>>(visit, `${path}?limit=100`);
-  if (!outcome.ok) return NO_NAMES;
-  const { data, next_cursor: next } = outcome.data;
+export async function namesAt(
+  visit: Visit,
+  path: "/apps" | "/keys" | "/keys?role=admin" | "/workspaces",
+): Promise<Names> {
+  const asked = `${path}${path.includes("?") ? "&" : "?"}limit=100`;
+  const { data, next_cursor: next } = await visit.read<Page<Named>>(asked);
   const names = new Map(data.map(({ id, slug, name = id }) => [id, slug ?? name]));
-  const known = [...names].toSorted(([, one], [, other]) => one.localeCompare(other));
-  return { of: (id) => names.get(id) ?? id, known, choices: next === null ? known : null };
+  const choices = [...names].toSorted(([, one], [, other]) => one.localeCompare(other));
+  return {
+    of: (id) => names.get(id) ?? id,
+    known: choices.map(([, name]) => name),
+    choices: next === null ? choices : null,
+  };
 }
 
 /** By name where all names are known, else by id. */

@@ -1,8 +1,9 @@
-// What a person sees after signing in: what is left to set up, what needs somebody, what was used. Six calls at most, beside each
+// What a person sees after signing in: what is left to set up, what needs somebody, what was used. Seven calls at most, beside each
 // other.
 import type { AppView } from "../contract/apps.ts";
 import type { ConnectionView } from "../contract/connections.ts";
 import type { KeyView } from "../contract/keys.ts";
+import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
 import type { RouteView } from "../contract/routes.ts";
@@ -10,7 +11,15 @@ import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { applyPart } from "./apply-part.ts";
-import { budgetsNearEnd, concern, concernsView, failedDeliveries, failedRequests, restingModels } from "./concerns.ts";
+import {
+  budgetsNearEnd,
+  concern,
+  concernsView,
+  failedDeletions,
+  failedDeliveries,
+  failedRequests,
+  restingModels,
+} from "./concerns.ts";
 import type { Delivery } from "./delivery-attempts.ts";
 import { platformSteps, workspaceSteps } from "./first-steps.ts";
 import { overviewFigures } from "./overview-figures.ts";
@@ -22,13 +31,14 @@ const SANDBOX = "Requests go to the sandbox: it measures your audio and returns 
 /** Of the last 30 days, today's among them. */
 const USAGE = "/usage?group_by=day";
 const FAILED = "/requests?outcome=failed&limit=5";
+const KEPT = "/provider-deletions?status=failed&limit=5";
 
 export function showOverview(visit: Visit): Promise<readonly Node[]> {
   return visit.scope.workspace === null ? showPlatform(visit) : showWorkspace(visit);
 }
 
 async function showPlatform(visit: Visit): Promise<readonly Node[]> {
-  const [connections, routes, usage, requests, deliveries, health] = await Promise.all([
+  const [connections, routes, usage, requests, deliveries, health, deletions] = await Promise.all([
     tried<Page<ConnectionView>>(visit, "/connections?limit=100"),
     tried<Page<RouteView>>(visit, "/routes?limit=100"),
     tried<WorkspaceUsage>(visit, USAGE),
@@ -36,6 +46,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
     tried<Page<Delivery>>(visit, "/deliveries?status=failed&limit=5"),
     // What circuits are is asked for; of calls no more than must be read.
     tried<ProviderHealth>(visit, "/health/providers?minutes=1"),
+    tried<Page<ProviderDeletionView>>(visit, KEPT),
   ]);
   return [
     ...firstPlatformSteps(visit, connections, routes, usage),
@@ -43,6 +54,7 @@ async function showPlatform(visit: Visit): Promise<readonly Node[]> {
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
       concern("Health of providers", health, (seen) => restingModels(visit, seen)),
+      concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
     ]),
     figuresPart(visit, usage),
     applyPart(visit),
@@ -65,12 +77,13 @@ function firstPlatformSteps(
 }
 
 async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
-  const [apps, keys, usage, requests, deliveries] = await Promise.all([
+  const [apps, keys, usage, requests, deliveries, deletions] = await Promise.all([
     tried<Page<AppView>>(visit, "/apps?limit=100"),
     tried<Page<KeyView>>(visit, "/keys?role=member&state=active&limit=100"),
     tried<WorkspaceUsage>(visit, USAGE),
     tried<Page<ListedRequestView>>(visit, FAILED),
     tried<Page<Delivery>>(visit, "/stt-webhook/deliveries?status=failed&limit=5"),
+    tried<Page<ProviderDeletionView>>(visit, KEPT),
   ]);
   return [
     ...firstWorkspaceSteps(visit, apps, keys, usage),
@@ -80,6 +93,7 @@ async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
     ...concernsView([
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
+      concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
       // Told with the figures, where they were not answered.
       ...(usage.ok ? [budgetsNearEnd(visit, usage.data, apps.ok ? apps.data.data : [])] : []),
     ]),

@@ -20,10 +20,7 @@ export async function showUsage(visit: Visit): Promise<readonly Node[]> {
     usageNames(visit, asked.groups),
     visit.ask<WorkspaceUsage>("GET", asked.path),
   ]);
-  const filters = filterView(
-    { ...visit, query: asked.query },
-    usageFilters(asked, isPlatform ? null : names.app.known),
-  );
+  const filters = filterView({ ...visit, query: asked.query }, usageFilters(asked, isPlatform ? null : names.app));
   if (outcome.ok) return [filters, ...tablesOf(visit, asked, names, outcome.data)];
   // Days that are refused are put right where they were said.
   const { failure } = outcome;

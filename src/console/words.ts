@@ -11,6 +11,14 @@ export function timeView(iso: string | null): Node {
 
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
+/** The reader's own zone: `Europe/Berlin (UTC+1)`. */
+export function zoneText(): string {
+  const { timeZone } = DAY.resolvedOptions();
+  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts();
+  const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC") ?? "UTC";
+  return offset === timeZone ? offset : `${timeZone} (${offset})`;
+}
+
 /** As `timeView`, where seconds are noise. */
 export function momentView(iso: string): Node {
   return element("time", { datetime: iso, title: iso }, MINUTE.format(new Date(iso)));
@@ -45,7 +53,8 @@ export function hoursText(seconds: number): string {
   return `${COUNT.format(Math.floor(parts / 60))} ${unit}${rest === 0 ? "" : ` ${rest} ${smaller}`}`;
 }
 
-const COUNT = new Intl.NumberFormat();
+/** As the page's language has them: beside exact money a point must never be a thousand here and a fraction there. */
+const COUNT = new Intl.NumberFormat("en");
 
 export const countText = (count: number): string => COUNT.format(count);
 

@@ -7,7 +7,9 @@ import { requestIdLine } from "./error-view.ts";
 type Target = Pick<RecordedCandidateView, "position" | "connection" | "provider" | "model">;
 
 export function traceView(record: RequestRecordView): HTMLElement {
-  const { summary, candidates, attempts, usage, route, purpose } = record;
+  const { summary, attempts, usage, route, purpose, job } = record;
+  // A job judges its targets again when it runs.
+  const candidates = job === null || job.candidates.length === 0 ? record.candidates : job.candidates;
   const box = element("section", { "aria-labelledby": "trace-title" });
   const facts = [
     `status ${record.status}`,
