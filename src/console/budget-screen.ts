@@ -4,6 +4,7 @@ import { element } from "../page/element.ts";
 import { gaugesView, outlookView, ownBudget, PERIOD_WORDS, type Period, stateView } from "./budget-view.ts";
 import { actionView } from "./action-view.ts";
 import { type Field, formView } from "./form-view.ts";
+import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
 import { Unanswered, type Visit } from "./visit.ts";
 import { factList, link, momentView, part } from "./words.ts";
 
@@ -27,7 +28,6 @@ const isPeriod = (name: string): name is Period => Object.hasOwn(PERIOD_WORDS, n
 
 function one(visit: Visit, app: string, path: string, view: BudgetView, etag: string | null): readonly Node[] {
   const budget = ownBudget(view);
-  const isFile = view.managed_by === "file";
   const state = part(
     "Where it stands",
     gaugesView(budget),
@@ -37,10 +37,9 @@ function one(visit: Visit, app: string, path: string, view: BudgetView, etag: st
       ["Begins anew", budget.resetsAt === null ? "never" : momentView(budget.resetsAt)],
     ]),
   );
-  if (isFile) {
-    state.querySelector("h2")?.append(element("span", { class: "tag" }, "from file"));
-    const where = "Its limits are the configuration file's: they are changed there, and not here.";
-    return [state, element("p", { class: "empty" }, where)];
+  if (isOfFile(view)) {
+    state.querySelector("h2")?.append(...fileTag(view));
+    return [fileNotice("budget"), state];
   }
   return [
     state,

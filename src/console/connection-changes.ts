@@ -3,6 +3,7 @@ import type { ConnectionView } from "../contract/connections.ts";
 import { element } from "../page/element.ts";
 import { CONNECTION_KINDS, fieldsOf } from "./connection-kinds.ts";
 import { formView } from "./form-view.ts";
+import { isOfFile } from "./owner-view.ts";
 import { actionView } from "./action-view.ts";
 import type { Visit } from "./visit.ts";
 import { REPLACE_CREDENTIAL } from "./connection-test-view.ts";
@@ -10,7 +11,7 @@ import { part } from "./words.ts";
 
 /** None of the file's. */
 export function changeViews(visit: Visit, connection: ConnectionView, etag: string | null): readonly Node[] {
-  if (connection.managed_by === "file") return [];
+  if (isOfFile(connection)) return [];
   return [
     ...(CONNECTION_KINDS[connection.kind].credential === null ? [] : [credentialPart(visit, connection, etag)]),
     settingsPart(visit, connection, etag),

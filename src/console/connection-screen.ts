@@ -10,6 +10,7 @@ import { CONNECTION_KINDS } from "./connection-kinds.ts";
 import { connectionTestView } from "./connection-test-view.ts";
 import { credentialView } from "./credential-view.ts";
 import { type Declaration, declaredFeatures } from "./model-features.ts";
+import { fileNotice, isOfFile, tag } from "./owner-view.ts";
 import type { Page, Visit } from "./visit.ts";
 import { factList, link, orNone, part, secondsText, timeView } from "./words.ts";
 
@@ -23,7 +24,7 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
     of === id && (owner === "workspace") === (visit.scope.workspace !== null);
   const shown = part("Models", ...modelsOf(visit, connection, models.ok ? models.data.data.filter(isOwn) : []));
   const test = connectionTestView(visit, {
-    id,
+    connection,
     isAtOnce: takeTestWish(visit, id),
     tested: (result) => {
       const [heading] = shown.children;
@@ -32,6 +33,7 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
   });
   return [
     link(visit.link("connections"), "All connections"),
+    ...(isOfFile(connection) ? [fileNotice("connection")] : []),
     factsOf(visit, connection, routes.ok ? routes.data : null),
     test,
     shown,
@@ -47,7 +49,7 @@ function takeTestWish(visit: Visit, id: string): boolean {
 }
 
 function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteView> | null): Node {
-  const { kind, base_url: address, timeout_seconds: timeout, managed_by: manager } = connection;
+  const { kind, base_url: address, timeout_seconds: timeout } = connection;
   const { title, address: own } = CONNECTION_KINDS[kind];
   return part(
     "The connection",
@@ -57,12 +59,6 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
       ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder}, the provider's own`)],
       ["Longest wait", secondsText(timeout)],
       ["Named by", namedBy(visit, connection, routes)],
-      [
-        "Kept in",
-        manager === "file"
-          ? "the configuration file: change it there, then run patchbay apply"
-          : "the gateway's database",
-      ],
       ["Connected", timeView(connection.created_at)],
       ["Changed", timeView(connection.updated_at)],
     ]),
@@ -102,7 +98,7 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
       weak_features: [],
     }));
   const all = [...known, ...declared].toSorted((left, right) => (left.model < right.model ? -1 : 1));
-  const isOpen = connection.managed_by === "api";
+  const isOpen = !isOfFile(connection);
   const { wantsModels } = CONNECTION_KINDS[connection.kind];
   const nothing = wantsModels
     ? "No model is declared yet, so no route can name one. A test tells what the server lists."
@@ -124,18 +120,18 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
   ];
 }
 
-function nameOf(visit: Visit, { id, models, managed_by: manager }: ConnectionView, model: string): Node {
+function nameOf(visit: Visit, connection: ConnectionView, model: string): Node {
+  const { id, models } = connection;
   if (!Object.hasOwn(models, model)) return element("span", {}, model);
-  const tag = element("span", { class: "tag" }, "declared");
-  const name = manager === "file" ? model : link(visit.link("connections", [id, "models", model]), model);
-  return element("span", {}, name, tag);
+  const name = isOfFile(connection) ? model : link(visit.link("connections", [id, "models", model]), model);
+  return element("span", {}, name, tag("declared"));
 }
 
 function testedModels(visit: Visit, connection: ConnectionView, test: ConnectionTest): readonly Node[] {
   const { models, undeclared_models: more } = test;
   const views = modelsOf(visit, connection, models);
   if (more === null || more.length === 0) return views;
-  const isOpen = connection.managed_by === "api";
+  const isOpen = !isOfFile(connection);
   const items = more.map((name) =>
     element("li", {}, isOpen ? link(visit.link("connections", [connection.id, "models", name]), name) : name),
   );

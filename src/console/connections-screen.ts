@@ -8,6 +8,7 @@ import { oneConnection } from "./connection-screen.ts";
 import { credentialView } from "./credential-view.ts";
 import { listView } from "./list-view.ts";
 import { declareModel } from "./model-screen.ts";
+import { fileTag } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
 import { link, orNone, timeView } from "./words.ts";
 
@@ -52,14 +53,9 @@ async function list(visit: Visit): Promise<readonly Node[]> {
 }
 
 function rowOf(visit: Visit, connection: ConnectionView): readonly (Node | string)[] {
-  const { id, kind, base_url: address, models, managed_by: manager, updated_at: changed } = connection;
+  const { id, kind, base_url: address, models, updated_at: changed } = connection;
   return [
-    element(
-      "div",
-      {},
-      link(visit.link("connections", [id]), id),
-      ...(manager === "file" ? [element("span", { class: "tag" }, "from file")] : []),
-    ),
+    element("div", {}, link(visit.link("connections", [id]), id), ...fileTag(connection)),
     CONNECTION_KINDS[kind].title,
     credentialView(connection),
     orNone(address),

@@ -22,7 +22,7 @@ export interface PlatformSetUp {
   readonly usage: WorkspaceUsage;
 }
 
-/** `isSandboxAlone`: nothing leads to a real provider, and none answered. */
+/** `isSandboxAlone`: a route leads to the sandbox and none to a real provider, and none answered. */
 export function platformSteps(
   visit: Visit,
   { connections, routes, usage }: PlatformSetUp,
@@ -51,7 +51,10 @@ export function platformSteps(
       label: "Workspaces",
     },
   ];
-  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone: using.length === 0 && !isReached };
+  const simulated = connections.data.filter(({ kind }) => kind === "sandbox").map(({ id }) => id);
+  const isSimulated = routes.data.some((route) => targetsOf(route).some((id) => simulated.includes(id)));
+  const isSandboxAlone = isSimulated && using.length === 0 && !isReached;
+  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone };
 }
 
 export interface WorkspaceSetUp {

@@ -1,7 +1,6 @@
 // A model that a connection declares: what it is called, what it can do, and its limits.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { Outcome } from "../page/ask.ts";
-import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
 import { type Field, formView } from "./form-view.ts";
 import {
@@ -12,6 +11,7 @@ import {
   declaredFeatures,
   featuresOf,
 } from "./model-features.ts";
+import { fileNotice, isOfFile } from "./owner-view.ts";
 import { refusedAt } from "./refused-at.ts";
 import type { Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
@@ -20,14 +20,10 @@ import { link, part } from "./words.ts";
 export async function declareModel(visit: Visit, id: string, name: string | null): Promise<readonly Node[]> {
   const path = `/connections/${encodeURIComponent(id)}`;
   const { data: connection, etag } = await visit.readWithEtag<ConnectionView>(path);
-  if (connection.managed_by === "file")
+  if (isOfFile(connection))
     return [
       link(visit.link("connections", [id]), `Back to ${id}`),
-      element(
-        "p",
-        { class: "empty" },
-        "This connection stands in the configuration file: its models are declared there.",
-      ),
+      fileNotice("connection", "Its models are declared there, too."),
     ];
   const models = connection.models as Readonly<Record<string, Declaration>>;
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;

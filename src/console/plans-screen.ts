@@ -7,6 +7,7 @@ import { actionView } from "./action-view.ts";
 import { confirmed } from "./dialog.ts";
 import { type Field, formView } from "./form-view.ts";
 import { listView } from "./list-view.ts";
+import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
 import type { Answer, Visit } from "./visit.ts";
 import { countText, factList, link, part, timeView, usdText } from "./words.ts";
 
@@ -48,9 +49,6 @@ async function all(visit: Visit): Promise<readonly Node[]> {
   });
   return [plans, part("Make a plan", form)];
 }
-
-const fileTag = ({ managed_by: owner }: PlanView): readonly Node[] =>
-  owner === "file" ? [element("span", { class: "tag" }, "from file")] : [];
 
 function fieldsOf(plan: PlanView | null): readonly Field[] {
   return [
@@ -97,15 +95,14 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
 }
 
 function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<PlanView>): readonly [Node, ...Node[]] {
-  if (plan.managed_by === "file") {
+  if (isOfFile(plan)) {
     const facts = factList([
       ["Chat tokens each month", countText(plan.monthly_chat_tokens)],
       ["Credits", usdText(plan.credits_usd)],
     ]);
-    const where = element("p", { class: "soft" }, "It is the configuration file's: it is changed there, and not here.");
-    const view = part("What it includes", facts, where);
+    const view = part("What it includes", facts);
     view.querySelector("h2")?.append(...fileTag(plan));
-    return [view];
+    return [fileNotice("plan"), view];
   }
   const form = formView<PlanView>({
     fields: fieldsOf(plan),

@@ -30,7 +30,7 @@ export async function makeRoute(visit: Visit): Promise<readonly Node[]> {
     idField: {
       kind: "text",
       name: "id",
-      label: "Id",
+      label: "Name",
       isRequired: true,
       placeholder: "speech",
       hint: "Apps, keys and purposes name it so. It stays.",

@@ -206,7 +206,7 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   if (page === null) return;
   await page.getByText("No routes of this workspace's own").waitFor();
   await page.getByRole("link", { name: "Make a route" }).click();
-  await page.getByLabel("Id", { exact: true }).fill("calls");
+  await page.getByLabel("Name", { exact: true }).fill("calls");
   await press(page, "Save as a draft");
   await page.getByText("A route needs a target at least: add one.").waitFor();
   await press(page, "Add a target");
@@ -214,8 +214,8 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await target(page, 1).getByLabel("Model").selectOption("simulated-speech");
   await press(page, "Save as a draft");
   await page.getByText("`calls` is a platform route already").waitFor();
-  assert.equal(await page.getByLabel("Id", { exact: true }).getAttribute("aria-invalid"), "true");
-  await page.getByLabel("Id", { exact: true }).fill("own");
+  assert.equal(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true");
+  await page.getByLabel("Name", { exact: true }).fill("own");
   await press(page, "Save as a draft");
   await press(page, "Publish version 1");
   await confirm(page, "Publish version 1");
