@@ -6,6 +6,7 @@ import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { DeliveryView } from "../contract/webhook.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
 import { failureLine } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
 import { link, mark, orNone, part, secondsText, timeView, usdText } from "./words.ts";
@@ -32,7 +33,9 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
     timeView(at),
     link(visit.link("requests", [id]), endpoint),
     mark("bad", code ?? `${status}`),
-    orNone(attempts.map(({ connection, model, outcome }) => `${connection}: ${model}, ${orNone(outcome)}`).join("; ")),
+    orNone(
+      attempts.map(({ connection, model, outcome }) => `${connection}: ${model}, ${outcomeWords(outcome)}`).join("; "),
+    ),
   ]);
   return part(
     "Failed requests",
