@@ -2,9 +2,12 @@
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
 import type { RequestRecordView } from "../contract/requests.ts";
 import { element } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
 import { traceView } from "../page/trace-view.ts";
+import { hashOf } from "./address.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
 import { listView } from "./list-view.ts";
+import { namedFilter, type Names, namesAt, NO_NAMES } from "./names.ts";
 import type { Visit } from "./visit.ts";
 import { factList, link, mark, orNone, part, secondsText, timeView, type Tone, usdText } from "./words.ts";
 
@@ -14,7 +17,7 @@ const TONES: Readonly<Record<RequestOutcome, Tone>> = {
   failed: "bad",
   abandoned: "soft",
 };
-const FILTERS: readonly Filter[] = [
+const filtersOf = ({ isPlatform, names }: Whose): readonly Filter[] => [
   {
     name: "outcome",
     label: "Outcome",
@@ -22,9 +25,16 @@ const FILTERS: readonly Filter[] = [
     choices: [["", "any"], ...Object.keys(TONES).map((outcome) => [outcome, outcome] as const)],
   },
   { name: "code", label: "Error code", kind: "text", placeholder: "BUDGET_EXCEEDED" },
-  { name: "app", label: "App id", kind: "text", placeholder: "app_…" },
+  ...(isPlatform ? [namedFilter("workspace", "Workspace", names)] : []),
+  namedFilter("app", "App", isPlatform ? NO_NAMES : names),
   { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
 ];
+
+/** On the platform names are those of workspaces, in a workspace those of its apps. */
+interface Whose {
+  readonly isPlatform: boolean;
+  readonly names: Names;
+}
 
 export function showRequests(visit: Visit): Promise<readonly Node[]> {
   const [id] = visit.path;
@@ -32,21 +42,35 @@ export function showRequests(visit: Visit): Promise<readonly Node[]> {
 }
 
 async function list(visit: Visit): Promise<readonly Node[]> {
-  const filters = filtersIn(visit, FILTERS);
+  const isPlatform = visit.scope.workspace === null;
+  const whose: Whose = { isPlatform, names: await namesAt(visit, isPlatform ? "/workspaces" : "/apps") };
+  const offered = filtersOf(whose);
+  const filters = filtersIn(visit, offered);
   const requests = await listView<ListedRequestView>(visit, {
     caption: "Requests, newest first",
     path: `/requests?${filters}`,
-    heads: ["When", "Request", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
-    row: (request) => rowOf(visit, request),
+    heads: [
+      "When",
+      "Request",
+      "Outcome",
+      "Calls",
+      isPlatform ? "Workspace" : "App",
+      "Purpose",
+      "Audio",
+      "Time",
+      "Charged",
+    ],
+    row: (request) => rowOf(visit, whose, request),
     empty:
       filters === ""
         ? "No requests yet. Each one is here within 5 s of its end, refused ones too."
         : "No request fits these filters.",
   });
-  return [filterView(visit, FILTERS), requests];
+  return [filterView(visit, offered), requests];
 }
 
-function rowOf(visit: Visit, request: ListedRequestView): readonly (Node | string)[] {
+function rowOf(visit: Visit, { isPlatform, names }: Whose, request: ListedRequestView): readonly (Node | string)[] {
+  const owner = isPlatform ? request.workspace : request.app;
   const { outcome, status, code, attempts, audio_seconds: audio } = request;
   return [
     timeView(request.created_at),
@@ -58,6 +82,7 @@ function rowOf(visit: Visit, request: ListedRequestView): readonly (Node | strin
     ),
     mark(TONES[outcome], code ?? `${status}`),
     callsOf(attempts),
+    owner === null ? "–" : names.of(owner),
     purposeOf(request),
     audio === null ? "–" : secondsText(audio),
     secondsText(request.duration_seconds),
@@ -65,9 +90,9 @@ function rowOf(visit: Visit, request: ListedRequestView): readonly (Node | strin
   ];
 }
 
-/** What sets it apart from a request that was really served. */
+/** What sets it apart from a request that was really served: by its last call, for those before it gave nothing. */
 function tagsOf({ test_mode: isTest, attempts }: ListedRequestView): readonly string[] {
-  const isSimulated = attempts.some(({ billing_class: billing }) => billing === "simulated");
+  const isSimulated = attempts.at(-1)?.billing_class === "simulated";
   return [...(isTest ? ["test"] : []), ...(isSimulated ? ["simulated"] : [])];
 }
 
@@ -77,7 +102,7 @@ function callsOf(attempts: ListedRequestView["attempts"]): Node | string {
   const words = attempts.map(({ connection, model, outcome }) => {
     const tone = outcome === "succeeded" ? "good" : outcome === null ? "soft" : "bad";
     const dot = mark(tone, `${connection}: ${model}`);
-    dot.title = `${connection}: ${model}, ${outcome ?? "under way"}`;
+    dot.title = `${connection}: ${model}, ${outcomeWords(outcome)}`;
     return element("li", {}, dot);
   });
   return element("ol", { class: "calls" }, ...words);
@@ -89,6 +114,19 @@ function purposeOf({ purpose }: ListedRequestView): string {
   return `${orNone(purpose.requested)} → ${orNone(purpose.applied)}`;
 }
 
+/** In its own workspace, whichever the reader looks from. */
+function placeView(
+  visit: Visit,
+  { workspace }: RequestRecordView,
+  screen: string,
+  id: string | null | undefined,
+): Node {
+  if (id === null || id === undefined) return document.createTextNode("–");
+  const where = visit.scope.workspace ?? workspace ?? null;
+  const path = screen === "overview" ? [] : [id];
+  return link(hashOf({ workspace: where, screen, path, query: new URLSearchParams() }), element("code", {}, id));
+}
+
 async function one(visit: Visit, id: string): Promise<readonly Node[]> {
   const record = await visit.read<RequestRecordView>(`/requests/${encodeURIComponent(id)}`);
   const { asked, idempotency, decision } = record;
@@ -96,9 +134,9 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
     ["Endpoint", element("code", {}, record.endpoint)],
     ["When", timeView(record.created_at)],
     ["Status", record.code === null ? `${record.status}` : `${record.status} ${record.code}`],
-    ["Workspace", orNone(record.workspace)],
-    ["App", orNone(record.app)],
-    ["Key", orNone(record.key)],
+    ["Workspace", placeView(visit, record, "overview", record.workspace)],
+    ["App", placeView(visit, record, "apps", record.app)],
+    ["Key", placeView(visit, record, "keys", record.key)],
     ["Decision", decision.reason === null ? decision.outcome : `${decision.outcome}: ${decision.reason}`],
     ["Asked for", asked === null ? "–" : [asked.capability, ...asked.features].join(", ")],
     ["Idempotency key", idempotency.key.replaceAll("_", " ")],
