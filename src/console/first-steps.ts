@@ -51,8 +51,8 @@ export function platformSteps(
       label: "Workspaces",
     },
   ];
-  const simulated = connections.data.filter(({ kind }) => kind === "sandbox").map(({ id }) => id);
-  const isSimulated = routes.data.some((route) => targetsOf(route).some((id) => simulated.includes(id)));
+  const simulated = new Set(connections.data.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
+  const isSimulated = routes.data.some((route) => targetsOf(route).some((id) => simulated.has(id)));
   const isSandboxAlone = isSimulated && using.length === 0 && !isReached;
   return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone };
 }
