@@ -241,6 +241,22 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await assertAccessible(page);
 });
 
+test("experience 6: what cannot be filled in yet says what comes first: a model before a route, a route before an app", async (t) => {
+  const page = await world.operator(t, "#/routes");
+  if (page === null) return;
+  const nothing = { json: { object: "list", data: [], next_cursor: null } };
+  await page.route("**/admin/v1/models", (route) => route.fulfill(nothing));
+  await page.getByRole("link", { name: "Make a route" }).click();
+  await page.getByText("no connection has one yet").waitFor();
+  assert.equal(await page.locator("#screen form").count(), 0);
+  assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/connections");
+  await page.route("**/routes?**", (route) => route.fulfill(nothing));
+  await goTo(page, "#/w/acme/apps/new");
+  assert.match(await page.locator("#screen .empty").innerText(), /An app goes a route, and there is none yet/u);
+  assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/routes");
+  await assertAccessible(page);
+});
+
 test("contract 10: a route in use is not removed, and who uses it is named; one that nobody names is", async (t) => {
   await makeRoute("spare");
   const page = await world.operator(t, "#/routes/calls");
