@@ -55,7 +55,7 @@ test("contract 10: an account is connected, its wrong credential is told at once
   await tested(page, /the credential is taken/u);
   assert.equal((await stored("groq")).credential_last4, "0001");
   assert.ok(!(await page.content()).includes("a-right-key"));
-  assert.match(await screen(page).innerText(), /add it to a route/u);
+  assert.match(await screen(page).innerText(), /Next: declare a model/u);
   await assertAccessible(page);
 
   await page.getByRole("link", { name: "whisper-large-v3", exact: true }).click();
@@ -68,6 +68,8 @@ test("contract 10: an account is connected, its wrong credential is told at once
   await page.getByLabel("Languages and limits").fill('{ "limits": { "max_bytes": 26214400 } }');
   await submit(page, "Declare the model");
   await page.locator(".matrix", { hasText: "whisper-large-v3" }).waitFor();
+  await submit(page, "Test it");
+  await page.getByRole("link", { name: "add it to a route" }).waitFor();
   assert.partialDeepStrictEqual((await stored("groq")).models["whisper-large-v3"], {
     capabilities: ["audio_input"],
     features: { timestamps: ["word"], diarization: null },
@@ -89,7 +91,7 @@ test("contract 10: what the form does not offer stays through a change, and nobo
   if (page === null) return;
   await page.getByLabel("Longest wait").fill("60");
   await submit(page, "Save and test");
-  await tested(page, /the credential is taken/u);
+  await tested(page, /it answers, without a credential/u);
   const changed = await stored("own");
   assert.equal(changed.timeout_seconds, 60);
   assert.partialDeepStrictEqual(changed.models, models);
@@ -144,8 +146,9 @@ test("contract 10: an account of the configuration file is tested like any other
   const row = page.locator("#screen tbody tr", { hasText: "sandbox" });
   assert.match(await row.innerText(), /from file/u);
   await row.getByRole("link").click();
+  await page.getByText("The configuration file owns this connection").waitFor();
   await page.locator("#test-connection").click();
-  await tested(page, /the credential is taken/u);
+  await tested(page, /it answers, without a credential/u);
   assert.match(await page.locator(".matrix").first().innerText(), /simulated-speech/u);
   assert.equal(await screen(page).locator("form").count(), 0);
   assert.equal(await screen(page).locator(".danger").count(), 0);
