@@ -1,6 +1,7 @@
 // An app as it is filled in: made, and set up anew.
 import type { AppView } from "../contract/apps.ts";
-import { NEW } from "./address.ts";
+import { element } from "../page/element.ts";
+import { linkTo, NEW } from "./address.ts";
 import type { Field } from "./form-view.ts";
 import { formView } from "./form-view.ts";
 import { quotaFields } from "./quota-fields.ts";
@@ -15,6 +16,9 @@ export const appLink = (visit: Visit, { slug, id }: AppView, ...below: readonly 
 export const appPath = (app: string): string => `/apps/${encodeURIComponent(app)}`;
 
 export async function makeApp(visit: Visit): Promise<readonly Node[]> {
+  const routes = await readRoutes(visit);
+  const back = link(visit.link("apps"), "All apps");
+  if (routes.areAll && routes.routes.size === 0) return [back, noRouteYet()];
   const form = formView<AppView>({
     fields: [
       {
@@ -25,7 +29,7 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
         placeholder: "mobile",
         hint: "Its name in addresses and commands. It stays.",
       },
-      ...fieldsOf(null, await readRoutes(visit)),
+      ...fieldsOf(null, routes),
     ],
     submit: "Make the app",
     send: (body) => visit.ask("POST", "/apps", { body }),
@@ -34,7 +38,17 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
       visit.go(appLink(visit, made));
     },
   });
-  return [link(visit.link("apps"), "All apps"), part("Make an app", form)];
+  return [back, part("Make an app", form)];
+}
+
+/** To the platform's, which serve every workspace: who can read all routes is the operator. */
+function noRouteYet(): HTMLElement {
+  return element(
+    "p",
+    { class: "empty" },
+    "An app goes a route, and there is none yet. ",
+    link(linkTo(null, "routes"), "Make a route"),
+  );
 }
 
 export async function changeApp(visit: Visit, name: string): Promise<readonly Node[]> {

@@ -40,7 +40,7 @@ function one(visit: Visit, app: string, path: string, view: BudgetView, etag: st
   );
   if (isOfFile(view)) {
     state.querySelector("h2")?.append(...fileTag(view));
-    return [state, fileNotice("budget")];
+    return [fileNotice("budget"), state];
   }
   return [
     state,

@@ -6,6 +6,7 @@ import type { ListedRequestView } from "../contract/request-list.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
 import { outlookView, PERIOD_WORDS, spentBudget, spentText, stateOf, stateView } from "./budget-view.ts";
 import { type Delivery, endText, outcomeText } from "./delivery-attempts.ts";
 import { failureLine } from "./tried.ts";
@@ -34,7 +35,9 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
     timeView(at),
     link(visit.link("requests", [id]), endpoint),
     mark("bad", code ?? `${status}`),
-    orNone(attempts.map(({ connection, model, outcome }) => `${connection}: ${model}, ${orNone(outcome)}`).join("; ")),
+    orNone(
+      attempts.map(({ connection, model, outcome }) => `${connection}: ${model}, ${outcomeWords(outcome)}`).join("; "),
+    ),
   ]);
   return part(
     "Failed requests",

@@ -10,7 +10,7 @@ import { CONNECTION_KINDS, connectionPath } from "./connection-kinds.ts";
 import { connectionTestView } from "./connection-test-view.ts";
 import { credentialView } from "./credential-view.ts";
 import { type Declaration, declaredFeatures } from "./model-features.ts";
-import { isOfFile, tag } from "./owner-view.ts";
+import { fileNotice, isOfFile, tag } from "./owner-view.ts";
 import { connectionsServing } from "./route-shape.ts";
 import type { Page, Visit } from "./visit.ts";
 import { factList, link, orNone, part, secondsText, timeView } from "./words.ts";
@@ -25,7 +25,7 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
     of === id && (owner === "workspace") === (visit.scope.workspace !== null);
   const shown = part("Models", ...modelsOf(visit, connection, models.ok ? models.data.data.filter(isOwn) : []));
   const test = connectionTestView(visit, {
-    id,
+    connection,
     isAtOnce: takeTestWish(visit, id),
     tested: (result) => {
       const [heading] = shown.children;
@@ -34,6 +34,7 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
   });
   return [
     link(visit.link("connections"), "All connections"),
+    ...(isOfFile(connection) ? [fileNotice("connection")] : []),
     factsOf(visit, connection, routes.ok ? routes.data : null),
     test,
     shown,
@@ -59,12 +60,6 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
       ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder}, the provider's own`)],
       ["Longest wait", secondsText(timeout)],
       ["Named by", namedBy(visit, connection, routes)],
-      [
-        "Kept in",
-        isOfFile(connection)
-          ? "the configuration file: change it there, then run patchbay apply"
-          : "the gateway's database",
-      ],
       ["Connected", timeView(connection.created_at)],
       ["Changed", timeView(connection.updated_at)],
     ]),
@@ -122,8 +117,9 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
 }
 
 function nameOf(visit: Visit, connection: ConnectionView, model: string): Node {
-  if (!Object.hasOwn(connection.models, model)) return element("span", {}, model);
-  const name = isOfFile(connection) ? model : link(visit.link("connections", [connection.id, "models", model]), model);
+  const { id, models } = connection;
+  if (!Object.hasOwn(models, model)) return element("span", {}, model);
+  const name = isOfFile(connection) ? model : link(visit.link("connections", [id, "models", model]), model);
   return element("span", {}, name, tag("declared"));
 }
 

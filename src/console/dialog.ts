@@ -48,7 +48,7 @@ export function showSecret(title: string, secret: string, ...after: readonly (No
   const close = button("I have kept it", () => shown.close());
   const shown: Shown = showDialog(
     title,
-    element("p", {}, "It is shown this once: the gateway keeps no copy that could be read."),
+    element("p", {}, "It is shown this once: nobody can read it here again."),
     element("pre", { class: "secret" }, element("code", {}, secret)),
     element(
       "div",

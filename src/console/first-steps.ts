@@ -23,7 +23,7 @@ interface PlatformSetUp {
   readonly usage: WorkspaceUsage;
 }
 
-/** `isSandboxAlone`: nothing leads to a real provider, and none answered. */
+/** `isSandboxAlone`: a route leads to the sandbox and none to a real provider, and none answered. */
 export function platformSteps(
   visit: Visit,
   { connections, routes, usage }: PlatformSetUp,
@@ -55,7 +55,10 @@ export function platformSteps(
       label: "Workspaces",
     },
   ];
-  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone: using.length === 0 && !isReached };
+  const simulated = new Set(connections.data.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
+  const isSimulated = routes.data.some((route) => connectionsServing(route).some((id) => simulated.has(id)));
+  const isSandboxAlone = isSimulated && using.length === 0 && !isReached;
+  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone };
 }
 
 interface WorkspaceSetUp {

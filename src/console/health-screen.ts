@@ -1,6 +1,7 @@
 // How the providers' models fare: which rest after failures, what all calls of the last minutes came to, and the last that failed.
 import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
 import { button, element, table } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
 import { linkTo } from "./address.ts";
 import { type Filter, filterView } from "./filter-view.ts";
 import { tag } from "./owner-view.ts";
@@ -123,7 +124,7 @@ function figuresOf({ calls, succeeded, failed, duration_p50_ms: half, duration_p
       : element(
           "ul",
           { class: "calls" },
-          ...failures.map((each) => element("li", {}, `${wordsOf(each.outcome)}: ${each.calls}`)),
+          ...failures.map((each) => element("li", {}, `${outcomeWords(each.outcome)}: ${each.calls}`)),
         ),
   ];
 }
@@ -133,23 +134,6 @@ const percentOf = (succeeded: number, ended: number): string =>
   ended === 0 ? "–" : `${(Math.floor((succeeded * 1_000) / ended) / 10).toFixed(1)} %`;
 
 const millisecondsText = (ms: number | null): string => (ms === null ? "–" : secondsText(ms / 1_000));
-
-/** Where the record's own word says too little. */
-const WORDS: Readonly<Record<string, string>> = {
-  connect: "no connection",
-  unauthorized: "credential refused",
-  payment: "out of credit",
-  rejected: "request refused",
-  bad_reply: "unusable answer",
-  timeout: "no answer in time",
-  unknown: "outcome unknown",
-};
-
-/** `failed:rate_limited`: `rate limited`. */
-function wordsOf(outcome: string): string {
-  const kind = outcome.replace(/^failed:/u, "");
-  return WORDS[kind] ?? kind.replaceAll("_", " ");
-}
 
 const MOST_ERRORS = 20;
 
@@ -162,7 +146,7 @@ function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
   const rows = errors.map((error) => [
     timeView(error.at),
     targetView(error),
-    mark("bad", wordsOf(error.outcome)),
+    mark("bad", outcomeWords(error.outcome)),
     secondsText(error.duration_ms / 1_000),
     link(visit.link("requests", [error.request_id]), error.request_id),
   ]);

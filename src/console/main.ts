@@ -82,7 +82,7 @@ async function enter(key: string): Promise<void> {
 }
 
 function showPlaces({ workspaces, isOperator }: Session): void {
-  const chosen = workspaces.map((slug) => element("option", { value: slug }, slug));
+  const chosen = workspaces.map(({ slug }) => element("option", { value: slug }, slug));
   places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "All workspaces")] : []), ...chosen);
 }
 
@@ -117,7 +117,10 @@ async function draw(): Promise<void> {
   if (session === null) return;
   const asked = addressIn(location.hash);
   // Administrators have one workspace: an address without any means theirs.
-  const workspace = asked.workspace ?? (session.isOperator ? null : (session.workspaces[0] ?? null));
+  const own = session.isOperator ? null : (session.workspaces[0]?.slug ?? null);
+  // Records name a workspace by its id, people by its slug.
+  const named = session.workspaces.find(({ id }) => id === asked.workspace);
+  const workspace = named?.slug ?? asked.workspace ?? own;
   const address: Address = { ...asked, workspace };
   const scope = scopeOf(listener, session, workspace);
   const screens = SCREENS.filter((screen) => isIn(screen, scope));

@@ -22,7 +22,7 @@ export async function declareModel(visit: Visit, id: string, name: string | null
   const path = connectionPath(id);
   const { data: connection, etag } = await visit.readWithEtag<ConnectionView>(path);
   const toConnection = link(visit.link("connections", [id]), `Back to ${id}`);
-  if (isOfFile(connection)) return [toConnection, fileNotice("connection", "Its models are declared there.")];
+  if (isOfFile(connection)) return [toConnection, fileNotice("connection", "Its models are declared there, too.")];
   const models = connection.models as Readonly<Record<string, Declaration>>;
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
   const { kind, base_url, timeout_seconds } = connection;

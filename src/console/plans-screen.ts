@@ -94,9 +94,9 @@ function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<Plan
       ["Chat tokens each month", countText(plan.monthly_chat_tokens)],
       ["Credits", usdText(plan.credits_usd)],
     ]);
-    const view = part("What it includes", facts, fileNotice("plan"));
+    const view = part("What it includes", facts);
     view.querySelector("h2")?.append(...fileTag(plan));
-    return [view];
+    return [fileNotice("plan"), view];
   }
   const form = formView<PlanView>({
     fields: fieldsOf(plan),

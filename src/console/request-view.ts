@@ -4,7 +4,7 @@ import type { KeyView } from "../contract/keys.ts";
 import type { RecordedAttemptView, RequestRecordView } from "../contract/requests.ts";
 import { copyButton, element, table } from "../page/element.ts";
 import { traceView } from "../page/trace-view.ts";
-import { hashOf } from "./address.ts";
+import { linkTo } from "./address.ts";
 import { DELETIONS, JOB_TONES } from "./job-details.ts";
 import type { Visit } from "./visit.ts";
 import { countText, factList, link, mark, orNone, part, secondsText, timeView, usdText } from "./words.ts";
@@ -34,10 +34,7 @@ async function whoseOf(visit: Visit, { workspace, app, key }: RequestRecordView)
     key ? visit.ask<KeyView>("GET", `${below}/keys/${key}`) : null,
   ]);
   const at = (screen: string, path: readonly string[], text: string): Node =>
-    link(
-      hashOf({ workspace: isPlatform ? workspace : visit.scope.workspace, screen, path, query: new URLSearchParams() }),
-      text,
-    );
+    link(linkTo(isPlatform ? workspace : visit.scope.workspace, screen, path), text);
   const removed = (name: string | null | undefined): Node | string =>
     name ? element("code", {}, name) : "none: it is an administrator's key";
   return [

@@ -1,6 +1,7 @@
 // The request log: what was asked, how it ended, by which calls, and what it cost.
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
 import { element } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
 import { DAYS, type Filter, filterView, momentsIn } from "./filter-view.ts";
 import { listView } from "./list-view.ts";
 import { namedFilter, type Names, namesAt } from "./names.ts";
@@ -90,9 +91,9 @@ function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly
   ];
 }
 
-/** What sets it apart from a request that was really served. */
+/** What sets it apart from a request that was really served: by its last call, for those before it gave nothing. */
 function tagsOf({ test_mode: isTest, attempts }: ListedRequestView): readonly string[] {
-  const isSimulated = attempts.some(({ billing_class: billing }) => billing === "simulated");
+  const isSimulated = attempts.at(-1)?.billing_class === "simulated";
   return [...(isTest ? ["test"] : []), ...(isSimulated ? ["simulated"] : [])];
 }
 
@@ -102,7 +103,7 @@ function callsOf(attempts: ListedRequestView["attempts"]): Node | string {
   const words = attempts.map(({ connection, model, outcome }) => {
     const tone = outcome === "succeeded" ? "good" : outcome === null ? "soft" : "bad";
     const dot = mark(tone, `${connection}: ${model}`);
-    dot.title = `${connection}: ${model}, ${outcome ?? "under way"}`;
+    dot.title = `${connection}: ${model}, ${outcomeWords(outcome)}`;
     return element("li", {}, dot);
   });
   return element("ol", { class: "calls" }, ...words);

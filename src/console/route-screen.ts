@@ -19,7 +19,7 @@ export async function showRoute(visit: Visit, id: string): Promise<readonly Node
   const read: ReadRoute = { route, etag };
   return [
     link(visit.link("routes"), "All routes"),
-    ...(isOfFile(route) ? [fileNotice("route", "After a change there, patchbay apply brings it into force.")] : []),
+    ...(isOfFile(route) ? [fileNotice("route")] : []),
     standingPart(visit, read, before),
     targetsPart(route),
     purposesPart(visit, route),

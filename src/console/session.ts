@@ -6,13 +6,15 @@ import { kept } from "../page/keep.ts";
 import { decoded } from "./address.ts";
 import type { Listener, Page, Scope } from "./visit.ts";
 
+export type Place = Pick<WorkspaceView, "id" | "slug">;
+
 export interface Session {
   readonly key: string;
   readonly who: string;
   /** Of a workspace's administrator; the operator's keys are on no list. */
   readonly keyId: string | null;
-  /** Slugs that can be chosen, in their order. */
-  readonly workspaces: readonly string[];
+  /** Those that can be chosen, in their order. */
+  readonly workspaces: readonly Place[];
   /** Whether there is more than workspaces: the platform. */
   readonly isOperator: boolean;
 }
@@ -54,7 +56,7 @@ async function asOperator(key: string): Promise<SignedIn> {
     return isForbidden(outcome)
       ? "This key is not the operator's. A workspace's administrators find their console on the gateway's public address."
       : outcome;
-  const workspaces = outcome.data.data.map(({ slug }) => slug).toSorted();
+  const workspaces = outcome.data.data.toSorted(({ slug: one }, { slug: other }) => (one < other ? -1 : 1));
   return { key, who: "Operator", keyId: null, workspaces, isOperator: true };
 }
 
@@ -64,7 +66,7 @@ async function asAdministrator(key: string): Promise<SignedIn> {
   const { workspace, key: own } = outcome.data;
   if (own.role === "member")
     return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}: it calls the API and administers nothing. Here a key of the role admin is needed. With this one, try the playground.`;
-  return { key, who: own.name, keyId: own.id, workspaces: [workspace.slug], isOperator: false };
+  return { key, who: own.name, keyId: own.id, workspaces: [workspace], isOperator: false };
 }
 
 /** Not so where nobody answered, or nobody could just then: the key may well be one. */

@@ -101,5 +101,6 @@ export const CONSOLE_MODULES = [
   "page/element",
   "page/error-view",
   "page/keep",
+  "page/outcome-words",
   "page/trace-view",
 ] as const;

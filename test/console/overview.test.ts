@@ -36,6 +36,25 @@ test("experience 1: a fresh gateway says what is left to do, with where; what is
   await assertNarrow(page);
 });
 
+test("experience 1: nothing is said to go to the sandbox where no route leads there; a price that nobody knows is not zero", async (t) => {
+  const page = await world.operator(t, "#/requests");
+  if (page === null) return;
+  const nothing = { json: { object: "list", data: [], next_cursor: null } };
+  await page.route("**/admin/v1/connections?**", (route) => route.fulfill(nothing));
+  await page.route("**/admin/v1/routes?**", (route) => route.fulfill(nothing));
+  await page.route("**/admin/v1/usage?**", async (route) => {
+    const usage = (await (await route.fetch()).json()) as { totals: unknown[] };
+    await route.fulfill({ json: { ...usage, totals: [UNPRICED] } });
+  });
+  await goTo(page, "#/overview");
+  assert.match(await section(page, "First steps").locator("li").first().innerText(), /to do Connect a provider/u);
+  assert.equal(await page.locator("#screen .notice").count(), 0);
+  assert.match(
+    await section(page, "Used").innerText(),
+    /Provider-billed\s+1\s+1\s+–\s+–\s+\$0\.00\s+at least \$0\.00/u,
+  );
+});
+
 test("experience 8, 13: with traffic it shows what failed, which provider rests, and what was used by whom who pays", async (t) => {
   await world.api("PUT", "/workspaces/acme/apps/notes/budgets/day", { limit_audio_seconds: 10_000, soft_limit: 0.001 });
   assert.equal(await world.transcribe({ purpose: "unheard-of", purpose_policy: "strict" }), 503);
@@ -45,8 +64,8 @@ test("experience 8, 13: with traffic it shows what failed, which provider rests,
   assert.match(await section(page, "Failed requests").innerText(), /✕ audio_purpose_unavailable/u);
   const resting = await section(page, "Providers that rest after failures").innerText();
   assert.match(resting, /gone: whisper\s+the platform's\s+✕ rests\s+\S/u);
-  assert.match(await section(page, "Used").innerText(), /Today\s+nobody: simulated\s+5\s+0\s+1 min [0-9]+ s/u);
-  assert.match(await section(page, "Used").innerText(), /30 days\s+the account's owner\s+5\s+5\s+–/u);
+  assert.match(await section(page, "Used").innerText(), /Today\s+Simulated\s+5\s+0\s+1 min [0-9]+ s/u);
+  assert.match(await section(page, "Used").innerText(), /30 days\s+Provider-billed\s+5\s+5\s+–/u);
   await assertAccessible(page);
   await section(page, "Failed requests").locator("tbody a").click();
   await page.locator("#trace-title").waitFor();
@@ -132,6 +151,17 @@ test("contract 2: a key that was revoked meanwhile ends the session, and not eac
 });
 
 const SANDBOX = { connection: "sandbox", model: "simulated-speech" };
+const UNPRICED = {
+  billing_class: "provider_billed",
+  attempts: 1,
+  failed: 1,
+  audio_seconds: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  charge_usd: "0.00",
+  list_usd: "0.00",
+  unpriced: 1,
+};
 const GIVEN_UP = {
   id: "del_01",
   created_at: "2026-11-22T10:00:00.000Z",

@@ -192,7 +192,7 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   if (page === null) return;
   await page.getByText("No routes of this workspace's own").waitFor();
   await page.getByRole("link", { name: "Make a route" }).click();
-  await page.getByLabel("Id", { exact: true }).fill("calls");
+  await page.getByLabel("Name", { exact: true }).fill("calls");
   await press(page, "Save as a draft");
   await page.getByText("A route needs a target at least: add one.").waitFor();
   await press(page, "Add a target");
@@ -200,8 +200,8 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await target(page, 1).getByLabel("Model").selectOption("simulated-speech");
   await press(page, "Save as a draft");
   await page.getByText("`calls` is a platform route already").waitFor();
-  assert.equal(await page.getByLabel("Id", { exact: true }).getAttribute("aria-invalid"), "true");
-  await page.getByLabel("Id", { exact: true }).fill("own");
+  assert.equal(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true");
+  await page.getByLabel("Name", { exact: true }).fill("own");
   await press(page, "Save as a draft");
   await press(page, "Publish version 1");
   await confirm(page, "Publish version 1");
@@ -224,6 +224,22 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await page.getByText("own publishes meetings no more.").waitFor();
   assert.deepEqual(await purposes(), []);
   await drawn(page);
+  await assertAccessible(page);
+});
+
+test("experience 6: what cannot be filled in yet says what comes first: a model before a route, a route before an app", async (t) => {
+  const page = await world.operator(t, "#/routes");
+  if (page === null) return;
+  const nothing = { json: { object: "list", data: [], next_cursor: null } };
+  await page.route("**/admin/v1/models", (route) => route.fulfill(nothing));
+  await page.getByRole("link", { name: "Make a route" }).click();
+  await page.getByText("no connection has one yet").waitFor();
+  assert.equal(await page.locator("#screen form").count(), 0);
+  assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/connections");
+  await page.route("**/routes?**", (route) => route.fulfill(nothing));
+  await goTo(page, "#/w/acme/apps/new");
+  assert.match(await page.locator("#screen .empty").innerText(), /An app goes a route, and there is none yet/u);
+  assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/routes");
   await assertAccessible(page);
 });
 

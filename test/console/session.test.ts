@@ -83,8 +83,7 @@ test("§: a gateway that does not answer as the page is loaded anew signs nobody
 });
 
 test("contract 2: a key that is revoked meanwhile ends at the next read; a change says so and leaves what was typed", async (t) => {
-  const made = async (): Promise<KeyView> =>
-    (await world.api("POST", "/workspaces/acme/keys", { name: "leaving", role: "admin" })) as KeyView;
+  const made = (): Promise<KeyView> => world.api("POST", "/workspaces/acme/keys", { name: "leaving", role: "admin" });
   const [first, second] = [await made(), await made()];
   const page = await world.page(t, `${world.gateway.origin}/console#/w/acme/apps/new`);
   if (page === null) return;

@@ -98,7 +98,7 @@ test("contract 10: a newcomer with a key has the sample's transcript on the scre
   const trace = await textOf(page, "#trace");
   assert.match(trace, /1\. sandbox: sandbox simulated-speech\s+served/u);
   assert.match(trace, /2\. sandbox: sandbox openai\/whisper-1\s+not reached/u);
-  assert.match(trace, /succeeded\s+\d+ ms\s+0 s simulated\s+\$0/u);
+  assert.match(trace, /succeeded\s+\d+ ms\s+0 s, simulated\s+\$0/u);
   assert.match(trace, /req_[0-9a-z]{26}/u);
   assert.equal(await textOf(page, "#progress"), "Done.");
 });
@@ -236,7 +236,7 @@ test("experience 25: what no model can do is refused with code, reason, what to 
   assert.match(failure, /lacking: .*to_language/u);
   assert.match(failure, /will not succeed: change it/u);
   assert.equal(await page.locator(".failure a").getAttribute("href"), "/docs/errors#REQUIRED_FEATURE_UNSUPPORTED");
-  assert.match(await textOf(page, "#trace"), /openai\/whisper-1\s+left\s+lacks .*diarization/u);
+  assert.match(await textOf(page, "#trace"), /openai\/whisper-1\s+left out\s+lacks .*diarization/u);
   assert.equal(await page.locator(".word").count(), 0);
 });
 
@@ -462,7 +462,7 @@ test("contract 3: explained only, a request is judged and nothing is called", as
   await page.click("#explain");
   await page.locator("#trace-title").waitFor();
   assert.match(await textOf(page, "#result"), /Target 1 would be called\..*Nothing was called or charged/su);
-  assert.match(await textOf(page, "#result"), /openai\/whisper-1\s+left\s+lacks diarization/u);
+  assert.match(await textOf(page, "#result"), /openai\/whisper-1\s+left out\s+lacks diarization/u);
   assert.match(await textOf(page, 'pre[data-language="curl"]'), /-F dry_run=true/u);
 });
 
