@@ -123,7 +123,7 @@ function figuresOf({ calls, succeeded, failed, duration_p50_ms: half, duration_p
       ? "–"
       : element(
           "ul",
-          { class: "calls" },
+          { class: "plain" },
           ...failures.map((each) => element("li", {}, `${outcomeWords(each.outcome)}: ${each.calls}`)),
         ),
   ];

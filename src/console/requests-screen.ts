@@ -106,7 +106,7 @@ function callsOf(attempts: ListedRequestView["attempts"]): Node | string {
     dot.title = `${connection}: ${model}, ${outcomeWords(outcome)}`;
     return element("li", {}, dot);
   });
-  return element("ol", { class: "calls" }, ...words);
+  return element("ol", { class: "plain" }, ...words);
 }
 
 function purposeOf({ purpose }: ListedRequestView): string {
