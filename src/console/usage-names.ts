@@ -7,13 +7,13 @@ import type { Page, Visit } from "./visit.ts";
 
 export type UsageNames = Readonly<Record<"workspace" | "app" | "key", ReadonlyMap<string, string>>>;
 
-/** Of the first hundred each; any other goes by its id. The apps are asked for in any case, for the filter has them. */
+/** Of the newest hundreds each; any other goes by its id. The apps are asked for in any case, for the filter has them. */
 export async function usageNames(visit: Visit, groups: readonly UsageGroup[]): Promise<UsageNames> {
   const isPlatform = visit.scope.workspace === null;
   const [workspaces, apps, keys] = await Promise.all([
-    isPlatform && groups.includes("workspace") ? firstOf<WorkspaceView>(visit, "/workspaces") : [],
-    isPlatform ? [] : firstOf<AppView>(visit, "/apps"),
-    !isPlatform && groups.includes("key") ? firstOf<KeyView>(visit, "/keys") : [],
+    isPlatform && groups.includes("workspace") ? newestOf<WorkspaceView>(visit, "/workspaces") : [],
+    isPlatform ? [] : newestOf<AppView>(visit, "/apps"),
+    !isPlatform && groups.includes("key") ? newestOf<KeyView>(visit, "/keys") : [],
   ]);
   return {
     workspace: new Map(workspaces.map(({ id, slug }) => [id, slug])),
@@ -22,6 +22,19 @@ export async function usageNames(visit: Visit, groups: readonly UsageGroup[]): P
   };
 }
 
-export async function firstOf<T>(visit: Visit, path: string): Promise<readonly T[]> {
-  return (await visit.read<Page<T>>(`${path}?limit=100`)).data;
+const MOST_PAGES = 5;
+
+/** Keys that are long in use are the oldest, behind many newer ones. */
+async function newestOf<T>(visit: Visit, path: string): Promise<readonly T[]> {
+  const all: T[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const query: string = cursor === null ? "limit=100" : `limit=100&cursor=${encodeURIComponent(cursor)}`;
+    // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
+    const page: Page<T> = await visit.read<Page<T>>(`${path}?${query}`);
+    all.push(...page.data);
+    cursor = page.next_cursor;
+    if (cursor === null) break;
+  }
+  return all;
 }

@@ -8,7 +8,7 @@ import type { Page } from "playwright-core";
 import { brand } from "../../src/contract/ids.ts";
 import { KEY } from "../harness/gateway.ts";
 import { ended, JOBS, list } from "../http/jobs/jobs.ts";
-import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
+import { assertAccessible, assertNarrow, type ConsoleWorld, goTo, startConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 let job = "";
@@ -86,7 +86,10 @@ test("experience 32: counts and money are spelled in one way wherever their read
   const page = await world.admin(t, "#/usage", options);
   if (page === null) return;
   assert.match(await said(page), /2,000,000,000,000/u);
-  assert.equal(await page.locator("#zone").innerText(), "Pacific/Kiritimati (UTC+14)");
+  assert.equal(
+    await page.locator("#zone").innerText(),
+    "Times are of Pacific/Kiritimati (UTC+14), unless UTC is said.",
+  );
   await goTo(page, "#/overview");
   assert.match(await said(page), /2,000,000,000,000/u);
   await goTo(page, "#/usage?app=app_gone");
@@ -116,7 +119,7 @@ test("contract 5: what a provider still keeps is on the overview and on a list o
   await page.locator("summary", { hasText: job }).waitFor();
   await goTo(page, "#/overview");
   await page.click("text=All of them");
-  await drawn(page);
+  await page.locator("h1", { hasText: /^Provider deletions$/u }).waitFor();
   assert.equal(await row.count(), 1);
 });
 
