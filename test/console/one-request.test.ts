@@ -8,7 +8,7 @@ import type { Page } from "playwright-core";
 import { brand } from "../../src/contract/ids.ts";
 import { KEY } from "../harness/gateway.ts";
 import { ended, JOBS, list } from "../http/jobs/jobs.ts";
-import { assertAccessible, assertNarrow, type ConsoleWorld, goTo, startConsoleWorld } from "./world.ts";
+import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 let job = "";
@@ -73,6 +73,21 @@ test("experience 19: from a job to its request and back; either is found by the 
   await own.waitFor();
   await page.reload();
   await own.waitFor();
+});
+
+test("experience 19: a job that failed is on the overview, though its submission was answered well", async (t) => {
+  world.gateway.sandbox.addFault({ times: 2, fault: { kind: "status", status: 400 } });
+  assert.equal(await world.transcribe({}, JOBS), 202);
+  const [submitted] = (await list(world.gateway.origin)).data;
+  await ended(world.gateway.origin, submitted?.job_id ?? "");
+  const page = await world.admin(t, "#/overview");
+  if (page === null) return;
+  const failed = page.locator("section[aria-label='Failed jobs']");
+  assert.match(await failed.innerText(), new RegExp(`${submitted?.job_id}\\s+✕ [A-Z_]+\\s+Trace`, "u"));
+  await failed.locator("a", { hasText: "All failed jobs" }).click();
+  await page.locator("h1", { hasText: /^Jobs$/u }).waitFor();
+  await drawn(page);
+  assert.equal(await page.locator("#screen tbody tr").count(), 1);
 });
 
 test("experience 32: counts and money are spelled in one way wherever their reader is, and the zone of times is told", async (t) => {
