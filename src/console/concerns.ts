@@ -1,5 +1,6 @@
 // What may need somebody: a table of its own where it does, a line in one list where it does not.
 import type { AppView } from "../contract/apps.ts";
+import type { ListedJobView } from "../contract/job-list.ts";
 import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
@@ -66,6 +67,22 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
       {},
       link(visit.link(visit.scope.workspace === null ? "deliveries" : "webhook"), "All deliveries of seven days"),
     ),
+  );
+}
+
+/** The answer to whoever submitted it was good; that it failed is told here. */
+export function failedJobs(visit: Visit, { data }: Page<ListedJobView>): Concern {
+  if (data.length === 0) return "No job of the last 30 days failed.";
+  const rows = data.map(({ finished_at: at, job_id: id, request_id: request, error }) => [
+    timeView(at),
+    link(visit.link("jobs", [], { job: id }), element("code", {}, id)),
+    mark("bad", error?.code ?? "failed"),
+    link(visit.link("requests", [request]), "Trace"),
+  ]);
+  return part(
+    "Failed jobs",
+    table("The latest five at most", ["Ended", "Job", "With", "Why"], rows),
+    element("p", {}, link(visit.link("jobs", [], { status: "failed" }), "All failed jobs")),
   );
 }
 

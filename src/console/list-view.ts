@@ -41,10 +41,10 @@ export async function listView<T>(visit: Visit, options: ListOptions<T>): Promis
 }
 
 /** `cursor`: where the page before ended; null: the first. */
-export function pagePath(path: string, cursor: string | null): string {
+export function pagePath(path: string, cursor: string | null, limit = PAGE): string {
   const [below = "", filters = ""] = path.split("?", 2);
   const query = new URLSearchParams(filters);
-  query.set("limit", `${PAGE}`);
+  query.set("limit", `${limit}`);
   if (cursor !== null) query.set("cursor", cursor);
   return `${below}?${query}`;
 }

@@ -61,7 +61,7 @@ function factsOf(record: RequestRecordView): readonly Fact[] {
     ["Purpose", purposeText(record)],
     route ? ["Route", version ? `${route}, version ${version}` : route] : null,
     ["Decision", decisionText(record)],
-    audio === null ? null : ["Audio", `${secondsText(audio)}, ${secondsText(usage.billable_audio_seconds)} billable`],
+    audio === null ? null : ["Audio", audioText(audio, usage.billable_audio_seconds)],
     tokensIn + tokensOut === 0 ? null : ["Tokens", `${countText(tokensIn)} in, ${countText(tokensOut)} out`],
     ["Charged", usdText(usage.charge_usd)],
     ["Idempotency key", record.idempotency.key.replaceAll("_", " ")],
@@ -69,6 +69,9 @@ function factsOf(record: RequestRecordView): readonly Fact[] {
   ];
   return facts.filter((fact) => fact !== null);
 }
+
+const audioText = (audio: number, billable: number): string =>
+  billable === 0 ? secondsText(audio) : `${secondsText(audio)}, ${secondsText(billable)} billable`;
 
 const decisionText = ({ decision: { outcome, reason } }: RequestRecordView): string =>
   reason === null ? outcome : `${outcome}: ${reason.replaceAll("_", " ")}`;

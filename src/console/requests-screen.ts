@@ -50,17 +50,7 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const requests = await listView<ListedRequestView>(visit, {
     caption: "Requests, newest first",
     path: `/requests?${filters}`,
-    heads: [
-      "When",
-      "Request",
-      "Outcome",
-      "Calls",
-      isPlatform ? "Workspace" : "App",
-      "Purpose",
-      "Audio",
-      "Time",
-      "Charged",
-    ],
+    heads: ["When", "Request, and whose", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
     row: (request) => rowOf(visit, names, request),
     empty:
       filters === ""
@@ -80,10 +70,10 @@ function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly
       {},
       link(visit.link("requests", [request.id]), request.endpoint),
       ...tagsOf(request).map((tag) => element("span", { class: "tag" }, tag)),
+      ...(whose === null ? [] : [element("span", { class: "soft" }, names.of(whose))]),
     ),
     mark(TONES[outcome], code ?? `${status}`),
     callsOf(attempts),
-    whose === null ? "–" : names.of(whose),
     purposeOf(request),
     audio === null ? "–" : secondsText(audio),
     secondsText(request.duration_seconds),

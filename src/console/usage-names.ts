@@ -5,13 +5,16 @@ import type { Visit } from "./visit.ts";
 
 export type UsageNames = Readonly<Record<"workspace" | "app" | "key", Names>>;
 
+/** Keys that are long in use are the oldest, behind many newer ones. */
+const MOST_PAGES = 5;
+
 /** The apps are asked for in any case, for the filter has them. */
 export async function usageNames(visit: Visit, groups: readonly UsageGroup[]): Promise<UsageNames> {
   const isPlatform = visit.scope.workspace === null;
   const [workspace, app, key] = await Promise.all([
-    isPlatform && groups.includes("workspace") ? namesAt(visit, "/workspaces") : NO_NAMES,
-    isPlatform ? NO_NAMES : namesAt(visit, "/apps"),
-    !isPlatform && groups.includes("key") ? namesAt(visit, "/keys") : NO_NAMES,
+    isPlatform && groups.includes("workspace") ? namesAt(visit, "/workspaces", MOST_PAGES) : NO_NAMES,
+    isPlatform ? NO_NAMES : namesAt(visit, "/apps", MOST_PAGES),
+    !isPlatform && groups.includes("key") ? namesAt(visit, "/keys", MOST_PAGES) : NO_NAMES,
   ]);
   return { workspace, app, key };
 }

@@ -11,12 +11,12 @@ export function timeView(iso: string | null): Node {
 
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** The reader's own zone: `Europe/Berlin (UTC+1)`. */
+/** In which zone times are told: the reader's own. */
 export function zoneText(): string {
   const { timeZone } = DAY.resolvedOptions();
   const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts();
-  const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC") ?? "UTC";
-  return offset === timeZone ? offset : `${timeZone} (${offset})`;
+  const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC") ?? "";
+  return timeZone === "UTC" ? "Times are UTC." : `Times are of ${timeZone} (${offset}), unless UTC is said.`;
 }
 
 /** As `timeView`, where seconds are noise. */

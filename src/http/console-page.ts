@@ -30,7 +30,7 @@ export function consoleHtml(script: string, listener: Listener): string {
 <div class="side"><label for="workspace">Where</label><select id="workspace"></select>
 <nav id="nav" aria-label="Screens"></nav>
 <p class="soft"><span id="who"></span> <button type="button" id="sign-out">Sign out</button></p>
-<p class="soft">Times are of <span id="zone"></span>, unless UTC is said.</p></div>
+<p class="soft" id="zone"></p></div>
 <main><h1 id="title" tabindex="-1"></h1><p id="status" role="status"></p><div id="screen"></div></main>
 </div>`,
   });

@@ -75,6 +75,21 @@ test("experience 19: from a job to its request and back; either is found by the 
   await own.waitFor();
 });
 
+test("experience 19: a job that failed is on the overview, though its submission was answered well", async (t) => {
+  world.gateway.sandbox.addFault({ times: 2, fault: { kind: "status", status: 400 } });
+  assert.equal(await world.transcribe({}, JOBS), 202);
+  const [submitted] = (await list(world.gateway.origin)).data;
+  await ended(world.gateway.origin, submitted?.job_id ?? "");
+  const page = await world.admin(t, "#/overview");
+  if (page === null) return;
+  const failed = page.locator("section[aria-label='Failed jobs']");
+  assert.match(await failed.innerText(), new RegExp(`${submitted?.job_id}\\s+✕ [A-Z_]+\\s+Trace`, "u"));
+  await failed.locator("a", { hasText: "All failed jobs" }).click();
+  await page.locator("h1", { hasText: /^Jobs$/u }).waitFor();
+  await drawn(page);
+  assert.equal(await page.locator("#screen tbody tr").count(), 1);
+});
+
 test("experience 32: counts and money are spelled in one way wherever their reader is, and the zone of times is told", async (t) => {
   const { db } = world.gateway.database;
   await db
@@ -86,7 +101,10 @@ test("experience 32: counts and money are spelled in one way wherever their read
   const page = await world.admin(t, "#/usage", options);
   if (page === null) return;
   assert.match(await said(page), /2,000,000,000,000/u);
-  assert.equal(await page.locator("#zone").innerText(), "Pacific/Kiritimati (UTC+14)");
+  assert.equal(
+    await page.locator("#zone").innerText(),
+    "Times are of Pacific/Kiritimati (UTC+14), unless UTC is said.",
+  );
   await goTo(page, "#/overview");
   assert.match(await said(page), /2,000,000,000,000/u);
   await goTo(page, "#/usage?app=app_gone");
@@ -116,7 +134,7 @@ test("contract 5: what a provider still keeps is on the overview and on a list o
   await page.locator("summary", { hasText: job }).waitFor();
   await goTo(page, "#/overview");
   await page.click("text=All of them");
-  await drawn(page);
+  await page.locator("h1", { hasText: /^Provider deletions$/u }).waitFor();
   assert.equal(await row.count(), 1);
 });
 
