@@ -60,6 +60,13 @@ async function slugsOf(visit: Visit): Promise<ReadonlyMap<string, string>> {
   return new Map(outcome.ok ? outcome.data.data.map(({ id, slug }) => [id, slug]) : []);
 }
 
+/** Ids may break, so that what was changed has room. */
+const CLASSES: Readonly<Record<string, { readonly class: string }>> = {
+  action: { class: "whole" },
+  actor: { class: "id" },
+  target: { class: "id" },
+};
+
 /** `slugs`: null where all is of one workspace. */
 function rowOf(
   visit: Visit,
@@ -69,7 +76,7 @@ function rowOf(
   const { at, actor_key_id: actor, action, target, workspace_id: workspace } = entry;
   const only = (name: string, value: string, label: string): Node => {
     const query = { ...Object.fromEntries(visit.query), [name]: value };
-    return link(visit.link("audit", [], query), element("code", name === "action" ? { class: "whole" } : {}, label));
+    return link(visit.link("audit", [], query), element("code", CLASSES[name] ?? {}, label));
   };
   const whose = workspace === null ? "platform" : (slugs?.get(workspace) ?? workspace);
   return [
