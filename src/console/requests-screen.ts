@@ -49,17 +49,7 @@ async function list(visit: Visit): Promise<readonly Node[]> {
   const requests = await listView<ListedRequestView>(visit, {
     caption: "Requests, newest first",
     path: `/requests?${filters}`,
-    heads: [
-      "When",
-      "Request",
-      "Outcome",
-      "Calls",
-      isPlatform ? "Workspace" : "App",
-      "Purpose",
-      "Audio",
-      "Time",
-      "Charged",
-    ],
+    heads: ["When", "Request", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
     row: (request) => rowOf(visit, whose, request),
     empty:
       filters === ""
@@ -78,11 +68,11 @@ function rowOf(visit: Visit, { isPlatform, names }: Whose, request: ListedReques
       "div",
       {},
       link(visit.link("requests", [request.id]), request.endpoint),
+      ...(owner === null ? [] : [element("span", { class: "soft" }, names.of(owner))]),
       ...tagsOf(request).map((tag) => element("span", { class: "tag" }, tag)),
     ),
     mark(TONES[outcome], code ?? `${status}`),
     callsOf(attempts),
-    owner === null ? "–" : names.of(owner),
     purposeOf(request),
     audio === null ? "–" : whole(secondsText(audio)),
     whole(secondsText(request.duration_seconds)),

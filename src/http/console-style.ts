@@ -38,7 +38,6 @@ dialog h2:focus{outline:none}dialog h3{margin-top:1rem}
 .matrix th,.matrix td{padding-right:.5rem}.matrix thead th{font-size:.8rem}.matrix tbody th{font-weight:400}.matrix th:first-child{position:sticky;left:0;background:var(--card)}
 .steps{margin:.5rem 0 0;padding:0;list-style:none}.steps li{margin:.3rem 0}.steps .mark,p .mark{white-space:normal}
 td details{margin:0}.change{margin-top:.4rem;font-size:.85rem}.change th{font-weight:400;white-space:nowrap}.change td{min-width:9rem}.whole{white-space:nowrap}
-@media(max-width:48rem){td time{white-space:nowrap}}
 .figure,.figure small{display:block;text-align:right}.track{min-height:.4rem}
 .gauge{min-width:10rem}.gauge+.gauge{margin-top:.6rem}.gauge .track{display:flex;position:relative}.gauge small{display:block}
 .bar.held{opacity:.45}.soft-sign{position:absolute;top:-.2rem;bottom:-.2rem;width:2px;background:var(--warn)}
