@@ -40,12 +40,19 @@ export async function showAudit(visit: Visit): Promise<readonly Node[]> {
   return [...(isPlatform ? [verificationPart(visit)] : []), filterView(visit, filters), entries];
 }
 
+/** Ids may break, so that what was changed has room. */
+const CLASSES: Readonly<Record<string, { readonly class: string }>> = {
+  action: { class: "whole" },
+  actor: { class: "id" },
+  target: { class: "id" },
+};
+
 /** `workspaces`: null where all is of one. Keys of its administrators have names; the operator's are none of its, and go by their ids. */
 function rowOf(visit: Visit, entry: AuditEntryView, workspaces: Names | null, keys: Names): readonly (Node | string)[] {
   const { at, actor_key_id: actor, action, target, workspace_id: workspace } = entry;
   const only = (name: string, value: string, label: string): Node => {
     const query = { ...Object.fromEntries(visit.query), [name]: value };
-    return link(visit.link("audit", [], query), element("code", name === "action" ? { class: "whole" } : {}, label));
+    return link(visit.link("audit", [], query), element("code", CLASSES[name] ?? {}, label));
   };
   const whose = workspace === null ? "platform" : (workspaces?.of(workspace) ?? workspace);
   return [

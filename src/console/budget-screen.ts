@@ -45,7 +45,7 @@ function one(visit: Visit, app: string, path: string, view: BudgetView, etag: st
   return [
     state,
     part("Its limits", limitsForm(visit, app, path, view, etag)),
-    part("Removal", removal(visit, app, path, view, etag)),
+    part("Remove it", removal(visit, app, path, view, etag)),
   ];
 }
 

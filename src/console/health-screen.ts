@@ -62,7 +62,7 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
     ", of calls that ended since ",
     timeView(since),
     sampled ? ", the latest only, for there were more than are read at once" : "",
-    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most. The state is that of the process which answered: each one judges for itself, so another may still call what rests here.",
+    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most, live sessions and jobs apart. The state is that of the process which answered: each one judges for itself, so another may still call what rests here.",
   );
 }
 

@@ -31,7 +31,6 @@ export async function namesAt(
   const names = new Map<string, string>();
   let cursor: string | null = null;
   for (let pages = 0; pages < mostPages && (pages === 0 || cursor !== null); pages += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
     const page: Page<Named> = await visit.read<Page<Named>>(pagePath(path, cursor, 100));
     for (const { id, slug, name = id } of page.data) names.set(id, slug ?? name);
     cursor = page.next_cursor;

@@ -78,7 +78,7 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
     listView<WorkspaceView>(visit, {
       caption: "Workspaces on it, newest first",
       path: `/workspaces?plan=${encodeURIComponent(id)}`,
-      heads: ["Workspace", "Since"],
+      heads: ["Workspace", "Made"],
       row: ({ slug, created_at: created }) => [link(linkTo(slug, "credits"), `Credits of ${slug}`), timeView(created)],
       empty: "No workspace is on this plan.",
     }),
@@ -94,9 +94,9 @@ function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<Plan
       ["Chat tokens each month", countText(plan.monthly_chat_tokens)],
       ["Credits", usdText(plan.credits_usd)],
     ]);
-    const view = part("What it includes", facts);
+    const view = part("What it includes", fileNotice("plan"), facts);
     view.querySelector("h2")?.append(...fileTag(plan));
-    return [fileNotice("plan"), view];
+    return [view];
   }
   const form = formView<PlanView>({
     fields: fieldsOf(plan),
@@ -114,7 +114,7 @@ function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<Plan
     },
     again: () => visit.redraw(),
   });
-  return [part("What it includes", form), part("Removal", removalOf(visit, path, plan, etag))];
+  return [part("What it includes", form), part("Remove it", removalOf(visit, path, plan, etag))];
 }
 
 function removalOf(visit: Visit, path: string, { id }: PlanView, etag: string | null): Node {

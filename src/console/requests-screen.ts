@@ -75,11 +75,14 @@ function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly
     mark(TONES[outcome], code ?? `${status}`),
     callsOf(attempts),
     purposeOf(request),
-    audio === null ? "–" : secondsText(audio),
-    secondsText(request.duration_seconds),
+    audio === null ? "–" : whole(secondsText(audio)),
+    whole(secondsText(request.duration_seconds)),
     usdText(request.charge_usd),
   ];
 }
+
+/** A figure stays with its unit. */
+const whole = (text: string): Node => element("span", { class: "whole" }, text);
 
 /** What sets it apart from a request that was really served: by its last call, for those before it gave nothing. */
 function tagsOf({ test_mode: isTest, attempts }: ListedRequestView): readonly string[] {
