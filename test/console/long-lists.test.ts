@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  screenText,
+  startConsoleWorld,
+} from "./world.ts";
 
 /** With those of the configuration file more than a hundred of each. */
 const MANY = 101;
@@ -19,8 +27,6 @@ before(async () => {
 });
 after(() => world.close());
 
-const said = (page: Page): Promise<string> => page.locator("#screen").innerText();
-
 test("experience 34: a list goes on page by page, each row once, and says how many came; long names stay on the page", async (t) => {
   const page = await world.admin(t, "#/keys?role=member");
   if (page === null) return;
@@ -32,8 +38,10 @@ test("experience 34: a list goes on page by page, each row once, and says how ma
   await more.click();
   await page.locator("#status", { hasText: "2 more." }).waitFor();
   assert.equal(await more.count(), 0);
-  const links = await page.locator("#screen tbody td:first-child a").evaluateAll("(all) => all.map((a) => a.href)");
-  assert.equal(new Set(links as unknown as readonly string[]).size, MANY + 1);
+  const links: readonly string[] = await page
+    .locator("#screen tbody td:first-child a")
+    .evaluateAll("(all) => all.map((a) => a.href)");
+  assert.equal(new Set(links).size, MANY + 1);
   await assertAccessible(page);
   const long = page.locator("tbody a", { hasText: /^W+$/u });
   assert.ok(((await long.boundingBox())?.width ?? Infinity) < 400);
@@ -49,7 +57,7 @@ test("experience 32: usage knows the name of a key that a hundred others came af
 test("contract 9: behind a hundred apps a budget's app is typed; an app leads to its own budgets alone", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
-  assert.match(await said(page), /Without a budget, of the newest hundred apps: app-1, /u);
+  assert.match(await screenText(page), /Without a budget, of the newest hundred apps: app-1, /u);
   await page.getByLabel("App").fill("notes");
   await page.getByLabel("For").selectOption("day");
   await page.click("text=Go on");
@@ -58,7 +66,7 @@ test("contract 9: behind a hundred apps a budget's app is typed; an app leads to
   await goTo(page, "#/apps/app-7");
   await page.click("text=Its budgets");
   await page.locator("text=Budgets of all apps").waitFor();
-  assert.match(await said(page), /Without a budget: app-7\. Nothing/u);
+  assert.match(await screenText(page), /Without a budget: app-7\. Nothing/u);
   await assertNarrow(page);
   await goTo(page, "#/apps/notes");
   await page.click("text=Its budgets");

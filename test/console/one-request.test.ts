@@ -8,7 +8,15 @@ import type { Page } from "playwright-core";
 import { brand } from "../../src/contract/ids.ts";
 import { KEY } from "../harness/gateway.ts";
 import { ended, JOBS, list } from "../http/jobs/jobs.ts";
-import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  screenText,
+  startConsoleWorld,
+} from "./world.ts";
 
 let world: ConsoleWorld;
 let job = "";
@@ -24,7 +32,6 @@ before(async () => {
 });
 after(() => world.close());
 
-const said = (page: Page): Promise<string> => page.locator("#screen").innerText();
 const requestOf = async (endpoint: string): Promise<string> => {
   const { db } = world.gateway.database;
   const row = db.selectFrom("requests").select("id").where("endpoint", "like", `%${endpoint}`);
@@ -34,7 +41,7 @@ const requestOf = async (endpoint: string): Promise<string> => {
 test("experience 7: a request names its app and key and leads to them; what was asked, and what came of each call", async (t) => {
   const page = await world.admin(t, `#/requests/${await requestOf("/transcription")}`);
   if (page === null) return;
-  const text = await said(page);
+  const text = await screenText(page);
   assert.match(text, /App\nnotes\nKey\nkey\n/u);
   assert.match(text, /Asked for\naudio_input, diarization\n/u);
   assert.match(text, /Route\nspeech, version 1\n/u);
@@ -66,7 +73,7 @@ test("experience 19: from a job to its request and back; either is found by the 
   await own.locator("a", { hasText: job }).click();
   await page.locator("summary", { hasText: job }).waitFor();
   await goTo(page, "#/jobs?job=job_00000000000000000000000000");
-  assert.match(await said(page), /No job fits these filters/u);
+  assert.match(await screenText(page), /No job fits these filters/u);
   await goTo(page, "#/requests");
   await page.fill("#filter-id", await requestOf("/jobs"));
   await page.keyboard.press("Enter");
@@ -100,13 +107,13 @@ test("experience 32: counts and money are spelled in one way wherever their read
   const options = { locale: "de-DE", timezoneId: "Pacific/Kiritimati" };
   const page = await world.admin(t, "#/usage", options);
   if (page === null) return;
-  assert.match(await said(page), /2,000,000,000,000/u);
+  assert.match(await screenText(page), /2,000,000,000,000/u);
   assert.equal(
     await page.locator("#zone").innerText(),
     "Times are of Pacific/Kiritimati (UTC+14), unless UTC is said.",
   );
   await goTo(page, "#/overview");
-  assert.match(await said(page), /2,000,000,000,000/u);
+  assert.match(await screenText(page), /2,000,000,000,000/u);
   await goTo(page, "#/usage?app=app_gone");
   assert.equal(await page.locator("#filter-app").inputValue(), "app_gone", "what is filtered by is told");
   const asked = page.waitForRequest(/\/requests\?/u);
@@ -121,9 +128,9 @@ test("experience 32: counts and money are spelled in one way wherever their read
 test("contract 5: what a provider still keeps is on the overview and on a list of its own", async (t) => {
   const page = await world.admin(t, "#/overview");
   if (page === null) return;
-  assert.match(await said(page), /No provider keeps what it was to delete/u);
+  assert.match(await screenText(page), /No provider keeps what it was to delete/u);
   await goTo(page, "#/deletions");
-  assert.match(await said(page), /No provider had anything to delete/u);
+  assert.match(await screenText(page), /No provider had anything to delete/u);
   await giveUp();
   await goTo(page, "#/deletions?status=failed");
   const row = page.locator("#screen tbody tr");

@@ -4,7 +4,16 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page, Route } from "playwright-core";
 import type { KeyView } from "../../src/contract/keys.ts";
-import { ADMIN, assertAccessible, type ConsoleWorld, drawn, goTo, OPERATOR, startConsoleWorld } from "./world.ts";
+import {
+  ADMIN,
+  assertAccessible,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  OPERATOR,
+  press,
+  startConsoleWorld,
+} from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
@@ -12,7 +21,6 @@ before(async () => {
 });
 after(() => world.close());
 
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const kept = (page: Page) => page.evaluate("JSON.stringify({ ...sessionStorage })");
 const focused = (page: Page) => page.evaluate("document.activeElement?.id || document.activeElement?.textContent");
 
