@@ -30,7 +30,6 @@ async function newestOf<T>(visit: Visit, path: string): Promise<readonly T[]> {
   let cursor: string | null = null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const query: string = cursor === null ? "limit=100" : `limit=100&cursor=${encodeURIComponent(cursor)}`;
-    // oxlint-disable-next-line no-await-in-loop -- each page says where the next one begins
     const page: Page<T> = await visit.read<Page<T>>(`${path}?${query}`);
     all.push(...page.data);
     cursor = page.next_cursor;

@@ -51,7 +51,7 @@ test("experience 8, 13: a workspace's administrators see their own: budgets near
   const page = await world.admin(t, "#/overview", { colorScheme: "dark" });
   if (page === null) return;
   const near = await section(page, "Budgets near their end").innerText();
-  assert.match(near, /notes\s+day\s+1 min \d+ s of 2 h 46 min\s+▲ soft limit reached/u);
+  assert.match(near, /notes\s+each day\s+1 min \d+ s of 2 h 47 min\s+▲ soft limit reached/u);
   assert.doesNotMatch(near, /month/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   assert.equal(await section(page, "First steps").count(), 0);
