@@ -45,5 +45,5 @@ td details{margin:0}.change{margin-top:.4rem;font-size:.85rem}.change th{font-we
 .row .row{margin:0}td code{overflow-wrap:break-word}.target label:has([type=checkbox]){white-space:nowrap}.plain{margin:0;padding:0;list-style:none}.changes{padding-left:0;list-style:none}.changes li{margin:.3rem 0}
 .target{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:.5rem 1rem;margin:.6rem 0;padding:.2rem .9rem .8rem;border:1px solid var(--line);border-radius:.4rem}.target>:not(label,legend){grid-column:1/-1}.target label{margin:0 .8rem 0 0}.target details{margin:0}
 .mark.busy{color:var(--accent)}td details{margin:0}td .wide{min-width:16.5rem}td .id{display:block;min-width:10.5rem}td time{display:inline-block;min-width:6.5rem}.facts-list .mark{white-space:normal}td .facts-list time{min-width:0}td details p:empty{display:none}td .facts-list{font-size:.85rem}td .facts-list,td .steps{margin:.4rem 0}td .steps{padding-left:1.4rem}td .soft{display:block}
-td a,td code{display:inline-block;max-width:22rem;overflow-wrap:break-word}@media(max-width:48rem){td a,td code{max-width:11rem}}
+td a,td code{display:inline-block;max-width:22rem;overflow-wrap:break-word}td a code{display:inline}@media(max-width:48rem){td a,td code{max-width:11rem}}
 `;
