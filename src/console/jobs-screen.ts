@@ -6,7 +6,7 @@ import { JOB_TONES, jobDetails } from "./job-details.ts";
 import { liveList } from "./live-list.ts";
 import { namedFilter, type Names, namesAt, NO_NAMES } from "./names.ts";
 import type { Visit } from "./visit.ts";
-import { link, mark, secondsText, timeView } from "./words.ts";
+import { breakable, link, mark, secondsText, timeView } from "./words.ts";
 
 /** Of the workspaces on the platform, which has no list of all apps; of the apps in a workspace. */
 interface Whose {
@@ -85,10 +85,6 @@ function stateOf({ status, progress, cancel_requested: isCancelled, error }: Lis
   if (error !== null) box.append(element("div", {}, link(`/docs/errors#${error.code}`, ...breakable(error.code))));
   return box;
 }
-
-/** Long codes may break at underscores where there is little room. */
-const breakable = (code: string): readonly (Node | string)[] =>
-  code.split(/(?<=_)/u).flatMap((word) => [word, element("wbr")]);
 
 /** Until now, where it has no end yet. */
 function lasted(from: string, to: string | null): string {

@@ -7,7 +7,7 @@ import { listView } from "./list-view.ts";
 import { namedFilter, type Names, namesAt } from "./names.ts";
 import { showRequest } from "./request-view.ts";
 import type { Visit } from "./visit.ts";
-import { link, mark, orNone, secondsText, timeView, type Tone, usdText } from "./words.ts";
+import { breakable, link, mark, orNone, secondsText, timeView, type Tone, usdText } from "./words.ts";
 
 const TONES: Readonly<Record<RequestOutcome, Tone>> = {
   succeeded: "good",
@@ -72,7 +72,7 @@ function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly
       ...tagsOf(request).map((tag) => element("span", { class: "tag" }, tag)),
       ...(whose === null ? [] : [element("span", { class: "soft" }, names.of(whose))]),
     ),
-    mark(TONES[outcome], code ?? `${status}`),
+    element("div", {}, mark(TONES[outcome], `${status}`), element("div", {}, ...breakable(code ?? ""))),
     callsOf(attempts),
     purposeOf(request),
     audio === null ? "–" : whole(secondsText(audio)),

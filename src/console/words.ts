@@ -84,6 +84,10 @@ export function mark(tone: Tone, text: string): HTMLElement {
 export const orNone = (text: string | number | null | undefined): string =>
   text === null || text === undefined || text === "" ? "–" : `${text}`;
 
+/** Long codes may break at underscores where there is little room. */
+export const breakable = (code: string): readonly (Node | string)[] =>
+  code.split(/(?<=_)/u).flatMap((word) => [word, element("wbr")]);
+
 /** Term beside value. */
 export function factList(facts: readonly (readonly [term: string, value: Node | string])[]): HTMLElement {
   return element(

@@ -2,7 +2,6 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import {
   assertAccessible,
   assertNarrow,

@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
-import type { Page } from "playwright-core";
 import { brand } from "../../src/contract/ids.ts";
 import { KEY } from "../harness/gateway.ts";
 import { ended, JOBS, list } from "../http/jobs/jobs.ts";
@@ -83,10 +82,11 @@ test("experience 19: from a job to its request and back; either is found by the 
 });
 
 test("experience 19: a job that failed is on the overview, though its submission was answered well", async (t) => {
-  world.gateway.sandbox.addFault({ times: 2, fault: { kind: "status", status: 400 } });
+  await world.api("PUT", "/sandbox/faults", { faults: [{ failure: { kind: "status", status: 400 } }] });
   assert.equal(await world.transcribe({}, JOBS), 202);
   const [submitted] = (await list(world.gateway.origin)).data;
   await ended(world.gateway.origin, submitted?.job_id ?? "");
+  await world.api("PUT", "/sandbox/faults", { faults: [] });
   const page = await world.admin(t, "#/overview");
   if (page === null) return;
   const failed = page.locator("section[aria-label='Failed jobs']");
