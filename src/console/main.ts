@@ -83,7 +83,7 @@ async function enter(key: string): Promise<void> {
 
 function showPlaces({ workspaces, isOperator }: Session): void {
   const chosen = workspaces.map(({ slug }) => element("option", { value: slug }, slug));
-  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "All workspaces")] : []), ...chosen);
+  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "The whole platform")] : []), ...chosen);
 }
 
 /** What cannot be read stays as it was. */
