@@ -233,6 +233,32 @@ test("WCAG 2.1.1: by keyboard every workspace can be chosen, and who pressed a b
   assert.equal(await focused(page), "Overview", "a screen that is drawn anew takes nobody out of the navigation");
 });
 
+test("WCAG 2.4.3: whoever has the last page of a list shown stands in the list, whose button is gone", async (t) => {
+  const page = await world.operator(t, "#/workspaces");
+  if (page === null) return;
+  const plan = (id: string) => ({ id, credits_usd: "0", monthly_chat_tokens: 0, managed_by: "api" });
+  await page.route(/\/admin\/v1\/plans\?/u, (route) => {
+    const isLast = route.request().url().includes("cursor");
+    return route.fulfill({ json: { data: [plan(isLast ? "second" : "first")], next_cursor: isLast ? null : "on" } });
+  });
+  await goTo(page, "#/plans");
+  await page.getByRole("button", { name: "Show more" }).press("Enter");
+  await page.getByText("second").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
+  assert.equal(await page.evaluate("document.activeElement.getAttribute('role')"), "region");
+});
+
+test("§: an error in the gateway's shape that is a proxy's is told as one", async (t) => {
+  const page = await world.operator(t, "#/workspaces");
+  if (page === null) return;
+  await page.route(/\/admin\/v1\/plans/u, (route) =>
+    route.fulfill({ status: 502, json: { error: { code: "upstream", message: "No upstream." } } }),
+  );
+  await goTo(page, "#/plans");
+  await page.getByText("An answer that is not the gateway's").waitFor();
+  assert.doesNotMatch(await page.locator("#screen").innerText(), /undefined/u);
+});
+
 test("contract 2: half a date is refused, not read as none", async (t) => {
   const page = await world.operator(t, "#/w/acme/keys/new/administrator");
   if (page === null) return;
