@@ -62,7 +62,7 @@ async function slugsOf(visit: Visit): Promise<ReadonlyMap<string, string>> {
 
 /** Ids may break, so that what was changed has room. */
 const CLASSES: Readonly<Record<string, { readonly class: string }>> = {
-  action: { class: "whole" },
+  action: { class: "id" },
   actor: { class: "id" },
   target: { class: "id" },
 };
