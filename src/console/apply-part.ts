@@ -45,6 +45,8 @@ export function applyPart(visit: Visit): HTMLElement {
     if (!(await confirmed("Bring the file into force?", warningOf(changes), "Bring it into force"))) return;
     const outcome = await ask(false);
     if (!outcome.ok) return result.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    // The file may have made a workspace, or removed one.
+    await visit.placesChanged();
     await visit.redraw();
     visit.say(`${counted(outcome.data.changes.length)} of the file in force.`);
   }

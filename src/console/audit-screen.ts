@@ -42,7 +42,7 @@ export async function showAudit(visit: Visit): Promise<readonly Node[]> {
 
 /** Ids may break, so that what was changed has room. */
 const CLASSES: Readonly<Record<string, { readonly class: string }>> = {
-  action: { class: "whole" },
+  action: { class: "id" },
   actor: { class: "id" },
   target: { class: "id" },
 };

@@ -118,14 +118,16 @@ test("contract 10: the file is read again: what differs first, then, confirmed, 
   await change((file) => ({
     ...file,
     routes: file.routes?.map((route) => (route.id === "speech" ? { ...route, targets: [SANDBOX] } : route)),
+    workspaces: [...(file.workspaces ?? []), { id: "beta" }],
   }));
   await page.click("#compare-file");
-  assert.match(await part.locator("tbody tr").innerText(), /route\s+platform\/speech\s+▲ changed/u);
+  assert.match(await part.locator("tbody").innerText(), /route\s+platform\/speech\s+▲ changed/u);
   assert.equal((await definition()).targets.length, 2);
   await assertAccessible(page);
   await part.getByRole("button", { name: "Bring it into force" }).click();
   await page.locator("dialog .danger").click();
-  await page.getByText("1 change of the file in force.").waitFor();
+  await page.getByText(/\d changes of the file in force\./u).waitFor();
+  assert.match(await page.locator("#workspace").innerText(), /acme\s+beta/u);
   assert.deepEqual(
     (await definition()).targets.map(({ connection }) => connection),
     ["sandbox"],
