@@ -1,9 +1,10 @@
 // One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
-// loaded already, and the embedded engine has been started. What a file does to the environment is undone after it.
+// loaded already, and the embedded engine and the browser have been started. What a file does to the environment is undone after it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
+import { endBrowser, keepBrowser } from "../test/harness/browser.ts";
 import { endIdleEngines, keepEngines } from "../test/harness/embedded-engines.ts";
 
 const LONGEST_END_MS = 30_000;
@@ -12,6 +13,7 @@ const queue = process.env["PATCHBAY_TEST_QUEUE"] ?? "";
 const files = JSON.parse(readFileSync(join(queue, "files.json"), "utf8")) as readonly string[];
 
 keepEngines();
+keepBrowser();
 // A test may wait for nothing but a timer that holds up no process.
 const stay = setInterval(() => undefined, 2 ** 30);
 for (const [index, file] of files.entries()) {
@@ -29,6 +31,7 @@ for (const [index, file] of files.entries()) {
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
 }
 await endIdleEngines();
+await endBrowser();
 clearInterval(stay);
 // Not by itself a reason to stay: whatever else stays is something that a test forgot to close.
 setTimeout(() => {

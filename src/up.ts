@@ -44,16 +44,27 @@ export async function up(options: UpOptions, processNumber = 1): Promise<number>
 }
 
 /** Answers the public address. */
-async function openListeners(app: App, { configuration, step }: Prepared, processNumber: number): Promise<string> {
+async function openListeners(
+  app: App,
+  { configuration, file, step }: Prepared,
+  processNumber: number,
+): Promise<string> {
   const { host, port, admin } = configuration.server;
   step(`sandbox      ${app.sandboxOrigin} (simulated providers, loopback only)`);
   const address = await listenOr(app.server, { host, port }, "patchbay up --port N");
   step(`listening    ${address}`);
   if (app.admin !== null && admin !== null)
     step(
-      `admin        ${await listenOr(app.admin, ownAdmin(admin, processNumber), "server.admin.port in patchbay.yaml")} (operator's keys only)`,
+      `admin        ${await listenOr(app.admin, ownAdmin(admin, processNumber), "server.admin.port in patchbay.yaml")} (${whoEnters(configuration.operatorKeys.length, file)})`,
     );
   return address;
+}
+
+/** Without a file the first start saved a key. */
+function whoEnters(keys: number, file: string | null): string {
+  return keys === 0 && file !== null
+    ? "operator's keys only, and operator_keys in the configuration names none"
+    : "operator's keys only; in a browser: patchbay console";
 }
 
 async function listenOr(server: App["server"], at: ListenAt, elsewhere: string): Promise<string> {

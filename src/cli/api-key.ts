@@ -29,7 +29,10 @@ export function findApiKey(
   const path = join(dataDir ?? dataDirectory(terminal), file);
   const hints = [
     "give one: --api-key KEY, PATCHBAY_API_KEY",
-    `or start a gateway here, which saves one: patchbay up (looked for ${path})`,
+    `or start a gateway here without a configuration file, which saves one: patchbay up (looked for ${path})`,
+    ...(file === OPERATOR_KEY_FILE
+      ? ["or name one under operator_keys in the configuration file, and start anew"]
+      : []),
   ];
   // The saved key opens the gateway of this machine; it is nobody else's business. Literally: some resolvers ask DNS for `x.localhost`.
   if (!["127.0.0.1", "localhost", "[::1]"].includes(url.hostname))

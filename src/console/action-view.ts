@@ -2,9 +2,9 @@
 import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
-import { refusalView } from "./refusal-view.ts";
+import { toldIn } from "./told.ts";
 
-export interface Action<T> {
+interface Action<T> {
   readonly label: string;
   /** Ends something, unless told otherwise. */
   readonly tone?: "danger" | "primary" | "plain";
@@ -24,13 +24,11 @@ export function actionView<T>({ label, tone = "danger", title, what, run, done, 
   const go = button(label, async () => {
     problem.replaceChildren();
     if (!(await confirmed(title, what, label))) return;
-    go.disabled = true;
-    const outcome = await run();
-    go.disabled = false;
+    const outcome = await toldIn(problem, run, again);
     if (outcome.ok) return done(outcome.data);
-    const { failure, requestId } = outcome;
+    const { failure } = outcome;
     const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;
-    problem.replaceChildren(refusalView(failure, requestId, again), ...(way === null ? [] : [element("p", {}, way)]));
+    if (way !== null) problem.append(element("p", {}, way));
   });
   if (tone !== "plain") go.className = tone;
   return element("div", {}, element("div", { class: "row" }, go), problem);

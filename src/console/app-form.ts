@@ -1,5 +1,7 @@
 // An app as it is filled in: made, and set up anew.
 import type { AppView } from "../contract/apps.ts";
+import { element } from "../page/element.ts";
+import { linkTo, NEW } from "./address.ts";
 import type { Field } from "./form-view.ts";
 import { formView } from "./form-view.ts";
 import { quotaFields } from "./quota-fields.ts";
@@ -8,15 +10,15 @@ import type { Visit } from "./visit.ts";
 import { wholeBody } from "./whole-body.ts";
 import { link, part } from "./words.ts";
 
-/** Behind the screen's name: where one is made. An app of this name goes by its id. */
-export const NEW = "new";
-
 export const appLink = (visit: Visit, { slug, id }: AppView, ...below: readonly string[]): string =>
   visit.link("apps", [slug === NEW ? id : slug, ...below]);
 
-export const pathOf = (app: string): string => `/apps/${encodeURIComponent(app)}`;
+export const appPath = (app: string): string => `/apps/${encodeURIComponent(app)}`;
 
 export async function makeApp(visit: Visit): Promise<readonly Node[]> {
+  const routes = await readRoutes(visit);
+  const back = link(visit.link("apps"), "All apps");
+  if (routes.areAll && routes.routes.size === 0) return [back, noRouteYet()];
   const form = formView<AppView>({
     fields: [
       {
@@ -27,7 +29,7 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
         placeholder: "mobile",
         hint: "Its name in addresses and commands. It stays.",
       },
-      ...fieldsOf(null, await readRoutes(visit)),
+      ...fieldsOf(null, routes),
     ],
     submit: "Make the app",
     send: (body) => visit.ask("POST", "/apps", { body }),
@@ -36,19 +38,29 @@ export async function makeApp(visit: Visit): Promise<readonly Node[]> {
       visit.go(appLink(visit, made));
     },
   });
-  return [link(visit.link("apps"), "All apps"), part("Make an app", form)];
+  return [back, part("Make an app", form)];
+}
+
+/** To the platform's, which serve every workspace: who can read all routes is the operator. */
+function noRouteYet(): HTMLElement {
+  return element(
+    "p",
+    { class: "empty" },
+    "An app goes a route, and there is none yet. ",
+    link(linkTo(null, "routes"), "Make a route"),
+  );
 }
 
 export async function changeApp(visit: Visit, name: string): Promise<readonly Node[]> {
   const [{ data: app, etag }, routes] = await Promise.all([
-    visit.readWithEtag<AppView>(pathOf(name)),
+    visit.readWithEtag<AppView>(appPath(name)),
     readRoutes(visit),
   ]);
   const form = formView<AppView>({
     fields: fieldsOf(app, routes),
     submit: "Save",
     send: (given) =>
-      visit.ask("PUT", pathOf(name), { body: wholeBody(settingsOf(app), OFFERED, given), ifMatch: etag }),
+      visit.ask("PUT", appPath(name), { body: wholeBody(settingsOf(app), OFFERED, given), ifMatch: etag }),
     done: (changed) => {
       visit.say(`The app ${changed.slug} is saved. Every process goes by it within seconds.`);
       visit.go(appLink(visit, changed));

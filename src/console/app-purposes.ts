@@ -3,19 +3,19 @@ import type { AppView } from "../contract/apps.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
-import { appLink, pathOf, settingsOf } from "./app-form.ts";
+import { appLink, appPath, settingsOf } from "./app-form.ts";
 import { formView } from "./form-view.ts";
 import { isOfFile } from "./owner-view.ts";
 import { purposeFields, purposeTable } from "./purpose-view.ts";
 import { readRoutes } from "./route-choice.ts";
 import type { Visit } from "./visit.ts";
-import { link, part } from "./words.ts";
+import { buttonLink, link, part } from "./words.ts";
 
 export function purposesPart(visit: Visit, app: AppView): HTMLElement {
   const isOwn = !isOfFile(app);
   const nameOf = (purpose: string): Node | string =>
     isOwn ? link(appLink(visit, app, "purposes", purpose), purpose) : purpose;
-  const toAdd = element("a", { href: appLink(visit, app, "purposes"), class: "button" }, "Add a purpose");
+  const toAdd = buttonLink(appLink(visit, app, "purposes"), "Add a purpose");
   return part(
     "Purposes of its own",
     app.purposes.length === 0
@@ -28,7 +28,7 @@ export function purposesPart(visit: Visit, app: AppView): HTMLElement {
 /** `label` null: a new one. */
 export async function changePurpose(visit: Visit, name: string, label: string | null): Promise<readonly Node[]> {
   const [{ data: app, etag }, routes] = await Promise.all([
-    visit.readWithEtag<AppView>(pathOf(name)),
+    visit.readWithEtag<AppView>(appPath(name)),
     readRoutes(visit),
   ]);
   const back = link(appLink(visit, app), `The app ${app.slug}`);
@@ -38,7 +38,7 @@ export async function changePurpose(visit: Visit, name: string, label: string | 
   const at = label === null ? app.purposes.length : found;
   const purposes: readonly unknown[] = app.purposes;
   const put = (given: readonly unknown[]): Promise<Outcome<AppView>> =>
-    visit.ask("PUT", pathOf(name), { body: { ...settingsOf(app), purposes: given }, ifMatch: etag });
+    visit.ask("PUT", appPath(name), { body: { ...settingsOf(app), purposes: given }, ifMatch: etag });
   const leave = (said: string) => (): void => {
     visit.say(said);
     visit.go(appLink(visit, app));

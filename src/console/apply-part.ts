@@ -3,6 +3,7 @@ import type { Applied } from "../contract/apply.ts";
 import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, type Tone } from "./words.ts";
 
@@ -19,27 +20,15 @@ const PATH = "/configuration/apply";
 export function applyPart(visit: Visit): HTMLElement {
   const result = element("div", {});
   const ask = (dryRun: boolean) => visit.ask<Applied>("POST", PATH, { body: { dry_run: dryRun } });
-  const compare = button("Compare with the file", (own) =>
-    whileDisabled(own, async () => {
-      const outcome = await ask(true);
-      if (!outcome.ok) return result.replaceChildren(failureView(outcome.failure, outcome.requestId));
-      const { changes, file } = outcome.data;
-      if (changes.length === 0)
-        return result.replaceChildren(
-          element(
-            "p",
-            { role: "status" },
-            mark("good", "The same"),
-            ": what ",
-            element("code", {}, file),
-            " says is in force.",
-          ),
-        );
-      const go = button("Bring it into force", () => apply(changes));
-      result.replaceChildren(differenceView(file, changes), element("div", { class: "row" }, go));
-      go.focus();
-    }),
-  );
+  const compare = button("Compare with the file", async () => {
+    const outcome = await toldIn(result, () => ask(true));
+    if (!outcome.ok) return;
+    const { changes, file } = outcome.data;
+    if (changes.length === 0) return result.replaceChildren(sameView(file));
+    const go = button("Bring it into force", () => apply(changes));
+    result.replaceChildren(differenceView(file, changes), element("div", { class: "row" }, go));
+    go.focus();
+  });
   compare.id = "compare-file";
   return part(
     "Configuration file",
@@ -56,15 +45,16 @@ export function applyPart(visit: Visit): HTMLElement {
     if (!(await confirmed("Bring the file into force?", warningOf(changes), "Bring it into force"))) return;
     const outcome = await ask(false);
     if (!outcome.ok) return result.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    // The file may have made a workspace, or removed one.
+    await visit.placesChanged();
     await visit.redraw();
     visit.say(`${counted(outcome.data.changes.length)} of the file in force.`);
   }
 }
 
-async function whileDisabled(own: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
-  own.disabled = true;
-  await work();
-  own.disabled = false;
+function sameView(file: string): HTMLElement {
+  const name = element("code", {}, file);
+  return element("p", { role: "status" }, mark("good", "The same"), ": what ", name, " says is in force.");
 }
 
 function differenceView(file: string, changes: readonly Change[]): HTMLElement {

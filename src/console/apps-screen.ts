@@ -2,13 +2,14 @@
 import type { AppView } from "../contract/apps.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
-import { appLink, changeApp, makeApp, NEW, pathOf } from "./app-form.ts";
+import { NEW } from "./address.ts";
+import { appLink, appPath, changeApp, makeApp } from "./app-form.ts";
 import { changePurpose, purposesPart } from "./app-purposes.ts";
 import { listView } from "./list-view.ts";
 import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
 import { quotaText } from "./quota-fields.ts";
 import type { Visit } from "./visit.ts";
-import { factList, link, orNone, part, timeView } from "./words.ts";
+import { buttonLink, factList, link, orNone, part, timeView } from "./words.ts";
 
 export function showApps(visit: Visit): Promise<readonly Node[]> {
   const [app, what, label] = visit.path;
@@ -33,15 +34,14 @@ async function list(visit: Visit): Promise<readonly Node[]> {
     ],
     empty: "No apps yet. An app stands for one program that calls the API: it has a route, keys and budgets. Make one.",
   });
-  const toMake = element("a", { href: visit.link("apps", [NEW]), class: "button" }, "Make an app");
-  return [element("p", {}, toMake), apps];
+  return [element("p", {}, buttonLink(visit.link("apps", [NEW]), "Make an app")), apps];
 }
 
 const slugOf = ({ name, slug }: AppView): readonly (Node | string)[] =>
   name === slug ? [] : [" ", element("code", {}, slug)];
 
 async function one(visit: Visit, name: string): Promise<readonly Node[]> {
-  const app = await visit.read<AppView>(pathOf(name));
+  const app = await visit.read<AppView>(appPath(name));
   const facts = factList([
     ["Name", element("div", {}, app.name, ...slugOf(app), ...fileTag(app))],
     ["Id", element("code", {}, app.id)],
@@ -60,10 +60,13 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
   const around = element(
     "p",
     { class: "row wrap" },
-    element("a", { href: visit.link("keys", [NEW], { app: app.slug }), class: "button" }, "Make a key"),
-    ...(isOfFile(app) ? [] : [element("a", { href: appLink(visit, app, "change"), class: "button" }, "Change it")]),
+    buttonLink(visit.link("keys", [NEW], { app: app.slug }), "Make a key"),
+    ...(isOfFile(app) ? [] : [buttonLink(appLink(visit, app, "change"), "Change it")]),
     link(visit.link("keys", [], { app: app.slug }), "Its keys"),
     link(visit.link("requests", [], { app: app.id }), "Its requests"),
+    link(visit.link("jobs", [], { app: app.id }), "Its jobs"),
+    link(visit.link("usage", [], { app: app.id, by: "key" }), "Its usage"),
+    link(visit.link("budgets", [], { app: app.id }), "Its budgets"),
   );
   return [
     link(visit.link("apps"), "All apps"),
@@ -80,7 +83,7 @@ function removal(visit: Visit, app: AppView): HTMLElement {
     label: "Remove the app",
     title: `Remove the app ${app.name}?`,
     what: "Its ended keys and its budgets go with it; its jobs, requests and usage stay. It cannot be undone.",
-    run: () => visit.ask("DELETE", pathOf(app.id)),
+    run: () => visit.ask("DELETE", appPath(app.id)),
     done: () => {
       visit.say(`The app ${app.slug} is removed.`);
       visit.go(visit.link("apps"));

@@ -1,9 +1,10 @@
 // From which hosts the apps of a workspace may have recordings fetched (`audio.url`): its own list, and what all workspaces may.
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
-import type { Failure, Outcome } from "../page/ask.ts";
+import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
+import { refusedAs } from "./refused-at.ts";
 import type { Visit } from "./visit.ts";
 import { part, timeView } from "./words.ts";
 
@@ -67,19 +68,12 @@ async function mayGo(before: readonly string[], domains: readonly string[]): Pro
   return gone.length === 0 || confirmed("Take these hosts off the list?", what, "Take them off");
 }
 
+/** Each fault by what was typed: `domains[1]` says nothing to whoever typed lines. */
 async function replace(visit: Visit, domains: readonly string[]): Promise<Outcome<AudioUrlDomainsView>> {
   const outcome = await visit.ask<AudioUrlDomainsView>("PUT", PATH, { body: { domains } });
-  return outcome.ok ? outcome : { ...outcome, failure: inWords(outcome.failure, domains) };
-}
-
-/** Each fault by what was typed: `domains[1]` says nothing to whoever typed lines. */
-function inWords(failure: Failure, domains: readonly string[]): Failure {
-  if (failure.kind !== "refused" || !Array.isArray(failure.error.details?.["issues"])) return failure;
-  const issues = (failure.error.details["issues"] as readonly { readonly message: string }[]).map((issue) => ({
-    ...issue,
-    message: issue.message.replace(/^domains\[(\d+)\]/u, (_, at: string) => `“${domains[Number(at)] ?? ""}”`),
-  }));
-  return { ...failure, error: { ...failure.error, details: { ...failure.error.details, issues } } };
+  return refusedAs(outcome, (message) =>
+    message.replace(/^domains\[(\d+)\]/u, (_, at: string) => `“${domains[Number(at)] ?? ""}”`),
+  );
 }
 
 function globalPart({ global_domains: domains }: AudioUrlDomainsView): HTMLElement {

@@ -1,6 +1,7 @@
 // From what to what, field by field, on demand.
 import type { AuditEntryView } from "../contract/audit.ts";
 import { element } from "../page/element.ts";
+import { fewOf } from "./words.ts";
 
 type Change = Pick<AuditEntryView, "before" | "after">;
 type Side = AuditEntryView["before"];
@@ -22,17 +23,10 @@ export function changeView({ before, after }: Change): HTMLElement {
   );
   const table = element("table", { class: "change" }, element("thead", {}, element("tr", {}, ...heads)));
   table.append(element("tbody", {}, ...rows));
-  return element("details", {}, element("summary", {}, isWhole ? verbOf(before) : few(names)), table);
+  return element("details", {}, element("summary", {}, isWhole ? verbOf(before) : fewOf(names)), table);
 }
 
 const verbOf = (before: Side): string => (before === null ? "made" : "removed");
-
-const FEW = 3;
-
-function few(names: readonly string[]): string {
-  const more = names.length - FEW;
-  return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
 
 /** `quota.concurrent` of what stands in one another; a list is one field. */
 function fieldsOf(side: Side, isSetOnly: boolean, above = ""): Fields {

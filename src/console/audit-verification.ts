@@ -1,20 +1,18 @@
 // Whether the audit log is as it was written: its chains against themselves and against the last signed checkpoint.
 import type { AuditVerification } from "../contract/audit.ts";
-import { failureView } from "../page/error-view.ts";
 import { button, element } from "../page/element.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark, part, timeView } from "./words.ts";
 
 export function verificationPart(visit: Visit): HTMLElement {
   const result = element("div", { role: "status" });
-  const verify = button("Verify the chains", async (own) => {
-    own.disabled = true;
-    result.replaceChildren("Every entry is read …");
-    const outcome = await visit.ask<AuditVerification>("GET", "/audit/verification");
-    own.disabled = false;
-    result.replaceChildren(
-      ...(outcome.ok ? outcomeView(outcome.data) : [failureView(outcome.failure, outcome.requestId)]),
-    );
+  const verify = button("Verify the chains", async () => {
+    const outcome = await toldIn(result, () => {
+      result.replaceChildren("Every entry is read …");
+      return visit.ask<AuditVerification>("GET", "/audit/verification");
+    });
+    if (outcome.ok) result.replaceChildren(...outcomeView(outcome.data));
   });
   return part(
     "Is it as it was written?",

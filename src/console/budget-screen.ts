@@ -1,21 +1,23 @@
 // One budget of an app: what it holds, its limits, and its end.
 import type { BudgetView } from "../contract/budgets.ts";
 import { element } from "../page/element.ts";
+import { appPath } from "./app-form.ts";
 import { gaugesView, outlookView, ownBudget, PERIOD_WORDS, type Period, stateView } from "./budget-view.ts";
 import { actionView } from "./action-view.ts";
 import { type Field, formView } from "./form-view.ts";
+import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
 import { Unanswered, type Visit } from "./visit.ts";
 import { factList, link, momentView, part } from "./words.ts";
 
 export async function showBudget(visit: Visit, app: string, period: string): Promise<readonly Node[]> {
-  const path = `/apps/${encodeURIComponent(app)}/budgets/${encodeURIComponent(period)}`;
+  const path = `${appPath(app)}/budgets/${encodeURIComponent(period)}`;
   const back = link(visit.link("budgets"), "All budgets");
   const outcome = await visit.ask<BudgetView>("GET", path);
   if (outcome.ok) return [back, ...one(visit, app, path, outcome.data, outcome.etag)];
   if (outcome.failure.kind !== "refused" || outcome.failure.status !== 404 || !isPeriod(period))
     throw new Unanswered(outcome);
   // An app that is not there ends the screen; a budget that is not there can be made.
-  await visit.read(`/apps/${encodeURIComponent(app)}`);
+  await visit.read(appPath(app));
   return [
     back,
     element("p", { class: "empty" }, `${app} has no budget ${PERIOD_WORDS[period]}: nothing limits what it spends so.`),
@@ -27,7 +29,6 @@ const isPeriod = (name: string): name is Period => Object.hasOwn(PERIOD_WORDS, n
 
 function one(visit: Visit, app: string, path: string, view: BudgetView, etag: string | null): readonly Node[] {
   const budget = ownBudget(view);
-  const isFile = view.managed_by === "file";
   const state = part(
     "Where it stands",
     gaugesView(budget),
@@ -37,15 +38,14 @@ function one(visit: Visit, app: string, path: string, view: BudgetView, etag: st
       ["Begins anew", budget.resetsAt === null ? "never" : momentView(budget.resetsAt)],
     ]),
   );
-  if (isFile) {
-    state.querySelector("h2")?.append(element("span", { class: "tag" }, "from file"));
-    const where = "Its limits are the configuration file's: they are changed there, and not here.";
-    return [state, element("p", { class: "empty" }, where)];
+  if (isOfFile(view)) {
+    state.querySelector("h2")?.append(...fileTag(view));
+    return [fileNotice("budget"), state];
   }
   return [
     state,
     part("Its limits", limitsForm(visit, app, path, view, etag)),
-    part("Removal", removal(visit, app, path, view, etag)),
+    part("Remove it", removal(visit, app, path, view, etag)),
   ];
 }
 

@@ -97,6 +97,10 @@ export function gaugesView({ limits, softLimit }: ShownBudget): HTMLElement {
   return element("div", {}, ...limits.map((limit) => gauge(limit, softLimit)));
 }
 
+/** `$1.00 of $50.00, 14.4 s of 1 h of audio`. */
+export const spentText = ({ limits }: ShownBudget): string =>
+  limits.map(({ text, what, spent, limit }) => `${text(spent)} of ${text(limit)}${what}`).join(", ");
+
 function gauge(limit: Limit, softLimit: number | null): HTMLElement {
   const { text, what, spent, held, left } = limit;
   const whole = exact(limit.limit);
@@ -145,7 +149,9 @@ export function outlookView(budget: ShownBudget): HTMLElement {
 function roughly(amount: Amount): Amount {
   if (typeof amount === "number") return Math.round(amount);
   const [whole = "0", fraction = ""] = amount.split(".");
-  return `${whole}.${fraction.slice(0, whole === "0" ? 4 : 2)}`;
+  // Two digits that say something, of the smallest too.
+  const places = whole === "0" ? Math.max(4, fraction.search(/[1-9]/u) + 2) : 2;
+  return `${whole}.${fraction.slice(0, places)}`;
 }
 
 const isSpent = ({ spent, limit }: Limit): boolean => exact(spent) >= exact(limit);

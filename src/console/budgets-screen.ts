@@ -1,5 +1,4 @@
 // The budgets of a workspace's apps: what is spent and held of them, where they are going; set, changed and removed one by one.
-import type { AppView } from "../contract/apps.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import { showBudget } from "./budget-screen.ts";
@@ -13,7 +12,8 @@ import {
   stateView,
 } from "./budget-view.ts";
 import { formView } from "./form-view.ts";
-import type { Page, Visit } from "./visit.ts";
+import { type Names, namesAt } from "./names.ts";
+import type { Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
 
 export function showBudgets(visit: Visit): Promise<readonly Node[]> {
@@ -27,28 +27,34 @@ interface AppBudget {
 }
 
 async function all(visit: Visit): Promise<readonly Node[]> {
+  const one = visit.query.get("app") ?? "";
   // Usage has the budgets of all apps; its shortest days and widest rows are enough.
   const today = new Date().toISOString().slice(0, 10);
-  const [usage, apps] = await Promise.all([
-    visit.read<WorkspaceUsage>(`/usage?from=${today}&to=${today}&group_by=capability`),
-    visit.read<Page<AppView>>("/apps?limit=100"),
-  ]);
-  const names = new Map(apps.data.map(({ id, slug }) => [id, slug]));
-  const budgets = (usage.budgets ?? []).map((budget) => ({
-    app: names.get(budget.app) ?? budget.app,
-    budget: spentBudget(budget),
-  }));
+  const question = new URLSearchParams({
+    from: today,
+    to: today,
+    group_by: "capability",
+    ...(one === "" ? {} : { app: one }),
+  });
+  const [usage, names] = await Promise.all([visit.read<WorkspaceUsage>(`/usage?${question}`), namesAt(visit, "/apps")]);
+  const budgets = (usage.budgets ?? []).map((budget) => ({ app: names.of(budget.app), budget: spentBudget(budget) }));
   const limited = new Set(budgets.map(({ app }) => app));
-  const free = [...names.values()].filter((app) => !limited.has(app)).toSorted();
+  const shown = one === "" ? names.known : [names.of(one)];
+  const free = shown.filter((app) => !limited.has(app));
   return [
+    ...(one === "" ? [] : [link(visit.link("budgets"), "Budgets of all apps")]),
     ...(budgets.length === 0 ? [] : [budgetTable(visit, budgets)]),
     ...(free.length === 0
       ? []
-      : [element("p", { class: "empty" }, `Without a budget: ${free.join(", ")}. ${NO_BUDGET}`)]),
-    ...(names.size === 0 ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")] : []),
-    ...(names.size === 0 ? [] : [part("Set a budget", chooser(visit, [...names.values()].toSorted()))]),
+      : [element("p", { class: "empty" }, freeText(free, one === "" && names.choices === null))]),
+    ...(shown.length === 0
+      ? [element("p", { class: "empty" }, "No apps yet, and a budget is an app's.")]
+      : [part("Set a budget", chooser(visit, names, one === "" ? null : names.of(one)))]),
   ];
 }
+
+const freeText = (apps: readonly string[], isCut: boolean): string =>
+  `Without a budget${isCut ? ", of the newest hundred apps" : ""}: ${apps.join(", ")}. ${NO_BUDGET}`;
 
 const NO_BUDGET = "Nothing here limits their spending.";
 const URGENCY = ["bad", "warn", "soft", "good"];
@@ -72,10 +78,14 @@ function budgetTable(visit: Visit, budgets: readonly AppBudget[]): HTMLElement {
   );
 }
 
-function chooser(visit: Visit, apps: readonly string[]): HTMLElement {
+/** Behind a hundred of them an app is typed. */
+function chooser(visit: Visit, { known, choices }: Names, app: string | null): HTMLElement {
+  const named = { name: "app", label: "App", isRequired: true, ...(app === null ? {} : { value: app }) };
   return formView<readonly string[]>({
     fields: [
-      { kind: "select", name: "app", label: "App", isRequired: true, choices: apps.map((app) => [app, app]) },
+      choices === null
+        ? { kind: "text", ...named, hint: "Its slug or id.", suggestions: known }
+        : { kind: "select", ...named, choices: known.map((slug) => [slug, slug]) },
       {
         kind: "select",
         name: "period",

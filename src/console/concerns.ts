@@ -1,17 +1,21 @@
 // What may need somebody: a table of its own where it does, a line in one list where it does not.
 import type { AppView } from "../contract/apps.ts";
+import type { ListedJobView } from "../contract/job-list.ts";
+import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
-import type { DeliveryView } from "../contract/webhook.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element, table } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
+import { outlookView, PERIOD_WORDS, spentBudget, spentText, stateOf, stateView } from "./budget-view.ts";
+import { type Delivery, endText, outcomeText } from "./delivery-attempts.ts";
 import { failureLine } from "./tried.ts";
 import type { Page, Visit } from "./visit.ts";
-import { link, mark, orNone, part, secondsText, timeView, usdText } from "./words.ts";
+import { link, mark, orNone, part, timeView } from "./words.ts";
 
 /** A text: nothing is the matter, in these words. */
-export type Concern = Node | string;
+type Concern = Node | string;
 
 export function concern<T>(title: string, outcome: Outcome<T>, judge: (data: T) => Concern): Concern {
   return outcome.ok ? judge(outcome.data) : part(title, failureLine(outcome));
@@ -32,7 +36,9 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
     timeView(at),
     link(visit.link("requests", [id]), endpoint),
     mark("bad", code ?? `${status}`),
-    orNone(attempts.map(({ connection, model, outcome }) => `${connection}: ${model}, ${orNone(outcome)}`).join("; ")),
+    orNone(
+      attempts.map(({ connection, model, outcome }) => `${connection}: ${model}, ${outcomeWords(outcome)}`).join("; "),
+    ),
   ]);
   return part(
     "Failed requests",
@@ -41,19 +47,16 @@ export function failedRequests(visit: Visit, { data }: Page<ListedRequestView>):
   );
 }
 
-type Attempt = DeliveryView["attempts"][number];
-/** What a receiver answered with is its workspace's alone. */
-export type Delivery = Omit<DeliveryView, "attempts"> & { readonly attempts: readonly Omit<Attempt, "response">[] };
-
 export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concern {
   if (data.length === 0) return "No webhook delivery of the last seven days was given up.";
-  const rows = data.map(({ created_at: at, event, attempts, ended_by: why }) => {
+  const rows = data.map((delivery) => {
+    const { created_at: at, event, attempts } = delivery;
     const last = attempts.at(-1);
     return [
       timeView(at),
-      element("code", {}, event.job_id),
-      mark("bad", last === undefined ? "never sent" : (WORDS[last.outcome] ?? `answered ${orNone(last.status_code)}`)),
-      why === null ? "–" : ENDS[why],
+      link(visit.link("jobs", [], { job: event.job_id }), element("code", {}, event.job_id)),
+      mark("bad", last === undefined ? "never sent" : outcomeText(last)),
+      orNone(endText(delivery)),
     ];
   });
   return part(
@@ -67,18 +70,41 @@ export function failedDeliveries(visit: Visit, { data }: Page<Delivery>): Concer
   );
 }
 
-const WORDS: Readonly<Partial<Record<Attempt["outcome"], string>>> = {
-  timeout: "no answer in time",
-  connection: "not reached",
-  tls: "no valid certificate",
-  address_not_allowed: "address not allowed",
-};
-const ENDS: Readonly<Record<NonNullable<DeliveryView["ended_by"]>, string>> = {
-  attempts: "all attempts used",
-  gone: "the receiver answered 410",
-  disabled: "the webhook was switched off",
-  deleted: "the webhook was removed",
-};
+/** The answer to whoever submitted it was good; that it failed is told here. */
+export function failedJobs(visit: Visit, { data }: Page<ListedJobView>): Concern {
+  if (data.length === 0) return "No job of the last 30 days failed.";
+  const rows = data.map(({ finished_at: at, job_id: id, request_id: request, error }) => [
+    timeView(at),
+    link(visit.link("jobs", [], { job: id }), element("code", {}, id)),
+    mark("bad", error?.code ?? "failed"),
+    link(visit.link("requests", [request]), "Trace"),
+  ]);
+  return part(
+    "Failed jobs",
+    table("The latest five at most", ["Ended", "Job", "With", "Why"], rows),
+    element("p", {}, link(visit.link("jobs", [], { status: "failed" }), "All failed jobs")),
+  );
+}
+
+/** What stays with a provider until somebody deletes it there. */
+export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionView>): Concern {
+  if (data.length === 0) return "No provider keeps what it was to delete.";
+  const rows = data.map(({ created_at: at, subject_id: subject, provider, connection, last_failure: why }) => [
+    timeView(at),
+    element("code", {}, subject),
+    `${provider}: ${connection}`,
+    why === null ? "–" : why.replaceAll("_", " "),
+  ]);
+  return part(
+    "Providers that still keep what they were to delete",
+    table("The latest five at most", ["Since", "Of", "Account", "Last failure"], rows),
+    element(
+      "p",
+      {},
+      link(visit.link("deletions", [], { status: "failed" }), "All of them, with the providers' own ids"),
+    ),
+  );
+}
 
 /** What the gateway that answers saw; each process judges for itself. */
 export function restingModels(visit: Visit, { circuits }: ProviderHealth): Concern {
@@ -97,39 +123,23 @@ export function restingModels(visit: Visit, { circuits }: ProviderHealth): Conce
   );
 }
 
-type Budget = NonNullable<WorkspaceUsage["budgets"]>[number];
-
 export function budgetsNearEnd(visit: Visit, { budgets = [] }: WorkspaceUsage, apps: readonly AppView[]): Concern {
   if (budgets.length === 0) return "No app has a budget that could end.";
-  const near = budgets.filter((budget) => budget.soft_limit_reached || limitAt(budget) !== null);
+  const near = budgets
+    .map((budget) => ({
+      app: apps.find(({ id }) => id === budget.app)?.slug ?? budget.app,
+      budget: spentBudget(budget),
+    }))
+    .filter(({ budget }) => stateOf(budget)[0] !== "good");
   if (near.length === 0) return "No budget is near its end.";
-  const rows = near.map((budget) => [
-    link(visit.link("budgets"), apps.find(({ id }) => id === budget.app)?.slug ?? budget.app),
-    budget.period,
+  const rows = near.map(({ app, budget }) => [
+    link(visit.link("budgets", [app, budget.period]), `${app}, ${PERIOD_WORDS[budget.period]}`),
     spentText(budget),
-    stateOf(budget),
-    timeView(budget.resets_at),
+    stateView(budget),
+    outlookView(budget),
   ]);
-  return part("Budgets near their end", table("Of their window that runs now", HEADS, rows));
-}
-
-const HEADS = ["App", "Period", "Spent", "State", "Begins anew"];
-
-const limitAt = ({ forecast }: Budget): string | null => forecast?.limit_reached_at ?? null;
-
-function stateOf(budget: Budget): Node {
-  const at = limitAt(budget);
-  if (at === null) return mark("warn", "soft limit reached");
-  if (Date.parse(at) <= Date.now()) return mark("bad", "limit reached");
-  const words = budget.soft_limit_reached ? "soft limit reached" : "near its end";
-  return element("span", {}, mark("warn", words), "; at this pace its limit is met ", timeView(at));
-}
-
-function spentText(budget: Budget): string {
-  const { limit_usd: usd, limit_audio_seconds: audio, limit_tokens: tokens } = budget;
-  return [
-    ...(usd === null ? [] : [`${usdText(budget.spent_usd)} of ${usdText(usd)}`]),
-    ...(audio === null ? [] : [`${secondsText(budget.spent_audio_seconds)} of ${secondsText(audio)}`]),
-    ...(tokens === null ? [] : [`${budget.spent_tokens} of ${tokens} tokens`]),
-  ].join(", ");
+  return part(
+    "Budgets near their end",
+    table("Of their window that runs now", ["Budget", "Spent", "State", "Where it leads"], rows),
+  );
 }

@@ -1,24 +1,23 @@
 // What can be changed of a provider account: its credential, its address and time, and that it is there at all.
 import type { ConnectionView } from "../contract/connections.ts";
 import { element } from "../page/element.ts";
-import { CONNECTION_KINDS, fieldsOf } from "./connection-kinds.ts";
+import { CONNECTION_KINDS, connectionPath, fieldsOf } from "./connection-kinds.ts";
 import { formView } from "./form-view.ts";
 import { actionView } from "./action-view.ts";
+import { isOfFile } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
 import { REPLACE_CREDENTIAL } from "./connection-test-view.ts";
 import { part } from "./words.ts";
 
 /** None of the file's. */
 export function changeViews(visit: Visit, connection: ConnectionView, etag: string | null): readonly Node[] {
-  if (connection.managed_by === "file") return [];
+  if (isOfFile(connection)) return [];
   return [
     ...(CONNECTION_KINDS[connection.kind].credential === null ? [] : [credentialPart(visit, connection, etag)]),
     settingsPart(visit, connection, etag),
     removalPart(visit, connection, etag),
   ];
 }
-
-const pathOf = ({ id }: ConnectionView): string => `/connections/${encodeURIComponent(id)}`;
 
 function testAnew(visit: Visit, { id }: ConnectionView, said: string): void {
   visit.say(said);
@@ -35,7 +34,7 @@ function credentialPart(visit: Visit, connection: ConnectionView, etag: string |
     formView<ConnectionView>({
       fields: [{ kind: "password", name: "api_key", label, hint, isRequired: true }],
       submit: "Replace and test",
-      send: (body) => visit.ask("POST", `${pathOf(connection)}/credential`, { body, ifMatch: etag }),
+      send: (body) => visit.ask("POST", `${connectionPath(connection.id)}/credential`, { body, ifMatch: etag }),
       done: () => testAnew(visit, connection, "The credential is replaced."),
     }),
   );
@@ -52,7 +51,7 @@ function settingsPart(visit: Visit, connection: ConnectionView, etag: string | n
     formView<ConnectionView>({
       fields: fieldsOf(kind, connection),
       submit: "Save and test",
-      send: (body) => visit.ask("PUT", pathOf(connection), { ifMatch: etag, body: { ...kept, ...body } }),
+      send: (body) => visit.ask("PUT", connectionPath(connection.id), { ifMatch: etag, body: { ...kept, ...body } }),
       again: () => visit.redraw(),
       done: () => testAnew(visit, connection, "The connection is changed."),
     }),
@@ -65,7 +64,7 @@ function removalPart(visit: Visit, connection: ConnectionView, etag: string | nu
     label: "Remove the connection",
     title: `Remove ${id}?`,
     what: lossOf(visit),
-    run: () => visit.ask("DELETE", pathOf(connection), { ifMatch: etag }),
+    run: () => visit.ask("DELETE", connectionPath(connection.id), { ifMatch: etag }),
     done: () => {
       visit.say(`${id} is removed.`);
       visit.go(visit.link("connections"));

@@ -3,7 +3,7 @@ import type { Capability } from "../contract/features.ts";
 import type { ProviderKind } from "../contract/provider-kinds.ts";
 import type { PlainField } from "./plain-field.ts";
 
-export interface ConnectionKind {
+interface ConnectionKind {
   readonly title: string;
   readonly does: readonly Capability[];
   readonly says: string;
@@ -73,6 +73,8 @@ export const CONNECTION_KINDS: Readonly<Record<ProviderKind, ConnectionKind>> = 
   },
 };
 
+export const connectionPath = (id: string): string => `/connections/${encodeURIComponent(id)}`;
+
 /** Not in the form, each for its reason. */
 export const NOT_IN_FORM: Readonly<Record<string, string>> = {
   kind: "it is chosen before, and another kind is another connection",
@@ -88,7 +90,7 @@ const ID = {
 } as const;
 
 /** Of one that is changed: what it is now. */
-export interface Present {
+interface Present {
   readonly base_url: string | null;
   readonly timeout_seconds: number;
 }

@@ -6,16 +6,18 @@ import type { AssignableModel, AssignableModels } from "../contract/workspace-mo
 import { element } from "../page/element.ts";
 import { type Ability, abilityTables } from "./ability-view.ts";
 import { changeViews } from "./connection-changes.ts";
-import { CONNECTION_KINDS } from "./connection-kinds.ts";
+import { CONNECTION_KINDS, connectionPath } from "./connection-kinds.ts";
 import { connectionTestView } from "./connection-test-view.ts";
 import { credentialView } from "./credential-view.ts";
 import { type Declaration, declaredFeatures } from "./model-features.ts";
+import { fileNotice, isOfFile, tag } from "./owner-view.ts";
+import { connectionsServing } from "./route-shape.ts";
 import type { Page, Visit } from "./visit.ts";
 import { factList, link, orNone, part, secondsText, timeView } from "./words.ts";
 
 export async function oneConnection(visit: Visit, id: string): Promise<readonly Node[]> {
   const [{ data: connection, etag }, models, routes] = await Promise.all([
-    visit.readWithEtag<ConnectionView>(`/connections/${encodeURIComponent(id)}`),
+    visit.readWithEtag<ConnectionView>(connectionPath(id)),
     visit.ask<AssignableModels>("GET", "/models"),
     visit.ask<Page<RouteView>>("GET", "/routes?limit=100"),
   ]);
@@ -23,7 +25,7 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
     of === id && (owner === "workspace") === (visit.scope.workspace !== null);
   const shown = part("Models", ...modelsOf(visit, connection, models.ok ? models.data.data.filter(isOwn) : []));
   const test = connectionTestView(visit, {
-    id,
+    connection,
     isAtOnce: takeTestWish(visit, id),
     tested: (result) => {
       const [heading] = shown.children;
@@ -32,6 +34,7 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
   });
   return [
     link(visit.link("connections"), "All connections"),
+    ...(isOfFile(connection) ? [fileNotice("connection")] : []),
     factsOf(visit, connection, routes.ok ? routes.data : null),
     test,
     shown,
@@ -47,7 +50,7 @@ function takeTestWish(visit: Visit, id: string): boolean {
 }
 
 function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteView> | null): Node {
-  const { kind, base_url: address, timeout_seconds: timeout, managed_by: manager } = connection;
+  const { kind, base_url: address, timeout_seconds: timeout } = connection;
   const { title, address: own } = CONNECTION_KINDS[kind];
   return part(
     "The connection",
@@ -57,12 +60,6 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
       ["Address", address ?? (own === null ? "inside the gateway" : `${own.placeholder}, the provider's own`)],
       ["Longest wait", secondsText(timeout)],
       ["Named by", namedBy(visit, connection, routes)],
-      [
-        "Kept in",
-        manager === "file"
-          ? "the configuration file: change it there, then run patchbay apply"
-          : "the gateway's database",
-      ],
       ["Connected", timeView(connection.created_at)],
       ["Changed", timeView(connection.updated_at)],
     ]),
@@ -72,7 +69,7 @@ function factsOf(visit: Visit, connection: ConnectionView, routes: Page<RouteVie
 /** The published routes of this scope; whose else's may name it is not told here. */
 function namedBy(visit: Visit, { id }: ConnectionView, routes: Page<RouteView> | null): Node | string {
   if (routes === null) return orNone(null);
-  const names = routes.data.filter(({ definition }) => targetsOf(definition).includes(id));
+  const names = routes.data.filter((route) => connectionsServing(route).includes(id));
   if (names.length === 0)
     return routes.next_cursor === null ? "no route yet" : `none of the first ${routes.data.length} routes`;
   return element(
@@ -83,11 +80,6 @@ function namedBy(visit: Visit, { id }: ConnectionView, routes: Page<RouteView> |
       link(visit.link("routes", [route.id]), `route ${route.id}`),
     ]),
   );
-}
-
-function targetsOf(definition: RouteView["definition"]): readonly unknown[] {
-  const targets = definition?.["targets"];
-  return Array.isArray(targets) ? targets.map((target: { readonly connection?: unknown }) => target.connection) : [];
 }
 
 /** `known`: what the gateway says of each; those that are declared are there in any case. */
@@ -102,7 +94,7 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
       weak_features: [],
     }));
   const all = [...known, ...declared].toSorted((left, right) => (left.model < right.model ? -1 : 1));
-  const isOpen = connection.managed_by === "api";
+  const isOpen = !isOfFile(connection);
   const { wantsModels } = CONNECTION_KINDS[connection.kind];
   const nothing = wantsModels
     ? "No model is declared yet, so no route can name one. A test tells what the server lists."
@@ -124,18 +116,18 @@ function modelsOf(visit: Visit, connection: ConnectionView, known: readonly Abil
   ];
 }
 
-function nameOf(visit: Visit, { id, models, managed_by: manager }: ConnectionView, model: string): Node {
+function nameOf(visit: Visit, connection: ConnectionView, model: string): Node {
+  const { id, models } = connection;
   if (!Object.hasOwn(models, model)) return element("span", {}, model);
-  const tag = element("span", { class: "tag" }, "declared");
-  const name = manager === "file" ? model : link(visit.link("connections", [id, "models", model]), model);
-  return element("span", {}, name, tag);
+  const name = isOfFile(connection) ? model : link(visit.link("connections", [id, "models", model]), model);
+  return element("span", {}, name, tag("declared"));
 }
 
 function testedModels(visit: Visit, connection: ConnectionView, test: ConnectionTest): readonly Node[] {
   const { models, undeclared_models: more } = test;
   const views = modelsOf(visit, connection, models);
   if (more === null || more.length === 0) return views;
-  const isOpen = connection.managed_by === "api";
+  const isOpen = !isOfFile(connection);
   const items = more.map((name) =>
     element("li", {}, isOpen ? link(visit.link("connections", [connection.id, "models", name]), name) : name),
   );

@@ -1,11 +1,13 @@
 // The test of a connection: asked for by a button, or at once where one was just made, and what came of it.
 import type { ConnectionTest, TestOutcome } from "../contract/connection-test.ts";
-import { failureView } from "../page/error-view.ts";
-import { button, element } from "../page/element.ts";
+import type { ConnectionView } from "../contract/connections.ts";
+import { button, element, pressed } from "../page/element.ts";
+import { CONNECTION_KINDS, connectionPath } from "./connection-kinds.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { factList, link, mark, orNone, part, secondsText, timeView, type Tone } from "./words.ts";
 
-export const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string]>> = {
+const OUTCOMES: Readonly<Record<TestOutcome, readonly [tone: Tone, words: string]>> = {
   accepted: ["good", "the credential is taken"],
   unproven: ["warn", "not put to the proof"],
   restricted: ["warn", "may not ask this"],
@@ -26,14 +28,14 @@ const OF_CREDENTIAL: ReadonlySet<TestOutcome> = new Set(["refused", "no_credenti
 /** The part of the page where it is given. The file's have none. */
 export const REPLACE_CREDENTIAL = "replace-credential";
 
-export interface TestOptions {
-  readonly id: string;
+interface TestOptions {
+  readonly connection: ConnectionView;
   /** Without being asked. */
   readonly isAtOnce: boolean;
   readonly tested: (test: ConnectionTest) => void;
 }
 
-export function connectionTestView(visit: Visit, { id, isAtOnce, tested }: TestOptions): HTMLElement {
+export function connectionTestView(visit: Visit, { connection, isAtOnce, tested }: TestOptions): HTMLElement {
   const told = element("div", { role: "status" });
   const go = button("Test it", async () => run());
   go.id = "test-connection";
@@ -47,23 +49,24 @@ export function connectionTestView(visit: Visit, { id, isAtOnce, tested }: TestO
     element("div", { class: "row" }, go),
     told,
   );
-  if (isAtOnce) void run();
+  if (isAtOnce) void pressed(go, run);
   return box;
 
   async function run(): Promise<void> {
-    go.disabled = true;
-    told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
-    const outcome = await visit.ask<ConnectionTest>("POST", `/connections/${encodeURIComponent(id)}/test`);
-    go.disabled = false;
-    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
-    told.replaceChildren(...resultOf(visit, outcome.data));
+    const outcome = await toldIn(told, () => {
+      told.replaceChildren(element("p", {}, "The provider is being asked, for 10 s at most …"));
+      return visit.ask<ConnectionTest>("POST", `${connectionPath(connection.id)}/test`);
+    });
+    if (!outcome.ok) return;
+    told.replaceChildren(...resultOf(visit, connection, outcome.data));
     tested(outcome.data);
   }
 }
 
-function resultOf(visit: Visit, test: ConnectionTest): readonly Node[] {
+function resultOf(visit: Visit, connection: ConnectionView, test: ConnectionTest): readonly Node[] {
   const { outcome, message, asked, status, code, took_ms: tookMs, checked_at: at } = test;
-  const [tone, words] = OUTCOMES[outcome];
+  const [tone, usual] = OUTCOMES[outcome];
+  const words = outcome === "accepted" && !connection.has_credential ? "it answers, without a credential" : usual;
   const facts = factList([
     ["Asked", element("code", {}, asked)],
     ["Answer", status === null ? orNone(code) : [`HTTP ${status}`, ...(code === null ? [] : [code])].join(" ")],
@@ -74,11 +77,17 @@ function resultOf(visit: Visit, test: ConnectionTest): readonly Node[] {
     element("p", {}, mark(tone, words)),
     element("p", {}, message),
     facts,
-    ...(FIT.has(outcome)
-      ? [element("p", {}, "Next: ", link(visit.link("routes"), "add it to a route"), ", so that requests reach it.")]
-      : []),
+    ...(FIT.has(outcome) ? [nextStep(visit, connection)] : []),
     ...(OF_CREDENTIAL.has(outcome) ? replaceButton() : []),
   ];
+}
+
+/** Where nobody knows its models, no route can name one before it is declared. */
+function nextStep(visit: Visit, { id, kind, models }: ConnectionView): HTMLElement {
+  if (!CONNECTION_KINDS[kind].wantsModels || Object.keys(models).length > 0)
+    return element("p", {}, "Next: ", link(visit.link("routes"), "add it to a route"), ", so that requests reach it.");
+  const declare = link(visit.link("connections", [id, "models"]), "declare a model");
+  return element("p", {}, "Next: ", declare, ", so that routes can name it.");
 }
 
 function replaceButton(): readonly Node[] {

@@ -8,8 +8,9 @@ import { oneConnection } from "./connection-screen.ts";
 import { credentialView } from "./credential-view.ts";
 import { listView } from "./list-view.ts";
 import { declareModel } from "./model-screen.ts";
+import { fileTag } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
-import { link, orNone, timeView } from "./words.ts";
+import { buttonLink, link, orNone, timeView } from "./words.ts";
 
 /** `connections`, `connections/dg`, `connections/dg/models/nova-3`; `connections/add/provider`, `connections/add/deepgram`. */
 export function showConnections(visit: Visit): Promise<readonly Node[]> {
@@ -33,11 +34,7 @@ async function list(visit: Visit): Promise<readonly Node[]> {
         : "This workspace has no provider account of its own; the platform's serve it. Add one to be billed by the provider yourself.",
   });
   return [
-    element(
-      "p",
-      {},
-      element("a", { href: visit.link("connections", ["add", "provider"]), class: "button" }, "Add a connection"),
-    ),
+    element("p", {}, buttonLink(visit.link("connections", ["add", "provider"]), "Add a connection")),
     ...(visit.scope.workspace === null
       ? []
       : [
@@ -52,14 +49,9 @@ async function list(visit: Visit): Promise<readonly Node[]> {
 }
 
 function rowOf(visit: Visit, connection: ConnectionView): readonly (Node | string)[] {
-  const { id, kind, base_url: address, models, managed_by: manager, updated_at: changed } = connection;
+  const { id, kind, base_url: address, models, updated_at: changed } = connection;
   return [
-    element(
-      "div",
-      {},
-      link(visit.link("connections", [id]), id),
-      ...(manager === "file" ? [element("span", { class: "tag" }, "from file")] : []),
-    ),
+    element("div", {}, link(visit.link("connections", [id]), id), ...fileTag(connection)),
     CONNECTION_KINDS[kind].title,
     credentialView(connection),
     orNone(address),

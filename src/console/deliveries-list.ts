@@ -6,7 +6,7 @@ import type { Filter } from "./filter-view.ts";
 import { type LiveList, liveList } from "./live-list.ts";
 import type { Names } from "./names.ts";
 import type { Visit } from "./visit.ts";
-import { mark, timeView, type Tone } from "./words.ts";
+import { link, mark, timeView, type Tone } from "./words.ts";
 
 const TONES: Readonly<Record<DeliveryState, Tone>> = { pending: "busy", delivered: "good", failed: "bad" };
 
@@ -17,7 +17,7 @@ export const STATUS_FILTER: Filter = {
   choices: [["", "any"], ...Object.keys(TONES).map((status) => [status, status] as const)],
 };
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   /** With its filters. */
   readonly path: string;
   readonly empty: string;
@@ -47,7 +47,7 @@ export function deliveriesList(
     row: (delivery) => [
       stateOf(delivery),
       eventText(delivery),
-      delivery.test ? "–" : element("code", { class: "id" }, delivery.event.job_id),
+      delivery.test ? "–" : jobLink(visit, delivery.event.job_id),
       ...(workspaces === undefined ? [] : ["workspace" in delivery ? workspaces.of(delivery.workspace) : "–"]),
       timeView(delivery.created_at),
       attemptsView(delivery),
@@ -62,6 +62,11 @@ export function deliveriesList(
     isMoving,
     noun: ["delivery", "deliveries"],
   });
+}
+
+/** Where its state, its end and its request are. */
+function jobLink(visit: Visit, id: string): HTMLElement {
+  return link(visit.link("jobs", [], { job: id }), element("code", { class: "id" }, id));
 }
 
 /** One that waits for hours is not looked at every few seconds. */

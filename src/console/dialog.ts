@@ -1,7 +1,7 @@
 // What is asked or shown before anything else goes on.
 import { button, copyButton, element } from "../page/element.ts";
 
-export interface Shown {
+interface Shown {
   readonly dialog: HTMLDialogElement;
   close(): void;
   readonly closed: Promise<void>;
@@ -48,7 +48,7 @@ export function showSecret(title: string, secret: string, ...after: readonly (No
   const close = button("I have kept it", () => shown.close());
   const shown: Shown = showDialog(
     title,
-    element("p", {}, "It is shown this once: the gateway keeps no copy that could be read."),
+    element("p", {}, "It is shown this once: nobody can read it here again."),
     element("pre", { class: "secret" }, element("code", {}, secret)),
     element(
       "div",
@@ -58,9 +58,14 @@ export function showSecret(title: string, secret: string, ...after: readonly (No
     ),
     ...after,
   );
-  // A key pressed by habit must not take away what nobody can show again.
-  shown.dialog.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") event.preventDefault();
-  });
-  return shown.closed;
+  // A key pressed by habit must not take away what nobody can show again; nor a telephone's gesture, for which there is no key.
+  const ended = new AbortController();
+  const { signal } = ended;
+  const stay = (event: Event): void => {
+    if (!(event instanceof KeyboardEvent) || event.key === "Escape") event.preventDefault();
+  };
+  shown.dialog.addEventListener("cancel", stay, { signal });
+  // Whoever selected the secret with a pointer holds no element of the dialog.
+  document.addEventListener("keydown", stay, { signal });
+  return shown.closed.finally(() => ended.abort());
 }

@@ -23,7 +23,13 @@ export function filterView(visit: Visit, filters: readonly Filter[], submit = "F
     control.name = filter.name;
     if (filter.kind === "text" && filter.placeholder !== undefined)
       control.setAttribute("placeholder", filter.placeholder);
-    control.value = visit.query.get(filter.name) ?? "";
+    const asked = visit.query.get(filter.name) ?? "";
+    control.value = asked;
+    // What the address asks for is told, even where it is no choice any more: an app that was removed since.
+    if (control.value !== asked && control instanceof HTMLSelectElement) {
+      control.append(element("option", { value: asked }, asked));
+      control.value = asked;
+    }
     form.append(element("label", { for: id }, filter.label, control));
   }
   form.append(element("button", {}, submit));
@@ -56,8 +62,27 @@ export function filtersIn(visit: Visit, filters: readonly Filter[]): string {
   return query.toString();
 }
 
+/** The same where `from` and `to` are days: as the moments that the one begins and the other ends at. */
+export function momentsIn(visit: Visit, filters: readonly Filter[]): string {
+  const query = new URLSearchParams(filtersIn(visit, filters));
+  const moments = [
+    ["from", momentOf(query.get("from"))],
+    ["to", momentOf(query.get("to"), 1)],
+  ] as const;
+  for (const [name, moment] of moments) {
+    query.delete(name);
+    if (moment !== null) query.set(name, moment);
+  }
+  return query.toString();
+}
+
+export const DAYS: readonly Filter[] = [
+  { name: "from", label: "From", kind: "date" },
+  { name: "to", label: "Until", kind: "date" },
+];
+
 /** When a day of a filter begins in the reader's own zone, or the one after it; null: it is none. */
-export function momentOf(day: string | null, daysLater: 0 | 1 = 0): string | null {
+function momentOf(day: string | null, daysLater: 0 | 1 = 0): string | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/u.exec(day ?? "") ?? [];
   const moment = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
   return Number.isNaN(moment.getTime()) ? null : moment.toISOString();

@@ -5,8 +5,9 @@ import type { KeyView } from "../contract/keys.ts";
 import type { RouteView } from "../contract/routes.ts";
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element } from "../page/element.ts";
+import { connectionsServing } from "./route-shape.ts";
 import type { Page, Visit } from "./visit.ts";
-import { link, mark, part } from "./words.ts";
+import { fewOf, link, mark, part } from "./words.ts";
 
 interface Step {
   readonly isDone: boolean;
@@ -16,31 +17,34 @@ interface Step {
   readonly label: string;
 }
 
-export interface PlatformSetUp {
+interface PlatformSetUp {
   readonly connections: Page<ConnectionView>;
   readonly routes: Page<RouteView>;
   readonly usage: WorkspaceUsage;
 }
 
-/** `isSandboxAlone`: nothing leads to a real provider, and none answered. */
+/** `isSandboxAlone`: a route leads to the sandbox and none to a real provider, and none answered. */
 export function platformSteps(
   visit: Visit,
   { connections, routes, usage }: PlatformSetUp,
 ): { readonly nodes: readonly Node[]; readonly isSandboxAlone: boolean } {
   const real = connections.data.filter(isReal).map(({ id }) => id);
-  const using = routes.data.filter((route) => targetsOf(route).some((id) => real.includes(id))).map(({ id }) => id);
+  const using = routes.data
+    .filter((route) => connectionsServing(route).some((id) => real.includes(id)))
+    .map(({ id }) => id);
   // A workspace may have connections and routes of its own, which are in neither list.
   const isReached = isServed(usage);
   const steps: readonly Step[] = [
     {
       isDone: real.length > 0,
-      text: real.length > 0 ? `A provider is connected: ${few(real)}.` : "Connect a provider.",
+      text: real.length > 0 ? `A provider is connected: ${fewOf(real)}.` : "Connect a provider.",
       href: visit.link("connections"),
       label: "Connections",
     },
     {
       isDone: using.length > 0,
-      text: using.length > 0 ? `A published route leads to it: ${few(using)}.` : "Publish a route with a model of it.",
+      text:
+        using.length > 0 ? `A published route leads to it: ${fewOf(using)}.` : "Publish a route with a model of it.",
       href: visit.link("routes"),
       label: "Routes",
     },
@@ -51,10 +55,13 @@ export function platformSteps(
       label: "Workspaces",
     },
   ];
-  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone: using.length === 0 && !isReached };
+  const simulated = new Set(connections.data.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
+  const isSimulated = routes.data.some((route) => connectionsServing(route).some((id) => simulated.has(id)));
+  const isSandboxAlone = isSimulated && using.length === 0 && !isReached;
+  return { nodes: isReached ? [] : [stepsView(steps)], isSandboxAlone };
 }
 
-export interface WorkspaceSetUp {
+interface WorkspaceSetUp {
   readonly apps: Page<AppView>;
   /** Of apps, and active. */
   readonly keys: Page<KeyView>;
@@ -67,7 +74,7 @@ export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSet
   const steps: readonly Step[] = [
     {
       isDone: apps.data.length > 0,
-      text: apps.data.length > 0 ? `There is an app: ${few(apps.data.map(({ slug }) => slug))}.` : "Make an app.",
+      text: apps.data.length > 0 ? `There is an app: ${fewOf(apps.data.map(({ slug }) => slug))}.` : "Make an app.",
       href: visit.link("apps"),
       label: "Apps",
     },
@@ -90,7 +97,7 @@ export function workspaceSteps(visit: Visit, { apps, keys, usage }: WorkspaceSet
 }
 
 /** Whether a provider, and not the sandbox, answered a call of the last 30 days. */
-export function isServed({ totals }: WorkspaceUsage): boolean {
+function isServed({ totals }: WorkspaceUsage): boolean {
   return totals.some(({ billing_class: billing, attempts, failed }) => billing !== "simulated" && attempts > failed);
 }
 
@@ -110,17 +117,4 @@ function stepsView(steps: readonly Step[]): HTMLElement {
 /** One that could be called: a server of one's own may ask for no credential. */
 function isReal({ kind, has_credential: hasCredential }: ConnectionView): boolean {
   return kind === "openai-compatible" || (kind !== "sandbox" && hasCredential);
-}
-
-/** Connections of the version that serves. A definition is the contract's map; that it has targets is the rule of every route. */
-function targetsOf({ definition }: RouteView): readonly string[] {
-  const { targets = [] } = (definition ?? {}) as { readonly targets?: readonly { readonly connection: string }[] };
-  return targets.map(({ connection }) => connection);
-}
-
-const FEW = 3;
-
-function few(names: readonly string[]): string {
-  const more = names.length - FEW;
-  return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -1,35 +1,13 @@
 // A form: fields by name, one call, and every refusal told at the field it is about.
 import type { Failure, Outcome } from "../page/ask.ts";
-import { button, element } from "../page/element.ts";
+import { button, element, pressed } from "../page/element.ts";
+import type { Field } from "./field.ts";
+import { put, valueOf } from "./field-value.ts";
+import { fieldView } from "./field-view.ts";
 import { refusalView } from "./refusal-view.ts";
 
-interface FieldOf<K extends string> {
-  readonly kind: K;
-  /** As the body has it; `quota.concurrent` is a field of an object in it. */
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly isRequired?: boolean;
-}
-export type Choice = readonly [value: string, label: string];
-export type Field =
-  | (FieldOf<"text" | "password" | "number" | "time" | "lines" | "json"> & {
-      /** Of a time: RFC 3339. */
-      readonly value?: string;
-      /** Of a text: what it may well be, and need not. */
-      readonly suggestions?: readonly string[];
-      /** Why it cannot be what was typed; null: it can. */
-      readonly fault?: (typed: string) => string | null;
-      readonly placeholder?: string;
-    })
-  | (FieldOf<"select"> & { readonly choices: readonly Choice[]; readonly value?: string })
-  | (FieldOf<"checks"> & { readonly choices: readonly Choice[]; readonly value?: readonly string[] })
-  | (FieldOf<"check"> & { readonly value?: boolean })
-  /**
-   * A part of the screen's own. `value` answers as `valueOf` does. What in it is at fault is found by its `data-param`, which a refusal
-   * names in `param` and an Error in its `cause`.
-   */
-  | (FieldOf<"custom"> & { readonly view: HTMLElement; readonly value: () => unknown });
+export type { Field } from "./field.ts";
+export type { Choice } from "./plain-field.ts";
 
 export interface FormOptions<T> {
   readonly fields: readonly Field[];
@@ -61,7 +39,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again, also }
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void run();
+    void pressed(go, run);
   });
   return form;
 
@@ -77,9 +55,7 @@ export function formView<T>({ fields, submit, send, confirm, done, again, also }
     clear();
     const body = bodyOf();
     if (body === null || (confirm !== undefined && !(await confirm(body)))) return;
-    go.disabled = true;
     const outcome = await send(body);
-    go.disabled = false;
     if (outcome.ok) return done(outcome.data);
     const { failure, requestId } = outcome;
     const faults = issuesIn(failure).map(({ param, message }) => ({
@@ -151,120 +127,3 @@ const fieldOf = (fields: readonly Field[], param: string | null): Field | undefi
 
 const isBelow = (param: string | null, name: string): boolean =>
   param !== null && param.startsWith(name) && /^[.[]/u.test(param.slice(name.length));
-
-function fieldView(field: Field, id: string): HTMLElement {
-  const hint = element("small", { id: `${id}-hint` }, field.hint ?? "");
-  const fault = element("p", { id: `${id}-fault`, class: "bad", role: "alert" });
-  const described = { id, "aria-describedby": `${id}-hint ${id}-fault` };
-  if (field.kind === "checks") {
-    const group = element("fieldset", { class: "field", tabindex: "-1", ...described });
-    group.append(element("legend", {}, field.label));
-    for (const [value, label] of field.choices) {
-      const box = element("input", { type: "checkbox", value });
-      box.checked = field.value?.includes(value) ?? false;
-      group.append(element("label", {}, box, label));
-    }
-    group.append(hint, fault);
-    return group;
-  }
-  if (field.kind === "custom") {
-    const group = element("fieldset", { class: "field", tabindex: "-1", ...described });
-    group.append(element("legend", {}, field.label), hint, field.view, fault);
-    return group;
-  }
-  const label = element("label", { for: id }, field.label);
-  if (field.kind === "check") {
-    const box = element("input", { type: "checkbox", ...described });
-    box.checked = field.value ?? false;
-    label.prepend(box);
-    return element("div", { class: "check" }, label, hint, fault);
-  }
-  if (field.isRequired !== true) label.append(element("span", { class: "soft" }, " (may stay empty)"));
-  return element(
-    "div",
-    { class: "field" },
-    label,
-    controlOf(field, described),
-    ...suggestionsView(field, id),
-    hint,
-    fault,
-  );
-}
-
-function controlOf(
-  field: Exclude<Field, { kind: "checks" | "check" | "custom" }>,
-  described: Readonly<Record<string, string>> & { readonly id: string },
-): HTMLElement {
-  if (field.kind === "select") {
-    const select = element("select", described);
-    select.append(...field.choices.map(([value, label]) => element("option", { value }, label)));
-    select.value = field.value ?? field.choices[0]?.[0] ?? "";
-    return select;
-  }
-  const placeholder = field.placeholder === undefined ? {} : { placeholder: field.placeholder };
-  if (field.kind === "lines" || field.kind === "json") {
-    const area = element("textarea", {
-      rows: field.kind === "json" ? "14" : "5",
-      spellcheck: "false",
-      ...placeholder,
-      ...described,
-    });
-    area.value = field.value ?? "";
-    return area;
-  }
-  const type = field.kind === "password" ? "password" : field.kind === "time" ? "datetime-local" : "text";
-  const numeric = field.kind === "number" ? { inputmode: "decimal" } : {};
-  const input = element("input", {
-    type,
-    autocomplete: "off",
-    spellcheck: "false",
-    ...numeric,
-    ...(suggestionsFor(field).length > 0 ? { list: `${described.id}-list` } : {}),
-    ...placeholder,
-    ...described,
-  });
-  const value = field.value ?? "";
-  input.value = field.kind === "time" ? localTime(value) : value;
-  return input;
-}
-
-const suggestionsFor = (field: Field): readonly string[] => ("suggestions" in field ? (field.suggestions ?? []) : []);
-
-function suggestionsView(field: Field, id: string): readonly Node[] {
-  const options = suggestionsFor(field).map((value) => element("option", { value }));
-  return options.length === 0 ? [] : [element("datalist", { id: `${id}-list` }, ...options)];
-}
-
-/** As the browser's control takes it: in the reader's zone, to the last digit that is not zero, so that it comes back unchanged. */
-function localTime(iso: string): string {
-  if (iso === "") return "";
-  const time = new Date(iso);
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
-  return local.replace(/(:00)?\.000$/u, "");
-}
-
-/** undefined: nothing was filled in. An Error: it cannot be what the field is. */
-function valueOf(form: HTMLFormElement, field: Field, id: string): unknown {
-  if (field.kind === "custom") return field.value();
-  if (field.kind === "checks")
-    return [...form.querySelectorAll<HTMLInputElement>(`#${id} input:checked`)].map(({ value }) => value);
-  const control = form.querySelector<HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement>(`#${id}`);
-  if (control instanceof HTMLInputElement && field.kind === "check") return control.checked;
-  const text = control?.value.trim() ?? "";
-  if (text === "") return undefined;
-  if (field.kind === "number")
-    return Number.isFinite(Number(text)) ? Number(text) : new Error("This must be a number.");
-  if (field.kind === "time") return new Date(text).toISOString();
-  if (field.kind === "lines") return text.split(/\s*\n\s*/u);
-  if (field.kind !== "json") return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    return new Error(`This is no JSON: ${error instanceof Error ? error.message : ""}`);
-  }
-}
-
-function put(body: Record<string, unknown>, [name = "", ...below]: readonly string[], value: unknown): void {
-  if (below.length === 0) body[name] = value;
-  else put((body[name] ??= {}) as Record<string, unknown>, below, value);
-}

@@ -1,7 +1,10 @@
 // How the providers' models fare: which rest after failures, what all calls of the last minutes came to, and the last that failed.
 import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
 import { button, element, table } from "../page/element.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
+import { linkTo } from "./address.ts";
 import { type Filter, filterView } from "./filter-view.ts";
+import { tag } from "./owner-view.ts";
 import type { Visit } from "./visit.ts";
 import { link, mark, part, secondsText, timeView } from "./words.ts";
 
@@ -33,7 +36,7 @@ export async function showHealth(visit: Visit): Promise<readonly Node[]> {
   refresh.id = REFRESH;
   const filters = filterView(visit, FILTERS);
   filters.querySelector("button")?.replaceWith(refresh);
-  return [filters, part("Models", ...modelsView(visit, health), noteOf(health)), ...errorsPart(visit, health)];
+  return [filters, part("Models", ...modelsView(health), noteOf(health)), ...errorsPart(visit, health)];
 }
 
 const REFRESH_MS = 15_000;
@@ -59,14 +62,14 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
     ", of calls that ended since ",
     timeView(since),
     sampled ? ", the latest only, for there were more than are read at once" : "",
-    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most. The state is that of the process which answered: each one judges for itself, so another may still call what rests here.",
+    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most, live sessions and jobs apart. The state is that of the process which answered: each one judges for itself, so another may still call what rests here.",
   );
 }
 
 const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures"];
 
 /** What was called in the window, then what rests or rested without having been called in it. */
-function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonly Node[] {
+function modelsView({ circuits, models }: ProviderHealth): readonly Node[] {
   if (circuits.length === 0 && models.length === 0)
     return [
       element(
@@ -78,10 +81,10 @@ function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonl
   const called = new Set(models.map(nameOf));
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   const rows = [
-    ...models.map((each) => [targetView(visit, each), stateView(circuitOf.get(nameOf(each))), ...figuresOf(each)]),
+    ...models.map((each) => [targetView(each), stateView(circuitOf.get(nameOf(each))), ...figuresOf(each)]),
     ...circuits
       .filter((each) => !called.has(nameOf(each)))
-      .map((each) => [targetView(visit, each), stateView(each), "0", "–", "–", "–", "–"]),
+      .map((each) => [targetView(each), stateView(each), "0", "–", "–", "–", "–"]),
   ];
   return [table("Most failures first", HEADS, rows)];
 }
@@ -89,17 +92,13 @@ function modelsView(visit: Visit, { circuits, models }: ProviderHealth): readonl
 const nameOf = ({ workspace_id: owner, connection, model }: Whose): string =>
   JSON.stringify([owner, connection, model]);
 
-function targetView(visit: Visit, { workspace_id: owner, connection, model }: Whose): Node {
-  const href =
-    owner === null
-      ? visit.link("connections", [connection])
-      : `#/${["w", owner, "connections", connection].map(encodeURIComponent).join("/")}`;
+function targetView({ workspace_id: owner, connection, model }: Whose): Node {
   return element(
     "div",
     {},
-    link(href, connection),
+    link(linkTo(owner, "connections", [connection]), connection),
     `: ${model}`,
-    ...(owner === null ? [] : [element("span", { class: "tag" }, `of ${owner}`)]),
+    ...(owner === null ? [] : [tag(`of ${owner}`)]),
   );
 }
 
@@ -124,8 +123,8 @@ function figuresOf({ calls, succeeded, failed, duration_p50_ms: half, duration_p
       ? "–"
       : element(
           "ul",
-          { class: "calls" },
-          ...failures.map((each) => element("li", {}, `${wordsOf(each.outcome)}: ${each.calls}`)),
+          { class: "plain" },
+          ...failures.map((each) => element("li", {}, `${outcomeWords(each.outcome)}: ${each.calls}`)),
         ),
   ];
 }
@@ -135,23 +134,6 @@ const percentOf = (succeeded: number, ended: number): string =>
   ended === 0 ? "–" : `${(Math.floor((succeeded * 1_000) / ended) / 10).toFixed(1)} %`;
 
 const millisecondsText = (ms: number | null): string => (ms === null ? "–" : secondsText(ms / 1_000));
-
-/** Where the record's own word says too little. */
-const WORDS: Readonly<Record<string, string>> = {
-  connect: "no connection",
-  unauthorized: "credential refused",
-  payment: "out of credit",
-  rejected: "request refused",
-  bad_reply: "unusable answer",
-  timeout: "no answer in time",
-  unknown: "outcome unknown",
-};
-
-/** `failed:rate_limited`: `rate limited`. */
-function wordsOf(outcome: string): string {
-  const kind = outcome.replace(/^failed:/u, "");
-  return WORDS[kind] ?? kind.replaceAll("_", " ");
-}
 
 const MOST_ERRORS = 20;
 
@@ -163,8 +145,8 @@ function errorsPart(visit: Visit, { models }: ProviderHealth): readonly Node[] {
   if (errors.length === 0) return [];
   const rows = errors.map((error) => [
     timeView(error.at),
-    targetView(visit, error),
-    mark("bad", wordsOf(error.outcome)),
+    targetView(error),
+    mark("bad", outcomeWords(error.outcome)),
     secondsText(error.duration_ms / 1_000),
     link(visit.link("requests", [error.request_id]), error.request_id),
   ]);

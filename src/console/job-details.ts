@@ -1,7 +1,16 @@
 // What a row of the jobs' list has no room for.
 import type { ListedJobView } from "../contract/job-list.ts";
+import type { JobStatus } from "../contract/jobs.ts";
 import { copyButton, element } from "../page/element.ts";
-import { factList, orNone, secondsText, timeView } from "./words.ts";
+import { factList, orNone, secondsText, timeView, type Tone } from "./words.ts";
+
+export const JOB_TONES: Readonly<Record<JobStatus, Tone>> = {
+  queued: "soft",
+  processing: "busy",
+  succeeded: "good",
+  failed: "bad",
+  cancelled: "warn",
+};
 
 type Fact = readonly [term: string, value: Node | string];
 
@@ -40,7 +49,8 @@ function factsOf(job: ListedJobView): readonly Fact[] {
 
 const billableText = (seconds: number): string => (seconds === 0 ? "nothing" : secondsText(seconds));
 
-const DELETIONS: Readonly<Record<Exclude<ListedJobView["provider_deletion"], "none">, string>> = {
+/** What a provider does with its copy of a recording. */
+export const DELETIONS: Readonly<Record<Exclude<ListedJobView["provider_deletion"], "none">, string>> = {
   pending: "is asked to delete its copy",
   done: "deleted its copy",
   failed: "still keeps a copy: its deletion was given up",

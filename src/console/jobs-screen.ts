@@ -1,21 +1,12 @@
 // Jobs as whoever administers them sees them: what is under way, how each ended, and where its request went.
 import type { ListedJobView } from "../contract/job-list.ts";
-import type { JobStatus } from "../contract/jobs.ts";
 import { element } from "../page/element.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
-import { jobDetails } from "./job-details.ts";
+import { JOB_TONES, jobDetails } from "./job-details.ts";
 import { liveList } from "./live-list.ts";
 import { namedFilter, type Names, namesAt, NO_NAMES } from "./names.ts";
 import type { Visit } from "./visit.ts";
-import { link, mark, secondsText, timeView, type Tone } from "./words.ts";
-
-const TONES: Readonly<Record<JobStatus, Tone>> = {
-  queued: "soft",
-  processing: "busy",
-  succeeded: "good",
-  failed: "bad",
-  cancelled: "warn",
-};
+import { breakable, link, mark, secondsText, timeView } from "./words.ts";
 
 /** Of the workspaces on the platform, which has no list of all apps; of the apps in a workspace. */
 interface Whose {
@@ -62,10 +53,11 @@ function filtersOf({ apps, workspaces }: Whose): readonly Filter[] {
       name: "status",
       label: "State",
       kind: "select",
-      choices: [["", "any"], ...Object.keys(TONES).map((status) => [status, status] as const)],
+      choices: [["", "any"], ...Object.keys(JOB_TONES).map((status) => [status, status] as const)],
     },
     ...(workspaces === null ? [] : [namedFilter("workspace", "Workspace", workspaces)]),
     namedFilter("app", "App", apps),
+    { name: "job", label: "Job id", kind: "text", placeholder: "job_…" },
   ];
 }
 
@@ -85,7 +77,7 @@ function rowOf(visit: Visit, { apps, workspaces }: Whose, job: ListedJobView): r
 }
 
 function stateOf({ status, progress, cancel_requested: isCancelled, error }: ListedJobView): HTMLElement {
-  const box = element("div", {}, mark(TONES[status], status));
+  const box = element("div", {}, mark(JOB_TONES[status], status));
   const { stage, fraction } = progress;
   const soft = (text: string): void => box.append(element("span", { class: "soft" }, text));
   if (status === "processing") soft(fraction === null ? stage : `${stage}, ${Math.round(fraction * 100)} %`);
@@ -93,10 +85,6 @@ function stateOf({ status, progress, cancel_requested: isCancelled, error }: Lis
   if (error !== null) box.append(element("div", {}, link(`/docs/errors#${error.code}`, ...breakable(error.code))));
   return box;
 }
-
-/** Long codes may break at underscores where there is little room. */
-const breakable = (code: string): readonly (Node | string)[] =>
-  code.split(/(?<=_)/u).flatMap((word) => [word, element("wbr")]);
 
 /** Until now, where it has no end yet. */
 function lasted(from: string, to: string | null): string {

@@ -3,6 +3,7 @@ import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { element } from "../page/element.ts";
+import { NEW } from "./address.ts";
 import { POLICIES } from "./app-form.ts";
 import { type Choice, type Field, formView } from "./form-view.ts";
 import { showNewKey } from "./new-key.ts";
@@ -12,10 +13,10 @@ import type { Page, Visit } from "./visit.ts";
 import { wholeBody } from "./whole-body.ts";
 import { link, part } from "./words.ts";
 
-/** Behind the screen's name: where one is made, and one of an administrator. */
-export const NEW = "new";
+/** Behind where one is made: one of an administrator. */
 export const ADMINISTRATOR = "administrator";
 
+const OF_KEY_ALONE = "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound.";
 const NO_END = "When it stops working. Empty: it works until it is revoked.";
 
 export async function makeKey(visit: Visit): Promise<readonly Node[]> {
@@ -57,7 +58,7 @@ export async function makeKey(visit: Visit): Promise<readonly Node[]> {
         ],
       },
       endField(null),
-      ...quotaFields(null, "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound."),
+      ...quotaFields(null, OF_KEY_ALONE),
     ],
     submit: "Make the key",
     send: (body) => visit.ask("POST", "/keys", { body }),
@@ -144,7 +145,7 @@ function fieldsOf(key: KeyView, routes: KnownRoutes): readonly Field[] {
       choices: [["", "the app's"], ...POLICIES],
       value: key.audio_purpose_policy ?? "",
     },
-    ...quotaFields(key.quota, "Quota of this key alone; the smaller of it and the app's applies. Empty: no bound."),
+    ...quotaFields(key.quota, OF_KEY_ALONE),
   ];
 }
 

@@ -3,16 +3,18 @@ import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
+import { NEW } from "./address.ts";
+import { appLink } from "./app-form.ts";
 import { purposeTable } from "./purpose-view.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
-import { changePart, NEW } from "./key-form.ts";
+import { changePart } from "./key-form.ts";
 import { isTest, keyTags, partsOf, stateView } from "./key-words.ts";
 import { showNewKey } from "./new-key.ts";
 import { fileNotice, isOfFile } from "./owner-view.ts";
 import { quotaText } from "./quota-fields.ts";
 import type { Visit } from "./visit.ts";
-import { factList, link, orNone, part, timeView } from "./words.ts";
+import { buttonLink, factList, link, orNone, part, timeView } from "./words.ts";
 
 const OWN = "You are signed in with this key: once it stops, sign in with another one.";
 
@@ -23,11 +25,10 @@ export async function showKey(visit: Visit, id: string): Promise<readonly Node[]
   const around = element(
     "p",
     { class: "row wrap" },
-    ...(isWorking && !isOfFile(key)
-      ? [element("a", { href: visit.link("keys", [key.id, "change"]), class: "button" }, "Change it")]
-      : []),
+    ...(isWorking && !isOfFile(key) ? [buttonLink(visit.link("keys", [key.id, "change"]), "Change it")] : []),
     ...(isWorking ? [] : [toMakeAnother(visit, app)]),
     link(visit.link("requests", [], { key: key.id }), "Its requests"),
+    link(visit.link("usage", [], { key: key.id, by: "day" }), "Its usage"),
   );
   return [
     link(visit.link("keys"), "All keys"),
@@ -57,8 +58,7 @@ export async function changeKey(visit: Visit, id: string): Promise<readonly Node
 }
 
 function toMakeAnother(visit: Visit, app: AppView | null): HTMLElement {
-  const href = visit.link("keys", [NEW], app === null ? {} : { app: app.slug });
-  return element("a", { href, class: "button" }, "Make another key");
+  return buttonLink(visit.link("keys", [NEW], app === null ? {} : { app: app.slug }), "Make another key");
 }
 
 function factsOf(visit: Visit, key: KeyView, app: AppView | null): HTMLElement {
@@ -74,7 +74,7 @@ function factsOf(visit: Visit, key: KeyView, app: AppView | null): HTMLElement {
   return factList([
     ["Begins and ends", element("div", {}, element("code", {}, partsOf(key)), ...keyTags(key, visit.ownKey))],
     ["State", stateView(key, false)],
-    ["App", app === null ? "none: it is an administrator's" : link(visit.link("apps", [app.slug]), app.name)],
+    ["App", app === null ? "none: it is an administrator's" : link(appLink(visit, app), app.name)],
     ["Role", key.role === "admin" ? "admin: it administers the workspace" : "member"],
     ...ofApp,
     ["Quota", quotaText(key.quota)],

@@ -3,7 +3,7 @@ import { element, table } from "../page/element.ts";
 import type { ListOptions } from "./list-view.ts";
 import { renew } from "./renew.ts";
 
-export interface KeyedRows<T> {
+interface KeyedRows<T> {
   readonly view: HTMLElement;
   items(): readonly T[];
   /**
@@ -29,7 +29,7 @@ interface Shown<T> {
   item: T;
 }
 
-export type RowOptions<T> = Pick<ListOptions<T>, "caption" | "heads" | "row"> & { readonly keyOf: (item: T) => string };
+type RowOptions<T> = Pick<ListOptions<T>, "caption" | "heads" | "row"> & { readonly keyOf: (item: T) => string };
 
 export function keyedRows<T>({ caption, heads, row, keyOf }: RowOptions<T>): KeyedRows<T> {
   const view = table(caption, heads, []);

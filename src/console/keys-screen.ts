@@ -2,13 +2,14 @@
 import type { AppView } from "../contract/apps.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { element } from "../page/element.ts";
+import { NEW } from "./address.ts";
 import { type Filter, filterView, filtersIn } from "./filter-view.ts";
-import { ADMINISTRATOR, makeAdministratorsKey, makeKey, NEW } from "./key-form.ts";
+import { ADMINISTRATOR, makeAdministratorsKey, makeKey } from "./key-form.ts";
 import { changeKey, showKey } from "./key-view.ts";
 import { keyTags, partsOf, stateView } from "./key-words.ts";
 import { listView } from "./list-view.ts";
 import type { Page, Visit } from "./visit.ts";
-import { link, timeView } from "./words.ts";
+import { buttonLink, link, timeView } from "./words.ts";
 
 export function showKeys(visit: Visit): Promise<readonly Node[]> {
   const [id, what] = visit.path;
@@ -51,8 +52,11 @@ async function list(visit: Visit): Promise<readonly Node[]> {
       filters === "" ? "No keys yet. Make one for an app, and its program can call." : "No key fits these filters.",
   });
   const app = visit.query.get("app") ?? "";
-  const toMake = element("a", { href: visit.link("keys", [NEW], { app }), class: "button" }, "Make a key");
-  return [element("p", {}, toMake), filterView(visit, shown), keys];
+  return [
+    element("p", {}, buttonLink(visit.link("keys", [NEW], { app }), "Make a key")),
+    filterView(visit, shown),
+    keys,
+  ];
 }
 
 /** Behind a hundred of them an app is typed. */

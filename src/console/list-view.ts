@@ -41,10 +41,10 @@ export async function listView<T>(visit: Visit, options: ListOptions<T>): Promis
 }
 
 /** `cursor`: where the page before ended; null: the first. */
-export function pagePath(path: string, cursor: string | null): string {
+export function pagePath(path: string, cursor: string | null, limit = PAGE): string {
   const [below = "", filters = ""] = path.split("?", 2);
   const query = new URLSearchParams(filters);
-  query.set("limit", `${PAGE}`);
+  query.set("limit", `${limit}`);
   if (cursor !== null) query.set("cursor", cursor);
   return `${below}?${query}`;
 }
@@ -56,9 +56,11 @@ export function moreButton(
   load: () => Promise<Outcome<Page<unknown>>>,
 ): HTMLButtonElement {
   return button("Show more", async (own) => {
-    own.disabled = true;
+    const isHeld = document.activeElement === own;
     const outcome = await load();
-    own.disabled = false;
+    // After the last page it is gone.
+    if (isHeld && (own.hidden || !own.isConnected))
+      box.querySelector<HTMLElement>("[role=region]")?.focus({ preventScroll: true });
     box.querySelector(".failure")?.remove();
     if (!outcome.ok) return box.append(failureView(outcome.failure, outcome.requestId));
     visit.say(`${outcome.data.data.length} more.`);

@@ -8,7 +8,7 @@ import { type ListOptions, moreButton, PAGE, pagePath } from "./list-view.ts";
 import { type Repeating, repeatWhileShown } from "./repeat-while-shown.ts";
 import type { Page, Visit } from "./visit.ts";
 
-export interface LiveListOptions<T> extends ListOptions<T> {
+interface LiveListOptions<T> extends ListOptions<T> {
   readonly keyOf: (item: T) => string;
   /** The word by which its change is told: `succeeded`. */
   readonly stateOf: (item: T) => string;
@@ -34,6 +34,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
   let cursor = first.next_cursor;
   let pages = 1;
   let isReadingMore = false;
+  let puts = 0;
   let hasFailed = false;
   const nothing = element("p", { class: "empty" }, empty);
   const said = element("span", { role: "status" });
@@ -57,6 +58,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
   return {
     view: box,
     put: (item) => {
+      puts += 1;
       rows.put(item);
       repeating.now();
     },
@@ -64,7 +66,7 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
 
   /** Reads what is shown anew: from the top, and no farther than the last that moves. */
   async function refresh(): Promise<void> {
-    const asked = pages;
+    const [asked, before] = [pages, puts];
     const fresh: T[] = [];
     let next: string | null = null;
     let read = 0;
@@ -78,8 +80,8 @@ export async function liveList<T>(visit: Visit, options: LiveListOptions<T>): Pr
     } while (next !== null && read < asked && !covers(fresh));
     if (hasFailed) said.textContent = "";
     hasFailed = false;
-    // What "Show more" brings meanwhile fits what stands there now; the next time comes soon.
-    if (isReadingMore || pages !== asked) return;
+    // What "Show more" brings meanwhile fits what stands there now, and what was changed here is newer; the next time comes soon.
+    if (isReadingMore || pages !== asked || puts !== before) return;
     const isWhole = next === null || read === asked;
     if (isWhole) cursor = next;
     tell(rows.merge(fresh, isWhole));

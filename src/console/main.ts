@@ -1,12 +1,15 @@
 // The console: who sits here, where the address leads, and the screen that is drawn there.
 import { byId, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
-import { ask, type Outcome } from "../page/ask.ts";
-import { addressIn, type Address, HOME, hashOf } from "./address.ts";
+import { addressIn, type Address, HOME, hashOf, linkTo, placeOf } from "./address.ts";
+import { callsOf } from "./calls.ts";
+import { failedScreen, noScreen } from "./failed-screen.ts";
 import { showPlace } from "./navigation.ts";
 import { SCREENS } from "./screens.ts";
-import { keep, keptKey, scopeOf, type Session, signIn } from "./session.ts";
-import { type Answer, type Change, type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
+import { isNoKey, keep, keptKey, linkedKey, scopeOf, type Session, signIn } from "./session.ts";
+import { type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
+import { saidWhile } from "./waiting.ts";
+import { zoneText } from "./words.ts";
 
 const listener: Listener = document.body.dataset["listener"] === "admin" ? "admin" : "public";
 const main = byId("screen", HTMLElement);
@@ -20,7 +23,10 @@ const places = byId("workspace", HTMLSelectElement);
 
 let session: Session | null = null;
 let visiting = new AbortController();
+/** The place that is drawn, and the one that the address led to last. */
 let shown = "";
+let led = "";
+let attempts = 0;
 /** What is said goes along to where its screen leads, and no further. */
 let isLed = false;
 
@@ -28,31 +34,38 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   void enter(input.value.trim());
 });
-byId("sign-out", HTMLButtonElement).addEventListener("click", () => leave("You are signed out."));
+byId("sign-out", HTMLButtonElement).addEventListener("click", () => {
+  keep(null);
+  leave("You are signed out.");
+});
 places.addEventListener("change", () => {
-  location.hash = hashOf({
-    workspace: places.value === "" ? null : places.value,
-    screen: HOME,
-    path: [],
-    query: new URLSearchParams(),
-  });
+  location.hash = linkTo(places.value === "" ? null : places.value, HOME);
 });
 window.addEventListener("hashchange", () => {
+  // Whoever has the console open here already only changes its address by such a link.
+  const linked = linkedKey(listener);
+  if (linked !== null) return void enter(linked);
   if (!isLed) status.textContent = "";
   isLed = false;
   void draw();
 });
-const first = keptKey(listener);
+const first = linkedKey(listener) ?? keptKey();
 if (first === null) leave("");
 else void enter(first);
 
 async function enter(key: string): Promise<void> {
   refusal.replaceChildren();
   if (key === "") return input.focus();
+  attempts += 1;
+  const own = attempts;
   form.setAttribute("aria-busy", "true");
-  const signed = await signIn(listener, key);
+  const signed = await saidWhile(signIn(listener, key));
+  if (own !== attempts) return;
   form.removeAttribute("aria-busy");
   if (typeof signed === "string" || "failure" in signed) {
+    if (isNoKey(signed)) keep(null);
+    // To be sent once more.
+    else input.value = key;
     leave("");
     const why = typeof signed === "string" ? element("p", { class: "bad" }, signed) : failureView(signed.failure, null);
     return refusal.replaceChildren(why);
@@ -61,6 +74,7 @@ async function enter(key: string): Promise<void> {
   keep(key);
   input.value = "";
   byId("who", HTMLElement).textContent = signed.who;
+  byId("zone", HTMLElement).textContent = zoneText();
   showPlaces(signed);
   form.hidden = true;
   shell.hidden = false;
@@ -68,15 +82,16 @@ async function enter(key: string): Promise<void> {
 }
 
 function showPlaces({ workspaces, isOperator }: Session): void {
-  const chosen = workspaces.map((slug) => element("option", { value: slug }, slug));
-  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "All workspaces")] : []), ...chosen);
+  const chosen = workspaces.map(({ slug }) => element("option", { value: slug }, slug));
+  places.replaceChildren(...(isOperator ? [element("option", { value: "" }, "The whole platform")] : []), ...chosen);
 }
 
 /** What cannot be read stays as it was. */
 async function placesChanged(): Promise<void> {
-  if (session === null) return;
-  const signed = await signIn(listener, session.key);
-  if (typeof signed === "string" || "failure" in signed) return;
+  const before = session;
+  if (before === null) return;
+  const signed = await signIn(listener, before.key);
+  if (typeof signed === "string" || "failure" in signed || !isSignedIn(before)) return;
   session = signed;
   showPlaces(signed);
 }
@@ -85,8 +100,12 @@ function leave(why: string): void {
   visiting.abort();
   session = null;
   shown = "";
-  keep(null);
+  led = "";
   main.replaceChildren();
+  // Nothing of what was seen is left for whoever sits here next.
+  for (const part of [places, byId("nav", HTMLElement), byId("who", HTMLElement), title]) part.replaceChildren();
+  status.textContent = "";
+  document.title = "Console · Patchbay";
   shell.hidden = true;
   form.hidden = false;
   refusal.replaceChildren(...(why === "" ? [] : [element("p", { role: "status" }, why)]));
@@ -98,7 +117,10 @@ async function draw(): Promise<void> {
   if (session === null) return;
   const asked = addressIn(location.hash);
   // Administrators have one workspace: an address without any means theirs.
-  const workspace = asked.workspace ?? (session.isOperator ? null : (session.workspaces[0] ?? null));
+  const own = session.isOperator ? null : (session.workspaces[0]?.slug ?? null);
+  // Records name a workspace by its id, people by its slug.
+  const named = session.workspaces.find(({ id }) => id === asked.workspace);
+  const workspace = named?.slug ?? asked.workspace ?? own;
   const address: Address = { ...asked, workspace };
   const scope = scopeOf(listener, session, workspace);
   const screens = SCREENS.filter((screen) => isIn(screen, scope));
@@ -107,103 +129,91 @@ async function draw(): Promise<void> {
   visiting = new AbortController();
   const { signal } = visiting;
   showPlace(address, screens);
+  led = placeOf(address);
+  const isNew = shown !== led;
   main.setAttribute("aria-busy", "true");
+  // What is left behind is no longer pressed: it would be done in a place that the address does not name.
+  main.inert = isNew;
   const nodes =
     screen === undefined || scope === null
       ? [noScreen(address)]
       : await contentOf(screen, visitOf(session, scope, address, signal));
   if (signal.aborted) return;
   main.removeAttribute("aria-busy");
-  if (nodes === null) return leave("Your key works no more. Sign in with another one.");
+  main.inert = false;
+  if (nodes === null) {
+    keep(null);
+    return leave("Your key works no more. Sign in with another one.");
+  }
   title.textContent = [screen?.title ?? "Nothing here", ...address.path].join(" · ");
   document.title = `${title.textContent} · Patchbay`;
-  const place = placeOf(address);
-  const isNew = shown !== place;
-  shown = place;
-  const held = main.contains(document.activeElement) ? (document.activeElement?.id ?? "") : "";
+  shown = led;
+  const held = main.contains(document.activeElement) ? document.activeElement : null;
   main.replaceChildren(...nodes);
-  if (isNew) title.focus();
-  else if (held !== "") document.querySelector<HTMLElement>(`#${CSS.escape(held)}`)?.focus();
+  if (!isNew) putBack(held);
+  // In a list that is closed each arrow chooses: whoever walks through it is not taken out of it.
+  else if (document.activeElement !== places) title.focus();
+}
+
+/** Who stood in something that is there again stands in it; the others before what is new, and not where nothing is. */
+function putBack(held: Element | null): void {
+  if (held === null) return;
+  const again = held.id === "" ? null : main.querySelector<HTMLElement>(`#${CSS.escape(held.id)}`);
+  again?.focus();
+  if (again === null) title.focus({ preventScroll: true });
 }
 
 /** null: the key is refused. */
 async function contentOf(screen: Screen, visit: Visit): Promise<readonly Node[] | null> {
+  const show = await loaded(screen);
+  if (show === null) return failedScreen(UNLOADED, draw);
   try {
-    const show = await screen.load();
     return await show(visit);
   } catch (error) {
-    if (error instanceof Unanswered) {
-      const { failure, requestId } = error.outcome;
-      return failure.kind === "refused" && failure.status === 401 ? null : [failureView(failure, requestId)];
-    }
-    if (visit.signal.aborted) return [];
-    const said = error instanceof Error ? error.message : "unknown";
-    return [
-      element(
-        "section",
-        { class: "failure", role: "alert" },
-        element("h2", {}, "This screen failed"),
-        element(
-          "p",
-          {},
-          `It is a fault of the console's: ${said}. Load the page again; what it shows can be read by the API as well.`,
-        ),
-      ),
-    ];
+    return visit.signal.aborted ? [] : failedScreen(error, draw);
   }
 }
 
-function visitOf({ key, keyId, isOperator }: Session, scope: Scope, address: Address, signal: AbortSignal): Visit {
-  const askAt = <T>(path: string, method: string, { body, ifMatch }: Change = {}): Promise<Outcome<T>> =>
-    ask(path, key, {
-      method,
-      signal: method === "GET" ? signal : null,
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(ifMatch === undefined || ifMatch === null ? {} : { "if-match": ifMatch }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const readAt = async <T>(path: string): Promise<Answer<T>> => {
-    const outcome = await askAt<T>(path, "GET");
-    if (!outcome.ok) throw new Unanswered(outcome);
-    return outcome;
-  };
+/** null: its modules could not be fetched. */
+const loaded = ({ load }: Screen): Promise<Awaited<ReturnType<Screen["load"]>> | null> =>
+  saidWhile(load()).catch(() => null);
+
+function visitOf(session: Session, scope: Scope, address: Address, signal: AbortSignal): Visit {
+  const isHere = (): boolean => isSignedIn(session) && led === placeOf(address);
   return {
+    ...callsOf(session, scope, signal),
     scope,
     path: address.path,
     query: address.query,
     signal,
-    ownKey: keyId,
-    read: async <T>(path: string) => (await readAt<T>(scope.base + path)).data,
-    readWithEtag: (path) => readAt(scope.base + path),
-    readPlatform: async <T>(path: string) => (isOperator ? (await readAt<T>(`/admin/v1${path}`)).data : null),
-    ask: (method, path, change) => askAt(scope.base + path, method, change),
-    link: (name, path = [], query = {}) =>
-      hashOf({ workspace: address.workspace, screen: name, path, query: new URLSearchParams(query) }),
+    ownKey: session.keyId,
+    link: (name, path, query) => linkTo(address.workspace, name, path, query),
     filter: (query) => {
       location.hash = hashOf({ ...address, query });
     },
     go: (href) => {
+      if (!isHere()) return;
       isLed = location.hash !== href;
       location.hash = href;
     },
-    redraw: () => draw(),
+    redraw: async () => {
+      if (isHere() || !isFilledIn()) await draw();
+    },
     placesChanged,
     say: (text) => {
-      status.textContent = text;
+      if (isSignedIn(session)) status.textContent = text;
     },
   };
 }
+
+const isSignedIn = ({ key }: Session): boolean => session?.key === key;
+
+/** What a change that was made elsewhere must not draw over. */
+const isFilledIn = (): boolean => main.querySelector("form.form") !== null;
 
 function isIn(screen: Screen, scope: Scope | null): boolean {
   const where = scope?.workspace === null ? "platform" : "workspace";
   return scope !== null && screen.scopes.includes(where) && (screen.listener ?? listener) === listener;
 }
 
-/** Filters that change are the same place: whoever stands in one stays there. */
-const placeOf = ({ workspace, screen, path }: Address): string => JSON.stringify([workspace, screen, path]);
-
-function noScreen({ screen }: Address): HTMLElement {
-  return element("p", { class: "empty" }, `There is no screen “${screen}” here. Choose one on the left.`);
-}
+const UNLOADED = new Unanswered({ ok: false, failure: { kind: "unreachable" }, requestId: null });

@@ -1,8 +1,8 @@
 // A model that a connection declares: what it is called, what it can do, and its limits.
 import type { ConnectionView } from "../contract/connections.ts";
 import type { Outcome } from "../page/ask.ts";
-import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
+import { connectionPath } from "./connection-kinds.ts";
 import { type Field, formView } from "./form-view.ts";
 import {
   AUDIO_FEATURES,
@@ -12,23 +12,17 @@ import {
   declaredFeatures,
   featuresOf,
 } from "./model-features.ts";
+import { fileNotice, isOfFile } from "./owner-view.ts";
 import { refusedAt } from "./refused-at.ts";
 import type { Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
 
 /** `name` null: it is to be filled in. */
 export async function declareModel(visit: Visit, id: string, name: string | null): Promise<readonly Node[]> {
-  const path = `/connections/${encodeURIComponent(id)}`;
+  const path = connectionPath(id);
   const { data: connection, etag } = await visit.readWithEtag<ConnectionView>(path);
-  if (connection.managed_by === "file")
-    return [
-      link(visit.link("connections", [id]), `Back to ${id}`),
-      element(
-        "p",
-        { class: "empty" },
-        "This connection stands in the configuration file: its models are declared there.",
-      ),
-    ];
+  const toConnection = link(visit.link("connections", [id]), `Back to ${id}`);
+  if (isOfFile(connection)) return [toConnection, fileNotice("connection", "Its models are declared there, too.")];
   const models = connection.models as Readonly<Record<string, Declaration>>;
   const before = name !== null && Object.hasOwn(models, name) ? (models[name] ?? null) : null;
   const { kind, base_url, timeout_seconds } = connection;
@@ -50,7 +44,7 @@ export async function declareModel(visit: Visit, id: string, name: string | null
     again: () => visit.redraw(),
   });
   return [
-    link(visit.link("connections", [id]), `Back to ${id}`),
+    toConnection,
     part(before === null ? "Declare a model" : `What ${name ?? ""} is`, form),
     ...(before === null || name === null
       ? []

@@ -1,6 +1,6 @@
 // Where somebody is, and where they can go from there: the workspaces, and the screens of the one that is chosen under their headings.
 import { byId, element } from "../page/element.ts";
-import { type Address, hashOf } from "./address.ts";
+import { type Address, linkTo } from "./address.ts";
 import type { Screen } from "./visit.ts";
 
 const nav = byId("nav", HTMLElement);
@@ -12,17 +12,19 @@ export function showPlace({ workspace, screen: current }: Address, screens: read
     places.append(element("option", { value: workspace }, workspace));
   places.value = workspace ?? "";
   const groups = [...new Set(screens.map(({ group }) => group))];
-  nav.replaceChildren(
-    ...groups.flatMap((group, index) => {
-      const id = `nav-${index}`;
-      const own = screens.filter((screen) => screen.group === group);
-      const items = own.map((screen) => element("li", {}, linkTo(screen, workspace, current)));
-      return [element("p", { id, class: "group" }, group), element("ul", { "aria-labelledby": id }, ...items)];
-    }),
-  );
+  const lists = groups.flatMap((group, index) => {
+    const id = `nav-${index}`;
+    const own = screens.filter((screen) => screen.group === group);
+    const items = own.map((screen) => element("li", {}, itemOf(screen, workspace, current)));
+    return [element("p", { id, class: "group" }, group), element("ul", { "aria-labelledby": id }, ...items)];
+  });
+  // A screen that draws itself anew takes nobody's focus out of here.
+  const there = [...nav.childNodes];
+  const isSame = lists.length === there.length && lists.every((each, at) => each.isEqualNode(there[at] ?? null));
+  if (!isSame) nav.replaceChildren(...lists);
 }
 
-function linkTo({ name, title }: Screen, workspace: string | null, current: string): HTMLElement {
-  const href = hashOf({ workspace, screen: name, path: [], query: new URLSearchParams() });
+function itemOf({ name, title }: Screen, workspace: string | null, current: string): HTMLElement {
+  const href = linkTo(workspace, name);
   return element("a", name === current ? { href, "aria-current": "page" } : { href }, title);
 }

@@ -3,8 +3,8 @@ import type { KeyDescription } from "../contract/account.ts";
 import type { KeyView } from "../contract/keys.ts";
 import { ask } from "../page/ask.ts";
 import { button, copyButton, element } from "../page/element.ts";
-import { failureView } from "../page/error-view.ts";
 import { showSecret } from "./dialog.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 import { mark } from "./words.ts";
 
@@ -15,6 +15,7 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
   // The operator's listener is not the one that callers reach; its page names theirs.
   const gateway = isPublic ? location.origin : (document.body.dataset["publicUrl"] ?? location.origin);
   const command = `curl -s ${gateway}/v1/me \\\n  -H 'Authorization: Bearer ${secret}'`;
+  const tested = element("div", { role: "status" });
   return showSecret(
     `New key: ${name}`,
     secret,
@@ -25,21 +26,17 @@ export function showNewKey(visit: Visit, key: KeyView, ...said: readonly string[
       "div",
       { class: "row wrap" },
       copyButton("Copy the call", () => command),
-      ...(isPublic ? [testButton(secret)] : []),
+      ...(isPublic ? [testButton(secret, tested)] : []),
     ),
-    ...(isPublic ? [element("div", { id: "test-call", role: "status" })] : []),
+    ...(isPublic ? [tested] : []),
   );
 }
 
 /** The page's own listener takes the call: no other origin is asked. */
-function testButton(secret: string): HTMLButtonElement {
-  return button("Make a test call", async (own) => {
-    own.disabled = true;
-    const outcome = await ask<KeyDescription>("/v1/me", secret);
-    own.disabled = false;
-    const words = outcome.ok ? [mark("good", "It works."), ` ${whoIs(outcome.data)}`] : [];
-    const shown = outcome.ok ? element("p", {}, ...words) : failureView(outcome.failure, outcome.requestId);
-    own.closest("dialog")?.querySelector("#test-call")?.replaceChildren(shown);
+function testButton(secret: string, tested: HTMLElement): HTMLButtonElement {
+  return button("Make a test call", async () => {
+    const outcome = await toldIn(tested, () => ask<KeyDescription>("/v1/me", secret));
+    if (outcome.ok) tested.append(element("p", {}, mark("good", "It works."), ` ${whoIs(outcome.data)}`));
   });
 }
 

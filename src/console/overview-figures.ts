@@ -1,16 +1,12 @@
 // Calls, audio and money of today and of the last 30 days. Who pays is never added together.
 import type { WorkspaceUsage } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
+import { CLASS_WORDS, listText } from "./usage-figures.ts";
 import type { Visit } from "./visit.ts";
-import { link, secondsText, usdText } from "./words.ts";
+import { countText, hoursText, link, usdText } from "./words.ts";
 
 type Amounts = WorkspaceUsage["totals"][number];
 
-const PAYERS: Readonly<Record<Amounts["billing_class"], string>> = {
-  metered: "the app",
-  provider_billed: "the account's owner",
-  simulated: "nobody: simulated",
-};
 const HEADS = ["When", "Who pays", "Calls", "Failed", "Audio", "Chat tokens", "Charged", "At list prices"];
 
 export function overviewFigures(visit: Visit, usage: WorkspaceUsage): readonly Node[] {
@@ -38,12 +34,12 @@ function rowOf(when: string, amounts: Amounts): readonly string[] {
   const isFree = billing === "simulated";
   return [
     when,
-    PAYERS[billing],
-    `${attempts}`,
-    `${failed}`,
-    audio === 0 ? "–" : secondsText(audio),
-    tokens === 0 ? "–" : `${tokens}`,
+    CLASS_WORDS[billing][0],
+    countText(attempts),
+    countText(failed),
+    audio === 0 ? "–" : hoursText(audio),
+    tokens === 0 ? "–" : countText(tokens),
     isFree ? "–" : usdText(amounts.charge_usd),
-    isFree ? "–" : usdText(amounts.list_usd),
+    isFree ? "–" : listText(amounts),
   ];
 }

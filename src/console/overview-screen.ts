@@ -1,8 +1,10 @@
-// What a person sees after signing in: what is left to set up, what needs somebody, what was used. Six calls at most, beside each
+// What a person sees after signing in: what is left to set up, what needs somebody, what was used. Eight calls at most, beside each
 // other.
 import type { AppView } from "../contract/apps.ts";
 import type { ConnectionView } from "../contract/connections.ts";
+import type { ListedJobView } from "../contract/job-list.ts";
 import type { KeyView } from "../contract/keys.ts";
+import type { ProviderDeletionView } from "../contract/provider-deletions.ts";
 import type { ProviderHealth } from "../contract/provider-health.ts";
 import type { ListedRequestView } from "../contract/request-list.ts";
 import type { RouteView } from "../contract/routes.ts";
@@ -12,13 +14,15 @@ import { element } from "../page/element.ts";
 import { applyPart } from "./apply-part.ts";
 import {
   budgetsNearEnd,
-  type Delivery,
   concern,
   concernsView,
+  failedDeletions,
   failedDeliveries,
+  failedJobs,
   failedRequests,
   restingModels,
 } from "./concerns.ts";
+import type { Delivery } from "./delivery-attempts.ts";
 import { platformSteps, workspaceSteps } from "./first-steps.ts";
 import { overviewFigures } from "./overview-figures.ts";
 import { failureLine, tried } from "./tried.ts";
@@ -29,27 +33,33 @@ const SANDBOX = "Requests go to the sandbox: it measures your audio and returns 
 /** Of the last 30 days, today's among them. */
 const USAGE = "/usage?group_by=day";
 const FAILED = "/requests?outcome=failed&limit=5";
+const FAILED_JOBS = "/jobs?status=failed&limit=5";
+const KEPT = "/provider-deletions?status=failed&limit=5";
 
 export function showOverview(visit: Visit): Promise<readonly Node[]> {
   return visit.scope.workspace === null ? showPlatform(visit) : showWorkspace(visit);
 }
 
 async function showPlatform(visit: Visit): Promise<readonly Node[]> {
-  const [connections, routes, usage, requests, deliveries, health] = await Promise.all([
+  const [connections, routes, usage, requests, jobs, deliveries, health, deletions] = await Promise.all([
     tried<Page<ConnectionView>>(visit, "/connections?limit=100"),
     tried<Page<RouteView>>(visit, "/routes?limit=100"),
     tried<WorkspaceUsage>(visit, USAGE),
     tried<Page<ListedRequestView>>(visit, FAILED),
+    tried<Page<ListedJobView>>(visit, FAILED_JOBS),
     tried<Page<Delivery>>(visit, "/deliveries?status=failed&limit=5"),
     // What circuits are is asked for; of calls no more than must be read.
     tried<ProviderHealth>(visit, "/health/providers?minutes=1"),
+    tried<Page<ProviderDeletionView>>(visit, KEPT),
   ]);
   return [
     ...firstPlatformSteps(visit, connections, routes, usage),
     ...concernsView([
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
+      concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
       concern("Health of providers", health, (seen) => restingModels(visit, seen)),
+      concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
     ]),
     figuresPart(visit, usage),
     applyPart(visit),
@@ -72,12 +82,14 @@ function firstPlatformSteps(
 }
 
 async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
-  const [apps, keys, usage, requests, deliveries] = await Promise.all([
+  const [apps, keys, usage, requests, jobs, deliveries, deletions] = await Promise.all([
     tried<Page<AppView>>(visit, "/apps?limit=100"),
     tried<Page<KeyView>>(visit, "/keys?role=member&state=active&limit=100"),
     tried<WorkspaceUsage>(visit, USAGE),
     tried<Page<ListedRequestView>>(visit, FAILED),
+    tried<Page<ListedJobView>>(visit, FAILED_JOBS),
     tried<Page<Delivery>>(visit, "/stt-webhook/deliveries?status=failed&limit=5"),
+    tried<Page<ProviderDeletionView>>(visit, KEPT),
   ]);
   return [
     ...firstWorkspaceSteps(visit, apps, keys, usage),
@@ -86,7 +98,9 @@ async function showWorkspace(visit: Visit): Promise<readonly Node[]> {
       : []),
     ...concernsView([
       concern("Failed requests", requests, (page) => failedRequests(visit, page)),
+      concern("Failed jobs", jobs, (page) => failedJobs(visit, page)),
       concern("Webhook deliveries", deliveries, (page) => failedDeliveries(visit, page)),
+      concern("Provider deletions", deletions, (page) => failedDeletions(visit, page)),
       // Told with the figures, where they were not answered.
       ...(usage.ok ? [budgetsNearEnd(visit, usage.data, apps.ok ? apps.data.data : [])] : []),
     ]),

@@ -14,6 +14,6 @@ export const fileTag = (owned: Owned): readonly Node[] => (isOfFile(owned) ? [ta
 
 /** In the place of what could be done. `more`: what can be done all the same. */
 export function fileNotice(what: string, more = ""): HTMLElement {
-  const words = `The configuration file owns this ${what}, so it is changed there and read here.`;
+  const words = `The configuration file owns this ${what}, so it is changed there and read here. After a change there, patchbay apply brings it into force.`;
   return element("p", { class: "notice" }, more === "" ? words : `${words} ${more}`);
 }

@@ -2,11 +2,12 @@
 import type { PlanView } from "../contract/plans.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { element } from "../page/element.ts";
-import { hashOf } from "./address.ts";
+import { linkTo } from "./address.ts";
 import { actionView } from "./action-view.ts";
 import { confirmed } from "./dialog.ts";
 import { type Field, formView } from "./form-view.ts";
 import { listView } from "./list-view.ts";
+import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
 import type { Answer, Visit } from "./visit.ts";
 import { countText, factList, link, part, timeView, usdText } from "./words.ts";
 
@@ -49,9 +50,6 @@ async function all(visit: Visit): Promise<readonly Node[]> {
   return [plans, part("Make a plan", form)];
 }
 
-const fileTag = ({ managed_by: owner }: PlanView): readonly Node[] =>
-  owner === "file" ? [element("span", { class: "tag" }, "from file")] : [];
-
 function fieldsOf(plan: PlanView | null): readonly Field[] {
   return [
     {
@@ -80,14 +78,8 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
     listView<WorkspaceView>(visit, {
       caption: "Workspaces on it, newest first",
       path: `/workspaces?plan=${encodeURIComponent(id)}`,
-      heads: ["Workspace", "Since"],
-      row: ({ slug, created_at: created }) => [
-        link(
-          hashOf({ workspace: slug, screen: "credits", path: [], query: new URLSearchParams() }),
-          `Credits of ${slug}`,
-        ),
-        timeView(created),
-      ],
+      heads: ["Workspace", "Made"],
+      row: ({ slug, created_at: created }) => [link(linkTo(slug, "credits"), `Credits of ${slug}`), timeView(created)],
       empty: "No workspace is on this plan.",
     }),
   ]);
@@ -97,13 +89,12 @@ async function one(visit: Visit, id: string): Promise<readonly Node[]> {
 }
 
 function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<PlanView>): readonly [Node, ...Node[]] {
-  if (plan.managed_by === "file") {
+  if (isOfFile(plan)) {
     const facts = factList([
       ["Chat tokens each month", countText(plan.monthly_chat_tokens)],
       ["Credits", usdText(plan.credits_usd)],
     ]);
-    const where = element("p", { class: "soft" }, "It is the configuration file's: it is changed there, and not here.");
-    const view = part("What it includes", facts, where);
+    const view = part("What it includes", fileNotice("plan"), facts);
     view.querySelector("h2")?.append(...fileTag(plan));
     return [view];
   }
@@ -123,7 +114,7 @@ function planParts(visit: Visit, path: string, { data: plan, etag }: Answer<Plan
     },
     again: () => visit.redraw(),
   });
-  return [part("What it includes", form), part("Removal", removalOf(visit, path, plan, etag))];
+  return [part("What it includes", form), part("Remove it", removalOf(visit, path, plan, etag))];
 }
 
 function removalOf(visit: Visit, path: string, { id }: PlanView, etag: string | null): Node {

@@ -1,12 +1,13 @@
-// The request log, and one request of it: why it went where it went, what it cost.
+// The request log: what was asked, how it ended, by which calls, and what it cost.
 import type { ListedRequestView, RequestOutcome } from "../contract/request-list.ts";
-import type { RequestRecordView } from "../contract/requests.ts";
 import { element } from "../page/element.ts";
-import { traceView } from "../page/trace-view.ts";
-import { type Filter, filterView, filtersIn } from "./filter-view.ts";
+import { outcomeWords } from "../page/outcome-words.ts";
+import { DAYS, type Filter, filterView, momentsIn } from "./filter-view.ts";
 import { listView } from "./list-view.ts";
+import { namedFilter, type Names, namesAt } from "./names.ts";
+import { showRequest } from "./request-view.ts";
 import type { Visit } from "./visit.ts";
-import { factList, link, mark, orNone, part, secondsText, timeView, type Tone, usdText } from "./words.ts";
+import { breakable, link, mark, orNone, secondsText, timeView, type Tone, usdText } from "./words.ts";
 
 const TONES: Readonly<Record<RequestOutcome, Tone>> = {
   succeeded: "good",
@@ -14,40 +15,54 @@ const TONES: Readonly<Record<RequestOutcome, Tone>> = {
   failed: "bad",
   abandoned: "soft",
 };
-const FILTERS: readonly Filter[] = [
-  {
-    name: "outcome",
-    label: "Outcome",
-    kind: "select",
-    choices: [["", "any"], ...Object.keys(TONES).map((outcome) => [outcome, outcome] as const)],
-  },
-  { name: "code", label: "Error code", kind: "text", placeholder: "BUDGET_EXCEEDED" },
-  { name: "app", label: "App id", kind: "text", placeholder: "app_…" },
-  { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
-];
+const ID: Filter = { name: "id", label: "Request id", kind: "text", placeholder: "req_…" };
+
+/** Of the workspaces on the platform; of the apps in a workspace. */
+function filtersOf(isPlatform: boolean, names: Names): readonly Filter[] {
+  return [
+    ...DAYS,
+    {
+      name: "outcome",
+      label: "Outcome",
+      kind: "select",
+      choices: [["", "any"], ...Object.keys(TONES).map((outcome) => [outcome, outcome] as const)],
+    },
+    { name: "code", label: "Error code", kind: "text", placeholder: "BUDGET_EXCEEDED" },
+    ...(isPlatform ? [namedFilter("workspace", "Workspace", names)] : []),
+    isPlatform
+      ? { name: "app", label: "App id", kind: "text", placeholder: "app_…" }
+      : namedFilter("app", "App", names),
+    { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
+  ];
+}
 
 export function showRequests(visit: Visit): Promise<readonly Node[]> {
-  const [id] = visit.path;
-  return id === undefined ? list(visit) : one(visit, id);
+  // What callers have of a request is its id: whoever types it sees that one.
+  const id = visit.path[0] ?? visit.query.get("id") ?? "";
+  return id === "" ? list(visit) : showRequest(visit, id);
 }
 
 async function list(visit: Visit): Promise<readonly Node[]> {
-  const filters = filtersIn(visit, FILTERS);
+  const isPlatform = visit.scope.workspace === null;
+  const names = await namesAt(visit, isPlatform ? "/workspaces" : "/apps");
+  const shown = filtersOf(isPlatform, names);
+  const filters = momentsIn(visit, shown);
   const requests = await listView<ListedRequestView>(visit, {
     caption: "Requests, newest first",
     path: `/requests?${filters}`,
-    heads: ["When", "Request", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
-    row: (request) => rowOf(visit, request),
+    heads: ["When", "Request, and whose", "Outcome", "Calls", "Purpose", "Audio", "Time", "Charged"],
+    row: (request) => rowOf(visit, names, request),
     empty:
       filters === ""
         ? "No requests yet. Each one is here within 5 s of its end, refused ones too."
         : "No request fits these filters.",
   });
-  return [filterView(visit, FILTERS), requests];
+  return [filterView(visit, [...shown, ID]), requests];
 }
 
-function rowOf(visit: Visit, request: ListedRequestView): readonly (Node | string)[] {
+function rowOf(visit: Visit, names: Names, request: ListedRequestView): readonly (Node | string)[] {
   const { outcome, status, code, attempts, audio_seconds: audio } = request;
+  const whose = visit.scope.workspace === null ? request.workspace : request.app;
   return [
     timeView(request.created_at),
     element(
@@ -55,19 +70,23 @@ function rowOf(visit: Visit, request: ListedRequestView): readonly (Node | strin
       {},
       link(visit.link("requests", [request.id]), request.endpoint),
       ...tagsOf(request).map((tag) => element("span", { class: "tag" }, tag)),
+      ...(whose === null ? [] : [element("span", { class: "soft" }, names.of(whose))]),
     ),
-    mark(TONES[outcome], code ?? `${status}`),
+    element("div", {}, mark(TONES[outcome], `${status}`), element("div", {}, ...breakable(code ?? ""))),
     callsOf(attempts),
     purposeOf(request),
-    audio === null ? "–" : secondsText(audio),
-    secondsText(request.duration_seconds),
+    audio === null ? "–" : whole(secondsText(audio)),
+    whole(secondsText(request.duration_seconds)),
     usdText(request.charge_usd),
   ];
 }
 
-/** What sets it apart from a request that was really served. */
+/** A figure stays with its unit. */
+const whole = (text: string): Node => element("span", { class: "whole" }, text);
+
+/** What sets it apart from a request that was really served: by its last call, for those before it gave nothing. */
 function tagsOf({ test_mode: isTest, attempts }: ListedRequestView): readonly string[] {
-  const isSimulated = attempts.some(({ billing_class: billing }) => billing === "simulated");
+  const isSimulated = attempts.at(-1)?.billing_class === "simulated";
   return [...(isTest ? ["test"] : []), ...(isSimulated ? ["simulated"] : [])];
 }
 
@@ -77,54 +96,14 @@ function callsOf(attempts: ListedRequestView["attempts"]): Node | string {
   const words = attempts.map(({ connection, model, outcome }) => {
     const tone = outcome === "succeeded" ? "good" : outcome === null ? "soft" : "bad";
     const dot = mark(tone, `${connection}: ${model}`);
-    dot.title = `${connection}: ${model}, ${outcome ?? "under way"}`;
+    dot.title = `${connection}: ${model}, ${outcomeWords(outcome)}`;
     return element("li", {}, dot);
   });
-  return element("ol", { class: "calls" }, ...words);
+  return element("ol", { class: "plain" }, ...words);
 }
 
 function purposeOf({ purpose }: ListedRequestView): string {
   if (purpose === null || (purpose.requested === null && purpose.applied === null)) return "–";
   if (purpose.requested === purpose.applied) return purpose.applied ?? "–";
   return `${orNone(purpose.requested)} → ${orNone(purpose.applied)}`;
-}
-
-async function one(visit: Visit, id: string): Promise<readonly Node[]> {
-  const record = await visit.read<RequestRecordView>(`/requests/${encodeURIComponent(id)}`);
-  const { asked, idempotency, decision } = record;
-  const facts = factList([
-    ["Endpoint", element("code", {}, record.endpoint)],
-    ["When", timeView(record.created_at)],
-    ["Status", record.code === null ? `${record.status}` : `${record.status} ${record.code}`],
-    ["Workspace", orNone(record.workspace)],
-    ["App", orNone(record.app)],
-    ["Key", orNone(record.key)],
-    ["Decision", decision.reason === null ? decision.outcome : `${decision.outcome}: ${decision.reason}`],
-    ["Asked for", asked === null ? "–" : [asked.capability, ...asked.features].join(", ")],
-    ["Idempotency key", idempotency.key.replaceAll("_", " ")],
-  ]);
-  const receipts = record.attempts.flatMap(({ receipts: shown }) => shown);
-  return [
-    link(visit.link("requests"), "All requests"),
-    traceView(record),
-    part("The request", facts),
-    ...(receipts.length === 0
-      ? []
-      : [
-          part(
-            "Proof of what came back",
-            element(
-              "ul",
-              {},
-              ...receipts.map(({ feature, grade, delivered }) =>
-                element(
-                  "li",
-                  {},
-                  mark(delivered ? "good" : "bad", `${feature}: ${delivered ? grade : "did not come"}`),
-                ),
-              ),
-            ),
-          ),
-        ]),
-  ];
 }

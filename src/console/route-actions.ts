@@ -12,7 +12,7 @@ export interface ReadRoute {
   readonly etag: string | null;
 }
 
-export interface Version {
+interface Version {
   readonly version: number;
   readonly definition: Definition;
 }

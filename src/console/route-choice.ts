@@ -28,7 +28,7 @@ export async function readRoutes(visit: Visit): Promise<KnownRoutes> {
 
 const labelOf = ({ id, version }: RouteView): string => (version === null ? `${id} (a draft: serves nobody)` : id);
 
-export interface RouteField {
+interface RouteField {
   readonly name: string;
   readonly label: string;
   readonly hint: string;

@@ -7,7 +7,7 @@ import type { Choice } from "./form-view.ts";
 import { isOfFile } from "./owner-view.ts";
 import { publishAction, type ReadRoute, rollBackAction } from "./route-actions.ts";
 import { routeDiff } from "./route-diff.ts";
-import { asDefinition, routePath } from "./route-shape.ts";
+import { asDefinition, routePath, VERSION_STATES } from "./route-shape.ts";
 import type { Page, Visit } from "./visit.ts";
 import { link, part } from "./words.ts";
 
@@ -49,16 +49,10 @@ function chosenOf({ query }: Visit, { version, previous_version: previous, draft
   return { from: query.get("from") ?? named(from), to: query.get("to") ?? named(to) };
 }
 
-const STATES: Readonly<Record<RouteVersionView["state"], string>> = {
-  live: "serves",
-  draft: "a draft",
-  retired: "served before",
-};
-
 function filtersOf(versions: readonly RouteVersionView[]): readonly Filter[] {
   const choices = versions
     .toSorted((one, other) => other.version - one.version)
-    .map(({ version, state }): Choice => [`${version}`, `version ${version} (${STATES[state]})`]);
+    .map(({ version, state }): Choice => [`${version}`, `version ${version} (${VERSION_STATES[state][1]})`]);
   return [
     { name: "from", label: "From", kind: "select", choices },
     { name: "to", label: "To", kind: "select", choices },

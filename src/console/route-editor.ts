@@ -24,13 +24,15 @@ interface Editor {
 
 export async function makeRoute(visit: Visit): Promise<readonly Node[]> {
   const { data: models } = await visit.read<AssignableModels>("/models");
+  const back = link(visit.link("routes"), "All routes");
+  if (models.every(({ connection }) => connection === null)) return [back, noModelYet(visit)];
   const editor: Editor = {
     visit,
     models,
     idField: {
       kind: "text",
       name: "id",
-      label: "Id",
+      label: "Name",
       isRequired: true,
       placeholder: "speech",
       hint: "Apps, keys and purposes name it so. It stays.",
@@ -41,7 +43,12 @@ export async function makeRoute(visit: Visit): Promise<readonly Node[]> {
       visit.go(visit.link("routes", [id]));
     },
   };
-  return [link(visit.link("routes"), "All routes"), part("A new route", editorView(editor, NEW_ROUTE))];
+  return [back, part("A new route", editorView(editor, NEW_ROUTE))];
+}
+
+function noModelYet(visit: Visit): HTMLElement {
+  const why = "A route leads to models, and no connection has one yet: connect a provider, or declare what it has. ";
+  return element("p", { class: "empty" }, why, link(visit.link("connections"), "Connections"));
 }
 
 export async function editRoute(visit: Visit, id: string): Promise<readonly Node[]> {

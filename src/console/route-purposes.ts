@@ -9,7 +9,7 @@ import { purposeFields, purposeTable } from "./purpose-view.ts";
 import { readRoutes } from "./route-choice.ts";
 import { routePath, shownOf } from "./route-shape.ts";
 import { wholeBody } from "./whole-body.ts";
-import { link, part } from "./words.ts";
+import { buttonLink, link, part } from "./words.ts";
 
 /** No label has a space. */
 const NEW = "new purpose";
@@ -19,11 +19,7 @@ export function purposesPart(visit: Visit, route: RouteView): HTMLElement {
   const canChange = !isOfFile(route) && route.version !== null;
   const linked = (label: string, text: string) => link(visit.link("routes", [route.id, "purposes", label]), text);
   const nameOf = (label: string): Node | string => (canChange ? linked(label, label) : label);
-  const add = element(
-    "a",
-    { class: "button", href: visit.link("routes", [route.id, "purposes", NEW]) },
-    "Add a purpose",
-  );
+  const add = buttonLink(visit.link("routes", [route.id, "purposes", NEW]), "Add a purpose");
   return part(
     "Purposes",
     purposes.length === 0

@@ -5,9 +5,9 @@ import { listView } from "./list-view.ts";
 import { fileNotice, isOfFile } from "./owner-view.ts";
 import { publishAction, type ReadRoute, removeAction, rollBackAction } from "./route-actions.ts";
 import { purposesPart } from "./route-purposes.ts";
-import { asDefinition, type Definition, routePath, shownOf, SWITCHES } from "./route-shape.ts";
+import { asDefinition, type Definition, routePath, shownOf, SWITCHES, VERSION_STATES } from "./route-shape.ts";
 import type { Visit } from "./visit.ts";
-import { factList, link, mark, part, timeView, type Tone } from "./words.ts";
+import { buttonLink, factList, link, mark, part, timeView } from "./words.ts";
 
 export async function showRoute(visit: Visit, id: string): Promise<readonly Node[]> {
   const { data: route, etag } = await visit.readWithEtag<RouteView>(routePath(id));
@@ -19,7 +19,7 @@ export async function showRoute(visit: Visit, id: string): Promise<readonly Node
   const read: ReadRoute = { route, etag };
   return [
     link(visit.link("routes"), "All routes"),
-    ...(isOfFile(route) ? [fileNotice("route", "After a change there, patchbay apply brings it into force.")] : []),
+    ...(isOfFile(route) ? [fileNotice("route")] : []),
     standingPart(visit, read, before),
     targetsPart(route),
     purposesPart(visit, route),
@@ -38,13 +38,11 @@ function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | 
     ["Made", timeView(made)],
     ["Changed", timeView(changed)],
   ]);
-  const buttonLink = (text: string, ...path: readonly string[]): HTMLElement =>
-    element("a", { class: "button", href: visit.link("routes", [id, ...path]) }, text);
   const canCompare = draft === null ? before !== null : version !== null;
   const own = isOfFile(route)
     ? []
     : [
-        buttonLink("Edit", "edit"),
+        buttonLink(visit.link("routes", [id, "edit"]), "Edit"),
         ...(draft === null
           ? []
           : [publishAction(visit, read, { ...draft, definition: asDefinition(draft.definition) })]),
@@ -56,7 +54,12 @@ function standingPart(visit: Visit, read: ReadRoute, before: RouteVersionView | 
   return part(
     "What serves",
     facts,
-    element("div", { class: "row wrap" }, ...own, ...(canCompare ? [buttonLink(compare, "compare")] : [])),
+    element(
+      "div",
+      { class: "row wrap" },
+      ...own,
+      ...(canCompare ? [buttonLink(visit.link("routes", [id, "compare"]), compare)] : []),
+    ),
   );
 }
 
@@ -95,12 +98,6 @@ function switchesView(definition: Definition): HTMLElement {
   );
 }
 
-const STATES: Readonly<Record<RouteVersionView["state"], readonly [Tone, string]>> = {
-  live: ["good", "serves"],
-  draft: ["warn", "draft"],
-  retired: ["soft", "served before"],
-};
-
 async function versionsPart(visit: Visit, { id, version: live }: RouteView): Promise<HTMLElement> {
   const versions = await listView<RouteVersionView>(visit, {
     caption: "Newest first. A version never changes.",
@@ -108,7 +105,7 @@ async function versionsPart(visit: Visit, { id, version: live }: RouteView): Pro
     heads: ["Version", "State", "Written", "By", "First served", ""],
     row: ({ version, state, created_at: made, actor_key_id: actor, published_at: published }) => [
       `${version}`,
-      mark(...STATES[state]),
+      mark(...VERSION_STATES[state]),
       timeView(made),
       actor === null ? "the configuration file" : element("code", {}, actor),
       timeView(published),

@@ -1,6 +1,6 @@
 // A route's definition as the API writes it, its defaults filled in.
 import type { AppView } from "../contract/apps.ts";
-import type { RouteView } from "../contract/routes.ts";
+import type { RouteVersionView, RouteView } from "../contract/routes.ts";
 
 export interface Target {
   readonly connection: string;
@@ -65,7 +65,20 @@ export function shownOf({ definition, draft }: RouteView): Definition {
   return asDefinition(definition ?? draft?.definition ?? NEW_ROUTE);
 }
 
+/** None, unless it serves. */
+export const connectionsServing = ({ definition }: RouteView): readonly string[] =>
+  definition === null ? [] : asDefinition(definition).targets.map(({ connection }) => connection);
+
 export const routePath = (id: string): string => `/routes/${encodeURIComponent(id)}`;
+
+/** By tone and word. */
+export const VERSION_STATES: Readonly<
+  Record<RouteVersionView["state"], readonly [tone: "good" | "warn" | "soft", word: string]>
+> = {
+  live: ["good", "serves"],
+  draft: ["warn", "draft"],
+  retired: ["soft", "served before"],
+};
 
 /** Fields of a route that are on or off, with what they do. */
 export const SWITCHES = [

@@ -9,10 +9,10 @@ import { changePurpose } from "./route-purposes.ts";
 import { showRoute } from "./route-screen.ts";
 import { nameOf, shownOf } from "./route-shape.ts";
 import type { Visit } from "./visit.ts";
-import { link, mark } from "./words.ts";
+import { buttonLink, link, mark } from "./words.ts";
 
 /** No id has a space. */
-export const NEW = "new route";
+const NEW = "new route";
 
 export function showRoutes(visit: Visit): Promise<readonly Node[]> {
   const [id, what, label] = visit.path;
@@ -35,8 +35,7 @@ async function list(visit: Visit): Promise<readonly Node[]> {
         ? "No routes yet. A route says which models are tried, and in which order; apps and keys name one."
         : "No routes of this workspace's own. Its apps can name those of the platform; one made here is seen by this workspace alone.",
   });
-  const make = element("a", { class: "button", href: visit.link("routes", [NEW]) }, "Make a route");
-  return [element("p", {}, make), routes];
+  return [element("p", {}, buttonLink(visit.link("routes", [NEW]), "Make a route")), routes];
 }
 
 function rowOf(visit: Visit, route: RouteView): readonly (Node | string)[] {

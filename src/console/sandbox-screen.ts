@@ -1,9 +1,9 @@
 // The levers of the simulated providers: what they do wrong now, and one more thing.
 import type { SandboxFault, SandboxFaults } from "../contract/sandbox-faults.ts";
 import type { Outcome } from "../page/ask.ts";
-import { failureView } from "../page/error-view.ts";
 import { button, element, table } from "../page/element.ts";
 import { formView } from "./form-view.ts";
+import { toldIn } from "./told.ts";
 import { refusedAt } from "./refused-at.ts";
 import { ALL, FAULT_CHOICES, FAULTS, fieldsOf, isFaultKind, titleOf, wordsOf } from "./sandbox-faults.ts";
 import type { Visit } from "./visit.ts";
@@ -31,11 +31,8 @@ const replace = (visit: Visit, faults: readonly SandboxFault[]): Promise<Outcome
 function inForce(visit: Visit, faults: readonly SandboxFault[]): readonly Node[] {
   if (faults.length === 0) return [element("p", {}, "Nothing: the simulated providers answer as they should.")];
   const told = element("div", {});
-  const keepOnly = (kept: readonly SandboxFault[], said: string) => async (own: HTMLButtonElement) => {
-    own.disabled = true;
-    const outcome = await replace(visit, kept);
-    own.disabled = false;
-    if (!outcome.ok) return told.replaceChildren(failureView(outcome.failure, outcome.requestId));
+  const keepOnly = (kept: readonly SandboxFault[], said: string) => async () => {
+    if (!(await toldIn(told, () => replace(visit, kept))).ok) return;
     visit.say(said);
     await visit.redraw();
   };

@@ -40,6 +40,13 @@ export const SCREENS: readonly Screen[] = [
     load: async () => (await import("./webhook-screen.ts")).showWebhook,
   },
   {
+    name: "deletions",
+    title: "Provider deletions",
+    group: "What happens",
+    scopes: BOTH,
+    load: async () => (await import("./deletions-screen.ts")).showDeletions,
+  },
+  {
     name: "health",
     title: "Providers",
     group: "What happens",

@@ -6,13 +6,15 @@ import { kept } from "../page/keep.ts";
 import { decoded } from "./address.ts";
 import type { Listener, Page, Scope } from "./visit.ts";
 
+export type Place = Pick<WorkspaceView, "id" | "slug">;
+
 export interface Session {
   readonly key: string;
   readonly who: string;
   /** Of a workspace's administrator; the operator's keys are on no list. */
   readonly keyId: string | null;
-  /** Slugs that can be chosen, in their order. */
-  readonly workspaces: readonly string[];
+  /** Those that can be chosen, in their order. */
+  readonly workspaces: readonly Place[];
   /** Whether there is more than workspaces: the platform. */
   readonly isOperator: boolean;
 }
@@ -25,13 +27,16 @@ const KEPT = "patchbay.console-key";
  */
 const LINKED = /^#key=([\x21-\x7e]+)$/u;
 
-export function keptKey(listener: Listener): string | null {
+/** Takes the key out of the address, also where it signs nobody in. */
+export function linkedKey(listener: Listener): string | null {
   const [, linked] = LINKED.exec(location.hash) ?? [];
-  if (linked !== undefined) history.replaceState(null, "", location.pathname);
+  if (linked === undefined) return null;
+  history.replaceState(null, "", location.pathname);
   // A key that its operator chose may have letters that an address spells otherwise.
-  if (linked !== undefined && listener === "admin") return decoded(linked);
-  return kept()?.getItem(KEPT) ?? null;
+  return listener === "admin" ? decoded(linked) : null;
 }
+
+export const keptKey = (): string | null => kept()?.getItem(KEPT) ?? null;
 
 export function keep(key: string | null): void {
   if (key === null) kept()?.removeItem(KEPT);
@@ -39,7 +44,7 @@ export function keep(key: string | null): void {
 }
 
 /** A sentence: this key is none for here. */
-export type SignedIn = Session | Refused | string;
+type SignedIn = Session | Refused | string;
 
 export function signIn(listener: Listener, key: string): Promise<SignedIn> {
   return listener === "admin" ? asOperator(key) : asAdministrator(key);
@@ -51,7 +56,7 @@ async function asOperator(key: string): Promise<SignedIn> {
     return isForbidden(outcome)
       ? "This key is not the operator's. A workspace's administrators find their console on the gateway's public address."
       : outcome;
-  const workspaces = outcome.data.data.map(({ slug }) => slug).toSorted();
+  const workspaces = outcome.data.data.toSorted(({ slug: one }, { slug: other }) => (one < other ? -1 : 1));
   return { key, who: "Operator", keyId: null, workspaces, isOperator: true };
 }
 
@@ -61,8 +66,12 @@ async function asAdministrator(key: string): Promise<SignedIn> {
   const { workspace, key: own } = outcome.data;
   if (own.role === "member")
     return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}: it calls the API and administers nothing. Here a key of the role admin is needed. With this one, try the playground.`;
-  return { key, who: own.name, keyId: own.id, workspaces: [workspace.slug], isOperator: false };
+  return { key, who: own.name, keyId: own.id, workspaces: [workspace], isOperator: false };
 }
+
+/** Not so where nobody answered, or nobody could just then: the key may well be one. */
+export const isNoKey = (signed: Refused | string): boolean =>
+  typeof signed === "string" || (signed.failure.kind === "refused" && [401, 403].includes(signed.failure.status));
 
 const isForbidden = ({ failure }: Refused): boolean => failure.kind === "refused" && failure.status === 403;
 

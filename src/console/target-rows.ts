@@ -4,7 +4,7 @@ import { button, element } from "../page/element.ts";
 import { type TargetRow, targetRow } from "./target-row.ts";
 import { NEW_TARGET, type Target } from "./route-shape.ts";
 
-export interface TargetRows {
+interface TargetRows {
   readonly view: HTMLElement;
   /** The targets; an Error where one is at fault. */
   readonly value: () => readonly Target[] | Error;

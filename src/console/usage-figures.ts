@@ -4,7 +4,7 @@ import type { UsageTable } from "../contract/usage.ts";
 import { element, table } from "../page/element.ts";
 import { countText, hoursText, usdText } from "./words.ts";
 
-export type Amounts = Omit<UsageTable["totals"][number], "billing_class">;
+type Amounts = Omit<UsageTable["totals"][number], "billing_class">;
 type Row = UsageTable["data"][number];
 
 interface Column {
@@ -34,7 +34,7 @@ const COLUMNS: readonly Column[] = [
   {
     name: "list_usd",
     head: "At list prices",
-    text: ({ list_usd: usd, unpriced }) => `${unpriced > 0 ? "at least " : ""}${usdText(usd)}`,
+    text: listText,
     notes: ({ unpriced }) => [counted(unpriced, "of unknown price")],
     isSaid: ({ list_usd: list, charge_usd: charge, unpriced }) => list !== charge || unpriced > 0,
   },
@@ -75,6 +75,11 @@ const COLUMNS: readonly Column[] = [
     isSaid: () => true,
   },
 ];
+
+/** A call of unknown price is not free. */
+export function listText({ list_usd: usd, unpriced }: Pick<Amounts, "list_usd" | "unpriced">): string {
+  return `${unpriced > 0 ? "at least " : ""}${usdText(usd)}`;
+}
 
 function hasTokens({ input_tokens: tokensIn, output_tokens: tokensOut }: Amounts): boolean {
   return tokensIn + tokensOut > 0;

@@ -8,11 +8,11 @@ import type { UsageNames } from "./usage-names.ts";
 export function usageFile({ data }: Pick<UsageTable, "data">, names: UsageNames): string {
   const columns = Object.keys(data[0] ?? {}) as readonly (keyof UsageTable["data"][number])[];
   const named = (["workspace", "app", "key"] as const).filter(
-    (group) => columns.includes(group) && names[group].size > 0,
+    (group) => columns.includes(group) && names[group].known.length > 0,
   );
   const lines = data.map((row) => [
     ...columns.map((column) => row[column]),
-    ...named.map((group) => names[group].get(row[group] ?? "")),
+    ...named.map((group) => names[group].of(row[group] ?? "")),
   ]);
   return csvText([[...columns, ...named.map((group) => `${group}_name`)], ...lines]);
 }

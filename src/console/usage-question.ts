@@ -2,6 +2,7 @@
 import type { UsageGroup } from "../contract/usage.ts";
 import type { Filter } from "./filter-view.ts";
 import type { Choice } from "./form-view.ts";
+import { namedFilter, type Names, NO_NAMES } from "./names.ts";
 
 export interface UsageAsked {
   readonly from: string;
@@ -63,14 +64,14 @@ export function usageAsked(address: URLSearchParams, isPlatform: boolean): Usage
 }
 
 /** `apps`: those of the workspace; null on the platform. */
-export function usageFilters({ query }: UsageAsked, apps: readonly Choice[] | null): readonly Filter[] {
+export function usageFilters({ query }: UsageAsked, apps: Names | null): readonly Filter[] {
   const groups = groupsOf(apps === null);
   const days: readonly Filter[] = [
     { name: "from", label: "First day (UTC)", kind: "date" },
     { name: "to", label: "Last day (UTC)", kind: "date" },
   ];
   const whose: readonly Filter[] = [
-    { name: "app", label: "App", kind: "select", choices: [["", "all"], ...(apps ?? [])] },
+    namedFilter("app", "App", apps ?? NO_NAMES),
     { name: "key", label: "Key id", kind: "text", placeholder: "key_…" },
   ];
   return [

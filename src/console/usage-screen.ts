@@ -4,7 +4,7 @@ import type { UsageGroup, UsageTable, WorkspaceUsage } from "../contract/usage.t
 import { download } from "../page/download.ts";
 import { button, element } from "../page/element.ts";
 import { failureView } from "../page/error-view.ts";
-import { hashOf } from "./address.ts";
+import { linkTo } from "./address.ts";
 import { filterView } from "./filter-view.ts";
 import { CLASS_WORDS, classTable, mostFirst, totalsTable } from "./usage-figures.ts";
 import { usageFile } from "./usage-file.ts";
@@ -20,7 +20,7 @@ export async function showUsage(visit: Visit): Promise<readonly Node[]> {
     usageNames(visit, asked.groups),
     visit.ask<WorkspaceUsage>("GET", asked.path),
   ]);
-  const filters = filterView({ ...visit, query: asked.query }, usageFilters(asked, isPlatform ? null : [...names.app]));
+  const filters = filterView({ ...visit, query: asked.query }, usageFilters(asked, isPlatform ? null : names.app));
   if (outcome.ok) return [filters, ...tablesOf(visit, asked, names, outcome.data)];
   // Days that are refused are put right where they were said.
   const { failure } = outcome;
@@ -91,8 +91,8 @@ function groupCell(
   const days = Object.fromEntries(["range", "from", "to"].map((name) => [name, query.get(name) ?? ""]));
   const whose = Object.fromEntries(["app", "key"].map((name) => [name, query.get(name) ?? ""]));
   if (group === "workspace") {
-    const slug = names.workspace.get(value) ?? value;
-    return link(hashOf({ workspace: slug, screen: "usage", path: [], query: new URLSearchParams(days) }), slug);
+    const slug = names.workspace.of(value);
+    return link(linkTo(slug, "usage", [], days), slug);
   }
   if (group === "day") {
     const day = link(visit.link("usage", [], { ...whose, range: "days", from: value, to: value, by: "hour" }), value);
@@ -100,7 +100,7 @@ function groupCell(
     return day;
   }
   if (visit.scope.workspace === null || (group !== "app" && group !== "key")) return value;
-  const name = names[group].get(value) ?? value;
+  const name = names[group].of(value);
   if (group === "app") return link(visit.link("usage", [], { ...days, by: "key", app: value }), name);
   return link(visit.link("usage", [], { ...days, by: "day", key: value }), name);
 }

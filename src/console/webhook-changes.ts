@@ -1,11 +1,10 @@
 // What can be done to a workspace's webhook, each with its question first and its failure where it was pressed.
 import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
-import type { Outcome } from "../page/ask.ts";
 import { button, element } from "../page/element.ts";
-import { failureView } from "../page/error-view.ts";
 import { outcomeText } from "./delivery-attempts.ts";
 import { confirmed, showDialog, showSecret } from "./dialog.ts";
 import { formView } from "./form-view.ts";
+import { toldIn } from "./told.ts";
 import type { Visit } from "./visit.ts";
 
 export const WEBHOOK = "/stt-webhook";
@@ -29,14 +28,6 @@ export async function changed(visit: Visit, { secret }: WebhookView, what: strin
   await visit.redraw();
 }
 
-async function unlessRefused<T>(problem: HTMLElement, asked: Promise<Outcome<T>>): Promise<T | null> {
-  problem.replaceChildren();
-  const outcome = await asked;
-  if (outcome.ok) return outcome.data;
-  problem.replaceChildren(failureView(outcome.failure, outcome.requestId));
-  return null;
-}
-
 /** The whole of it, because a `PUT` replaces the whole. */
 async function put(
   { visit, webhook: { url, enabled }, problem }: Changing,
@@ -44,18 +35,16 @@ async function put(
   what: string,
 ): Promise<void> {
   const body = { url, enabled, ...change };
-  const made = await unlessRefused(problem, visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
-  if (made !== null) await changed(visit, made, what);
+  const made = await toldIn(problem, () => visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
+  if (made.ok) await changed(visit, made.data, what);
 }
 
-export async function sendTest({ visit, problem }: Changing, own: HTMLButtonElement): Promise<void> {
-  own.disabled = true;
-  const delivery = await unlessRefused(problem, visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
-  own.disabled = false;
-  if (delivery === null) return;
-  const [attempt] = delivery.attempts;
+export async function sendTest({ visit, problem }: Changing): Promise<void> {
+  const made = await toldIn(problem, () => visit.ask<DeliveryView>("POST", `${WEBHOOK}/test`));
+  if (!made.ok) return;
+  const [attempt] = made.data.attempts;
   const came = attempt === undefined ? "nothing is known of it yet" : outcomeText(attempt);
-  visit.say(`The test delivery ${delivery.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
+  visit.say(`The test delivery ${made.data.status === "delivered" ? "arrived" : "did not arrive"}: ${came}.`);
   await visit.redraw();
 }
 
@@ -79,7 +68,7 @@ export async function remove({ visit, problem }: Changing): Promise<void> {
   const what =
     "No job is announced any more. Deliveries that wait are given up. The address and the signing secret are gone: a webhook that is set up again has another secret. The log stays for its seven days.";
   if (!(await confirmed("Remove the webhook?", what, "Remove it"))) return;
-  if ((await unlessRefused(problem, visit.ask("DELETE", WEBHOOK))) === null) return;
+  if (!(await toldIn(problem, () => visit.ask("DELETE", WEBHOOK))).ok) return;
   visit.say("The webhook is removed.");
   await visit.redraw();
 }

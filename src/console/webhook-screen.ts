@@ -1,12 +1,13 @@
 // A workspace's completion webhook: its settings, where they can be changed, and the log of its deliveries.
 import type { DeliveryView, WebhookView } from "../contract/webhook.ts";
 import { element } from "../page/element.ts";
-import { failureView } from "../page/error-view.ts";
 import { deliveriesList, STATUS_FILTER } from "./deliveries-list.ts";
 import type { Delivery } from "./delivery-attempts.ts";
 import { filterView, filtersIn } from "./filter-view.ts";
 import type { LiveList } from "./live-list.ts";
+import { toldIn } from "./told.ts";
 import { Unanswered, type Visit } from "./visit.ts";
+import { WEBHOOK } from "./webhook-changes.ts";
 import { settingsView, setUpView } from "./webhook-settings.ts";
 import { part } from "./words.ts";
 
@@ -22,7 +23,7 @@ export async function showWebhook(visit: Visit): Promise<readonly Node[]> {
 
 /** null: there is none. */
 async function webhookOf(visit: Visit): Promise<WebhookView | null> {
-  const outcome = await visit.ask<WebhookView>("GET", "/stt-webhook");
+  const outcome = await visit.ask<WebhookView>("GET", WEBHOOK);
   if (outcome.ok) return outcome.data;
   if (outcome.failure.kind === "refused" && outcome.failure.status === 404) return null;
   throw new Unanswered(outcome);
@@ -45,7 +46,7 @@ async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node
   const query = filtersIn(visit, FILTERS);
   const problem = element("div", {});
   const list: LiveList<Delivery> = await deliveriesList(visit, {
-    path: `/stt-webhook/deliveries?${query}`,
+    path: `${WEBHOOK}/deliveries?${query}`,
     empty:
       query === ""
         ? "No deliveries in the last seven days. Each job that ends while there is a webhook makes one."
@@ -55,10 +56,9 @@ async function logOf(visit: Visit, canRedeliver: boolean): Promise<readonly Node
   return [element("h2", {}, "Deliveries"), filterView(visit, FILTERS), problem, list.view];
 
   async function redeliver({ id }: Delivery): Promise<void> {
-    problem.replaceChildren();
-    const path = `/stt-webhook/deliveries/${encodeURIComponent(id)}/redeliver`;
-    const outcome = await visit.ask<DeliveryView>("POST", path);
-    if (!outcome.ok) return problem.replaceChildren(failureView(outcome.failure, outcome.requestId));
+    const path = `${WEBHOOK}/deliveries/${encodeURIComponent(id)}/redeliver`;
+    const outcome = await toldIn(problem, () => visit.ask<DeliveryView>("POST", path));
+    if (!outcome.ok) return;
     visit.say("The event is delivered again, under the same id, with all attempts before it.");
     list.put(outcome.data);
   }

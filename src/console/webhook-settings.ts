@@ -48,7 +48,7 @@ export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
   const problem = element("div", {});
   const changing: Changing = { visit, webhook, problem };
   const buttons = [
-    named("webhook-test", "Send a test delivery", (own) => sendTest(changing, own)),
+    named("webhook-test", "Send a test delivery", () => sendTest(changing)),
     webhook.enabled
       ? named("webhook-switch", "Stop deliveries", () => stop(changing))
       : named("webhook-switch", "Start deliveries", () => start(changing)),
@@ -68,12 +68,7 @@ export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
 }
 
 /** By its id the focus comes back to it when the screen is drawn anew. */
-function named(
-  id: string,
-  label: string,
-  press: (own: HTMLButtonElement) => void | Promise<void>,
-  look = "",
-): HTMLButtonElement {
+function named(id: string, label: string, press: () => void | Promise<void>, look = ""): HTMLButtonElement {
   const own = button(label, press);
   own.id = id;
   own.className = look;

@@ -11,6 +11,14 @@ export function timeView(iso: string | null): Node {
 
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
+/** In which zone times are told: the reader's own. */
+export function zoneText(): string {
+  const { timeZone } = DAY.resolvedOptions();
+  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts();
+  const offset = parts.find(({ type }) => type === "timeZoneName")?.value.replace("GMT", "UTC") ?? "";
+  return timeZone === "UTC" ? "Times are UTC." : `Times are of ${timeZone} (${offset}), unless UTC is said.`;
+}
+
 /** As `timeView`, where seconds are noise. */
 export function momentView(iso: string): Node {
   return element("time", { datetime: iso, title: iso }, MINUTE.format(new Date(iso)));
@@ -45,7 +53,8 @@ export function hoursText(seconds: number): string {
   return `${COUNT.format(Math.floor(parts / 60))} ${unit}${rest === 0 ? "" : ` ${rest} ${smaller}`}`;
 }
 
-const COUNT = new Intl.NumberFormat();
+/** As the page's language has them: beside exact money a point must never be a thousand here and a fraction there. */
+const COUNT = new Intl.NumberFormat("en");
 
 export const countText = (count: number): string => COUNT.format(count);
 
@@ -75,6 +84,10 @@ export function mark(tone: Tone, text: string): HTMLElement {
 export const orNone = (text: string | number | null | undefined): string =>
   text === null || text === undefined || text === "" ? "–" : `${text}`;
 
+/** Long codes may break at underscores where there is little room. */
+export const breakable = (code: string): readonly (Node | string)[] =>
+  code.split(/(?<=_)/u).flatMap((word) => [word, element("wbr")]);
+
 /** Term beside value. */
 export function factList(facts: readonly (readonly [term: string, value: Node | string])[]): HTMLElement {
   return element(
@@ -86,6 +99,17 @@ export function factList(facts: readonly (readonly [term: string, value: Node | 
 
 export function link(href: string, ...text: readonly (Node | string)[]): HTMLAnchorElement {
   return element("a", { href }, ...text);
+}
+
+/** For the next step: it looks as a button does. */
+export const buttonLink = (href: string, text: string): HTMLElement => element("a", { href, class: "button" }, text);
+
+const FEW = 3;
+
+/** `a, b, c and 2 more`. */
+export function fewOf(names: readonly string[]): string {
+  const more = names.length - FEW;
+  return names.slice(0, FEW).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** A part of a screen, under its heading. */

@@ -3,15 +3,12 @@ import type { PlanView } from "../contract/plans.ts";
 import type { WorkspaceView } from "../contract/workspaces.ts";
 import { element } from "../page/element.ts";
 import { actionView } from "./action-view.ts";
-import { hashOf, HOME } from "./address.ts";
+import { HOME, linkTo, NEW } from "./address.ts";
 import { type Field, formView } from "./form-view.ts";
 import { listView } from "./list-view.ts";
 import { fileNotice, fileTag, isOfFile } from "./owner-view.ts";
 import type { Page, Visit } from "./visit.ts";
-import { factList, link, orNone, part, timeView } from "./words.ts";
-
-/** Behind the screen's name: where one is made. A workspace of this name goes by its id. */
-const NEW = "new";
+import { buttonLink, factList, link, orNone, part, timeView } from "./words.ts";
 
 export function showWorkspaces(visit: Visit): Promise<readonly Node[]> {
   const [name] = visit.path;
@@ -28,19 +25,15 @@ async function list(visit: Visit): Promise<readonly Node[]> {
       element("div", {}, link(pageOf(visit, workspace), workspace.slug), ...fileTag(workspace)),
       orNone(workspace.plan),
       timeView(workspace.created_at),
-      link(insideOf(workspace.slug, HOME), `Overview of ${workspace.slug}`),
+      link(linkTo(workspace.slug, HOME), `Overview of ${workspace.slug}`),
     ],
     empty: "No workspaces yet. Each customer or team gets one: apps, keys, routes and usage are its own.",
   });
-  const toMake = element("a", { href: visit.link("workspaces", [NEW]), class: "button" }, "Make a workspace");
-  return [element("p", {}, toMake), workspaces];
+  return [element("p", {}, buttonLink(visit.link("workspaces", [NEW]), "Make a workspace")), workspaces];
 }
 
 const pageOf = (visit: Visit, { slug, id }: WorkspaceView): string =>
   visit.link("workspaces", [slug === NEW ? id : slug]);
-
-const insideOf = (workspace: string, screen: string): string =>
-  hashOf({ workspace, screen, path: [], query: new URLSearchParams() });
 
 async function make(visit: Visit): Promise<readonly Node[]> {
   const form = formView<WorkspaceView>({
@@ -88,9 +81,9 @@ async function one(visit: Visit, name: string): Promise<readonly Node[]> {
   const inside = element(
     "p",
     { class: "row wrap" },
-    link(insideOf(slug, HOME), "Overview"),
-    link(insideOf(slug, "apps"), "Apps"),
-    link(insideOf(slug, "keys"), "Keys"),
+    link(linkTo(slug, HOME), "Overview"),
+    link(linkTo(slug, "apps"), "Apps"),
+    link(linkTo(slug, "keys"), "Keys"),
   );
   const head = [link(visit.link("workspaces"), "All workspaces"), part(`Workspace ${slug}`, facts, inside)];
   if (isOfFile(workspace))
@@ -123,7 +116,7 @@ function removal(visit: Visit, path: string, { slug }: WorkspaceView): HTMLEleme
     },
     help: (code) =>
       code === "CONFLICT"
-        ? link(insideOf(slug, "apps"), `The apps of ${slug}: revoke their keys, remove them, then come back`)
+        ? link(linkTo(slug, "apps"), `The apps of ${slug}: revoke their keys, remove them, then come back`)
         : null,
   });
   return element("div", {}, element("p", {}, "Only a workspace without apps can be removed."), action);

@@ -21,6 +21,7 @@ const filters = {
   ...pageFields,
   status: z.enum(JOB_STATUSES).describe("Only jobs in this state.").optional(),
   app: id.describe("Id of the app.").optional(),
+  job: id.describe("Only this one, by its id.").optional(),
 };
 export const workspaceJobsQuery = z.strictObject(filters);
 export const jobsQuery = z.strictObject({

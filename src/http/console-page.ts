@@ -21,7 +21,7 @@ export function consoleHtml(script: string, listener: Listener, publicUrl: strin
     data: ` data-listener="${listener}" data-public-url="${escapeHtml(publicUrl)}"`,
     head: `<link rel="stylesheet" href="/console/page/style.css">
 <script type="module" src="/console/${script}"></script>`,
-    body: `<header class="top"><p class="product">Patchbay <span>Console</span></p></header>
+    body: `<header class="top"><p class="product">Patchbay <span>Console</span></p><p id="waiting" class="soft" role="status"></p></header>
 <noscript><p class="notice">This page needs JavaScript. Everything it does the API does: <a href="/openapi.json">its description</a>.</p></noscript>
 <form id="sign-in" class="sign-in" hidden><h1>Sign in</h1><p>${WHOSE[listener]}</p>
 <label for="key">Your key</label><div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false"><button class="primary">Sign in</button></div>
@@ -29,7 +29,8 @@ export function consoleHtml(script: string, listener: Listener, publicUrl: strin
 <div id="shell" class="shell" hidden>
 <div class="side"><label for="workspace">Where</label><select id="workspace"></select>
 <nav id="nav" aria-label="Screens"></nav>
-<p class="soft"><span id="who"></span> <button type="button" id="sign-out">Sign out</button></p></div>
+<p class="soft"><span id="who"></span> <button type="button" id="sign-out">Sign out</button></p>
+<p class="soft" id="zone"></p></div>
 <main><h1 id="title" tabindex="-1"></h1><p id="status" role="status"></p><div id="screen"></div></main>
 </div>`,
   });

@@ -14,7 +14,7 @@ input[type=checkbox]{width:1.15rem;height:1.15rem;margin:.2rem .35rem .2rem 0;ve
 button,.button{position:relative;display:inline-block;min-height:2.4rem;padding:.35rem .9rem;font:inherit;font-weight:500;line-height:1.6;color:var(--ink);background:var(--card);border:1px solid var(--soft);border-radius:.4rem;cursor:pointer;white-space:nowrap}
 button:hover,.button:hover{border-color:var(--accent);color:var(--accent)}
 .button:focus-within{outline:3px solid var(--accent);outline-offset:2px}
-button:disabled{opacity:.55;cursor:default}
+button:disabled,button[aria-disabled=true]{opacity:.55;cursor:default}
 .primary,.primary:hover{color:var(--on-accent);background:var(--accent);border-color:var(--accent);font-weight:600}
 .row{display:flex;gap:.5rem;align-items:center;margin-top:.4rem}
 .row input{flex:1}.wrap{flex-wrap:wrap}

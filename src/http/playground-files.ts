@@ -14,6 +14,7 @@ export const PLAYGROUND_MODULES = [
   "page/element",
   "page/error-view",
   "page/keep",
+  "page/outcome-words",
   "playground/exports",
   "playground/key",
   "playground/options",

@@ -87,7 +87,7 @@ export async function listOwnJobs(
   owner: JobOwner,
   { status, limit, cursor }: ListRequest,
 ): Promise<JobList> {
-  const asked = { status, limit: limit + 1, before: cursor };
+  const asked = { status, id: null, limit: limit + 1, before: cursor };
   const rows = await database.inWorkspace(owner.workspaceId, (tx) => listJobs(tx, owner, asked));
   const { page, nextCursor } = pageOf(rows, limit);
   return { object: "list", data: page.map(summarise), has_more: nextCursor !== null, next_cursor: nextCursor };
@@ -96,6 +96,7 @@ export async function listOwnJobs(
 export interface JobQuestion {
   readonly status?: JobStatus | undefined;
   readonly app?: string | undefined;
+  readonly job?: string | undefined;
 }
 
 export interface ListedJobs {
@@ -108,11 +109,11 @@ export interface ListedJobs {
 export async function listJobsOf(
   database: JobServices["database"],
   workspaceId: WorkspaceId | null,
-  { status, app }: JobQuestion,
+  { status, app, job }: JobQuestion,
   { limit, after }: { readonly limit: number; readonly after: string | null },
 ): Promise<ListedJobs> {
   const scope = { workspaceId, appId: app === undefined ? null : brand("app", app) };
-  const asked = { status: status ?? null, limit: limit + 1, before: after };
+  const asked = { status: status ?? null, id: job ?? null, limit: limit + 1, before: after };
   const rows = await asWorkspaceOrSystem(database, workspaceId, (db) => listJobs(db, scope, asked));
   const { page, nextCursor } = pageOf(rows, limit);
   return { data: page.map(describeListed), end: nextCursor };

@@ -16,7 +16,7 @@ export type Outcome<T> =
   | { readonly ok: false; readonly failure: Failure; readonly requestId: string | null };
 export type Refused = Extract<Outcome<unknown>, { readonly ok: false }>;
 
-export interface AskInit extends Omit<RequestInit, "headers"> {
+interface AskInit extends Omit<RequestInit, "headers"> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ export async function ask<T>(path: string, key: string, init: AskInit = {}): Pro
     if (error === null) return { ok: false, failure: { kind: "unreadable", status }, requestId };
     return {
       ok: false,
-      failure: { kind: "refused", status, error, retryAfter: headers.get("retry-after") },
+      failure: { kind: "refused", status, error, retryAfter: secondsIn(headers.get("retry-after")) },
       requestId,
     };
   } catch (fault) {
@@ -52,8 +52,14 @@ export async function ask<T>(path: string, key: string, init: AskInit = {}): Pro
   }
 }
 
-/** null: whoever answered is not the gateway. */
+/** null: whoever answered is not the gateway. A proxy's error may have these two words as well, and nothing besides. */
 function errorIn(data: unknown): ErrorBody["error"] | null {
   const { error } = (data ?? {}) as Partial<ErrorBody>;
-  return typeof error?.code === "string" && typeof error.message === "string" ? error : null;
+  const isOurs =
+    typeof error?.code === "string" && typeof error.message === "string" && typeof error.retryable === "boolean";
+  return isOurs ? error : null;
 }
+
+/** Proxies may name a date, which nobody counts from. */
+const secondsIn = (retryAfter: string | null): string | null =>
+  retryAfter !== null && /^\d+$/u.test(retryAfter) ? retryAfter : null;

@@ -20,8 +20,19 @@ export function element<T extends keyof HTMLElementTagNameMap>(
 
 export function button(label: string, press: (own: HTMLButtonElement) => void | Promise<void>): HTMLButtonElement {
   const made = element("button", { type: "button" }, label);
-  made.addEventListener("click", () => void press(made));
+  made.addEventListener("click", () => void pressed(made, async () => press(made)));
   return made;
+}
+
+/** Until the work is done another press does nothing. `disabled` would do as much, and take the focus of whoever pressed it by keyboard. */
+export async function pressed(own: HTMLButtonElement, work: () => Promise<void>): Promise<void> {
+  if (own.ariaDisabled === "true") return;
+  own.ariaDisabled = "true";
+  try {
+    await work();
+  } finally {
+    own.ariaDisabled = null;
+  }
 }
 
 const SAID_MS = 1_500;
@@ -43,7 +54,8 @@ async function copy(text: string): Promise<boolean> {
     );
   const before = document.activeElement;
   const area = element("textarea", { class: "hidden" }, text);
-  document.body.append(area);
+  // Behind an open dialog nothing can be selected.
+  (before?.closest("dialog") ?? document.body).append(area);
   area.select();
   const done = document.execCommand("copy");
   area.remove();

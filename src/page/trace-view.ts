@@ -3,11 +3,14 @@ import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } fr
 import type { RoutingDecision } from "../contract/transcription.ts";
 import { element, table } from "./element.ts";
 import { requestIdLine } from "./error-view.ts";
+import { outcomeWords } from "./outcome-words.ts";
 
 type Target = Pick<RecordedCandidateView, "position" | "connection" | "provider" | "model">;
 
 export function traceView(record: RequestRecordView): HTMLElement {
-  const { summary, candidates, attempts, usage, route, purpose } = record;
+  const { summary, attempts, usage, route, purpose, job } = record;
+  // A job judges its targets again when it runs.
+  const candidates = job === null || job.candidates.length === 0 ? record.candidates : job.candidates;
   const box = element("section", { "aria-labelledby": "trace-title" });
   const facts = [
     `status ${record.status}`,
@@ -59,7 +62,7 @@ const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verd
   failed: ["failed", "see its call below"],
   called: ["called", "the call is under way"],
   not_reached: ["not reached", "the request ended before its turn"],
-  left: ["left", "resting after failures"],
+  left: ["left out", "resting after failures"],
 };
 
 function verdictOf({ outcome, missing }: RecordedCandidateView): readonly [string, string] {
@@ -78,9 +81,9 @@ function callRow(attempt: RecordedAttemptView, record: RequestRecordView): reado
   const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, track);
   return [
     nameOf(attempt),
-    outcome ?? "under way",
+    outcomeWords(outcome),
     time,
-    `${attempt.billable_audio_seconds} s ${billing}`,
+    `${attempt.billable_audio_seconds} s, ${billing.replaceAll("_", "-")}`,
     charge === null ? "–" : `$${charge}`,
   ];
 }
@@ -105,7 +108,7 @@ export function decisionView({
         : each.health === "resting"
           ? "resting after failures"
           : "can do all of it";
-    return [nameOf(each), each.eligible ? "able" : "left", why];
+    return [nameOf(each), each.eligible ? "able" : "left out", why];
   });
   return element(
     "section",

@@ -128,6 +128,8 @@ export interface JobScope {
 
 export interface JobPage {
   readonly status: JobRow["status"] | null;
+  /** Only this one. */
+  readonly id: string | null;
   readonly limit: number;
   /** The last id of the page before. */
   readonly before: string | null;
@@ -145,6 +147,7 @@ export async function listJobs(
   if (page.status !== null) query = query.where("status", "=", page.status);
   // Said again in the words of the partial indexes.
   if (page.status !== null && page.status !== "succeeded") query = query.where(sql<boolean>`status <> 'succeeded'`);
+  if (page.id !== null) query = query.where("id", "=", page.id);
   if (page.before !== null) query = query.where("id", "<", page.before);
   return (await query.orderBy("id", "desc").limit(page.limit).execute()).map(asKept);
 }

@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { audioUrlDomains } from "../../src/contract/audio-url-domains.ts";
 import { get } from "../harness/client.ts";
-import { ADMIN, assertAccessible, assertNarrow, type ConsoleWorld, goTo, startConsoleWorld } from "./world.ts";
+import {
+  ADMIN,
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  goTo,
+  screenText,
+  startConsoleWorld,
+} from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
@@ -58,5 +66,5 @@ test("contract 10: it is on the public listener, where its endpoint is", async (
   if (page === null) return;
   assert.ok(!(await page.locator("#nav").innerText()).includes("Audio addresses"));
   await goTo(page, "#/w/acme/audio-addresses");
-  assert.match(await page.locator("#screen").innerText(), /There is no screen/u);
+  assert.match(await screenText(page), /There is no screen/u);
 });

@@ -19,6 +19,11 @@ test("experience 13: a change made by the API is shown with its key, and opens f
   if (page === null) return;
   const first = page.locator("#screen tbody tr").first();
   assert.match(await first.innerText(), /key_[0-9a-z]{26}\s+budget\.\w+\s+\S+\s+acme\s+made/u);
+  // What was changed is in sight where there is a desk's room.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const isWhole =
+    "[...document.querySelectorAll('#screen .scroll')].every((each) => each.scrollWidth <= each.clientWidth)";
+  assert.equal(await page.evaluate(isWhole), true);
   await first.locator("summary").click();
   assert.match(await first.locator("table").innerText(), /limit_usd\s+5\.00/u);
   assert.match(await page.locator("#screen tbody").first().innerText(), /the configuration file\s+route\.applied/u);
@@ -55,8 +60,9 @@ test("reliability 6: the chains are verified on demand, and what was changed beh
   if (page === null) return;
   const part = page.locator('section[aria-label="Is it as it was written?"]');
   const verify = async (): Promise<string> => {
-    await part.getByRole("button").click();
+    await part.getByRole("button").press("Enter");
     await part.locator(".mark").waitFor();
+    assert.equal(await page.evaluate("document.activeElement?.textContent"), "Verify the chains", "its focus");
     return part.innerText();
   };
   assert.match(await verify(), /● \d+ entries in \d+ chains: nothing was changed\.[^]*no signed checkpoint yet/u);

@@ -2,21 +2,18 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import { budgetView } from "../../src/contract/budgets.ts";
 import { setClock, shiftClock } from "../harness/database.ts";
-import { call, viewOf } from "../http/admin/admin.ts";
+import { viewOf } from "../http/admin/admin.ts";
 import {
   assertAccessible,
   assertNarrow,
   type ConsoleWorld,
   drawn,
   goTo,
-  OPERATOR,
+  screenText,
   startConsoleWorld,
 } from "./world.ts";
-
-const BUDGETS = "/admin/v1/workspaces/acme/apps/notes/budgets";
 
 let world: ConsoleWorld;
 before(async () => {
@@ -26,18 +23,13 @@ before(async () => {
 after(() => world.close());
 
 const ask = (method: string, period: string, body?: object, headers: Readonly<Record<string, string>> = {}) =>
-  call(world.gateway, method, `${BUDGETS}/${period}`, {
-    key: OPERATOR,
-    headers,
-    ...(body === undefined ? {} : { body }),
-  });
-const said = (page: Page): Promise<string> => page.locator("#screen").innerText();
+  world.ask(method, `/workspaces/acme/apps/notes/budgets/${period}`, body, headers);
 
 test("contract 9: a budget of the file is seen with its soft limit and state, and cannot be changed here", async (t) => {
   const page = await world.admin(t, "#/budgets");
   if (page === null) return;
   assert.match(
-    await said(page),
+    await screenText(page),
     /notes, each month\s+● within its limits\s+\$0\.00 of \$50\.00, 0\s%[^]*soft limit at 80\s%/u,
   );
   await assertAccessible(page);
@@ -46,7 +38,7 @@ test("contract 9: a budget of the file is seen with its soft limit and state, an
   await page.locator(".tag", { hasText: "from file" }).waitFor();
   assert.equal(await page.locator("#screen form, #screen button").count(), 0);
   await goTo(page, "#/budgets/nowhere/month");
-  assert.match(await said(page), /NOT_FOUND · 404/u);
+  assert.match(await screenText(page), /NOT_FOUND · 404/u);
 });
 
 test("contract 9: a budget set in the page refuses the app's next request; the page says until when", async (t) => {
@@ -69,13 +61,13 @@ test("contract 9: a budget set in the page refuses the app's next request; the p
   assert.deepEqual([await world.transcribe(), await world.transcribe()], [200, 402]);
   await goTo(page, "#/budgets");
   assert.match(
-    await said(page),
+    await screenText(page),
     /notes, each day[^]*14\.4 s of 20 s of audio, 72\s%[^]*5\.6 s left; soft limit at 50\s%/u,
   );
-  assert.match(await said(page), /notes, each day\s+▲ soft limit reached/u);
+  assert.match(await screenText(page), /notes, each day\s+▲ soft limit reached/u);
   await setClock(world.gateway.database, `${new Date().toISOString().slice(0, 10)}T12:00:00Z`);
   await goTo(page, "#/budgets");
-  assert.match(await said(page), /At this pace it is used up on /u);
+  assert.match(await screenText(page), /At this pace it is used up on /u);
   await shiftClock(world.gateway.database, 0);
   await goTo(page, "#/budgets/notes/day");
   await assertAccessible(page);
@@ -87,7 +79,7 @@ test("contract 9: what is used up is told with until when it refuses", async (t)
   assert.equal((await ask("PUT", "day", { limit_audio_seconds: 10 }, { "if-match": etag })).status, 200);
   const page = await world.operator(t, "#/w/acme/budgets/notes/day");
   if (page === null) return;
-  assert.match(await said(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ used up[^]*is refused until /u);
+  assert.match(await screenText(page), /14\.4 s of 10 s of audio, 100\s%[^]*✕ used up[^]*is refused until /u);
 });
 
 test("contract 10: a budget that somebody else changed meanwhile is told so, not overwritten, and read anew", async (t) => {
@@ -108,7 +100,7 @@ test("contract 10: a budget that somebody else changed meanwhile is told so, not
   await page.locator("#status:not(:empty)").waitFor();
   await drawn(page);
   assert.equal(viewOf(budgetView, await ask("GET", "day")).limit_audio_seconds, 700);
-  assert.match(await said(page), /14\.4 s of 11 min 40 s of audio, 2\s%/u);
+  assert.match(await screenText(page), /14\.4 s of 11 min 40 s of audio, 2\s%/u);
 });
 
 test("contract 10: a budget is removed when it was confirmed, and not before", async (t) => {
@@ -123,5 +115,5 @@ test("contract 10: a budget is removed when it was confirmed, and not before", a
   await page.locator("h1", { hasText: /^Budgets$/u }).waitFor();
   assert.equal((await ask("GET", "day")).code, "NOT_FOUND");
   await drawn(page);
-  assert.doesNotMatch(await said(page), /notes, each day/u);
+  assert.doesNotMatch(await screenText(page), /notes, each day/u);
 });

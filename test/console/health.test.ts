@@ -6,7 +6,7 @@ import { keyView } from "../../src/contract/keys.ts";
 import { providerHealth } from "../../src/contract/provider-health.ts";
 import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
 import { postForm } from "../harness/client.ts";
-import { call, viewOf } from "../http/admin/admin.ts";
+import { viewOf } from "../http/admin/admin.ts";
 import { connect, PLATFORM, targets } from "../http/admin/set-up.ts";
 import {
   assertAccessible,
@@ -15,6 +15,8 @@ import {
   drawn,
   goTo,
   OPERATOR,
+  press,
+  screenText,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -24,31 +26,29 @@ let fallingBack: string;
 before(async () => {
   world = await startConsoleWorld();
   await connect(world.gateway, PLATFORM, { id: "spare", kind: "sandbox" }, OPERATOR);
-  const write = (path: string, body: object) => call(world.gateway, "POST", PLATFORM + path, { key: OPERATOR, body });
   const simulated = [["sandbox", "simulated-speech"] as const, ["spare", "simulated-speech"] as const];
-  await write("/routes", { id: "two", targets: targets(...simulated) });
-  await write("/routes/two/publish", {});
-  await write("/workspaces/acme/apps", { slug: "falls-back", route: "two" });
-  const key = await write("/workspaces/acme/keys", { app: "falls-back", scopes: ["transcribe"] });
+  await world.ask("POST", "/routes", { id: "two", targets: targets(...simulated) });
+  await world.ask("POST", "/routes/two/publish", {});
+  await world.ask("POST", "/workspaces/acme/apps", { slug: "falls-back", route: "two" });
+  const key = await world.ask("POST", "/workspaces/acme/keys", { app: "falls-back", scopes: ["transcribe"] });
   fallingBack = viewOf(keyView, key).secret ?? "";
 });
 after(() => world.close());
 
-const read = (path: string) => call(world.gateway, "GET", `/admin/v1${path}`, { key: OPERATOR });
-const faults = async () => viewOf(sandboxFaults, await read("/sandbox/faults")).faults;
+const faults = async () => viewOf(sandboxFaults, await world.ask("GET", "/sandbox/faults")).faults;
 
 test("reliability 7: nothing was called yet, and the page says what will be there", async (t) => {
   const page = await world.operator(t, "#/health");
   if (page === null) return;
-  assert.match(await page.locator("#screen").innerText(), /No provider was called in this time/u);
+  assert.match(await screenText(page), /No provider was called in this time/u);
 });
 
 test("contract 10: a lever that is set in the page makes a request fall back, and how providers fare shows it", async (t) => {
   const page = await world.operator(t, "#/sandbox");
   if (page === null) return;
-  assert.match(await page.locator("#screen").innerText(), /Only the sandbox's simulated providers are touched/u);
+  assert.match(await screenText(page), /Only the sandbox's simulated providers are touched/u);
   await page.getByLabel("Status").fill("200");
-  await page.getByRole("button", { name: "Let it go wrong" }).click();
+  await press(page, "Let it go wrong");
   await page
     .locator(".field .bad, .failure", { hasText: /status|400/u })
     .first()
@@ -57,7 +57,7 @@ test("contract 10: a lever that is set in the page makes a request fall back, an
   await page.getByLabel("Status").fill("429");
   await page.getByLabel("Retry-After").fill("3");
   await page.getByLabel("Which simulated provider").selectOption("deepgram");
-  await page.getByRole("button", { name: "Let it go wrong" }).click();
+  await press(page, "Let it go wrong");
   await page.locator("#screen tbody tr").waitFor();
   const rate = { kind: "status", status: 429, retry_after_seconds: 3 };
   assert.deepEqual(await faults(), [{ provider: "deepgram", times: 1, failure: rate }]);
@@ -79,7 +79,7 @@ test("contract 10: a lever that is set in the page makes a request fall back, an
   await assertNarrow(page);
   await page.locator("section[aria-label='Last errors']").getByRole("link", { name: /^req_/u }).click();
   await page.locator("#trace-title").waitFor();
-  const trace = await page.locator("#screen").innerText();
+  const trace = await screenText(page);
   assert.match(
     trace,
     /1\. sandbox: sandbox simulated-speech\s+failed[^]*2\. spare: sandbox simulated-speech\s+served/u,
@@ -91,7 +91,7 @@ test("reliability 7: a model that rests says until when, the range stands in the
   if (page === null) return;
   assert.equal(await page.locator("#filter-minutes").inputValue(), "60");
   for (let count = 0; count < 5; count += 1) assert.equal(await world.transcribe(), 200);
-  const health = viewOf(providerHealth, await read("/health/providers"));
+  const health = viewOf(providerHealth, await world.ask("GET", "/health/providers"));
   assert.equal(health.circuits.find(({ connection }) => connection === "gone")?.state, "open");
   await page.locator("#refresh").click();
   await page.locator(".mark.bad", { hasText: "rests until" }).waitFor();
@@ -102,7 +102,7 @@ test("reliability 7: a model that rests says until when, the range stands in the
   await drawn(page);
   await assertAccessible(page);
   await goTo(page, "#/health?minutes=0");
-  assert.match(await page.locator("#screen").innerText(), /INVALID_REQUEST · 400/u);
+  assert.match(await screenText(page), /INVALID_REQUEST · 400/u);
 });
 
 test("contract 10: levers are taken back one by one or all together, and each kind of fault has its own fields", async (t) => {
@@ -114,7 +114,7 @@ test("contract 10: levers are taken back one by one or all together, and each ki
     await drawn(page);
     await more?.();
     const count = await page.locator("#screen tbody tr").count();
-    await page.getByRole("button", { name: "Let it go wrong" }).click();
+    await press(page, "Let it go wrong");
     await page.locator("#screen tbody tr").nth(count).waitFor();
   };
   await set("stall");

@@ -117,7 +117,7 @@ test("contract 10: how a job failed is in its row, with the error's page and the
     const faults = [{ failure: { kind: "status", status: 400 } }];
     const put = await call(worker, "PUT", "/admin/v1/sandbox/faults", { key: OPERATOR, body: { faults } });
     assert.equal(put.status, 200, put.text);
-    const { json } = await call(world.gateway, "GET", "/admin/v1/jobs?limit=1", { key: OPERATOR });
+    const { json } = await world.ask("GET", "/jobs?limit=1");
     const [{ job_id: id }] = (json as { readonly data: readonly [{ readonly job_id: string }] }).data;
     assert.equal((await ended(world.gateway.origin, id)).status, "failed");
   });
@@ -166,7 +166,7 @@ test("experience 19: pages that were asked for stay when the list is refreshed, 
 
 async function underWay(): Promise<number> {
   const of = async (status: string): Promise<number> => {
-    const { json } = await call(world.gateway, "GET", `/admin/v1/jobs?status=${status}`, { key: OPERATOR });
+    const { json } = await world.ask("GET", `/jobs?status=${status}`);
     return (json as { readonly data: readonly unknown[] }).data.length;
   };
   return (await of("queued")) + (await of("processing"));

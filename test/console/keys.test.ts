@@ -5,8 +5,21 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import type { AppView } from "../../src/contract/apps.ts";
 import type { KeyView } from "../../src/contract/keys.ts";
-import { type Answer, get, send } from "../harness/client.ts";
-import { ADMIN, assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
+import { type Answer, get } from "../harness/client.ts";
+import { call } from "../http/admin/admin.ts";
+import {
+  ADMIN,
+  assertAccessible,
+  assertNarrow,
+  confirm,
+  type ConsoleWorld,
+  drawn,
+  follow,
+  goTo,
+  press,
+  screenText,
+  startConsoleWorld,
+} from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
@@ -18,11 +31,10 @@ const DAY_MS = 86_400_000;
 
 /** Of the workspace, as its administrators have it. */
 async function api(method: string, path: string, body?: object): Promise<Answer> {
-  const headers = { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" };
-  const answer = await send(`${world.gateway.origin}/workspace/acme${path}`, {
-    method,
-    headers: method === "PUT" ? { ...headers, "if-match": "*" } : headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  const answer = await call(world.gateway, method, `/workspace/acme${path}`, {
+    key: ADMIN,
+    headers: method === "PUT" ? { "if-match": "*" } : {},
+    ...(body === undefined ? {} : { body }),
   });
   assert.ok(answer.status < 300, answer.text);
   return answer;
@@ -35,8 +47,6 @@ const statusOf = async (secret: string): Promise<number> => (await get(world.gat
 
 const label = (page: Page, text: string) =>
   page.locator("#screen form :is(input, select, textarea)").and(page.getByLabel(text)).first();
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-const follow = (page: Page, name: string) => page.getByRole("link", { name, exact: true }).click();
 
 /** What stands at a field: its fault. */
 async function faultAt(page: Page, text: string): Promise<string> {
@@ -120,14 +130,14 @@ test("experience 6: an app, a key that works at once and is shown this once, a r
   await page.waitForFunction(`!location.hash.endsWith("${id}")`);
   await drawn(page);
   await assertForgotten(page, second);
-  assert.match(await page.locator("#screen").innerText(), new RegExp(`Took over from\\s+${id}`, "u"));
+  assert.match(await screenText(page), new RegExp(`Took over from\\s+${id}`, "u"));
 
   await goTo(page, "#/w/acme/keys?app=mobile");
   const rows = page.locator("#screen tbody tr");
   assert.deepEqual(
     [await rows.count(), /● active/u.test(await rows.first().innerText())],
     [2, true],
-    await page.locator("#screen").innerText(),
+    await screenText(page),
   );
   assert.match(await rows.last().innerText(), /▲ replaced, still works\s+until /u);
   await assertAccessible(page);
@@ -143,7 +153,7 @@ test("experience 6: an app, a key that works at once and is shown this once, a r
   await goTo(page, `#/w/acme/keys/${id}`);
   assert.equal(await statusOf(first), 200, "neither who cancels nor who goes elsewhere has said yes");
   await press(page, "Revoke the key");
-  await page.locator("dialog").getByRole("button", { name: "Revoke the key" }).click();
+  await confirm(page, "Revoke the key");
   await page.getByText("The key ios is revoked.").waitFor();
   assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200]);
   await assertNarrow(page);
@@ -221,7 +231,7 @@ test("contract 4: a purpose is bound to an app, refused at its own field, change
   );
   await follow(page, "memos");
   await press(page, "Remove the purpose");
-  await page.locator("dialog").getByRole("button", { name: "Remove the purpose" }).click();
+  await confirm(page, "Remove the purpose");
   await page.waitForURL(/apps\/desk$/u);
   await page.getByText("The purpose memos is removed.").waitFor();
   assert.deepEqual((await appNow("desk")).purposes, [meetings]);
@@ -234,7 +244,7 @@ test("contract 10: an app with a key that works is not removed, and its screen s
   if (page === null) return;
   const remove = async (): Promise<void> => {
     await press(page, "Remove the app");
-    await page.locator("dialog").getByRole("button", { name: "Remove the app" }).click();
+    await confirm(page, "Remove the app");
   };
   await remove();
   await page.getByText("The app has keys that still work. Revoke them first.").waitFor();
@@ -245,7 +255,7 @@ test("contract 10: an app with a key that works is not removed, and its screen s
   await remove();
   await page.getByText("The app old is removed.").waitFor();
   await drawn(page);
-  assert.ok(!(await page.locator("#screen").innerText()).includes("old"));
+  assert.ok(!(await screenText(page)).includes("old"));
   assert.equal((await get(world.gateway.origin, `/workspace/acme/apps/${app.id}`, ADMIN)).code, "NOT_FOUND");
 });
 
@@ -264,7 +274,7 @@ test("contract 2: a key is set up anew and keeps what its form does not offer, i
   const { secret: _shownOnce, ...before } = made;
   const page = await world.operator(t, `#/w/acme/keys/${made.id}`);
   if (page === null) return;
-  assert.match(await page.locator("#screen").innerText(), /test: the sandbox answers/u);
+  assert.match(await screenText(page), /test: the sandbox answers/u);
   await follow(page, "Change it");
   await label(page, "Name").fill("front desk");
   assert.equal(await label(page, "Route").inputValue(), "speech");
@@ -304,10 +314,10 @@ test("contract 2: administrators make keys of their own kind; whoever revokes th
   await press(page, "I have kept it");
   await page.waitForURL(/keys\/key_[0-9a-z]{26}$/u);
   await goTo(page, `#/w/acme/keys/${own.id}`);
-  assert.match(await page.locator("#screen").innerText(), /your key/u);
+  assert.match(await screenText(page), /your key/u);
   await press(page, "Revoke the key");
   await page.locator("dialog").getByText("You are signed in with this key").waitFor();
-  await page.locator("dialog").getByRole("button", { name: "Revoke the key" }).click();
+  await confirm(page, "Revoke the key");
   await page.getByText("Your key works no more. Sign in with another one.").waitFor();
   assert.equal(await page.evaluate("sessionStorage.length"), 0);
   assert.equal(await statusOf(successor), 200);

@@ -5,17 +5,22 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { assertAccessible, assertNarrow, type ConsoleWorld, goTo, OPERATOR, startConsoleWorld } from "./world.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  goTo,
+  OPERATOR,
+  section,
+  startConsoleWorld,
+} from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
   world = await startConsoleWorld();
 });
 after(() => world.close());
-
-const section = (page: Page, name: string) => page.locator(`#screen section[aria-label="${name}"]`);
 
 test("experience 1: a fresh gateway says what is left to do, with where; what is done needs no link", async (t) => {
   const page = await world.operator(t, "#/overview");
@@ -31,6 +36,25 @@ test("experience 1: a fresh gateway says what is left to do, with where; what is
   await assertNarrow(page);
 });
 
+test("experience 1: nothing is said to go to the sandbox where no route leads there; a price that nobody knows is not zero", async (t) => {
+  const page = await world.operator(t, "#/requests");
+  if (page === null) return;
+  const nothing = { json: { object: "list", data: [], next_cursor: null } };
+  await page.route("**/admin/v1/connections?**", (route) => route.fulfill(nothing));
+  await page.route("**/admin/v1/routes?**", (route) => route.fulfill(nothing));
+  await page.route("**/admin/v1/usage?**", async (route) => {
+    const usage = (await (await route.fetch()).json()) as { totals: unknown[] };
+    await route.fulfill({ json: { ...usage, totals: [UNPRICED] } });
+  });
+  await goTo(page, "#/overview");
+  assert.match(await section(page, "First steps").locator("li").first().innerText(), /to do Connect a provider/u);
+  assert.equal(await page.locator("#screen .notice").count(), 0);
+  assert.match(
+    await section(page, "Used").innerText(),
+    /Provider-billed\s+1\s+1\s+–\s+–\s+\$0\.00\s+at least \$0\.00/u,
+  );
+});
+
 test("experience 8, 13: with traffic it shows what failed, which provider rests, and what was used by whom who pays", async (t) => {
   await world.api("PUT", "/workspaces/acme/apps/notes/budgets/day", { limit_audio_seconds: 10_000, soft_limit: 0.001 });
   assert.equal(await world.transcribe({ purpose: "unheard-of", purpose_policy: "strict" }), 503);
@@ -40,8 +64,8 @@ test("experience 8, 13: with traffic it shows what failed, which provider rests,
   assert.match(await section(page, "Failed requests").innerText(), /✕ audio_purpose_unavailable/u);
   const resting = await section(page, "Providers that rest after failures").innerText();
   assert.match(resting, /gone: whisper\s+the platform's\s+✕ rests\s+\S/u);
-  assert.match(await section(page, "Used").innerText(), /Today\s+nobody: simulated\s+5\s+0\s+1 min [0-9]+ s/u);
-  assert.match(await section(page, "Used").innerText(), /30 days\s+the account's owner\s+5\s+5\s+–/u);
+  assert.match(await section(page, "Used").innerText(), /Today\s+Simulated\s+5\s+0\s+1 min [0-9]+ s/u);
+  assert.match(await section(page, "Used").innerText(), /30 days\s+Provider-billed\s+5\s+5\s+–/u);
   await assertAccessible(page);
   await section(page, "Failed requests").locator("tbody a").click();
   await page.locator("#trace-title").waitFor();
@@ -51,7 +75,7 @@ test("experience 8, 13: a workspace's administrators see their own: budgets near
   const page = await world.admin(t, "#/overview", { colorScheme: "dark" });
   if (page === null) return;
   const near = await section(page, "Budgets near their end").innerText();
-  assert.match(near, /notes\s+day\s+1 min \d+ s of 2 h 46 min\s+▲ soft limit reached/u);
+  assert.match(near, /notes, each day\s+1 min \d+ s of 2 h 47 min of audio\s+▲ soft limit reached/u);
   assert.doesNotMatch(near, /month/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   assert.equal(await section(page, "First steps").count(), 0);
@@ -73,7 +97,7 @@ test("experience 1: what one call does not answer is told in its place, and the 
     /could not be read: The gateway did not answer/u,
   );
   const given = await section(page, "Webhook deliveries that were given up").innerText();
-  assert.match(given, /job_01\s+✕ answered 500\s+all attempts used/u);
+  assert.match(given, /job_01\s+✕ answered 500\s+all attempts are used up/u);
   assert.match(await section(page, "Failed requests").innerText(), /audio_purpose_unavailable/u);
   await assertAccessible(page);
 });
@@ -94,14 +118,16 @@ test("contract 10: the file is read again: what differs first, then, confirmed, 
   await change((file) => ({
     ...file,
     routes: file.routes?.map((route) => (route.id === "speech" ? { ...route, targets: [SANDBOX] } : route)),
+    workspaces: [...(file.workspaces ?? []), { id: "beta" }],
   }));
   await page.click("#compare-file");
-  assert.match(await part.locator("tbody tr").innerText(), /route\s+platform\/speech\s+▲ changed/u);
+  assert.match(await part.locator("tbody").innerText(), /route\s+platform\/speech\s+▲ changed/u);
   assert.equal((await definition()).targets.length, 2);
   await assertAccessible(page);
   await part.getByRole("button", { name: "Bring it into force" }).click();
   await page.locator("dialog .danger").click();
-  await page.getByText("1 change of the file in force.").waitFor();
+  await page.getByText(/\d changes of the file in force\./u).waitFor();
+  assert.match(await page.locator("#workspace").innerText(), /acme\s+beta/u);
   assert.deepEqual(
     (await definition()).targets.map(({ connection }) => connection),
     ["sandbox"],
@@ -127,6 +153,17 @@ test("contract 2: a key that was revoked meanwhile ends the session, and not eac
 });
 
 const SANDBOX = { connection: "sandbox", model: "simulated-speech" };
+const UNPRICED = {
+  billing_class: "provider_billed",
+  attempts: 1,
+  failed: 1,
+  audio_seconds: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  charge_usd: "0.00",
+  list_usd: "0.00",
+  unpriced: 1,
+};
 const GIVEN_UP = {
   id: "del_01",
   created_at: "2026-11-22T10:00:00.000Z",
@@ -136,9 +173,10 @@ const GIVEN_UP = {
 };
 
 async function definition(): Promise<{ readonly targets: readonly { readonly connection: string }[] }> {
-  const { definition: found } = (await world.api("GET", "/routes/speech")) as {
-    definition: Awaited<ReturnType<typeof definition>>;
-  };
+  const { definition: found } = await world.api<{ definition: Awaited<ReturnType<typeof definition>> }>(
+    "GET",
+    "/routes/speech",
+  );
   return found;
 }
 

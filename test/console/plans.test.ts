@@ -2,16 +2,15 @@
 // Of embedded storage alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import { creditsView, planView } from "../../src/contract/plans.ts";
-import { call, viewOf } from "../http/admin/admin.ts";
+import { viewOf } from "../http/admin/admin.ts";
 import {
   assertAccessible,
   assertNarrow,
   type ConsoleWorld,
   drawn,
   goTo,
-  OPERATOR,
+  screenText,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -26,10 +25,6 @@ before(async () => {
   });
 });
 after(() => world.close());
-
-const ask = (method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) =>
-  call(world.gateway, method, `/admin/v1${path}`, { key: OPERATOR, headers, ...(body === undefined ? {} : { body }) });
-const said = (page: Page): Promise<string> => page.locator("#screen").innerText();
 
 test("spec 2.5: a plan is made, changed once it was confirmed, and removed; what the API refuses stands at its field", async (t) => {
   const page = await world.operator(t, "#/plans");
@@ -49,23 +44,23 @@ test("spec 2.5: a plan is made, changed once it was confirmed, and removed; what
   await page.click("dialog .danger");
   await page.locator("#status", { hasText: "is changed" }).waitFor();
   await drawn(page);
-  const plan = viewOf(planView, await ask("GET", "/plans/team"));
+  const plan = viewOf(planView, await world.ask("GET", "/plans/team"));
   assert.deepEqual([plan.monthly_chat_tokens, plan.credits_usd], [500, "10.00"]);
   await assertAccessible(page);
   await assertNarrow(page);
   await page.click("text=Remove this plan");
   await page.click("dialog .danger");
   await page.locator("h1", { hasText: /^Plans$/u }).waitFor();
-  assert.equal((await ask("GET", "/plans/team")).code, "NOT_FOUND");
+  assert.equal((await world.ask("GET", "/plans/team")).code, "NOT_FOUND");
 });
 
 test("contract 10: a plan that somebody else changed meanwhile is told so; one that is in use is not removed", async (t) => {
-  assert.equal((await ask("POST", "/plans", { id: "busy", credits_usd: "1" })).status, 201);
-  assert.equal((await ask("POST", "/workspaces", { slug: "on-it", plan: "busy" })).status, 201);
+  assert.equal((await world.ask("POST", "/plans", { id: "busy", credits_usd: "1" })).status, 201);
+  assert.equal((await world.ask("POST", "/workspaces", { slug: "on-it", plan: "busy" })).status, 201);
   const page = await world.operator(t, "#/plans/busy");
   if (page === null) return;
-  assert.match(await said(page), /Credits of on-it/u);
-  assert.equal((await ask("PUT", "/plans/busy", { credits_usd: "2" }, { "if-match": "*" })).status, 200);
+  assert.match(await screenText(page), /Credits of on-it/u);
+  assert.equal((await world.ask("PUT", "/plans/busy", { credits_usd: "2" }, { "if-match": "*" })).status, 200);
   await page.getByLabel("Credits in US dollars").fill("3");
   await page.click("text=Save the plan");
   await page.click("dialog .danger");
@@ -77,14 +72,14 @@ test("contract 10: a plan that somebody else changed meanwhile is told so; one t
   await page.click("dialog .danger");
   await page.locator(".failure", { hasText: "CONFLICT" }).waitFor();
   await goTo(page, "#/plans/free");
-  assert.match(await said(page), /from file/u);
+  assert.match(await screenText(page), /from file/u);
   assert.equal(await page.locator("#screen form, #screen button").count(), 0);
 });
 
 test("spec 2.5: credits are granted with a note, taken back once it was confirmed, and what is left is told", async (t) => {
   const page = await world.operator(t, "#/w/acme/credits");
   if (page === null) return;
-  const credits = async () => viewOf(creditsView, await ask("GET", "/workspaces/acme/credits"));
+  const credits = async () => viewOf(creditsView, await world.ask("GET", "/workspaces/acme/credits"));
   await page.getByLabel("US dollars").fill("7.5");
   await page.click("text=Book it");
   await page.locator("[aria-invalid]").waitFor();
@@ -98,7 +93,7 @@ test("spec 2.5: credits are granted with a note, taken back once it was confirme
   await page.click("text=Book it");
   await page.click("dialog .danger");
   await page.locator("#screen .mark.bad").waitFor();
-  assert.match(await said(page), /✕ −\$7\.50 What needs credits is refused/u);
+  assert.match(await screenText(page), /✕ −\$7\.50 What needs credits is refused/u);
   assert.equal((await credits()).balance_usd, "-7.50");
   await assertAccessible(page);
   await assertNarrow(page);
@@ -107,12 +102,12 @@ test("spec 2.5: credits are granted with a note, taken back once it was confirme
 test("contract 2: a workspace's administrators read their credits and grant none; without a plan nothing counts", async (t) => {
   const page = await world.admin(t, "#/credits");
   if (page === null) return;
-  assert.match(await said(page), /Included in the plan\s+\$5\.00 \(free\)[^]*1,000/u);
+  assert.match(await screenText(page), /Included in the plan\s+\$5\.00 \(free\)[^]*1,000/u);
   assert.equal(await page.locator("#screen form").count(), 0);
   assert.equal(await page.locator("nav a", { hasText: "Plans" }).count(), 0);
-  await ask("POST", "/workspaces", { slug: "planless" });
+  await world.ask("POST", "/workspaces", { slug: "planless" });
   const own = await world.operator(t, "#/w/planless/credits", { colorScheme: "dark" });
   assert(own !== null);
-  assert.match(await said(own), /on no plan, so there is no credit check/u);
+  assert.match(await screenText(own), /on no plan, so there is no credit check/u);
   await assertAccessible(own);
 });

@@ -11,6 +11,7 @@ import {
   drawn,
   goTo,
   OPERATOR,
+  screenText,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -83,19 +84,51 @@ test("experience 8: a fallback is seen in the list, each call by a word and a sh
   await assertNarrow(page);
 });
 
+test("experience 40: what a provider served in the end is not called simulated for a call that failed before", async (t) => {
+  const page = await world.operator(t, "#/overview");
+  if (page === null) return;
+  await page.route("**/admin/v1/requests?**", async (route) => {
+    const response = await route.fetch();
+    const list = (await response.json()) as { data: { attempts: { billing_class: string }[] }[] };
+    for (const { attempts } of list.data)
+      for (const [place, attempt] of attempts.entries())
+        attempt.billing_class = place === attempts.length - 1 ? "provider_billed" : "simulated";
+    await route.fulfill({ response, json: list });
+  });
+  await goTo(page, "#/requests");
+  assert.doesNotMatch(await page.locator("#screen tbody").innerText(), /simulated$/mu);
+});
+
+test("experience 12: a request leads to its workspace, app and key; the platform's list says whose each one is", async (t) => {
+  const page = await world.operator(t, "#/requests");
+  if (page === null) return;
+  assert.match(await page.locator("#screen tbody tr").last().innerText(), /\bacme\b/u);
+  await page.selectOption("#filter-workspace", { label: "acme" });
+  await page.waitForURL(/#\/requests\?workspace=ws_/u);
+  await drawn(page);
+  await page.locator("#screen tbody a").last().click();
+  await page.locator("#trace-title").waitFor();
+  const facts = page.locator("#screen section[aria-label='The request']");
+  assert.match(await facts.locator("a").nth(2).getAttribute("href").then(String), /^#\/w\/ws_\w+\/keys\/key_/u);
+  await facts.getByRole("link", { name: "notes" }).click();
+  await page.getByRole("heading", { name: "App notes" }).waitFor();
+  assert.equal(await page.locator("#workspace").inputValue(), "acme");
+});
+
 test("experience 7: a request's screen says why it went where it went, to the administrators as to the operator", async (t) => {
   const page = await world.admin(t, "#/requests");
   if (page === null) return;
   await page.locator("#screen tbody a").last().click();
   await page.locator("#trace-title").waitFor();
   assert.match(new URL(page.url()).hash, /^#\/w\/acme\/requests\/req_[0-9a-z]{26}$|^#\/requests\/req_/u);
-  const text = await page.locator("#screen").innerText();
+  const text = await screenText(page);
   assert.match(text, /1\. gone: openai-compatible whisper\s+failed/u);
   assert.match(text, /2\. sandbox: sandbox simulated-speech\s+served/u);
+  assert.match(text, /1\. gone: openai-compatible whisper\s+no connection/u);
   await assertAccessible(page);
   await assertNarrow(page);
   await goTo(page, "#/requests/req_00000000000000000000000000");
-  assert.match(await page.locator("#screen").innerText(), /NOT_FOUND · 404/u);
+  assert.match(await screenText(page), /NOT_FOUND · 404/u);
 });
 
 test("experience 35: both themes hold their contrast, and a screen that does not exist says so", async (t) => {
@@ -103,5 +136,5 @@ test("experience 35: both themes hold their contrast, and a screen that does not
   if (page === null) return;
   await assertAccessible(page);
   await goTo(page, "#/nonsense");
-  assert.match(await page.locator("#screen").innerText(), /There is no screen “nonsense” here/u);
+  assert.match(await screenText(page), /There is no screen “nonsense” here/u);
 });

@@ -12,10 +12,12 @@ import { asDefinition } from "../../src/console/route-shape.ts";
 import {
   assertAccessible,
   assertNarrow,
+  confirm,
   type ConsoleWorld,
   drawn,
   goTo,
-  OPERATOR,
+  press,
+  screenText,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -29,8 +31,8 @@ let key = "";
 before(async () => {
   world = await startConsoleWorld();
   await makeRoute("calls");
-  await api("POST", "/workspaces/acme/apps", { slug: "mobile", route: "calls" });
-  const made = await api<KeyView & { readonly secret: string }>("POST", "/workspaces/acme/keys", {
+  await world.api("POST", "/workspaces/acme/apps", { slug: "mobile", route: "calls" });
+  const made = await world.api<KeyView & { readonly secret: string }>("POST", "/workspaces/acme/keys", {
     app: "mobile",
     name: "ios",
     scopes: ["transcribe"],
@@ -39,26 +41,14 @@ before(async () => {
 });
 after(() => world.close());
 
-async function api<T>(method: string, path: string, body?: unknown, headers = {}): Promise<T> {
-  const response = await fetch(`${world.gateway.adminOrigin}/admin/v1${path}`, {
-    method,
-    headers: { authorization: `Bearer ${OPERATOR}`, "content-type": "application/json", ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  assert.ok(response.ok, text);
-  return JSON.parse(text) as T;
-}
-
 async function makeRoute(id: string, more: object = {}): Promise<void> {
-  await api("POST", "/routes", { id, targets: TARGETS, ...more });
-  await api("POST", `/routes/${id}/publish`, {});
+  await world.api("POST", "/routes", { id, targets: TARGETS, ...more });
+  await world.api("POST", `/routes/${id}/publish`, {});
 }
 
-const routeOf = (id: string, base = ""): Promise<RouteView> => api("GET", `${base}/routes/${id}`);
+const routeOf = (id: string, base = ""): Promise<RouteView> => world.api("GET", `${base}/routes/${id}`);
 const modelsOf = ({ definition }: RouteView) => asDefinition(definition ?? {}).targets.map(({ model }) => model);
 const target = (page: Page, number: number) => page.getByRole("group", { name: `Target ${number}`, exact: true });
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
 /** The record of a transcription by the app whose route is `calls`. */
 async function traceOf(): Promise<RequestRecordView> {
@@ -69,11 +59,7 @@ async function traceOf(): Promise<RequestRecordView> {
   await response.arrayBuffer();
   assert.equal(response.status, 200);
   await world.gateway.app.requestLog.flush();
-  return api("GET", `/requests/${response.headers.get("x-request-id") ?? ""}`);
-}
-
-async function confirm(page: Page, name: string): Promise<void> {
-  await page.locator("dialog").getByRole("button", { name, exact: true }).click();
+  return world.api("GET", `/requests/${response.headers.get("x-request-id") ?? ""}`);
 }
 
 test("experience 4: a version written by keyboard differs by exactly that, serves once it is published, and one click leads back", async (t) => {
@@ -145,7 +131,7 @@ test("contract 10: whoever was slower is told so, loses nothing unasked, and can
   if (page === null) return;
   await target(page, 2).getByRole("button", { name: "Remove" }).click();
   const theirs = { targets: [...TARGETS].toReversed() };
-  await api("PUT", "/routes/raced", theirs, { "if-match": "*" });
+  await world.api("PUT", "/routes/raced", theirs, { "if-match": "*" });
   await press(page, "Save as a draft");
   await page.getByText("Somebody else changed it meanwhile").waitFor();
   assert.equal(await target(page, 2).count(), 0);
@@ -153,7 +139,7 @@ test("contract 10: whoever was slower is told so, loses nothing unasked, and can
   await press(page, "Read it anew");
   await target(page, 2).waitFor();
   assert.equal(await target(page, 1).getByLabel("Model").inputValue(), "simulated-speech");
-  assert.match(await page.locator("#screen").innerText(), /begins as version 2, a draft/u);
+  assert.match(await screenText(page), /begins as version 2, a draft/u);
 });
 
 test("contract 10: a form keeps what it does not offer, and goes over into JSON and back with all that was written", async (t) => {
@@ -196,7 +182,7 @@ test("contract 10: a route of the file is read, and says why it is not changed h
   await page.getByText("The configuration file owns this route").waitFor();
   assert.equal(await page.getByRole("link", { name: "Edit" }).count(), 0);
   assert.equal(await page.getByRole("button", { name: /Publish|Roll back|Remove/u }).count(), 0);
-  assert.match(await page.locator("#screen").innerText(), /patchbay route explain call\.mp3/u);
+  assert.match(await screenText(page), /patchbay route explain call\.mp3/u);
   await goTo(page, "#/routes/speech/edit");
   assert.equal(await page.locator("#screen form").count(), 0);
 });
@@ -206,7 +192,7 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   if (page === null) return;
   await page.getByText("No routes of this workspace's own").waitFor();
   await page.getByRole("link", { name: "Make a route" }).click();
-  await page.getByLabel("Id", { exact: true }).fill("calls");
+  await page.getByLabel("Name", { exact: true }).fill("calls");
   await press(page, "Save as a draft");
   await page.getByText("A route needs a target at least: add one.").waitFor();
   await press(page, "Add a target");
@@ -214,8 +200,8 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await target(page, 1).getByLabel("Model").selectOption("simulated-speech");
   await press(page, "Save as a draft");
   await page.getByText("`calls` is a platform route already").waitFor();
-  assert.equal(await page.getByLabel("Id", { exact: true }).getAttribute("aria-invalid"), "true");
-  await page.getByLabel("Id", { exact: true }).fill("own");
+  assert.equal(await page.getByLabel("Name", { exact: true }).getAttribute("aria-invalid"), "true");
+  await page.getByLabel("Name", { exact: true }).fill("own");
   await press(page, "Save as a draft");
   await press(page, "Publish version 1");
   await confirm(page, "Publish version 1");
@@ -238,6 +224,22 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await page.getByText("own publishes meetings no more.").waitFor();
   assert.deepEqual(await purposes(), []);
   await drawn(page);
+  await assertAccessible(page);
+});
+
+test("experience 6: what cannot be filled in yet says what comes first: a model before a route, a route before an app", async (t) => {
+  const page = await world.operator(t, "#/routes");
+  if (page === null) return;
+  const nothing = { json: { object: "list", data: [], next_cursor: null } };
+  await page.route("**/admin/v1/models", (route) => route.fulfill(nothing));
+  await page.getByRole("link", { name: "Make a route" }).click();
+  await page.getByText("no connection has one yet").waitFor();
+  assert.equal(await page.locator("#screen form").count(), 0);
+  assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/connections");
+  await page.route("**/routes?**", (route) => route.fulfill(nothing));
+  await goTo(page, "#/w/acme/apps/new");
+  assert.match(await page.locator("#screen .empty").innerText(), /An app goes a route, and there is none yet/u);
+  assert.equal(await page.locator("#screen .empty a").getAttribute("href"), "#/routes");
   await assertAccessible(page);
 });
 

@@ -3,10 +3,17 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
 import { workspaceUsage, type WorkspaceUsage } from "../../src/contract/usage.ts";
-import { call, viewOf } from "../http/admin/admin.ts";
-import { assertAccessible, assertNarrow, type ConsoleWorld, goTo, OPERATOR, startConsoleWorld } from "./world.ts";
+import { viewOf } from "../http/admin/admin.ts";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  goTo,
+  screenText,
+  section,
+  startConsoleWorld,
+} from "./world.ts";
 
 /** What a tenant may call a model on a server of its own. */
 const FORMULA = '=HYPERLINK("https://evil.example","total")';
@@ -39,12 +46,10 @@ before(async () => {
 after(() => world.close());
 
 async function told(query: string, path = "/workspaces/acme"): Promise<WorkspaceUsage> {
-  const answer = await call(world.gateway, "GET", `/admin/v1${path}/usage?${query}`, { key: OPERATOR });
-  return viewOf(workspaceUsage, answer);
+  return viewOf(workspaceUsage, await world.ask("GET", `${path}/usage?${query}`));
 }
 
 const today = (): string => new Date().toISOString().slice(0, 10);
-const sectionOf = (page: Page, title: string) => page.locator(`section[aria-label="${title}"]`);
 
 test("contract 9: each who pays has its own figures, the API's to the last digit; what nobody was charged has no charge", async (t) => {
   const page = await world.operator(t, "#/w/acme/usage?by=model");
@@ -54,22 +59,22 @@ test("contract 9: each who pays has its own figures, the API's to the last digit
     totals.map(({ billing_class: billing }) => billing),
     ["metered", "provider_billed", "simulated"],
   );
-  const all = await sectionOf(page, "In all").locator("tbody tr").allInnerTexts();
+  const all = await section(page, "In all").locator("tbody tr").allInnerTexts();
   for (const [at, total] of totals.entries()) assert.ok(all[at]?.includes(`$${total.list_usd}`), all[at]);
   assert.ok(all[0]?.includes(`$${totals[0]?.charge_usd}`));
-  assert.match(await sectionOf(page, "Metered").innerText(), /deepgram\s+nova-3/u);
-  assert.match(await sectionOf(page, "Provider-billed").innerText(), /an estimate[^]*At list prices[^]*=HYPERLINK/u);
-  assert.doesNotMatch(await sectionOf(page, "Simulated").innerText(), /\$/u);
-  assert.equal(await sectionOf(page, "Metered").locator(".track .bar").count(), 1);
+  assert.match(await section(page, "Metered").innerText(), /deepgram\s+nova-3/u);
+  assert.match(await section(page, "Provider-billed").innerText(), /an estimate[^]*At list prices[^]*=HYPERLINK/u);
+  assert.doesNotMatch(await section(page, "Simulated").innerText(), /\$/u);
+  assert.equal(await section(page, "Metered").locator(".track .bar").count(), 1);
   await assertAccessible(page);
 });
 
 test("experience 12: days and groups stand in the address; days that are refused are told beside where they were said", async (t) => {
   const page = await world.admin(t, "#/usage");
   if (page === null) return;
-  assert.match(await sectionOf(page, "Metered").innerText(), /App[^]*notes/u);
+  assert.match(await section(page, "Metered").innerText(), /App[^]*notes/u);
   await page.selectOption("#filter-by", "day");
-  await sectionOf(page, "Metered").locator("th", { hasText: "Day" }).waitFor();
+  await section(page, "Metered").locator("th", { hasText: "Day" }).waitFor();
   await page.selectOption("#filter-range", "days");
   await page.locator("#filter-from").waitFor();
   assert.match(page.url(), /range=days/u);
@@ -78,16 +83,16 @@ test("experience 12: days and groups stand in the address; days that are refused
   await page.fill("#filter-to", "2026-02-01");
   await page.keyboard.press("Enter");
   await page.locator("#screen .failure").waitFor();
-  assert.match(await page.locator("#screen").innerText(), /`from` is after `to`/u);
+  assert.match(await screenText(page), /`from` is after `to`/u);
   await page.fill("#filter-to", "2026-02-03");
   await page.keyboard.press("Enter");
   await page.locator("#screen .empty").waitFor();
-  assert.match(await page.locator("#screen").innerText(), /Nothing was used from 2026-02-02 to 2026-02-03/u);
+  assert.match(await screenText(page), /Nothing was used from 2026-02-02 to 2026-02-03/u);
   await page.reload();
   await page.locator("#screen .empty").waitFor();
   await goTo(page, "#/usage?by=day&then=key");
-  await sectionOf(page, "Metered").locator("tbody a", { hasText: "key" }).click();
-  await sectionOf(page, "Metered").locator("th", { hasText: "Key" }).waitFor({ state: "detached" });
+  await section(page, "Metered").locator("tbody a", { hasText: "key" }).click();
+  await section(page, "Metered").locator("th", { hasText: "Key" }).waitFor({ state: "detached" });
   assert.match(page.url(), /by=day&key=key_/u);
   await assertNarrow(page);
   await assertAccessible(page);
@@ -124,8 +129,8 @@ test("contract 2: the operator sees all workspaces, and goes on to one of them",
   if (page === null) return;
   await assertAccessible(page);
   await assertNarrow(page);
-  await sectionOf(page, "Metered").locator("tbody a", { hasText: "acme" }).click();
-  await sectionOf(page, "Metered").locator("tbody a", { hasText: "notes" }).waitFor();
+  await section(page, "Metered").locator("tbody a", { hasText: "acme" }).click();
+  await section(page, "Metered").locator("tbody a", { hasText: "notes" }).waitFor();
   assert.match(page.url(), /#\/w\/acme\/usage\?range=this-month$/u);
 });
 

@@ -10,7 +10,18 @@ import { until } from "../harness/until.ts";
 import { JOBS } from "../http/jobs/jobs.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
 import { pretendInternet } from "../outbound/pretend-internet.ts";
-import { ADMIN, assertAccessible, assertNarrow, type ConsoleWorld, drawn, goTo, startConsoleWorld } from "./world.ts";
+import {
+  ADMIN,
+  assertAccessible,
+  assertNarrow,
+  confirm,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  press,
+  screenText,
+  startConsoleWorld,
+} from "./world.ts";
 
 const URL = "https://receiver.example/hooks";
 const ADDRESS = "93.184.216.34";
@@ -51,7 +62,6 @@ async function settings() {
   return status === 404 ? null : webhookView.parse(json);
 }
 
-const press = (page: Page, name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
 const secretOf = (page: Page): Promise<string> => page.locator("dialog .secret").innerText();
 
 test("contract 6: set up: a refusal stands at its field, the secret is shown once and signs the test delivery in the log", async (t) => {
@@ -91,7 +101,7 @@ test("experience 21: what a receiver refused is told with its answer, and delive
   assert.equal(await world.transcribe({}, JOBS), 202);
   await until(async () => (await deliveries()).some(({ test: isTest, attempts }) => !isTest && attempts.length === 1));
   await goTo(page, "#/webhook");
-  assert.match(await page.locator("#screen").innerText(), /▲ delivers, but the latest attempts failed/u);
+  assert.match(await screenText(page), /▲ delivers, but the latest attempts failed/u);
   const row = page.locator("#screen tbody tr").first();
   assert.match(await row.innerText(), /◐ pending\s+job succeeded\s+job_[0-9a-z]{26}/u);
   await row.locator("summary").click();
@@ -137,7 +147,7 @@ test("contract 6: a new secret signs beside the old one, which is ended at once 
 test("contract 10: the operator reads both logs, and is told where the settings are", async (t) => {
   const page = await world.operator(t, "#/w/acme/webhook");
   if (page === null) return;
-  assert.match(await page.locator("#screen").innerText(), /on the gateway's public address/u);
+  assert.match(await screenText(page), /on the gateway's public address/u);
   assert.equal(await page.locator("#screen tbody tr").count(), 2);
   assert.equal(await page.locator("#screen button", { hasText: "Deliver" }).count(), 0);
   await assertAccessible(page);
@@ -156,7 +166,7 @@ test("contract 6: stopped, started, moved and removed, each after its question",
   const page = await world.admin(t, "#/webhook");
   if (page === null) return;
   await page.click("#webhook-switch");
-  await page.locator("dialog").getByRole("button", { name: "Stop deliveries" }).click();
+  await confirm(page, "Stop deliveries");
   await page.locator("#screen", { hasText: "stopped by an administrator" }).waitFor();
   assert.equal((await settings())?.enabled, false);
   assert.equal(await page.locator("#screen button", { hasText: "Deliver again" }).count(), 0);

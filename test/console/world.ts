@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import type { TestContext } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import type { Sandbox } from "../../sandbox/server.ts";
 import { samplePath } from "../../src/cli/package-root.ts";
 import type { ConfigurationFile } from "../../src/config/schema/file.ts";
-import { openBrowser } from "../harness/browser.ts";
+import { borrowBrowser } from "../harness/browser.ts";
+import type { Answer } from "../harness/client.ts";
 import { KEY, startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
+import { call } from "../http/admin/admin.ts";
 
 export const OPERATOR = "test-operator-key-of-the-console-01";
 export const ADMIN = "test-admin-key-of-the-console-0001";
@@ -23,8 +25,10 @@ export interface ConsoleWorld {
   page(t: TestContext, url: string, options?: BrowserContextOptions): Promise<Page | null>;
   /** The bundled sample to the app's route, with these fields; its record is readable. Answers the status. */
   transcribe(fields?: Readonly<Record<string, string>>, path?: string): Promise<number>;
-  /** What the operator asks below `/admin/v1`; anything but an answer of 2xx fails the test. */
-  api(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
+  /** What the operator asks below `/admin/v1`. */
+  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** The same; anything but an answer of 2xx fails the test. */
+  api<T>(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -39,17 +43,15 @@ export async function startConsoleWorld({
   ...options
 }: ConsoleWorldOptions = {}): Promise<ConsoleWorld> {
   const file = (sandbox: Sandbox) => change(consoleFile(), sandbox);
-  const [browser, gateway] = await Promise.all([openBrowser(), startGateway({ ...options, file })]);
-  const page = async (t: TestContext, url: string, options: BrowserContextOptions = {}): Promise<Page | null> => {
-    if (typeof browser !== "string") return openPage(t, browser, url, options);
-    t.skip(browser);
-    return null;
-  };
+  const [browser, gateway] = await Promise.all([borrowBrowser(), startGateway({ ...options, file })]);
+  const page = browser.open;
   const shown = async (opened: Page | null, hash: string): Promise<Page | null> => {
     await opened?.locator("#shell").waitFor();
     if (opened !== null) await goTo(opened, hash);
     return opened;
   };
+  const ask: ConsoleWorld["ask"] = (method, path, body, headers = {}) =>
+    call(gateway, method, `/admin/v1${path}`, { key: OPERATOR, headers, ...(body === undefined ? {} : { body }) });
   return {
     gateway,
     page,
@@ -71,18 +73,14 @@ export async function startConsoleWorld({
       await gateway.app.requestLog.flush();
       return response.status;
     },
-    api: async (method, path, body, headers = {}) => {
-      const response = await fetch(`${gateway.adminOrigin}/admin/v1${path}`, {
-        method,
-        headers: { authorization: `Bearer ${OPERATOR}`, "content-type": "application/json", ...headers },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer: unknown = await response.json();
-      assert.ok(response.ok, JSON.stringify(answer));
-      return answer;
+    ask,
+    api: async <T>(...asked: Parameters<typeof ask>) => {
+      const { status, text, json } = await ask(...asked);
+      assert.ok(status < 300, text);
+      return json as T;
     },
     close: async () => {
-      if (typeof browser !== "string") await browser.close();
+      await browser.close();
       await gateway.close();
     },
   };
@@ -126,28 +124,6 @@ export const consoleFile = (): ConfigurationFile => ({
   ],
 });
 
-/** Whatever it asks of another origin, whatever its policy keeps out and whatever fails in it fails the test. */
-async function openPage(t: TestContext, browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
-  const { origin } = new URL(url);
-  const context = await browser.newContext({ reducedMotion: "reduce", acceptDownloads: true, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("console", (message) => {
-    if (/Content Security Policy/iu.test(message.text())) faults.push(message.text());
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(`${origin}/`)) faults.push(request.url());
-  });
-  t.after(async () => {
-    await context.close();
-    assert.deepEqual(faults, []);
-  });
-  await page.goto(url);
-  return page;
-}
-
 /** Ends when the screen is drawn. */
 export async function goTo(page: Page, hash: string): Promise<void> {
   // The event comes later; until then the screen before it would pass for this one.
@@ -164,10 +140,25 @@ export async function drawn(page: Page): Promise<void> {
   await page.locator("#screen:not([aria-busy])").waitFor();
 }
 
-/** WCAG 2.2 AA as far as a program can judge it. */
+export const screenText = (page: Page): Promise<string> => page.locator("#screen").innerText();
+
+/** A part of the screen, by its heading. */
+export const section = (page: Page, name: string) => page.locator(`#screen section[aria-label="${name}"]`);
+
+export const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole("button", { name, exact: true }).click();
+
+export const follow = (page: Page, name: string): Promise<void> =>
+  page.getByRole("link", { name, exact: true }).click();
+
+/** Yes to the question that is asked. */
+export const confirm = (page: Page, name: string): Promise<void> =>
+  page.locator("dialog").getByRole("button", { name, exact: true }).click();
+
+/** WCAG 2.2 AA as far as a program can judge it. In the page itself: it has no frames, for which another one would be opened each time. */
 export async function assertAccessible(page: Page): Promise<void> {
-  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-  const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+  const { violations } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
   const told = violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]);
   assert.deepEqual(told, []);
 }

@@ -51,7 +51,7 @@ test("contract 10: a gateway that is named is called with the key that is given,
   assert.equal(given.exitCode, 0, given.stderr);
   const none = await installation.patchbay(...named);
   assert.equal(none.exitCode, 3);
-  assert.match(none.stderr, /There is no API key/u);
+  assert.match(none.stderr, /There is no API key[^]*operator_keys in the configuration file/u);
   writeFileSync(join(installation.dataDir, "operator-key"), `${CHOSEN}\n`);
   const { link } = JSON.parse((await installation.patchbay(...named)).stdout) as { link: string };
   assert.equal(decodeURIComponent(new URL(link).hash), `#key=${CHOSEN}`);

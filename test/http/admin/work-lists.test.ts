@@ -90,6 +90,10 @@ test("contract 10: jobs by state, app and workspace, page by page, each once", a
   assert.deepEqual(await idsAt("/workspace/acme/jobs?status=failed"), [ids.failed]);
   assert.deepEqual(await idsAt("/workspace/acme/jobs?status=queued"), []);
   assert.deepEqual(await idsAt("/workspace/acme/jobs?app=app_of_nobody"), []);
+  assert.deepEqual(await idsAt(`/workspace/acme/jobs?job=${ids.failed}`), [ids.failed]);
+  assert.deepEqual(await idsAt(`/workspace/acme/jobs?job=${ids.failed}&status=succeeded`), []);
+  assert.deepEqual(await idsAt(`/workspace/acme/jobs?job=${ids.theirs}`), []);
+  assert.deepEqual(await idsAt(`/admin/v1/jobs?job=${ids.theirs}`), [ids.theirs]);
   const seen: string[] = [];
   for (let cursor = ""; ; ) {
     const page = await jobsAt(`/admin/v1/jobs?limit=1${cursor}`);

@@ -1,0 +1,73 @@
+// Lists of more than a page, names behind a hundred newer ones, and names as long as they may be (experience 34).
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  assertAccessible,
+  assertNarrow,
+  type ConsoleWorld,
+  drawn,
+  goTo,
+  screenText,
+  startConsoleWorld,
+} from "./world.ts";
+
+/** With those of the configuration file more than a hundred of each. */
+const MANY = 101;
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld();
+  assert.equal(await world.transcribe(), 200);
+  for (let at = 0; at < MANY; at += 1) {
+    const name = at === 0 ? "W".repeat(64) : `مفتاح ${at} (iOS)`;
+    await world.api("POST", "/workspaces/acme/keys", { app: "notes", name, scopes: ["transcribe"] });
+    await world.api("POST", "/workspaces/acme/apps", { slug: at === 0 ? "w".repeat(63) : `app-${at}`, route: "talk" });
+  }
+});
+after(() => world.close());
+
+test("experience 34: a list goes on page by page, each row once, and says how many came; long names stay on the page", async (t) => {
+  const page = await world.admin(t, "#/keys?role=member");
+  if (page === null) return;
+  const rows = page.locator("#screen tbody tr");
+  assert.equal(await rows.count(), 50);
+  const more = page.getByRole("button", { name: "Show more" });
+  await more.click();
+  await page.locator("#status", { hasText: "50 more." }).waitFor();
+  await more.click();
+  await page.locator("#status", { hasText: "2 more." }).waitFor();
+  assert.equal(await more.count(), 0);
+  const links = await page.evaluate<readonly string[]>(
+    "[...document.querySelectorAll('#screen tbody td:first-child a')].map(({ href }) => href)",
+  );
+  assert.deepEqual([links.length, new Set(links).size], [MANY + 1, MANY + 1]);
+  await assertAccessible(page);
+  const long = page.locator("tbody a", { hasText: /^W+$/u });
+  assert.ok(((await long.boundingBox())?.width ?? Infinity) < 400);
+  await assertNarrow(page);
+});
+
+test("experience 32: usage knows the name of a key that a hundred others came after", async (t) => {
+  const page = await world.admin(t, "#/usage?by=key");
+  if (page === null) return;
+  assert.match(await page.locator("section[aria-label='Simulated'] tbody").innerText(), /notes\s+key\s/u);
+});
+
+test("contract 9: behind a hundred apps a budget's app is typed; an app leads to its own budgets alone", async (t) => {
+  const page = await world.admin(t, "#/budgets");
+  if (page === null) return;
+  assert.match(await screenText(page), /Without a budget, of the newest hundred apps: app-1, /u);
+  await page.getByLabel("App", { exact: true }).fill("notes");
+  await page.getByLabel("For").selectOption("day");
+  await page.click("text=Go on");
+  await page.locator("h1", { hasText: "notes · day" }).waitFor();
+  await drawn(page);
+  await goTo(page, "#/apps/app-7");
+  await page.click("text=Its budgets");
+  await page.locator("text=Budgets of all apps").waitFor();
+  assert.match(await screenText(page), /Without a budget: app-7\. Nothing/u);
+  await assertNarrow(page);
+  await goTo(page, "#/apps/notes");
+  await page.click("text=Its budgets");
+  await page.locator("tbody a", { hasText: "each month" }).waitFor();
+});
