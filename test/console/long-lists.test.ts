@@ -32,9 +32,9 @@ test("experience 34: a list goes on page by page, each row once, and says how ma
   await more.click();
   await page.locator("#status", { hasText: "2 more." }).waitFor();
   assert.equal(await more.count(), 0);
-  const links = (await page.evaluate(
+  const links = await page.evaluate<readonly string[]>(
     "[...document.querySelectorAll('#screen tbody td:first-child a')].map(({ href }) => href)",
-  )) as readonly string[];
+  );
   assert.deepEqual([links.length, new Set(links).size], [MANY + 1, MANY + 1]);
   await assertAccessible(page);
   const long = page.locator("tbody a", { hasText: /^W+$/u });
