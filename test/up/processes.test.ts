@@ -62,6 +62,7 @@ test("contract 10: beside a running gateway a first encryption key that it does 
   const file = configuration(database.direct.databaseUrl, 0);
   const gateway = await start(file, "up");
   const origin = await gateway.said(/listening\s+(http:\S+)/u);
+  await gateway.said(/admin\s+http:\S+ \(operator's keys only, and (operator_keys in the configuration names none)\)/u);
   const ring = [randomBytes(32).toString("base64"), ENCRYPTION_KEY];
   for (const command of [["up"], ["up", "--processes", "2"], ["worker"]]) {
     const other = await start({ ...file, secrets: { key_pepper: PEPPER, encryption_keys: ring } }, ...command);
