@@ -12,7 +12,9 @@ test("contract 10: every class that the console's style names is one that its pa
   const modules = globSync("{console,page}/*.ts", { cwd: SOURCES }).map((path) =>
     readFileSync(join(SOURCES, path), "utf8"),
   );
-  const texts = [consoleHtml("main.ts", "admin"), ...modules].flatMap((text) => text.match(/["`][^"`\n]*["`]/gu) ?? []);
+  const texts = [consoleHtml("main.ts", "admin", "http://gateway"), ...modules].flatMap(
+    (text) => text.match(/["`][^"`\n]*["`]/gu) ?? [],
+  );
   const words = new Set(texts.flatMap((text) => text.match(/[\w-]+/gu) ?? []));
   const classes = new Set([...CONSOLE_STYLE.matchAll(/\.([a-z][\w-]*)/gu)].map(([, name = ""]) => name));
   assert.ok(classes.size > 20);
