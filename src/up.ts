@@ -5,13 +5,13 @@ import { type App, createApp } from "./app.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
 import { urlFlag } from "./cli/gateway-url.ts";
+import { IN_CHECKOUT } from "./cli/package-root.ts";
 import { CliError } from "./cli/terminal.ts";
 import { drain } from "./http/drain.ts";
 import { type FirstStart, firstStart, selfCheck } from "./first-start.ts";
 import { type Prepared, prepare, stopSignal } from "./prepare.ts";
 
 /** Run from sources, or from the published build. */
-const IN_CHECKOUT = import.meta.url.endsWith(".ts");
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
 /** A connection that is used more often than every 15 s loses no request. */
 const KEPT_WHILE_DRAINING_MS = 10_000;

@@ -18,9 +18,12 @@ export function samplePath(): string {
   return join(packageRoot(), "sandbox", "samples", "dialogue.mp3");
 }
 
-/** Where the folders of this package's modules lie, and whether they were built; a checkout runs them as they were written. */
+/** A checkout runs its modules as they were written, a package those that were built. */
+export const IN_CHECKOUT = import.meta.filename.endsWith(".ts");
+
+/** Where the folders of this package's modules lie, and whether they were built. */
 export function pageModules(): { readonly modules: string; readonly areBuilt: boolean } {
-  return { modules: dirname(import.meta.dirname), areBuilt: import.meta.filename.endsWith(".js") };
+  return { modules: dirname(import.meta.dirname), areBuilt: !IN_CHECKOUT };
 }
 
 export function packageVersion(): string {

@@ -1,14 +1,6 @@
 // The fields of a form as data. Those that need no page, and so can be tested without one, are `plain-field.ts`.
-import type { Choice } from "./plain-field.ts";
+import type { Choice, FieldOf, SelectField } from "./plain-field.ts";
 
-interface FieldOf<K extends string> {
-  readonly kind: K;
-  /** As the body has it; `quota.concurrent` is a field of an object in it. */
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly isRequired?: boolean;
-}
 export type Field =
   | (FieldOf<"text" | "password" | "number" | "time" | "lines" | "json"> & {
       /** Of a time: RFC 3339. */
@@ -19,7 +11,7 @@ export type Field =
       readonly fault?: (typed: string) => string | null;
       readonly placeholder?: string;
     })
-  | (FieldOf<"select"> & { readonly choices: readonly Choice[]; readonly value?: string })
+  | SelectField
   | (FieldOf<"checks"> & { readonly choices: readonly Choice[]; readonly value?: readonly string[] })
   | (FieldOf<"check"> & { readonly value?: boolean })
   /**

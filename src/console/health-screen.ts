@@ -5,6 +5,7 @@ import { outcomeWords } from "../page/outcome-words.ts";
 import { linkTo } from "./address.ts";
 import { type Filter, filterView } from "./filter-view.ts";
 import { tag } from "./owner-view.ts";
+import { repeatWhileShown } from "./repeat-while-shown.ts";
 import type { Visit } from "./visit.ts";
 import { link, mark, part, secondsText, timeView } from "./words.ts";
 
@@ -44,13 +45,13 @@ const REFRESH = "refresh";
 
 /** While somebody looks at it and is not in the middle of something that would be gone. */
 function keepFresh(visit: Visit): void {
-  const timer = setInterval(() => {
+  const refresh = async (): Promise<void> => {
     const held = document.activeElement;
     const isHeld = held !== null && held.closest("#screen") !== null && held.id !== REFRESH;
     const isSelected = getSelection()?.isCollapsed === false;
-    if (!document.hidden && !isHeld && !isSelected) void visit.redraw();
-  }, REFRESH_MS);
-  visit.signal.addEventListener("abort", () => clearInterval(timer));
+    if (!isHeld && !isSelected) await visit.redraw();
+  };
+  repeatWhileShown(visit.signal, refresh, () => REFRESH_MS).start();
 }
 
 function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {

@@ -2,15 +2,18 @@
 import type { Failure } from "./ask.ts";
 import { copyButton, element } from "./element.ts";
 
-const TITLE = { id: "result-title", tabindex: "-1" };
-
-export function failureView(failure: Failure, requestId: string | null): HTMLElement {
+/** `title`: attributes of its heading, for a page that leads somebody there. */
+export function failureView(
+  failure: Failure,
+  requestId: string | null,
+  title: Readonly<Record<string, string>> = {},
+): HTMLElement {
   const box = element("section", { class: "failure", role: "alert" });
   if (failure.kind === "refused") {
     const { code, message, param, retryable, details } = failure.error;
     const again = failure.retryAfter === null ? "later" : `in ${failure.retryAfter} s`;
     box.append(
-      element("h2", TITLE, element("code", {}, code), ` · ${failure.status}`),
+      element("h2", title, element("code", {}, code), ` · ${failure.status}`),
       element("p", {}, message),
       element(
         "p",
@@ -28,8 +31,8 @@ export function failureView(failure: Failure, requestId: string | null): HTMLEle
         element("details", {}, element("summary", {}, "Details"), element("pre", {}, JSON.stringify(details, null, 2))),
       );
   } else {
-    const [title, text] = WORDS[failure.kind];
-    box.append(element("h2", TITLE, title), element("p", {}, text));
+    const [what, text] = WORDS[failure.kind];
+    box.append(element("h2", title, what), element("p", {}, text));
     if (failure.kind === "unreadable") box.append(element("p", {}, `It had the status ${failure.status}.`));
   }
   if (requestId !== null) box.append(requestIdLine(requestId));

@@ -123,7 +123,7 @@ function show(transcript: Transcript, name: string): void {
 }
 
 function showFailure(failure: Failure, requestId: string | null): void {
-  result.replaceChildren(failureView(failure, requestId));
+  result.replaceChildren(failureView(failure, requestId, { id: "result-title", tabindex: "-1" }));
 }
 
 async function showTrace(held: string, requestId: string): Promise<void> {

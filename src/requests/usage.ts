@@ -78,9 +78,8 @@ export async function usageOf(
 
 /** RFC 4180; the columns are those of the rows. */
 export function usageCsv({ group_by: groups, data }: UsageTable): string {
-  const figures = ["billing_class", ...AMOUNT_COLUMNS] as const;
-  const lines = data.map((row) => [...groups.map((name) => row[name]), ...figures.map((name) => row[name])]);
-  return csvText([[...groups, ...figures], ...lines]);
+  const columns = [...groups, "billing_class", ...AMOUNT_COLUMNS] as const;
+  return csvText([columns, ...data.map((row) => columns.map((name) => row[name]))]);
 }
 
 function groupsOf({ group_by: groups }: UsageQuestion, seesNames: boolean): readonly UsageGroup[] {
