@@ -34,26 +34,6 @@ a.button{color:inherit;text-decoration:none}
 .target{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:.5rem 1rem;margin:.6rem 0;padding:.2rem .9rem .8rem;border:1px solid var(--line);border-radius:.4rem}
 .target>:not(label,legend){grid-column:1/-1}.target label{margin:0 .8rem 0 0}.target details{margin:0}
 .target label:has([type=checkbox]){white-space:nowrap}
-.scroll{margin-top:.4rem}td{font-variant-numeric:tabular-nums}
-section h2+*{margin-top:.5rem}
-#screen>section,#screen>div{margin-bottom:1rem}
-@media(max-width:48rem){.shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}nav{display:flex;flex-wrap:wrap;gap:.2rem;margin:.5rem 0}nav ul,nav li{display:contents}nav a{padding:.2rem .6rem;border:1px solid var(--line)}.group{display:none}.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}section{padding:1rem}}
-a.button{color:inherit;text-decoration:none}legend{padding:0}
-#screen>a{display:inline-block;margin-bottom:.5rem}
-.tag{display:inline-block;white-space:nowrap}.facts-list{grid-template-columns:fit-content(40%) minmax(0,1fr)}
-dialog h2:focus{outline:none}dialog h3{margin-top:1rem}
-.form fieldset label{display:inline-block}
-.matrix th,.matrix td{padding-right:.5rem}.matrix thead th{font-size:.8rem}.matrix tbody th{font-weight:400}.matrix th:first-child{position:sticky;left:0;background:var(--card)}
-.steps{margin:.5rem 0 0;padding:0;list-style:none}.steps li{margin:.3rem 0}.steps .mark,p .mark{white-space:normal}
-td details{margin:0}.change{margin-top:.4rem;font-size:.85rem}.change th{font-weight:400;white-space:nowrap}.change td{min-width:9rem}.whole{white-space:nowrap}
-@media(max-width:48rem){td time{white-space:nowrap}}
-.figure,.figure small{display:block;text-align:right}.track{min-height:.4rem}
-.gauge{min-width:10rem}.gauge+.gauge{margin-top:.6rem}.gauge .track{display:flex;position:relative}.gauge small{display:block}
-.bar.held{opacity:.45}.soft-sign{position:absolute;top:-.2rem;bottom:-.2rem;width:2px;background:var(--warn)}
-.row .row{margin:0}td code{overflow-wrap:break-word}.target label:has([type=checkbox]){white-space:nowrap}.plain{margin:0;padding:0;list-style:none}.changes{padding-left:0;list-style:none}.changes li{margin:.3rem 0}
-.target{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(14rem,100%),1fr));gap:.5rem 1rem;margin:.6rem 0;padding:.2rem .9rem .8rem;border:1px solid var(--line);border-radius:.4rem}.target>:not(label,legend){grid-column:1/-1}.target label{margin:0 .8rem 0 0}.target details{margin:0}
-.mark.busy{color:var(--accent)}td details{margin:0}td .wide{min-width:16.5rem}td .id{display:block;min-width:10.5rem}td time{display:inline-block;min-width:6.5rem}.facts-list .mark{white-space:normal}td .facts-list time{min-width:0}td details p:empty{display:none}td .facts-list{font-size:.85rem}td .facts-list,td .steps{margin:.4rem 0}td .steps{padding-left:1.4rem}td .soft{display:block}
-td a,td code{display:inline-block;max-width:22rem;overflow-wrap:break-word}td a code{display:inline}@media(max-width:48rem){td a,td code{max-width:11rem}}
 `;
 
 /** States, facts and lists; in a sentence, a step or a fact a state may break. */
@@ -68,7 +48,7 @@ const WORDS = `
 
 const TABLES = `
 .scroll{margin-top:.4rem}td{font-variant-numeric:tabular-nums}
-td a,td code{display:inline-block;max-width:22rem;overflow-wrap:break-word}
+td a,td code{display:inline-block;max-width:22rem;overflow-wrap:break-word}td a code{display:inline}
 td time{display:inline-block;min-width:6.5rem}td .id{display:block;min-width:10.5rem;overflow-wrap:anywhere}
 td .soft{display:block}td .wide{min-width:16.5rem}td details{margin:0}td details p:empty{display:none}
 td .facts-list{font-size:.85rem}td .facts-list,td .steps{margin:.4rem 0}td .facts-list time{min-width:0}td .steps{padding-left:1.4rem}
