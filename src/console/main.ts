@@ -7,7 +7,7 @@ import { failedScreen, noScreen } from "./failed-screen.ts";
 import { showPlace } from "./navigation.ts";
 import { SCREENS } from "./screens.ts";
 import { isNoKey, keep, keptKey, linkedKey, scopeOf, type Session, signIn } from "./session.ts";
-import { type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
+import { isIn, type Listener, type Scope, type Screen, Unanswered, type Visit } from "./visit.ts";
 import { saidWhile } from "./waiting.ts";
 import { zoneText } from "./words.ts";
 
@@ -48,6 +48,13 @@ window.addEventListener("hashchange", () => {
   if (!isLed) status.textContent = "";
   isLed = false;
   void draw();
+});
+byId("go-to", HTMLButtonElement).addEventListener("click", () => void search());
+window.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  // The browser's own search.
+  event.preventDefault();
+  void search();
 });
 const first = linkedKey(listener) ?? keptKey();
 if (first === null) leave("");
@@ -112,18 +119,24 @@ function leave(why: string): void {
   input.focus();
 }
 
+/** Not over something that is asked or shown already. */
+async function search(): Promise<void> {
+  const [{ goTo }, { destinationsFor }] = await Promise.all([import("./go-to.ts"), import("./destinations.ts")]);
+  if (document.querySelector("dialog[open]") !== null) return;
+  if (session === null) return;
+  const { isOperator, workspaces } = session;
+  const here = { listener, workspace: workspaceOf(addressIn(location.hash), session) };
+  await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, here, SCREENS));
+}
+
 /** Draws what the address says. Whatever was being drawn before it ends. */
 async function draw(): Promise<void> {
   if (session === null) return;
   const asked = addressIn(location.hash);
-  // Administrators have one workspace: an address without any means theirs.
-  const own = session.isOperator ? null : (session.workspaces[0]?.slug ?? null);
-  // Records name a workspace by its id, people by its slug.
-  const named = session.workspaces.find(({ id }) => id === asked.workspace);
-  const workspace = named?.slug ?? asked.workspace ?? own;
+  const workspace = workspaceOf(asked, session);
   const address: Address = { ...asked, workspace };
   const scope = scopeOf(listener, session, workspace);
-  const screens = SCREENS.filter((screen) => isIn(screen, scope));
+  const screens = scope === null ? [] : SCREENS.filter((screen) => isIn(screen, scope));
   const screen = screens.find(({ name }) => name === address.screen);
   visiting.abort();
   visiting = new AbortController();
@@ -153,6 +166,14 @@ async function draw(): Promise<void> {
   if (!isNew) putBack(held);
   // In a list that is closed each arrow chooses: whoever walks through it is not taken out of it.
   else if (document.activeElement !== places) title.focus();
+}
+
+function workspaceOf(asked: Address, { isOperator, workspaces }: Session): string | null {
+  // Administrators have one workspace: an address without any means theirs.
+  const own = isOperator ? null : (workspaces[0]?.slug ?? null);
+  // Records name a workspace by its id, people by its slug.
+  const named = workspaces.find(({ id }) => id === asked.workspace);
+  return named?.slug ?? asked.workspace ?? own;
 }
 
 /** Who stood in something that is there again stands in it; the others before what is new, and not where nothing is. */
@@ -210,10 +231,5 @@ const isSignedIn = ({ key }: Session): boolean => session?.key === key;
 
 /** What a change that was made elsewhere must not draw over. */
 const isFilledIn = (): boolean => main.querySelector("form.form") !== null;
-
-function isIn(screen: Screen, scope: Scope | null): boolean {
-  const where = scope?.workspace === null ? "platform" : "workspace";
-  return scope !== null && screen.scopes.includes(where) && (screen.listener ?? listener) === listener;
-}
 
 const UNLOADED = new Unanswered({ ok: false, failure: { kind: "unreachable" }, requestId: null });

@@ -66,6 +66,12 @@ export interface Screen {
   readonly load: () => Promise<(visit: Visit) => Promise<readonly Node[]>>;
 }
 
+/** Whether there is such a screen there. */
+export function isIn({ scopes, listener }: Screen, there: Pick<Scope, "listener" | "workspace">): boolean {
+  const where = there.workspace === null ? "platform" : "workspace";
+  return scopes.includes(where) && (listener ?? there.listener) === there.listener;
+}
+
 export interface Page<T> {
   readonly data: readonly T[];
   readonly next_cursor: string | null;

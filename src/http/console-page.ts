@@ -27,7 +27,8 @@ export function consoleHtml(script: string, listener: Listener, publicUrl: strin
 <label for="key">Your key</label><div class="row"><input id="key" type="password" autocomplete="off" spellcheck="false"><button class="primary">Sign in</button></div>
 <p class="soft">It stays in this tab and is sent to this gateway only.</p><div id="sign-in-refusal"></div></form>
 <div id="shell" class="shell" hidden>
-<div class="side"><label for="workspace">Where</label><select id="workspace"></select>
+<div class="side"><button type="button" id="go-to" aria-keyshortcuts="Control+K">Go to … <kbd>Ctrl K</kbd></button>
+<label for="workspace">Where</label><select id="workspace"></select>
 <nav id="nav" aria-label="Screens"></nav>
 <p class="soft"><span id="who"></span> <button type="button" id="sign-out">Sign out</button></p>
 <p class="soft" id="zone"></p></div>

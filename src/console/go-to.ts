@@ -1,0 +1,66 @@
+// The dialog that leads anywhere by keyboard: what is typed narrows the list, arrows choose, Enter goes there.
+import { element } from "../page/element.ts";
+import type { Destination } from "./destinations.ts";
+import { showDialog } from "./dialog.ts";
+
+const LIST = "go-to-list";
+
+/** Ends when somebody went, or closed it. `find` is asked at each letter. */
+export async function goTo(find: (typed: string) => readonly Destination[]): Promise<void> {
+  let found: readonly Destination[] = [];
+  let chosen = 0;
+  const input = element("input", {
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": LIST,
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    id: "go-to-text",
+  });
+  const list = element("ul", { id: LIST, role: "listbox", "aria-label": "Where to", class: "choices" });
+  const told = element("p", { class: "soft", role: "status" });
+  const show = (at: number): void => {
+    chosen = found.length === 0 ? 0 : (at + found.length) % found.length;
+    [...list.children].forEach((option, index) => option.setAttribute("aria-selected", String(index === chosen)));
+    if (found.length === 0) input.removeAttribute("aria-activedescendant");
+    else input.setAttribute("aria-activedescendant", optionId(chosen));
+  };
+  const go = (destination: Destination | undefined): void => {
+    if (destination === undefined) return;
+    location.hash = destination.href;
+    dialog.close();
+  };
+  const search = (): void => {
+    found = find(input.value);
+    list.replaceChildren(...found.map((each, index) => optionOf(each, index, go)));
+    told.textContent = found.length === 0 ? "Nothing has this name. Ids of requests and jobs are found whole." : "";
+    show(0);
+  };
+  input.addEventListener("input", search);
+  input.addEventListener("keydown", (event) => {
+    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+    const step = steps[event.key];
+    if (step !== undefined) show(chosen + step);
+    else if (event.key === "Enter") go(found[chosen]);
+    else return;
+    event.preventDefault();
+  });
+  const label = element("label", { for: input.id }, "A screen, a workspace, or the id of a request or a job");
+  const dialog = showDialog("Go to", label, input, list, told);
+  search();
+  input.focus();
+  await dialog.closed;
+}
+
+const optionId = (index: number): string => `go-to-${index}`;
+
+function optionOf(destination: Destination, index: number, go: (to: Destination) => void): HTMLElement {
+  const { label, whose } = destination;
+  const whom = element("span", { class: "soft" }, whose);
+  const option = element("li", { id: optionId(index), role: "option", "aria-selected": "false" }, label, " ", whom);
+  // The field keeps the focus.
+  option.addEventListener("mousedown", (event) => event.preventDefault());
+  option.addEventListener("click", () => go(destination));
+  return option;
+}

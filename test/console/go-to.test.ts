@@ -1,0 +1,80 @@
+// Going anywhere by keyboard (experience, rank 12): what is typed finds screens, workspaces, and what an id names.
+// Of embedded storage alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, startConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+before(async () => {
+  world = await startConsoleWorld({
+    change: (usual) => ({ ...usual, workspaces: [...(usual.workspaces ?? []), { id: "north-wind" }] }),
+  });
+});
+after(() => world.close());
+
+const fieldOf = (page: Page) =>
+  page.getByRole("combobox", { name: "A screen, a workspace, or the id of a request or a job" });
+const optionsOf = (page: Page) => page.getByRole("listbox", { name: "Where to" }).getByRole("option");
+
+async function found(page: Page, typed: string): Promise<readonly string[]> {
+  await fieldOf(page).fill(typed);
+  return optionsOf(page).allInnerTexts();
+}
+
+/** Ends when the screen is drawn that Enter leads to. */
+async function enter(page: Page, typed: string, expected: RegExp): Promise<void> {
+  await fieldOf(page).fill(typed);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(expected);
+  await drawn(page);
+}
+
+const ID = "01jd0000000000000000000000";
+
+test("experience 12, 16: Ctrl+K leads to another screen, to a request by its id, or nowhere, without a mouse", async (t) => {
+  const page = await world.operator(t, "#/plans");
+  if (page === null) return;
+  await page.keyboard.press("Control+k");
+  await fieldOf(page).waitFor();
+  assert.deepEqual((await found(page, "keys")).slice(0, 2), ["Keys acme", "Keys north-wind"]);
+  assert.deepEqual(await found(page, "wind ke"), ["Keys north-wind"]);
+  assert.equal((await found(page, "north-w"))[0], "Overview north-wind");
+  assert.deepEqual((await found(page, "req"))[0], "Requests the whole platform");
+  assert.deepEqual(await found(page, "audio"), [], "its endpoints are the administrators' alone");
+  await page.getByText("Nothing has this name.").waitFor();
+  await page.keyboard.press("Enter");
+  await assertAccessible(page);
+  await enter(page, "ac ke", /#\/w\/acme\/keys$/u);
+  assert.equal(await page.evaluate("document.activeElement.id"), "title", "one goes on at the new screen's head");
+
+  assert.equal(await world.transcribe(), 200);
+  const { data } = await world.api<{ readonly data: readonly { readonly id: string }[] }>("GET", "/requests");
+  await page.keyboard.press("Control+k");
+  assert.equal((await found(page, "req"))[0], "Requests acme", "where one is comes first");
+  await enter(page, ` ${data[0]?.id.toUpperCase()} `, /#\/w\/acme\/requests\/req_/u);
+  await page.locator("#trace-title").waitFor();
+
+  await page.locator("#go-to").click();
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  const chosen = await optionsOf(page).and(page.locator("[aria-selected=true]")).getAttribute("id");
+  assert.equal(await fieldOf(page).getAttribute("aria-activedescendant"), chosen);
+  assert.equal(chosen, "go-to-1");
+  await page.keyboard.press("Escape");
+  await fieldOf(page).waitFor({ state: "detached" });
+  assert.match(page.url(), /#\/w\/acme\/requests\/req_/u);
+  await assertNarrow(page);
+});
+
+test("experience 12: an administrator is led nowhere but to their own workspace; a job's id leads to it, half an id nowhere", async (t) => {
+  const page = await world.admin(t, "#/w/acme/keys");
+  if (page === null) return;
+  await page.keyboard.press("Control+k");
+  assert.ok((await found(page, "")).every((each) => each.endsWith(" acme")));
+  assert.deepEqual(await found(page, "audio"), ["Audio addresses acme"]);
+  for (const nothing of ["plans", "north", `req_${ID.slice(1)}`, `con_${ID}`])
+    assert.deepEqual(await found(page, nothing), [], nothing);
+  await enter(page, `job_${ID}`, new RegExp(`#/w/acme/jobs\\?job=job_${ID}$`, "u"));
+});
