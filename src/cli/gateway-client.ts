@@ -25,14 +25,21 @@ export interface GatewayRequest {
 
 const MAX_TRIES = 4;
 const MAX_DELAY_SECONDS = 60;
+/** While an answer is being made its whole request is sent at each question: less and less often. */
+const MAX_STRETCH = 8;
 
 /** The first answer that is no error worth a retry; errors are thrown as `CliError`. */
 export async function callGateway(request: GatewayRequest): Promise<Response> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1, waits = 1; ; ) {
     const outcome = await send(request);
     if (outcome.ok) return outcome.response;
-    const delaySeconds = outcome.retryAfterSeconds ?? 2 ** (attempt - 1) / 2;
-    if (!outcome.isRetryable || attempt === MAX_TRIES || delaySeconds > MAX_DELAY_SECONDS) throw outcome.error;
+    // A try that broke off is at work and may be paid for: it is waited for until its answer comes, or the gateway says that none will.
+    const isOver = !outcome.isRetryable || (tries === MAX_TRIES && !outcome.isBeingMade);
+    const pause = outcome.retryAfterSeconds ?? 2 ** (tries - 1) / 2;
+    const delaySeconds = outcome.isBeingMade ? pause * Math.min(waits, MAX_STRETCH) : pause;
+    if (isOver || delaySeconds > MAX_DELAY_SECONDS) throw outcome.error;
+    if (outcome.isBeingMade) waits += 1;
+    else tries += 1;
     request.onRetry(outcome.error.message, delaySeconds);
     await wait(delaySeconds * 1000, undefined, { signal: request.signal });
   }
@@ -44,6 +51,8 @@ type Outcome =
       readonly ok: false;
       readonly error: CliError;
       readonly isRetryable: boolean;
+      /** Under this Idempotency-Key, by a request that was sent before. */
+      readonly isBeingMade: boolean;
       readonly retryAfterSeconds: number | null;
     };
 
@@ -93,6 +102,7 @@ function connectionFailure({ url, isRepeatable = true }: GatewayRequest, error: 
     ok: false,
     error: new CliError(EXIT.upstream, message, { hints }),
     isRetryable: isRepeatable && code !== "" && !nobodyThere,
+    isBeingMade: false,
     retryAfterSeconds: null,
   };
 }
@@ -122,6 +132,7 @@ async function refusal(url: string, response: Response): Promise<Outcome> {
     ok: false,
     error: new CliError(exitCode, message, { hints, ...(code === null ? {} : { document }) }),
     isRetryable: header === null ? error["retryable"] === true : header === "true",
+    isBeingMade: code === "IDEMPOTENCY_REPLAY_IN_PROGRESS",
     retryAfterSeconds: retryAfter(response.headers.get("retry-after")),
   };
 }

@@ -423,6 +423,18 @@ test("§1 a retryable error is sent again under the same Idempotency-Key, as oft
   assert.equal(final.received.length, 1);
 });
 
+test("§4.1.2 a request that broke off is asked for until its answer is there: waiting for it is no further try", async () => {
+  await using gateway = await fakeGateway((response, _request, count) => {
+    if (count === 1) return void response.destroy();
+    if (count < 12) return answerError(response, 409, "IDEMPOTENCY_REPLAY_IN_PROGRESS", true, { "retry-after": "0" });
+    return answerJson(response, 200, ENVELOPE);
+  });
+  const ran = await run(["transcribe", FILE, ...KEY, "--url", gateway.url]);
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  assert.equal(new Set(gateway.received.map((request) => request.headers["idempotency-key"])).size, 1);
+  assert.equal(gateway.received.length, 12);
+});
+
 const EXITS: readonly (readonly [ErrorCode, number])[] = [
   ["INVALID_REQUEST", 2],
   ["UNSUPPORTED_MEDIA_TYPE", 2],
