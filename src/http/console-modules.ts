@@ -104,5 +104,6 @@ export const CONSOLE_MODULES = [
   "page/error-view",
   "page/keep",
   "page/outcome-words",
+  "page/target-name",
   "page/trace-view",
 ] as const;

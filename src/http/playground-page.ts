@@ -35,6 +35,11 @@ export function playgroundHtml(script: string): string {
 <form id="options">
 ${optionsHtml()}
 </form></section>
+<section aria-labelledby="compare-title"><details id="compare"><summary id="compare-title">Compare with another purpose</summary>
+<p class="soft">The same recording and options, asked twice at once, and the words of both beside each other. Both calls are charged: you are told what each would be before either runs.</p>
+<div class="field"><label for="compare-with">The other side's purpose</label><select id="compare-with"></select></div>
+<div class="row wrap"><button type="button" id="compare-run">Compare</button></div>
+<p id="compare-status" role="status"></p></details></section>
 <div class="run"><button type="button" id="run" class="primary">Transcribe</button>
 <button type="button" id="explain">Explain only</button>
 <button type="button" id="cancel" hidden>Cancel</button>
@@ -53,7 +58,7 @@ ${optionsHtml()}
 </main>
 <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys, while the player or the transcript is in focus</h2>
 <dl><dt><kbd>space</kbd> <kbd>k</kbd></dt><dd>play or pause</dd><dt><kbd>j</kbd> <kbd>l</kbd></dt><dd>5 seconds back, ahead</dd>
-<dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>word by word</dd><dt><kbd>Enter</kbd></dt><dd>play from this word</dd>
+<dt><kbd>←</kbd> <kbd>→</kbd></dt><dd>word by word; in a comparison, from difference to difference</dd><dt><kbd>Enter</kbd></dt><dd>play from this word</dd>
 <dt><kbd>?</kbd></dt><dd>this list; <kbd>Esc</kbd> closes it</dd></dl>
 <form method="dialog"><button>Close</button></form></dialog>`,
   });

@@ -26,8 +26,20 @@ audio{display:block;width:100%;height:2.75rem}
 .word[aria-current]{background:var(--heard);box-shadow:0 0 0 .12em var(--heard)}
 .low{text-decoration:underline wavy var(--bad) 1px;text-underline-offset:.25em}
 .plain{white-space:pre-wrap}
+#compare{margin-top:0}
+.pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:0 1.5rem;margin-top:.8rem}
+.aligned{margin:1rem 0;line-height:1.75}.aligned .pair{margin-top:0;border-top:1px solid var(--line)}
+.said{margin:.3rem 0 .5rem!important}
+.word.differs{scroll-margin-bottom:8rem}
+.differs{padding:.05em .1em;border-radius:.2em;background:color-mix(in srgb,var(--warn) 14%,transparent)}
+.other{text-decoration:underline dashed var(--warn) 2px;text-underline-offset:.25em}
+.only{box-shadow:inset 0 0 0 1.5px var(--warn)}
+.absent{display:inline-block;width:1em;border-bottom:2px dotted var(--warn)}
+.differs[aria-current]{outline:2px solid var(--accent)}
+.steps{position:sticky;bottom:0;padding:.5rem 0;background:var(--card);border-top:1px solid var(--line)}.steps p{flex-basis:100%;margin:0}
 .tools{margin-top:1rem;padding-top:.8rem;border-top:1px solid var(--line)}
 #code>div{margin-top:.9rem}#code .row{justify-content:space-between}
 @media(max-width:56rem){.columns{grid-template-columns:minmax(0,1fr)}.listen{top:0}main{padding:1.25rem .75rem 3rem}section{padding:1rem}h1{font-size:1.9rem}.ribbon{margin:-1rem -1rem 1rem!important;padding-inline:1rem}}
+@media(max-width:36rem){.pair{grid-template-columns:minmax(0,1fr)}}
 @media(prefers-reduced-motion:no-preference){button,.word{transition:background .1s,border-color .1s}}
 `;

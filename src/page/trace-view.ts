@@ -4,8 +4,7 @@ import type { RoutingDecision } from "../contract/transcription.ts";
 import { element, table } from "./element.ts";
 import { requestIdLine } from "./error-view.ts";
 import { outcomeWords } from "./outcome-words.ts";
-
-type Target = Pick<RecordedCandidateView, "position" | "connection" | "provider" | "model">;
+import { targetName } from "./target-name.ts";
 
 export function traceView(record: RequestRecordView): HTMLElement {
   const { summary, attempts, usage, route, purpose, job } = record;
@@ -36,7 +35,7 @@ export function traceView(record: RequestRecordView): HTMLElement {
       table(
         "Targets, in the route's order",
         ["Target", "Verdict", "Why"],
-        candidates.map((each) => [nameOf(each), ...verdictOf(each)]),
+        candidates.map((each) => [targetName(each), ...verdictOf(each)]),
       ),
     );
   if (attempts.length > 0)
@@ -48,13 +47,6 @@ export function traceView(record: RequestRecordView): HTMLElement {
       ),
     );
   return box;
-}
-
-/** Without the scope `routing:read` a target is a number. */
-function nameOf({ position, connection, provider, model }: Target): string {
-  return connection === undefined
-    ? `target ${position}`
-    : `${position}. ${connection}: ${provider ?? ""} ${model ?? ""}`;
 }
 
 const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verdict: string, why: string]>> = {
@@ -80,7 +72,7 @@ function callRow(attempt: RecordedAttemptView, record: RequestRecordView): reado
   const track = element("span", { class: "track" }, bar);
   const time = element("div", { class: "time" }, ms === null ? "under way" : `${ms} ms`, track);
   return [
-    nameOf(attempt),
+    targetName(attempt),
     outcomeWords(outcome),
     time,
     `${attempt.billable_audio_seconds} s, ${billing.replaceAll("_", "-")}`,
@@ -89,13 +81,15 @@ function callRow(attempt: RecordedAttemptView, record: RequestRecordView): reado
 }
 
 /** The answer of a dry run. */
-export function decisionView({
-  outcome,
-  candidates,
-  estimated_cost_usd: cost,
-  warnings,
-}: RoutingDecision): HTMLElement {
+export function decisionView(decision: RoutingDecision): HTMLElement {
   const title = element("h2", { id: "result-title", tabindex: "-1" }, "What would happen");
+  return element("section", { "aria-labelledby": "result-title" }, title, ...decisionParts(decision, "Judged"));
+}
+
+export function decisionParts(
+  { outcome, candidates, estimated_cost_usd: cost, warnings }: RoutingDecision,
+  caption: string,
+): readonly HTMLElement[] {
   const what =
     outcome.position === null
       ? `It would be refused with ${outcome.code ?? outcome.status}.`
@@ -108,16 +102,13 @@ export function decisionView({
         : each.health === "resting"
           ? "resting after failures"
           : "can do all of it";
-    return [nameOf(each), each.eligible ? "able" : "left out", why];
+    return [targetName(each), each.eligible ? "able" : "left out", why];
   });
-  return element(
-    "section",
-    { "aria-labelledby": "result-title" },
-    title,
+  return [
     element("p", {}, `${what} ${price} Nothing was called or charged.`),
     ...warnings.map(({ code, message }) =>
       element("p", { class: "warning" }, element("code", {}, code), ` ${message}`),
     ),
-    table("Judged", ["Target", "Verdict", "Why"], rows),
-  );
+    table(caption, ["Target", "Verdict", "Why"], rows),
+  ];
 }

@@ -1,4 +1,6 @@
 // The three calls of the page: the gateway's public API, with the caller's own key.
+import type { Audio } from "./audio.ts";
+import { type Entries, taskOf } from "./options.ts";
 import type { KeyDescription } from "../contract/account.ts";
 import type { RequestRecordView } from "../contract/requests.ts";
 import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
@@ -8,13 +10,24 @@ export function getMe(key: string): Promise<Outcome<KeyDescription>> {
   return ask("/v1/me", key);
 }
 
+/** What is asked: all of it, so that the same can be asked again. */
+export interface Asked {
+  readonly key: string;
+  readonly audio: Audio;
+  readonly entries: Entries;
+}
+
 export function transcribe(
-  task: "transcription" | "translation",
-  key: string,
-  body: FormData,
+  { key, audio, entries }: Asked,
   signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Outcome<TranscriptionEnvelope | RoutingDecision>> {
-  return ask(`/v1/${task}`, key, { method: "POST", body, signal });
+  const body = new FormData();
+  for (const [name, value] of entries) body.append(name, value);
+  // Last: what is wrong with the fields is told before the audio is sent.
+  if (audio.kind === "url") body.append("audio.url", audio.url);
+  else body.append("file", audio.blob, audio.name);
+  return ask(`/v1/${taskOf(entries)}`, key, { method: "POST", body, signal, headers });
 }
 
 const TRIES = 20;

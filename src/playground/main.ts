@@ -1,14 +1,14 @@
 // The page: what is chosen, run, shown. Everything in it goes through the gateway's public API with the caller's own key.
-import { getRecord, transcribe } from "./api.ts";
+import { type Asked, getRecord, transcribe } from "./api.ts";
 import { type Audio, chooseAudio } from "./audio.ts";
-import { codeOf, LANGUAGES } from "./code.ts";
-import { byId, copyButton, element } from "../page/element.ts";
+import { showCode } from "./code-view.ts";
+import { byId, element } from "../page/element.ts";
 import type { Failure } from "../page/ask.ts";
 import { failureView, wordsOf } from "../page/error-view.ts";
 import { type Transcript, transcriptIn } from "./exports.ts";
 import { useKey } from "./key.ts";
 import { chosenIn, fieldsIn, fill } from "./options-form.ts";
-import { type Entries, entriesOf, type OptionField, queryOf, taskOf } from "./options.ts";
+import { comparedIn, type Entries, entriesOf, type OptionField, queryOf } from "./options.ts";
 import { usePlayerKeys } from "./player-keys.ts";
 import { showTranscript } from "./result-view.ts";
 import { decisionView, traceView } from "../page/trace-view.ts";
@@ -23,13 +23,17 @@ const progress = byId("progress", HTMLElement);
 const result = byId("result", HTMLElement);
 const trace = byId("trace", HTMLElement);
 const saved = byId("saved", HTMLInputElement);
+const comparing = byId("compare", HTMLDetailsElement);
+const compare = byId("compare-run", HTMLButtonElement);
 
 const fields = fieldsIn(form);
 const DRY_RUN: OptionField = { name: "dry_run", kind: "boolean", preset: "" };
 let audio: Audio | null = null;
 let isDryRun = false;
-let view: TranscriptView | null = null;
+let view: Pick<TranscriptView, "step" | "close"> | null = null;
 let traced: string | null = null;
+let compared = comparedIn(location.search);
+let offered: ReturnType<typeof offerComparing> | null = null;
 
 fill(form, entriesOf(location.search, fields));
 form.addEventListener("input", optionsChanged);
@@ -37,60 +41,46 @@ form.addEventListener("submit", (event) => event.preventDefault());
 const key = useKey();
 chooseAudio(player, (chosen) => {
   audio = chosen;
-  showCode();
+  tellCode();
 });
 usePlayerKeys(player, (places) => view?.step(places));
 run.addEventListener("click", () => void ask(false));
 explain.addEventListener("click", () => void ask(true));
 saved.addEventListener("change", () => void openSaved());
+comparing.addEventListener("toggle", () => void offerComparing());
+compare.addEventListener("click", () => void offerComparing().then((start) => start?.()));
+comparing.open = compared !== null;
 
 function optionsChanged(): void {
-  const query = queryOf(chosenIn(form), fields);
+  const query = queryOf(chosenIn(form), fields, compared);
   history.replaceState(null, "", query === "" ? location.pathname : `?${query}`);
-  showCode();
+  tellCode();
 }
 
-function asked(): Entries {
+function entries(): Entries {
   return isDryRun ? [...chosenIn(form), ["dry_run", "true"]] : chosenIn(form);
 }
 
-function showCode(): void {
-  if (audio === null) return;
-  // Sources are served by a checkout, which has no published package.
-  const patchbay = import.meta.url.endsWith(".ts") ? ("npm run patchbay --" as const) : ("npx patchbay" as const);
-  const request = { origin: location.origin, patchbay, audio, entries: asked(), fields: [...fields, DRY_RUN] };
-  byId("code", HTMLElement).replaceChildren(
-    ...LANGUAGES.map((language) => {
-      const code = codeOf(language, request);
-      const head = element(
-        "div",
-        { class: "row" },
-        element("h3", {}, language),
-        copyButton(`Copy ${language}`, () => code),
-      );
-      return element("div", {}, head, element("pre", { "data-language": language }, element("code", {}, code)));
-    }),
-  );
+function tellCode(): void {
+  if (audio !== null) showCode({ audio, entries: entries(), fields: [...fields, DRY_RUN] });
+}
+
+/** null: something is missing, which was said. */
+function asked(): Asked | null {
+  const held = key();
+  if (held !== null && audio !== null) return { key: held, audio, entries: entries() };
+  progress.textContent = held === null ? "First a key, please." : "First some audio, please.";
+  byId(held === null ? "key" : "use-sample", HTMLElement).focus();
+  return null;
 }
 
 async function ask(dry: boolean): Promise<void> {
   isDryRun = dry;
-  showCode();
-  const held = key();
-  if (held === null || audio === null) {
-    progress.textContent = held === null ? "First a key, please." : "First some audio, please.";
-    byId(held === null ? "key" : "use-sample", HTMLElement).focus();
-    return;
-  }
-  const body = new FormData();
-  for (const [name, value] of asked()) body.append(name, value);
-  // Last: what is wrong with the fields is told before the audio is sent.
-  if (audio.kind === "url") body.append("audio.url", audio.url);
-  else body.append("file", audio.blob, audio.name);
-  const ending = new AbortController();
-  cancel.addEventListener("click", () => ending.abort(), { signal: ending.signal });
-  setBusy(true, dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
-  const outcome = await transcribe(taskOf(asked()), held, body, ending.signal);
+  tellCode();
+  const request = asked();
+  if (request === null) return;
+  const signal = begin(dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
+  const outcome = await transcribe(request, signal);
   setBusy(false, outcome.ok ? "Done." : "It did not work; what to do stands with the answer.");
   clear();
   if (!outcome.ok) showFailure(outcome.failure, outcome.requestId);
@@ -98,15 +88,59 @@ async function ask(dry: boolean): Promise<void> {
   else
     show(
       { ...(outcome.requestId === null ? {} : { request_id: outcome.requestId }), ...outcome.data },
-      audio.kind === "url" ? "" : audio.name,
+      request.audio.kind === "url" ? "" : request.audio.name,
     );
   document.querySelector<HTMLElement>("#result-title")?.focus();
-  if (outcome.requestId !== null) await showTrace(held, outcome.requestId);
+  if (outcome.requestId !== null) await showTrace(request.key, outcome.requestId);
+}
+
+/** Loaded once, by whoever wants it; null: it was not to be had. */
+function offerComparing(): Promise<(() => Promise<void>) | null> {
+  offered ??= import("./compare.ts").then(
+    ({ offerComparison }) => offerComparison({ player, compared, choose, asked: askedForBoth, begin, end, show: take }),
+    () => {
+      offered = null;
+      progress.textContent = "Comparing could not be loaded: the gateway did not answer. Reload the page.";
+      return null;
+    },
+  );
+  return offered;
+}
+
+function choose(purpose: string | null): void {
+  compared = purpose;
+  optionsChanged();
+}
+
+function askedForBoth(): Asked | null {
+  isDryRun = false;
+  tellCode();
+  return asked();
+}
+
+function end(text: string): void {
+  setBusy(false, text);
+}
+
+/** In the place of what was shown. */
+function take(shown: HTMLElement, next: typeof view): void {
+  clear();
+  view = next;
+  result.replaceChildren(shown);
+}
+
+/** Until it ends, the signal is raised by whoever cancels. */
+function begin(text: string): AbortSignal {
+  const ending = new AbortController();
+  cancel.addEventListener("click", () => ending.abort(), { signal: ending.signal });
+  setBusy(true, text);
+  return ending.signal;
 }
 
 function setBusy(isBusy: boolean, text: string): void {
   run.disabled = isBusy;
   explain.disabled = isBusy;
+  compare.disabled = isBusy;
   cancel.hidden = !isBusy;
   progress.textContent = text;
 }

@@ -8,16 +8,22 @@ export interface OptionField {
 /** In the order of the fields; a list repeats its name. None is empty. */
 export type Entries = readonly (readonly [name: string, value: string])[];
 
-/** What differs from the presets; one that was taken away stands there empty. */
-export function queryOf(entries: Entries, fields: readonly OptionField[]): string {
+/** The purpose of a comparison's other side, as a link shares it; empty: none is named. */
+const COMPARE = "compare";
+
+/** What differs from the presets; one that was taken away stands there empty. `compared`: null where nothing is compared. */
+export function queryOf(entries: Entries, fields: readonly OptionField[], compared: string | null = null): string {
   const query = new URLSearchParams();
   for (const { name, preset } of fields) {
     const values = entries.filter(([each]) => each === name).map(([, value]) => value);
     if (preset !== "" && values.length === 0) query.append(name, "");
     if (values.join("\n") !== preset) for (const value of values) query.append(name, value);
   }
+  if (compared !== null) query.append(COMPARE, compared);
   return query.toString();
 }
+
+export const comparedIn = (query: string): string | null => new URLSearchParams(query).get(COMPARE);
 
 /** Whatever else stands in the query is left alone. */
 export function entriesOf(query: string, fields: readonly OptionField[]): Entries {

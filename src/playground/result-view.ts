@@ -81,7 +81,7 @@ function warningOf({ code, message }: Transcript["warnings"][number]): HTMLEleme
 const SAME_SECONDS = 1;
 
 /** Somebody's saved transcript beside somebody else's sound would mislead. */
-function otherRecording({ duration_seconds: seconds }: Transcript, player: HTMLAudioElement): HTMLElement {
+export function otherRecording({ duration_seconds: seconds }: Transcript, player: HTMLAudioElement): HTMLElement {
   const note = element("p", { class: "warning", hidden: "" });
   const compare = (): void => {
     if (!note.isConnected && note.dataset["shown"] === "true")

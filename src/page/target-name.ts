@@ -1,0 +1,11 @@
+// What a target of a route is called where requests are shown.
+import type { RecordedCandidateView } from "../contract/requests.ts";
+
+type Target = Pick<RecordedCandidateView, "position" | "connection" | "provider" | "model">;
+
+/** Without the scope `routing:read` a target is a number. */
+export function targetName({ position, connection, provider, model }: Target): string {
+  return connection === undefined
+    ? `target ${position}`
+    : `${position}. ${connection}: ${provider ?? ""} ${model ?? ""}`;
+}

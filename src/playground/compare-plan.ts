@@ -1,0 +1,72 @@
+// What each side of a comparison would be, from a dry run of each, before either is paid for.
+import type { RoutingDecision, TranscriptionEnvelope } from "../contract/transcription.ts";
+import type { Outcome } from "../page/ask.ts";
+import { button, element } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { decisionParts } from "../page/trace-view.ts";
+import { purposeWords } from "./compare-side.ts";
+import type { Label } from "./comparison.ts";
+
+export interface PlannedSide {
+  readonly label: Label;
+  readonly purpose: string | null;
+  readonly outcome: Outcome<TranscriptionEnvelope | RoutingDecision>;
+}
+
+export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run: () => Promise<void>): HTMLElement {
+  const refused = sides.filter(({ outcome }) => isRefused(outcome)).map(({ label }) => label);
+  const box = element("section", { "aria-labelledby": "result-title" });
+  box.append(
+    element("h2", { id: "result-title", tabindex: "-1" }, "Before both are asked"),
+    element("p", {}, refused.length > 0 ? whyNot(refused) : whatItCosts(isTestKey)),
+  );
+  const [one, other] = sides.map(servedBy);
+  if (refused.length === 0 && typeof one === "string" && one === other)
+    box.append(
+      element(
+        "p",
+        { class: "warning" },
+        `Both sides would be asked of the same target, ${one}: they would differ by its settings, or by chance.`,
+      ),
+    );
+  box.append(element("div", { class: "pair" }, ...sides.map(sideView)));
+  if (refused.length === 0) {
+    const start = button(isTestKey ? "Run both" : "Run both, at the price of two", run);
+    start.classList.add("primary");
+    box.append(element("div", { class: "row tools" }, start));
+  }
+  return box;
+}
+
+function whyNot(refused: readonly Label[]): string {
+  const sides = refused.length > 1 ? "both sides" : `side ${refused.join("")}`;
+  return `Nothing runs: ${sides} would be refused, for the reason below. Choose another purpose or other options.`;
+}
+
+function whatItCosts(isTestKey: boolean): string {
+  return isTestKey
+    ? "This is a test key: both calls are simulated, and nothing is charged."
+    : "These are two calls, and both are charged, each by its own price; one that is simulated costs nothing.";
+}
+
+function isRefused(outcome: PlannedSide["outcome"]): boolean {
+  return !outcome.ok || outcome.data.object !== "routing.decision" || outcome.data.outcome.position === null;
+}
+
+/** null: nobody, or a target that is but a number to this key. */
+function servedBy({ outcome }: PlannedSide): string | null {
+  if (!outcome.ok || outcome.data.object !== "routing.decision") return null;
+  const { outcome: decided, candidates } = outcome.data;
+  const served = candidates.find(({ position }) => position === decided.position);
+  return served?.connection === undefined
+    ? null
+    : `${served.connection}: ${served.provider ?? ""} ${served.model ?? ""}`;
+}
+
+function sideView({ label, purpose, outcome }: PlannedSide): HTMLElement {
+  const side = element("div", {}, element("h3", {}, `${label}: ${purposeWords(purpose)}`));
+  if (!outcome.ok) side.append(failureView(outcome.failure, outcome.requestId));
+  else if (outcome.data.object === "routing.decision")
+    side.append(...decisionParts(outcome.data, `Judged for ${label}`));
+  return side;
+}

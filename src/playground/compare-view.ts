@@ -1,0 +1,156 @@
+// A comparison as it comes about: each side as it ends, then both beside each other, by how much they differ, and files of it.
+import { download } from "../page/download.ts";
+import { button, copyButton, element, table } from "../page/element.ts";
+import { failureView } from "../page/error-view.ts";
+import { type AlignedView, alignedView } from "./aligned-view.ts";
+import { type Compared, comparisonName, comparisonText, fileName, type HeardSide } from "./compare-export.ts";
+import { FACTS, purposeWords, type Side, warningsOf } from "./compare-side.ts";
+import { onlyIn, simulatedMark, summaryOf, WHAT_IT_IS } from "./compare-words.ts";
+import { type Comparison, compareWords } from "./comparison.ts";
+import { exportText, isSimulated } from "./exports.ts";
+import { inTurns } from "./in-turns.ts";
+import { otherRecording } from "./result-view.ts";
+
+export type Sides = readonly [Side, Side];
+
+export interface ComparisonView {
+  readonly root: HTMLElement;
+  /** The sides as they are now. */
+  readonly update: (sides: Sides) => Promise<void>;
+  readonly step: (places: number) => void;
+}
+
+export interface ComparisonViewOptions extends Pick<Compared, "audioName" | "options"> {
+  readonly player: HTMLAudioElement;
+  readonly again: (side: Side) => Promise<void>;
+}
+
+export function comparisonView({ audioName, options, player, again }: ComparisonViewOptions): ComparisonView {
+  const ribbon = element("p", { class: "ribbon", hidden: "" });
+  const title = element("h2", { id: "result-title", tabindex: "-1" }, "Comparison");
+  const summary = element("p", { role: "status" });
+  const facts = element("div");
+  const said = element("div");
+  const tools = element("div", { class: "row wrap tools", role: "group", "aria-label": "Take it along" });
+  const root = element("section", { "aria-labelledby": "result-title" }, ribbon, title, summary, facts, said, tools);
+  let states = "";
+  let aligned: AlignedView | null = null;
+  let latest: Sides;
+
+  return { root, update, step: (places) => aligned?.step(places) };
+
+  async function update(sides: Sides): Promise<void> {
+    latest = sides;
+    const mark = simulatedMark(sides);
+    ribbon.hidden = mark === null;
+    ribbon.textContent = mark;
+    if (sides.some(({ now }) => now.state === "heard")) facts.replaceChildren(factsTable(sides));
+    const were = states;
+    states = sides.map(({ now }) => now.state).join(" ");
+    // A record that was read changes the facts alone, and takes nobody's focus.
+    if (states === were) return;
+    const heard = bothHeard(sides);
+    if (heard === null) showEach(sides);
+    else await showBoth(heard);
+  }
+
+  function showEach(sides: Sides): void {
+    said.replaceChildren(element("div", { class: "pair" }, ...sides.map((side) => sideView(side, again))));
+    tools.replaceChildren(...transcriptFiles(sides));
+    const isOver = sides.every(({ now }) => now.state !== "waiting");
+    summary.textContent = isOver ? "There is nothing to compare: one side has no transcript." : "";
+  }
+
+  async function showBoth(sides: readonly [HeardSide, HeardSide]): Promise<void> {
+    const [A, B] = [sides[0].now, sides[1].now];
+    summary.textContent = "Comparing the words…";
+    const comparison = await inTurns(compareWords(A.spoken.words, B.spoken.words));
+    summary.textContent = summaryOf(comparison);
+    aligned = alignedView(comparison.rows, { A: A.transcript.language, B: B.transcript.language }, player);
+    const warnings = warningsOf(A.transcript, B.transcript).map(({ only, code, message }) =>
+      element("p", { class: "warning" }, `${onlyIn(only)}: `, element("code", {}, code), ` ${message}`),
+    );
+    said.replaceChildren(
+      element("p", { class: "soft" }, WHAT_IT_IS),
+      ...warnings,
+      otherRecording(A.transcript, player),
+      aligned.root,
+    );
+    tools.replaceChildren(...comparisonFiles(comparison), ...transcriptFiles(sides));
+  }
+
+  function comparisonFiles(comparison: Comparison): readonly HTMLElement[] {
+    return (["txt", "json"] as const).map((format) =>
+      button(`Comparison as ${format.toUpperCase()}`, () => {
+        // With the records that were read meanwhile.
+        const sides = bothHeard(latest);
+        if (sides === null) return;
+        const compared: Compared = { audioName, options, sides, comparison };
+        download(comparisonName(compared, format), comparisonText(compared, format));
+      }),
+    );
+  }
+
+  function transcriptFiles(sides: Sides): readonly HTMLElement[] {
+    return sides.flatMap(({ label, now }) => {
+      if (now.state !== "heard") return [];
+      const { transcript } = now;
+      const name = fileName(audioName, label, isSimulated(transcript), "json");
+      return button(`${label} as JSON`, () => download(name, exportText(transcript, "json")));
+    });
+  }
+}
+
+function bothHeard(sides: Sides): readonly [HeardSide, HeardSide] | null {
+  const [one, other] = sides;
+  if (one.now.state !== "heard" || other.now.state !== "heard") return null;
+  return [
+    { ...one, now: one.now },
+    { ...other, now: other.now },
+  ];
+}
+
+function factsTable(sides: Sides): HTMLElement {
+  const rows = Object.entries(FACTS).map(([name, tell]) => [
+    name,
+    ...sides.map(({ now }) => (now.state === "heard" ? tell(now) : "–")),
+  ]);
+  const requests = sides.map(({ now }) => {
+    const id = now.state === "heard" ? now.transcript.request_id : undefined;
+    return id === undefined
+      ? "–"
+      : element(
+          "span",
+          {},
+          element("code", {}, id),
+          " ",
+          copyButton("Copy id", () => id),
+        );
+  });
+  const heads = ["", ...sides.map(({ label, purpose }) => `${label}: ${purposeWords(purpose)}`)];
+  return table("What made each side, and what it took", heads, [...rows, ["Request", ...requests]]);
+}
+
+function sideView(side: Side, again: ComparisonViewOptions["again"]): HTMLElement {
+  const { label, purpose, now } = side;
+  const box = element("div", {}, element("h3", {}, `${label}: ${purposeWords(purpose)}`));
+  if (now.state === "waiting") box.append(element("p", { class: "soft" }, "Waiting for its answer…"));
+  else if (now.state === "heard")
+    box.append(
+      element(
+        "p",
+        { class: "plain", dir: "auto", lang: now.transcript.language ?? "" },
+        now.transcript.content || "No words were found.",
+      ),
+    );
+  else {
+    const { failure, requestId } = now;
+    box.append(failureView(failure, requestId));
+    if (failure.kind !== "refused" || failure.error.retryable)
+      box.append(
+        button(`Ask ${label} again`, () => again(side)),
+        element("p", { class: "soft" }, "With the same idempotency key: what was paid already is not paid again."),
+      );
+  }
+  return box;
+}

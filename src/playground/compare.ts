@@ -1,0 +1,152 @@
+// The same recording and options on two purposes: what each would be, then, when that is wanted, both at once. Loaded when it is first asked for.
+import { byId } from "../page/element.ts";
+import { type Asked, getRecord, transcribe } from "./api.ts";
+import { choosePurpose } from "./compare-choice.ts";
+import { type PlannedSide, planView } from "./compare-plan.ts";
+import { type Heard, heard, type SideState } from "./compare-side.ts";
+import { comparisonView, type Sides } from "./compare-view.ts";
+
+/** What the page lends. */
+export interface Desk {
+  readonly player: HTMLAudioElement;
+  /** The other side's purpose, from the page's address. */
+  readonly compared: string | null;
+  readonly choose: (compared: string | null) => void;
+  /** What is chosen now; null: something is missing, which was said. */
+  readonly asked: () => Asked | null;
+  /** The signal is raised by whoever cancels. */
+  readonly begin: (text: string) => AbortSignal;
+  readonly end: (text: string) => void;
+  /** In the place of the answer. */
+  readonly show: (shown: HTMLElement, view: { step(places: number): void; close(): void } | null) => void;
+}
+
+/** Answers what compares as it is chosen then. */
+export function offerComparison(desk: Desk): () => Promise<void> {
+  const chosen = choosePurpose(desk.compared, desk.choose);
+  return () => plan(desk, chosen);
+}
+
+interface Pair {
+  readonly asked: readonly [Asked, Asked];
+  readonly sides: Sides;
+}
+
+const WAITING: SideState = { state: "waiting" };
+
+/** null: it cannot be compared, which was said. */
+function pairOf(desk: Desk, compared: string | null): Pair | null {
+  const status = byId("compare-status", HTMLElement);
+  status.textContent = "";
+  const refuse = (text: string): null => {
+    status.textContent = text;
+    byId("compare-with", HTMLSelectElement).focus();
+    return null;
+  };
+  if (compared === null) return refuse("First what to compare with, please.");
+  const asked = desk.asked();
+  if (asked === null) return null;
+  const purposes = [asked.entries.find(([name]) => name === "purpose")?.[1] ?? null, compared || null] as const;
+  if (purposes[0] === purposes[1])
+    return refuse("Both sides would be asked the same: choose another purpose here or among the options.");
+  const rest = asked.entries.filter(([name]) => name !== "purpose");
+  const other: Asked = { ...asked, entries: compared === "" ? rest : [...rest, ["purpose", compared]] };
+  return {
+    asked: [asked, other],
+    sides: [
+      { label: "A", purpose: purposes[0], now: WAITING },
+      { label: "B", purpose: purposes[1], now: WAITING },
+    ],
+  };
+}
+
+async function plan(desk: Desk, chosen: () => string | null, why = ""): Promise<void> {
+  const pair = pairOf(desk, chosen());
+  if (pair === null) return;
+  const signal = desk.begin("Asking what each side would be…");
+  const planned: PlannedSide[] = [];
+  // One after the other: a key that may run one request at a time is refused neither.
+  for (const [index, { label, purpose }] of pair.sides.entries()) {
+    const asked = pair.asked[index] ?? pair.asked[0];
+    const outcome = await transcribe({ ...asked, entries: [...asked.entries, ["dry_run", "true"]] }, signal);
+    planned.push({ label, purpose, outcome });
+  }
+  desk.end(`${why}Nothing was called or charged yet.`);
+  const start = async (): Promise<void> => {
+    const now = pairOf(desk, chosen());
+    if (now === null) return;
+    // What is paid for is what was shown.
+    const isAsShown = now.asked.every((asked, index) => isSame(asked, pair.asked[index]));
+    await (isAsShown ? run(desk, pair) : plan(desk, chosen, "Something was changed: this is what would happen now. "));
+  };
+  show(desk, planView(planned, pair.asked[0].key.startsWith(OF_TEST_KEYS), start), null);
+}
+
+const OF_TEST_KEYS = "svc_test_";
+
+function isSame(one: Asked, other: Asked | undefined): boolean {
+  return (
+    one.key === other?.key && one.audio === other.audio && JSON.stringify(one.entries) === JSON.stringify(other.entries)
+  );
+}
+
+function show(desk: Desk, shown: HTMLElement, step: ((places: number) => void) | null): void {
+  desk.show(shown, step === null ? null : { step, close: () => undefined });
+  document.querySelector<HTMLElement>("#result-title")?.focus();
+}
+
+async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
+  const keys = [newIdempotencyKey(), newIdempotencyKey()];
+  const { audio, entries } = asked[0];
+  let sides = first;
+  const view = comparisonView({
+    audioName: audio.kind === "url" ? "" : audio.name,
+    options: entries.filter(([name]) => name !== "purpose"),
+    player: desk.player,
+    again: async (side) => {
+      const index = side.label === "A" ? 0 : 1;
+      await change(index, WAITING);
+      await askFor([index], `Asking ${side.label} again…`);
+    },
+  });
+  await view.update(sides);
+  show(desk, view.root, view.step);
+  await askFor([0, 1], "Both sides are asked; each is shown as it ends…");
+
+  async function askFor(indices: readonly (0 | 1)[], text: string): Promise<void> {
+    const signal = desk.begin(text);
+    await Promise.all(indices.map((index) => askSide(index, signal)));
+    const isWhole = sides.every(({ now }) => now.state === "heard");
+    desk.end(isWhole ? "Done." : "Not both sides answered; what to do stands with them.");
+    // A file that was opened meanwhile took its place; this was paid for.
+    if (!view.root.isConnected) show(desk, view.root, view.step);
+  }
+
+  async function askSide(index: 0 | 1, signal: AbortSignal): Promise<void> {
+    const outcome = await transcribe(asked[index], signal, { "idempotency-key": keys[index] ?? "" });
+    const { requestId } = outcome;
+    if (!outcome.ok) return change(index, { state: "failed", failure: outcome.failure, requestId });
+    // Only a dry run is answered with one.
+    if (outcome.data.object === "routing.decision") return;
+    const answer = heard({ ...(requestId === null ? {} : { request_id: requestId }), ...outcome.data });
+    await change(index, answer);
+    void readRecord(index, answer);
+  }
+
+  async function readRecord(index: 0 | 1, answer: Heard): Promise<void> {
+    const { request_id: requestId } = answer.transcript;
+    const record = requestId === undefined ? null : await getRecord(asked[index].key, requestId);
+    await change(index, { ...answer, record: record?.ok === true ? record.data : "unreadable" });
+  }
+
+  function change(index: 0 | 1, now: SideState): Promise<void> {
+    const [A, B] = sides;
+    sides = index === 0 ? [{ ...A, now }, B] : [A, { ...B, now }];
+    return view.update(sides);
+  }
+}
+
+/** Without https a browser makes no UUID. */
+function newIdempotencyKey(): string {
+  return `playground-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
+}

@@ -1,0 +1,71 @@
+// A transcript's words as they are compared: their own letters, when they are heard, and what of them counts. Pure.
+import { UNSPACED } from "../lib/join-words.ts";
+import { piecesOf, type Timed } from "./timeline.ts";
+
+export interface SpokenWord {
+  /** As the transcript has it. */
+  readonly text: string;
+  /** What it is compared by. */
+  readonly key: string;
+  /** null: not known. */
+  readonly start: number | null;
+}
+
+/** What the starts are of: each word, or the segment around it. */
+export type Times = "words" | "segments" | "none";
+
+export interface SpokenWords {
+  readonly words: readonly SpokenWord[];
+  readonly times: Times;
+}
+
+export function spokenWords(transcript: Timed & { readonly language: string | null }): SpokenWords {
+  const { content, words, language } = transcript;
+  const pieces = piecesOf(transcript);
+  if (pieces.length === 0) return { words: wordsIn(content, null, language), times: "none" };
+  if (words.length === 0)
+    return { words: pieces.flatMap(({ text, start }) => wordsIn(text, start, language)), times: "segments" };
+  return { words: pieces.map(({ text, start }) => spoken(text.trim(), start)), times: "words" };
+}
+
+function wordsIn(text: string, start: number | null, language: string | null): readonly SpokenWord[] {
+  const chunks = text.split(/\s+/u).filter((chunk) => chunk !== "");
+  return chunks.flatMap((chunk) => splitUnspaced(chunk, language)).map((word) => spoken(word, start));
+}
+
+const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
+
+/** Scripts that put no space between words: as the browser knows them, punctuation with the word before it. */
+function splitUnspaced(chunk: string, language: string | null): readonly string[] {
+  if (!IS_UNSPACED.test(chunk)) return [chunk];
+  const words: string[] = [];
+  let isOpen = false;
+  for (const { segment, isWordLike } of segmenterOf(language).segment(chunk)) {
+    if (words.length === 0 || (isOpen && isWordLike === true)) words.push(segment);
+    else words.push(`${words.pop() ?? ""}${segment}`);
+    isOpen ||= isWordLike === true;
+  }
+  return words;
+}
+
+/** A provider's name of a language may be none. */
+function segmenterOf(language: string | null): Intl.Segmenter {
+  try {
+    return new Intl.Segmenter(language ?? undefined, { granularity: "word" });
+  } catch {
+    return new Intl.Segmenter(undefined, { granularity: "word" });
+  }
+}
+
+const spoken = (text: string, start: number | null): SpokenWord => ({ text, key: keyOf(text), start });
+
+/** Punctuation is how it is written, but for signs that are read aloud. */
+const IS_SAID = /[^\p{P}\s]|[%‰#@&§]/u;
+
+/** Case, the form of an apostrophe and what stands around a word are how it is written, not what was heard. */
+function keyOf(text: string): string {
+  const letters = Array.from(text.toLowerCase().normalize("NFC").replaceAll("’", "'"));
+  const isSaid = (letter: string): boolean => IS_SAID.test(letter);
+  const from = letters.findIndex(isSaid);
+  return from === -1 ? text : letters.slice(from, letters.findLastIndex(isSaid) + 1).join("");
+}
