@@ -21,6 +21,7 @@ export const PLAYGROUND_MODULES = [
   "playground/key",
   "playground/options",
   "playground/options-form",
+  "playground/paid-once",
   "playground/player-keys",
   "playground/result-view",
   "playground/timeline",

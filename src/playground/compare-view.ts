@@ -10,6 +10,7 @@ import { type Comparison, compareWords } from "./comparison.ts";
 import { exportText, isSimulated } from "./exports.ts";
 import { inTurns } from "./in-turns.ts";
 import { otherRecording } from "./result-view.ts";
+import { mayPass } from "./paid-once.ts";
 
 export type Sides = readonly [Side, Side];
 
@@ -146,7 +147,7 @@ function sideView(side: Side, again: ComparisonViewOptions["again"]): HTMLElemen
   else {
     const { failure, requestId } = now;
     box.append(failureView(failure, requestId));
-    if (failure.kind !== "refused" || failure.error.retryable)
+    if (mayPass(failure))
       box.append(
         button(`Ask ${label} again`, () => again(side)),
         element("p", { class: "soft" }, "With the same idempotency key: what was paid already is not paid again."),

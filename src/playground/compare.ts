@@ -5,6 +5,7 @@ import { choosePurpose } from "./compare-choice.ts";
 import { type PlannedSide, planView } from "./compare-plan.ts";
 import { type Heard, heard, type SideState } from "./compare-side.ts";
 import { comparisonView, type Sides } from "./compare-view.ts";
+import { isSame, newIdempotencyKey } from "./paid-once.ts";
 
 /** What the page lends. */
 export interface Desk {
@@ -84,12 +85,6 @@ async function plan(desk: Desk, chosen: () => string | null, why = ""): Promise<
 
 const OF_TEST_KEYS = "svc_test_";
 
-function isSame(one: Asked, other: Asked | undefined): boolean {
-  return (
-    one.key === other?.key && one.audio === other.audio && JSON.stringify(one.entries) === JSON.stringify(other.entries)
-  );
-}
-
 function show(desk: Desk, shown: HTMLElement, step: ((places: number) => void) | null): void {
   desk.show(shown, step === null ? null : { step, close: () => undefined });
   document.querySelector<HTMLElement>("#result-title")?.focus();
@@ -144,9 +139,4 @@ async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
     sides = index === 0 ? [{ ...A, now }, B] : [A, { ...B, now }];
     return view.update(sides);
   }
-}
-
-/** Without https a browser makes no UUID. */
-function newIdempotencyKey(): string {
-  return `playground-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
 }

@@ -3,12 +3,13 @@ import { type Asked, getRecord, transcribe } from "./api.ts";
 import { type Audio, chooseAudio } from "./audio.ts";
 import { showCode } from "./code-view.ts";
 import { byId, element } from "../page/element.ts";
-import type { Failure } from "../page/ask.ts";
+import type { Failure, Outcome } from "../page/ask.ts";
 import { failureView, wordsOf } from "../page/error-view.ts";
 import { type Transcript, transcriptIn } from "./exports.ts";
 import { useKey } from "./key.ts";
 import { chosenIn, fieldsIn, fill } from "./options-form.ts";
 import { comparedIn, type Entries, entriesOf, type OptionField, queryOf } from "./options.ts";
+import { mayPass, payOnce } from "./paid-once.ts";
 import { usePlayerKeys } from "./player-keys.ts";
 import { showTranscript } from "./result-view.ts";
 import { decisionView, traceView } from "../page/trace-view.ts";
@@ -28,6 +29,7 @@ const compare = byId("compare-run", HTMLButtonElement);
 
 const fields = fieldsIn(form);
 const DRY_RUN: OptionField = { name: "dry_run", kind: "boolean", preset: "" };
+const once = payOnce();
 let audio: Audio | null = null;
 let isDryRun = false;
 let view: Pick<TranscriptView, "step" | "close"> | null = null;
@@ -80,8 +82,13 @@ async function ask(dry: boolean): Promise<void> {
   const request = asked();
   if (request === null) return;
   const signal = begin(dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
-  const outcome = await transcribe(request, signal);
-  setBusy(false, outcome.ok ? "Done." : "It did not work; what to do stands with the answer.");
+  // Nothing is paid for a dry run.
+  const outcome = await transcribe(request, signal, dry ? {} : { "idempotency-key": once.keyFor(request) });
+  if (!dry) once.ended(outcome);
+  setBusy(
+    false,
+    outcome.ok ? "Done." : `It did not work; what to do stands with the answer.${againText(outcome, dry)}`,
+  );
   clear();
   if (!outcome.ok) showFailure(outcome.failure, outcome.requestId);
   else if (outcome.data.object === "routing.decision") result.replaceChildren(decisionView(outcome.data));
@@ -92,6 +99,11 @@ async function ask(dry: boolean): Promise<void> {
     );
   document.querySelector<HTMLElement>("#result-title")?.focus();
   if (outcome.requestId !== null) await showTrace(request.key, outcome.requestId);
+}
+
+function againText(outcome: Outcome<unknown>, dry: boolean): string {
+  const isWorthIt = !dry && !outcome.ok && mayPass(outcome.failure);
+  return isWorthIt ? " Run as it is once more, it is not paid twice." : "";
 }
 
 /** Loaded once, by whoever wants it; null: it was not to be had. */

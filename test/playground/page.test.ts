@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test, type TestContext } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { BrowserContextOptions, Download, Page } from "playwright-core";
+import type { BrowserContextOptions, Download, Page, Route } from "playwright-core";
 import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
@@ -453,6 +453,42 @@ test("contract 1: no answer, a cancelled one and one that is not the gateway's a
   await page.click("#cancel");
   await page.locator(".failure", { hasText: "Cancelled" }).waitFor();
   assert.ok(await page.isEnabled("#run"));
+});
+
+test("§4.1.2: what broke off is asked again under the same Idempotency-Key until it is answered; what was answered or changed is not", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  const keys: (string | undefined)[] = [];
+  const refused = { code: "INVALID_AUDIO", message: "No.", param: null, retryable: false, details: null };
+  const answers = [
+    (route: Route) => route.abort(),
+    (route: Route) => route.fulfill({ status: 409, json: { error: { ...refused, retryable: true } } }),
+    (route: Route) => route.continue(),
+    (route: Route) => route.abort(),
+    (route: Route) => route.fulfill({ status: 422, json: { error: refused } }),
+    (route: Route) => route.continue(),
+  ];
+  await page.route("**/v1/transcription", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    await answers[keys.length - 1]?.(route);
+  });
+  for (const expected of [/paid twice/u, /paid twice/u, /^Done/u]) {
+    await page.click("#run");
+    await page.locator("#progress").filter({ hasText: expected }).waitFor();
+  }
+  await page.click("#run");
+  await page.locator("#progress").filter({ hasText: "paid twice" }).waitFor();
+  await page.fill("#options [name=language]", "en");
+  await page.click("#run");
+  await page.locator(".failure", { hasText: "422" }).waitFor();
+  assert.doesNotMatch(await textOf(page, "#progress"), /paid twice/u);
+  await page.click("#run");
+  await page.locator("#progress").filter({ hasText: /^Done/u }).waitFor();
+  const [first, second, third, ...others] = keys;
+  assert.match(first ?? "", /^playground-\d+$/u);
+  assert.deepEqual([second, third], [first, first]);
+  assert.equal(new Set([first, ...others]).size, 4, "answered, changed, refused: each time another question");
 });
 
 test("contract 3: explained only, a request is judged and nothing is called", async (t) => {

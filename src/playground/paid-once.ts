@@ -1,0 +1,36 @@
+// Under which Idempotency-Key something is asked: what broke off may have been paid for, and is asked again under the same.
+import type { Failure, Outcome } from "../page/ask.ts";
+import type { Asked } from "./api.ts";
+
+export function isSame(one: Asked, other: Asked | undefined): boolean {
+  return (
+    one.key === other?.key && one.audio === other.audio && JSON.stringify(one.entries) === JSON.stringify(other.entries)
+  );
+}
+
+/** Without https a browser makes no UUID. */
+export function newIdempotencyKey(): string {
+  return `playground-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
+}
+
+/** Its answer may be made, kept, or had at another try. */
+export const mayPass = (failure: Failure): boolean => failure.kind !== "refused" || failure.error.retryable;
+
+export interface PaidOnce {
+  readonly keyFor: (asked: Asked) => string;
+  /** Of what a key was given for last. */
+  readonly ended: (outcome: Outcome<unknown>) => void;
+}
+
+export function payOnce(): PaidOnce {
+  let open: { readonly asked: Asked; readonly idempotencyKey: string } | null = null;
+  return {
+    keyFor: (asked) => {
+      if (open === null || !isSame(asked, open.asked)) open = { asked, idempotencyKey: newIdempotencyKey() };
+      return open.idempotencyKey;
+    },
+    ended: (outcome) => {
+      if (outcome.ok || !mayPass(outcome.failure)) open = null;
+    },
+  };
+}
