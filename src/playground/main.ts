@@ -103,7 +103,7 @@ async function ask(dry: boolean): Promise<void> {
 
 function againText(outcome: Outcome<unknown>, dry: boolean): string {
   const isWorthIt = !dry && !outcome.ok && mayPass(outcome.failure);
-  return isWorthIt ? " Run as it is once more, it is not paid twice." : "";
+  return isWorthIt ? " Ask once more as it is: it is not paid twice." : "";
 }
 
 /** Loaded once, by whoever wants it; null: it was not to be had. */
