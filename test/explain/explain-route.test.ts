@@ -35,6 +35,7 @@ test("contract 3, 10: over random routes the record of each request equals the e
       directory: () => directory,
       decoder: createDecoder({ ffmpeg: null, directory: gateway.dataDir }),
       circuits: createCircuits(Date.now),
+      now: () => new Date(),
       chatProviders,
     };
     const outcomes = new Map<string, number>();
