@@ -197,6 +197,7 @@ const SYSTEM_SIGHT: Readonly<Record<string, readonly string[]>> = {
     "quotas/shared-counters.ts",
     "requests/log.ts",
     "requests/roll-up.ts",
+    "storage/connection-pauses.ts",
     "storage/vacuum.ts",
     "webhooks/sweep.ts",
   ],

@@ -96,11 +96,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   const spoolDirectory = join(configuration.storage.dataDir, "spool");
   const spool = await openSpool({ directory: spoolDirectory });
   const circuits = createCircuits(nowMs);
-  const metrics = openTelemetry({ ...options, outbound, circuits, directory: () => remembered.directory() });
+  const metrics = openTelemetry({ ...options, outbound, circuits, now, directory: () => remembered.directory() });
   const vacuum = createOwed(() => vacuumPurged(database));
   const accounts = openAccounts({ ...options, vacuum }, nowMs, metrics);
   const { ledger, leases, idempotency, requestLog } = accounts;
-  const remembered = await openRemembered({ ...options, leases }, nowMs);
+  const remembered = await openRemembered({ ...options, leases, circuits }, nowMs);
 
   const reach: Pick<GatewayServices, "providers" | "chatProviders" | "directory" | "openIo" | "sandboxUrl" | "logger"> =
     {

@@ -14,6 +14,7 @@ import { createQuotas } from "./quotas/quotas.ts";
 import { createSharedCounters } from "./quotas/shared-counters.ts";
 import { createRequestLog } from "./requests/log.ts";
 import { startRollUp } from "./requests/roll-up.ts";
+import { sweepPauses } from "./storage/connection-pauses.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
 
@@ -63,6 +64,7 @@ export function openAccounts(
       if ((await idempotency.sweep(stopping)).purged > 0) vacuum.owe();
     }),
     every(SWEEP_MS, logger, "sweep reservations", async () => void (await ledger.sweepReservations())),
+    every(SWEEP_MS, logger, "sweep pauses", () => sweepPauses(database)),
     every(SWEEP_MS, logger, "sweep leases", async () => void (await leases.sweep())),
     every(LOOK_AT_BUDGETS_MS, logger, "tell of soft limits", (stopping) => tellSoftLimits(database, logger, stopping)),
   ];

@@ -5,8 +5,10 @@ import { createKeyUse } from "./auth/key-use.ts";
 import { createKeyVerifier, type KeyVerifier } from "./auth/verify-key.ts";
 import { findKey } from "./directory/find-key.ts";
 import { type FollowedDirectory, followDirectory } from "./directory/follow-directory.ts";
+import { isWithin } from "./directory/account-key.ts";
 import { every } from "./lib/every.ts";
 import type { Leases } from "./metering/leases.ts";
+import type { ReportingCircuits } from "./providers/health.ts";
 import { listenForChanges } from "./storage/changes.ts";
 import type { Database } from "./storage/database.ts";
 import type { Seal } from "./storage/seal.ts";
@@ -30,10 +32,11 @@ export interface RememberedOptions {
   readonly pepper: Buffer;
   readonly logger: Logger;
   readonly leases: Pick<Leases, "giveBack">;
+  readonly circuits: Pick<ReportingCircuits, "close">;
 }
 
 export async function openRemembered(
-  { database, seal, pepper, logger, leases }: RememberedOptions,
+  { database, seal, pepper, logger, leases, circuits }: RememberedOptions,
   nowMs: () => number,
 ): Promise<Remembered> {
   const changes = await listenForChanges(database, {
@@ -53,6 +56,7 @@ export async function openRemembered(
   const followed = await followDirectory({ database, seal });
   const refresh = every(DIRECTORY_REFRESH_MS, logger, "refresh the directory", () => followed.refresh());
   changes.onChange("leases", (workspaceId) => void leases.giveBack(workspaceId));
+  changes.onChange("circuits", (place) => (place === null ? undefined : circuits.close(isWithin(place))));
   changes.onChange("directory", () => refresh.soon());
   return {
     ...followed,

@@ -56,6 +56,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
   const { configuration, database, logger } = options;
   const { gateway, isDraining, nowMs, keys, openRecord, metrics } = parts;
   const forgetKeys = () => keys.forget();
+  const adapters = { speech: gateway.providers, chat: gateway.chatProviders };
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
     admin: { database, pepper: options.pepper, forgetKeys },
@@ -63,7 +64,8 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     connectionTests: parts.connectionTests,
-    models: { ...gateway, database, adapters: { speech: gateway.providers, chat: gateway.chatProviders } },
+    models: { ...gateway, database, adapters },
+    pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },
     health: parts.health,
     sandbox: parts.sandbox,
     applyFile: { ...parts.setUp, pepper: options.pepper, forgetKeys, ownFile: options.ownFile ?? null },

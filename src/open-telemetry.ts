@@ -2,11 +2,13 @@
 import type { Logger } from "pino";
 import { packageVersion } from "./cli/package-root.ts";
 import { accountKey, partsOfKey } from "./directory/account-key.ts";
+import { modelsOf } from "./directory/models-of.ts";
 import type { Directory } from "./directory/snapshot.ts";
 import type { ExchangeWatch } from "./http/edge.ts";
 import type { Sample } from "./lib/metric-registry.ts";
 import type { Outbound } from "./outbound/dial.ts";
 import type { ReportingCircuits } from "./providers/health.ts";
+import { chatProviders, providers } from "./providers/registry.ts";
 import { budgetsByState } from "./storage/soft-limits.ts";
 import type { Database } from "./storage/database.ts";
 import { jobsByState } from "./storage/jobs.ts";
@@ -23,6 +25,7 @@ export interface OpenTelemetryOptions {
   readonly otlp?: OtlpSettings | null;
   readonly circuits: Pick<ReportingCircuits, "report">;
   readonly directory: () => Directory;
+  readonly now: () => Date;
 }
 
 /** Hears of everything once, for those who count and for those who trace. */
@@ -31,13 +34,13 @@ export interface Telemetry extends Metrics, ExchangeWatch {
 }
 
 export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
-  const { database, circuits, directory, otlp } = options;
+  const { database, circuits, directory, now, otlp } = options;
   const version = packageVersion();
   const metrics = createMetrics({
     version,
     jobsByState: () => jobsByState(operatorsSight(database).db),
     budgetsByState: () => budgetsByState(operatorsSight(database).db),
-    circuits: () => circuitSamples(circuits, directory()),
+    circuits: () => circuitSamples(circuits, directory(), now()),
   });
   if (otlp === null || otlp === undefined)
     return { ...metrics, arrived: () => undefined, traceIdOf: null, close: async () => undefined };
@@ -63,16 +66,28 @@ export function openTelemetry(options: OpenTelemetryOptions): Telemetry {
   };
 }
 
-/** By provider and model, over the accounts that have been called. */
-function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory): readonly Sample[] {
-  const resting = new Map<string, { readonly labels: readonly string[]; value: number }>();
+const [WELL, RESTS, PAUSED] = [0, 1, 2];
+
+/** By provider and model, over the accounts that have been called and those that are paused. What rests shows, whatever else is paused. */
+function circuitSamples(circuits: OpenTelemetryOptions["circuits"], directory: Directory, at: Date): readonly Sample[] {
+  const states = new Map<string, Sample & { value: number }>();
+  const tell = (kind: string, model: string, value: number): void => {
+    const sample = states.get(`${kind}/${model}`) ?? { labels: [kind, model], value: WELL };
+    if (sample.value !== RESTS && value !== WELL) sample.value = value;
+    states.set(`${kind}/${model}`, sample);
+  };
   for (const { key, isHealthy } of circuits.report()) {
     const { scope, connection, model } = partsOfKey(key);
     const kind = directory.account(accountKey(scope, connection))?.kind;
-    if (kind === undefined) continue;
-    const sample = resting.get(`${kind}/${model}`) ?? { labels: [kind, model], value: 0 };
-    if (!isHealthy) sample.value = 1;
-    resting.set(`${kind}/${model}`, sample);
+    if (kind !== undefined) tell(kind, model, isHealthy ? WELL : RESTS);
   }
-  return [...resting.values()];
+  for (const { account: key, model } of directory.pausedAt(at)) {
+    const account = directory.account(key);
+    if (account === undefined) continue;
+    const models = model === null ? modelsOf(account, ADAPTERS).map(({ name }) => name) : [model];
+    for (const each of models) tell(account.kind, each, PAUSED);
+  }
+  return [...states.values()];
 }
+
+const ADAPTERS = { speech: providers, chat: chatProviders };

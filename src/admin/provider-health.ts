@@ -9,12 +9,14 @@ import { partsOfKey } from "../directory/account-key.ts";
 import { PLATFORM } from "../directory/snapshot.ts";
 import { TEST_CIRCUITS } from "../gateway/resolve-account.ts";
 import type { CircuitReport, ReportingCircuits } from "../providers/health.ts";
+import { listPauses } from "../storage/connection-pauses.ts";
 import type { Database } from "../storage/database.ts";
 import { type CallGroup, readRecentCalls } from "../storage/provider-calls.ts";
 import { operatorsSight } from "../storage/system.ts";
+import { viewPause } from "./pauses.ts";
 
 export interface ProviderHealthServices {
-  readonly circuits: Pick<ReportingCircuits, "report">;
+  readonly circuits: Pick<ReportingCircuits, "report" | "close">;
   readonly database: Database;
   readonly now: () => Date;
 }
@@ -37,6 +39,7 @@ export async function describeProviderHealth(
     object: "provider_health",
     checked_at: now().toISOString(),
     circuits: ofAccounts(circuits).map(describeCircuit),
+    pauses: (await listPauses(operatorsSight(database).db, null)).map(viewPause),
     since: since.toISOString(),
     sampled: isCut,
     models: [...models.values()]

@@ -1,7 +1,9 @@
 // `patchbay providers health`: how the models of the providers' accounts fare, and the last calls that failed (contract 10; reliability 7).
+import type { PauseView } from "../contract/pauses.ts";
 import { providerHealth, type ProviderHealth, type SeenModel } from "../contract/provider-health.ts";
 import { type GatewayOptions, openSession, queryOf, type Session, understood } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
+import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "./print.ts";
 import { say, type Terminal, write } from "./terminal.ts";
 
@@ -12,12 +14,25 @@ export interface ProviderHealthOptions extends Omit<GatewayOptions, "url"> {
 }
 
 type Circuit = ProviderHealth["circuits"][number];
+type Whose = Pick<Circuit, "workspace_id" | "connection" | "model">;
 
-export const STATES: Readonly<Record<Circuit["state"], string>> = {
+const STATES: Readonly<Record<Circuit["state"], string>> = {
   closed: "well",
   open: "rests",
   half_open: "on probation",
 };
+
+/** What somebody did by hand comes first: it holds in every process. */
+export function stateOf(whose: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): string {
+  if (pauses.some((pause) => concerns(pause, whose))) return "paused";
+  return circuit === undefined ? "-" : STATES[circuit.state];
+}
+
+function concerns(pause: PauseView, { workspace_id: owner, connection, model }: Whose): boolean {
+  return (
+    pause.workspace_id === owner && pause.connection === connection && (pause.model === null || pause.model === model)
+  );
+}
 /** Over all models together. */
 const SHOWN_ERRORS = 20;
 
@@ -31,6 +46,7 @@ export async function showProviderHealth(
   const health = await readHealth(session, options.minutes);
   if (options.json === true) return printJson(terminal, health);
   const rows = rowsOf(health);
+  if (health.pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(health.pauses)}\n`);
   if (rows.length === 0) return say(terminal, `No provider was called since ${health.since}.`);
   await write(terminal.stdout, table(HEAD, rows));
   const errors = errorsOf(health);
@@ -55,15 +71,15 @@ export async function readHealth(session: Session, minutes?: string): Promise<Pr
 const HEAD = ["CONNECTION", "OF", "MODEL", "STATE", "CALLS", "OK %", "P50 MS", "P95 MS", "MOST FREQUENT FAILURE"];
 
 /** What was called in the window, then what rests or rested without being called in it. */
-function rowsOf({ circuits, models }: ProviderHealth): readonly (readonly string[])[] {
+function rowsOf({ circuits, models, pauses }: ProviderHealth): readonly (readonly string[])[] {
   const called = new Set(models.map(nameOf));
-  const stateOf = new Map(circuits.map((circuit) => [nameOf(circuit), STATES[circuit.state]]));
+  const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   return [
     ...models.map((each) => [
       each.connection,
       each.workspace_id ?? "platform",
       each.model,
-      stateOf.get(nameOf(each)) ?? "-",
+      stateOf(each, circuitOf.get(nameOf(each)), pauses),
       String(each.calls),
       percentOf(each),
       String(each.duration_p50_ms ?? "-"),
@@ -76,7 +92,7 @@ function rowsOf({ circuits, models }: ProviderHealth): readonly (readonly string
         each.connection,
         each.workspace_id ?? "platform",
         each.model,
-        STATES[each.state],
+        stateOf(each, each, pauses),
         "0",
         "-",
         "-",
@@ -103,7 +119,7 @@ function errorsOf({ models }: ProviderHealth): readonly (readonly string[])[] {
     ]);
 }
 
-function nameOf({ workspace_id: owner, connection, model }: Pick<Circuit, "workspace_id" | "connection" | "model">) {
+function nameOf({ workspace_id: owner, connection, model }: Whose) {
   return JSON.stringify([owner, connection, model]);
 }
 

@@ -13,6 +13,7 @@ import {
   urlOption,
 } from "./command-kit.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
+import { type PauseOptions, pauseProvider, type ResumeOptions, resumeProvider } from "./pauses.ts";
 import { type ProviderHealthOptions, showProviderHealth } from "./provider-health.ts";
 import { checkProviders, listProviders, type ProviderCheckOptions, type ProviderListOptions } from "./providers.ts";
 import { type ProviderTestOptions, testProvider } from "./test-provider.ts";
@@ -20,7 +21,9 @@ import { type ProviderTestOptions, testProvider } from "./test-provider.ts";
 export function addProviders(program: Command, run: Run): void {
   const providers = program
     .command("providers")
-    .description("See which models routes can name and how the providers' accounts fare; add accounts, and try them.")
+    .description(
+      "See which models routes can name and how the providers' accounts fare; add accounts, try them, pause them.",
+    )
     .addHelpText(
       "before",
       examples(
@@ -30,6 +33,8 @@ export function addProviders(program: Command, run: Run): void {
         "patchbay providers test dg",
         "patchbay providers check",
         "patchbay providers health --minutes 60",
+        'patchbay providers pause dg --model nova-3 --for 2h --reason "announced outage"',
+        "patchbay providers resume dg",
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
@@ -79,6 +84,7 @@ export function addProviders(program: Command, run: Run): void {
     .action((id: string, options: ProviderTestOptions) =>
       run.interruptibly(() => testProvider(id, options, run.terminal, run.signal)),
     );
+  addPausing(providers, run);
   providers
     .command("check")
     .description(
@@ -102,6 +108,37 @@ export function addProviders(program: Command, run: Run): void {
     .action((options: ProviderHealthOptions) =>
       run.interruptibly(() => showProviderHealth(options, run.terminal, run.signal)),
     );
+}
+
+function addPausing(providers: Command, run: Run): void {
+  const placed = (command: Command): Command =>
+    command
+      .argument("<id>", "Name of the connection.")
+      .addOption(new Option("--model <model>", "This model alone, not all of the connection."))
+      .addOption(ownOption())
+      .addOption(adminUrlOption())
+      .addOption(urlOption())
+      .addOption(jsonOption())
+      .addOption(adminKeyOption());
+  placed(
+    providers
+      .command("pause")
+      .description(
+        "Send nothing to an account, or to one model on it, for a while: other targets serve, jobs wait. It ends by itself.",
+      ),
+  )
+    .addOption(new Option("--for <duration>", "How long: 30m, 1h, 2h30m, 7d at most; an hour unless given."))
+    .addOption(new Option("--reason <text>", "Why, for others who administer; no caller is told."))
+    .action((id: string, options: PauseOptions) =>
+      run.interruptibly(() => pauseProvider(id, options, run.terminal, run.signal)),
+    );
+  placed(
+    providers
+      .command("resume")
+      .description("Let an account, or one model on it, serve again: ends its pauses, and its rests after failures."),
+  ).action((id: string, options: ResumeOptions) =>
+    run.interruptibly(() => resumeProvider(id, options, run.terminal, run.signal)),
+  );
 }
 
 function ownOption(): Option {

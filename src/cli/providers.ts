@@ -9,8 +9,9 @@ import { type GatewayOptions, openSession, type Session, understood, workspacePa
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import type { AdminOptions } from "./keys.ts";
 import { printList, readList } from "./lists.ts";
+import { pauseTable } from "./pauses.ts";
 import { printJson, table } from "./print.ts";
-import { readHealth, STATES } from "./provider-health.ts";
+import { readHealth, stateOf } from "./provider-health.ts";
 import { CliError, say, type Terminal, write } from "./terminal.ts";
 
 export interface ProviderListOptions extends AdminOptions {
@@ -64,8 +65,8 @@ export async function checkProviders(
 ): Promise<void> {
   const session = openSession({ ...options, url: options.adminUrl ?? DEFAULT_ADMIN_URL }, terminal, signal, "operator");
   const connections = await connectionsOf(session);
-  const { checked_at: checkedAt, circuits } = await readHealth(session);
-  const document = { object: "provider_check", checked_at: checkedAt, connections, circuits };
+  const { checked_at: checkedAt, circuits, pauses } = await readHealth(session);
+  const document = { object: "provider_check", checked_at: checkedAt, connections, circuits, pauses };
   const faults = [
     ...connections.filter(isBare).map(({ id }) => `${id} has no credential`),
     ...circuits
@@ -73,7 +74,8 @@ export async function checkProviders(
       .map(({ connection, model }) => `${model} on ${connection} rests after failures`),
   ];
   if (options.json !== true) {
-    const rows = rowsOf(connections, circuits);
+    const rows = rowsOf(connections, { circuits, pauses });
+    if (pauses.length > 0) await write(terminal.stdout, `paused by hand\n${pauseTable(pauses)}\n`);
     if (rows.length === 0) await say(terminal, "There are no connections: see patchbay.example.yaml.");
     else await write(terminal.stdout, table(HEAD, rows));
   }
@@ -97,8 +99,12 @@ const HEAD = ["CONNECTION", "OF", "KIND", "CREDENTIAL", "MODEL", "STATE", "FAILE
 /** The platform's connections, called or not, then what workspaces' own have been called for. */
 function rowsOf(
   connections: readonly ConnectionView[],
-  circuits: ProviderHealth["circuits"],
+  { circuits, pauses }: Pick<ProviderHealth, "circuits" | "pauses">,
 ): readonly (readonly string[])[] {
+  const cells = (circuit: Circuit) => {
+    const { model, recent_failures: failed, recent_calls: calls, rests_until: until } = circuit;
+    return [model, stateOf(circuit, circuit, pauses), String(failed), String(calls), until ?? ""];
+  };
   const own = connections.flatMap((connection) => {
     const about = [connection.id, "platform", connection.kind, credentialOf(connection)];
     const called = circuits.filter((each) => each.workspace_id === null && each.connection === connection.id);
@@ -110,10 +116,6 @@ function rowsOf(
     ...own,
     ...others.map((each) => [each.connection, each.workspace_id ?? "platform", "-", "-", ...cells(each)]),
   ];
-}
-
-function cells({ model, state, recent_failures: failed, recent_calls: calls, rests_until: until }: Circuit) {
-  return [model, STATES[state], String(failed), String(calls), until ?? ""];
 }
 
 function credentialOf(connection: ConnectionView): string {

@@ -137,8 +137,10 @@ function describeCandidate({
   model,
   missing,
   health,
+  paused_until: until,
 }: RoutingDecision["candidates"][number]) {
   const name = [connection, provider, model].flatMap((part) => part ?? []).join(" ");
-  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? "rests" : "able";
+  const rest = until === undefined ? "rests" : `paused by hand until ${until}`;
+  const state = missing.length > 0 ? `lacks ${missing.join(", ")}` : health === "resting" ? rest : "able";
   return `${position}${name === "" ? "" : ` ${name}`}: ${state}`;
 }

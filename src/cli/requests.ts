@@ -68,9 +68,10 @@ function describePurpose({ requested, applied, source, reason }: NonNullable<Req
 }
 
 function describeCandidate(candidate: RecordedCandidateView): string {
-  const { position, provider, model, missing, health, outcome } = candidate;
+  const { position, provider, model, missing, health, paused_until: until, outcome } = candidate;
   const name = provider === undefined || model === undefined ? "" : `  ${provider} ${model}`;
-  const why = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? "  resting" : "";
+  const rest = until === undefined ? "  resting" : `  paused by hand until ${until}`;
+  const why = missing.length > 0 ? `  lacks ${missing.join(", ")}` : health === "resting" ? rest : "";
   return `${position}${name}  ${outcome.replaceAll("_", " ")}${why}`;
 }
 

@@ -6,6 +6,8 @@ import { toldIn } from "./told.ts";
 
 interface Action<T> {
   readonly label: string;
+  /** Where several of the label stand: what each is about, and the label in it. */
+  readonly name?: string;
   /** Ends something, unless told otherwise. */
   readonly tone?: "danger" | "primary" | "plain";
   /** The question, and what will happen to whom. */
@@ -19,7 +21,17 @@ interface Action<T> {
   readonly again?: () => void | Promise<void>;
 }
 
-export function actionView<T>({ label, tone = "danger", title, what, run, done, help, again }: Action<T>): HTMLElement {
+export function actionView<T>({
+  label,
+  name,
+  tone = "danger",
+  title,
+  what,
+  run,
+  done,
+  help,
+  again,
+}: Action<T>): HTMLElement {
   const problem = element("div", {});
   const go = button(label, async () => {
     problem.replaceChildren();
@@ -30,6 +42,7 @@ export function actionView<T>({ label, tone = "danger", title, what, run, done, 
     const way = failure.kind === "refused" ? (help?.(failure.error.code) ?? null) : null;
     if (way !== null) problem.append(element("p", {}, way));
   });
+  if (name !== undefined) go.setAttribute("aria-label", name);
   if (tone !== "plain") go.className = tone;
   return element("div", {}, element("div", { class: "row" }, go), problem);
 }

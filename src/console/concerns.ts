@@ -107,18 +107,32 @@ export function failedDeletions(visit: Visit, { data }: Page<ProviderDeletionVie
 }
 
 /** What the gateway that answers saw; each process judges for itself. */
-export function restingModels(visit: Visit, { circuits }: ProviderHealth): Concern {
+export function restingModels(visit: Visit, { circuits, pauses }: ProviderHealth): Concern {
   const resting = circuits.filter(({ state }) => state !== "closed");
-  if (resting.length === 0) return "No provider rests after failures.";
-  const rows = resting.map((circuit) => [
-    `${circuit.connection}: ${circuit.model}`,
-    circuit.workspace_id === null ? "the platform's" : element("code", {}, circuit.workspace_id),
-    circuit.state === "open" ? mark("bad", "rests") : mark("warn", "the next call decides"),
-    timeView(circuit.rests_until),
-  ]);
+  if (resting.length === 0 && pauses.length === 0) return "No provider rests after failures, and none is paused.";
+  const whose = (owner: string | null): Node | string =>
+    owner === null ? "the platform's" : element("code", {}, owner);
+  const rows = [
+    ...pauses.map((pause) => [
+      `${pause.connection}: ${pause.model ?? "all models"}`,
+      whose(pause.workspace_id),
+      mark("warn", "paused"),
+      timeView(pause.until),
+    ]),
+    ...resting.map((circuit) => [
+      `${circuit.connection}: ${circuit.model}`,
+      whose(circuit.workspace_id),
+      circuit.state === "open" ? mark("bad", "rests") : mark("warn", "the next call decides"),
+      timeView(circuit.rests_until),
+    ]),
+  ];
   return part(
-    "Providers that rest after failures",
-    table("As this process sees them", ["Model", "Whose account", "State", "Until"], rows),
+    "Providers that rest",
+    table(
+      "After failures as this process sees them, or paused by hand",
+      ["Model", "Whose account", "State", "Until"],
+      rows,
+    ),
     element("p", {}, link(visit.link("health"), "Health of providers")),
   );
 }

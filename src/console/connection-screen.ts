@@ -1,6 +1,7 @@
-// One provider account: what it is, its test, what its models can do, and the changes it takes.
+// One provider account: what it is, its test, what its models can do, what is paused of it, and the changes it takes.
 import type { ConnectionTest } from "../contract/connection-test.ts";
 import type { ConnectionView } from "../contract/connections.ts";
+import type { PauseList } from "../contract/pauses.ts";
 import type { RouteView } from "../contract/routes.ts";
 import type { AssignableModel, AssignableModels } from "../contract/workspace-models.ts";
 import { element } from "../page/element.ts";
@@ -11,19 +12,22 @@ import { connectionTestView } from "./connection-test-view.ts";
 import { credentialView } from "./credential-view.ts";
 import { type Declaration, declaredFeatures } from "./model-features.ts";
 import { fileNotice, isOfFile, tag } from "./owner-view.ts";
+import { pausePart } from "./pause-form.ts";
 import { connectionsServing } from "./route-shape.ts";
 import type { Page, Visit } from "./visit.ts";
 import { factList, link, orNone, part, secondsText, timeView } from "./words.ts";
 
 export async function oneConnection(visit: Visit, id: string): Promise<readonly Node[]> {
-  const [{ data: connection, etag }, models, routes] = await Promise.all([
+  const [{ data: connection, etag }, models, routes, pauses] = await Promise.all([
     visit.readWithEtag<ConnectionView>(connectionPath(id)),
     visit.ask<AssignableModels>("GET", "/models"),
     visit.ask<Page<RouteView>>("GET", "/routes?limit=100"),
+    visit.read<PauseList>("/pauses"),
   ]);
   const isOwn = ({ connection: of, connection_owner: owner }: AssignableModel): boolean =>
     of === id && (owner === "workspace") === (visit.scope.workspace !== null);
-  const shown = part("Models", ...modelsOf(visit, connection, models.ok ? models.data.data.filter(isOwn) : []));
+  const own = models.ok ? models.data.data.filter(isOwn) : [];
+  const shown = part("Models", ...modelsOf(visit, connection, own));
   const test = connectionTestView(visit, {
     connection,
     isAtOnce: takeTestWish(visit, id),
@@ -37,6 +41,11 @@ export async function oneConnection(visit: Visit, id: string): Promise<readonly 
     ...(isOfFile(connection) ? [fileNotice("connection")] : []),
     factsOf(visit, connection, routes.ok ? routes.data : null),
     test,
+    pausePart(visit, {
+      id,
+      models: own.map(({ model }) => model),
+      pauses: pauses.data.filter((pause) => pause.connection === id),
+    }),
     shown,
     ...changeViews(visit, connection, etag),
   ];

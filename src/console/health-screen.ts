@@ -1,10 +1,12 @@
 // How the providers' models fare: which rest after failures, what all calls of the last minutes came to, and the last that failed.
+import type { PauseView } from "../contract/pauses.ts";
 import type { ProviderHealth, SeenModel } from "../contract/provider-health.ts";
 import { button, element, table } from "../page/element.ts";
 import { outcomeWords } from "../page/outcome-words.ts";
 import { linkTo } from "./address.ts";
 import { type Filter, filterView } from "./filter-view.ts";
 import { tag } from "./owner-view.ts";
+import { pausedBy, pausesTable, placeText, resumeButton } from "./pause-view.ts";
 import { repeatWhileShown } from "./repeat-while-shown.ts";
 import type { Visit } from "./visit.ts";
 import { link, mark, part, secondsText, timeView } from "./words.ts";
@@ -37,7 +39,12 @@ export async function showHealth(visit: Visit): Promise<readonly Node[]> {
   refresh.id = REFRESH;
   const filters = filterView(visit, FILTERS);
   filters.querySelector("button")?.replaceWith(refresh);
-  return [filters, part("Models", ...modelsView(health), noteOf(health)), ...errorsPart(visit, health)];
+  return [
+    filters,
+    ...pausedPart(visit, health),
+    part("Models", ...modelsView(visit, health), noteOf(health)),
+    ...errorsPart(visit, health),
+  ];
 }
 
 const REFRESH_MS = 15_000;
@@ -63,14 +70,14 @@ function noteOf({ checked_at: at, since, sampled }: ProviderHealth): Node {
     ", of calls that ended since ",
     timeView(since),
     sampled ? ", the latest only, for there were more than are read at once" : "",
-    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most, live sessions and jobs apart. The state is that of the process which answered: each one judges for itself, so another may still call what rests here.",
+    ". Calls are those of all processes, and p50 and p95 the time that half and 95 % of the successful ones took at most, live sessions and jobs apart. The state is that of the process which answered: each one judges for itself, so another may still call what rests here. What is paused by hand is called by none.",
   );
 }
 
-const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures"];
+const HEADS = ["Model", "State", "Calls", "Succeeded", "p50", "p95", "Failures", "Change"];
 
 /** What was called in the window, then what rests or rested without having been called in it. */
-function modelsView({ circuits, models }: ProviderHealth): readonly Node[] {
+function modelsView(visit: Visit, { circuits, models, pauses }: ProviderHealth): readonly Node[] {
   if (circuits.length === 0 && models.length === 0)
     return [
       element(
@@ -80,12 +87,25 @@ function modelsView({ circuits, models }: ProviderHealth): readonly Node[] {
       ),
     ];
   const called = new Set(models.map(nameOf));
+  const change = (each: Whose, circuit: Circuit | undefined): Node => changeView(visit, each, circuit, pauses);
   const circuitOf = new Map(circuits.map((circuit) => [nameOf(circuit), circuit]));
   const rows = [
-    ...models.map((each) => [targetView(each), stateView(circuitOf.get(nameOf(each))), ...figuresOf(each)]),
+    ...models.map((each) => {
+      const circuit = circuitOf.get(nameOf(each));
+      return [targetView(each), stateView(pausedBy(pauses, each), circuit), ...figuresOf(each), change(each, circuit)];
+    }),
     ...circuits
       .filter((each) => !called.has(nameOf(each)))
-      .map((each) => [targetView(each), stateView(each), "0", "–", "–", "–", "–"]),
+      .map((each) => [
+        targetView(each),
+        stateView(pausedBy(pauses, each), each),
+        "0",
+        "–",
+        "–",
+        "–",
+        "–",
+        change(each, each),
+      ]),
   ];
   return [table("Most failures first", HEADS, rows)];
 }
@@ -103,7 +123,31 @@ function targetView({ workspace_id: owner, connection, model }: Whose): Node {
   );
 }
 
-function stateView(circuit: Circuit | undefined): Node {
+/** Who rests after failures is resumed here; for a pause it takes more words. */
+function changeView(visit: Visit, whose: Whose, circuit: Circuit | undefined, pauses: readonly PauseView[]): Node {
+  const { workspace_id: owner, connection, model } = whose;
+  if (pausedBy(pauses, whose) !== undefined) return document.createTextNode("–");
+  if (circuit !== undefined && circuit.state !== "closed")
+    return resumeButton(
+      visit,
+      whose,
+      "Its rest after failures ends, on every process. If calls fail again, it rests again.",
+    );
+  const pause = link(linkTo(owner, "connections", [connection], { model }), "Pause");
+  pause.setAttribute("aria-label", `Pause ${placeText(whose)}`);
+  return pause;
+}
+
+function pausedPart(visit: Visit, { pauses }: ProviderHealth): readonly Node[] {
+  return pauses.length === 0 ? [] : [part("Paused by hand", pausesTable(visit, pauses))];
+}
+
+function stateView(pause: PauseView | undefined, circuit: Circuit | undefined): Node {
+  if (pause !== undefined) {
+    const paused = mark("warn", "paused");
+    paused.append(" until ", timeView(pause.until));
+    return paused;
+  }
   if (circuit === undefined) return mark("soft", "not called here");
   if (circuit.state === "closed") return mark("good", "healthy");
   if (circuit.state === "half_open") return mark("warn", "the next call decides");

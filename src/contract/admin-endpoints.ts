@@ -24,6 +24,7 @@ import { listDeletionsContract, workspaceDeletionsContracts } from "./provider-d
 import { postApplyContract } from "./apply.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { getProviderHealthContract } from "./provider-health.ts";
+import { PAUSE_ENDPOINTS } from "./pauses.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { BUDGET_CONTRACTS } from "./budgets.ts";
 import { PLAN_ENDPOINTS } from "./plans.ts";
@@ -57,7 +58,10 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   postApplyContract,
   getSandboxFaultsContract,
   putSandboxFaultsContract,
-  ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [platform, operator]),
+  ...[...CONNECTION_ENDPOINTS, ...PAUSE_ENDPOINTS, ...ROUTE_ENDPOINTS].flatMap(({ platform, operator }) => [
+    platform,
+    operator,
+  ]),
   getModelsContracts.platform,
   getModelsContracts.operator,
   getHealthContract,

@@ -24,6 +24,7 @@ import { getRequestContract } from "./requests.ts";
 import { workspaceRequestContracts, workspaceRequestsContracts } from "./request-list.ts";
 import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
+import { PAUSE_ENDPOINTS } from "./pauses.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { getModelsContracts } from "./workspace-models.ts";
 import {
@@ -69,7 +70,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceDeletionsContracts.workspace,
   workspaceJobsContracts.workspace,
   getModelsContracts.workspace,
-  ...[...CONNECTION_ENDPOINTS, ...ROUTE_ENDPOINTS].map(({ workspace }) => workspace),
+  ...[...CONNECTION_ENDPOINTS, ...PAUSE_ENDPOINTS, ...ROUTE_ENDPOINTS].map(({ workspace }) => workspace),
   getHealthContract,
   getReadinessContract,
   getOpenapiContract,

@@ -217,13 +217,13 @@ export const ERRORS = {
     503,
     "provider_error",
     false,
-    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or those it has are failing (`unhealthy`, `exhausted`; only these two are worth a retry).",
+    "The route has no model for this request (`details.reason` `no_audio_model` or `no_chat_model`), or those it has are failing, resting or paused by hand (`unhealthy`, `exhausted`; only these two are worth a retry). `details.paused_until` is there where one of them was paused: when the first is back, unless somebody resumes it before.",
   ),
   all_providers_exhausted: entry(
     503,
     "provider_error",
     true,
-    "Every eligible chat target was tried and failed, or is resting after repeated failures.",
+    "Every eligible chat target was tried and failed, is resting after repeated failures, or was paused by hand (`details.paused_until`: when the first is back, unless somebody resumes it before).",
   ),
   OVERLOADED: entry(
     503,
@@ -251,7 +251,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Machine-readable facts beside the message; JSON values only. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
-interface GatewayErrorOptions {
+export interface GatewayErrorOptions {
   readonly message: string;
   readonly param?: string | undefined;
   readonly details?: ErrorDetails | undefined;

@@ -1,8 +1,9 @@
-// GET /admin/v1/health/providers: which models on which accounts rest after failures, and what all processes saw of each (contract 10;
+// GET /admin/v1/health/providers: which models on which accounts rest, after failures or paused by hand, and what all processes saw of each (contract 10;
 // reliability 7).
 import { z } from "zod";
 import { json, operatorEndpoint, time } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
+import { pauseView } from "./pauses.ts";
 
 /** More calls are not read for one answer, and of one model no more errors are told. */
 export const HEALTH_LIMITS = { calls: 5_000, errors: 20 } as const;
@@ -60,6 +61,9 @@ export const providerHealth = z.strictObject({
   object: z.literal("provider_health"),
   checked_at: z.string(),
   circuits: z.array(circuit).describe("Every model that this process called; other processes judge for themselves."),
+  pauses: z
+    .array(pauseView)
+    .describe("What is paused by hand, of the platform and of all workspaces: no process calls it until then."),
   since: time.describe("Calls that ended from then on are in `models`."),
   sampled: z
     .boolean()
@@ -78,7 +82,7 @@ export const getProviderHealthContract: EndpointContract = operatorEndpoint({
   method: "GET",
   path: "/health/providers",
   operationId: "getProviderHealth",
-  summary: "Provider health: circuits of this process, and calls of all processes",
+  summary: "Provider health: circuits of this process, pauses and calls of all processes",
   description:
     "Calls with test keys are in neither list: the sandbox that answers them is nobody's account. A connection of the kind `sandbox` is in both. Calls that were never sent, or that a crash of the gateway left open, are not counted; of a live session each reserved slice is one.",
   query: providerHealthQuery,

@@ -4,7 +4,7 @@ import { BILLING_CLASSES } from "./billing-class.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { CAPABILITIES } from "./features.ts";
 import { JOB_STATUSES, providerDeletion } from "./jobs.ts";
-import { PURPOSE_POLICY } from "./transcription.ts";
+import { pausedUntil, PURPOSE_POLICY } from "./transcription.ts";
 
 const usd = z.string().describe("US dollars, exact.");
 const seconds = z.number().min(0);
@@ -33,6 +33,7 @@ const recordedCandidate = z.strictObject({
       "What it lacked; `audio_input`, `chat` or `profile` for a target that was not even judged. Empty: it could serve.",
     ),
   health: z.enum(["healthy", "resting"]).nullable().describe("When the decision was made; null where not looked at."),
+  paused_until: pausedUntil,
   outcome: z
     .enum(["served", "failed", "called", "not_reached", "left"])
     .describe(

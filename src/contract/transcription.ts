@@ -190,6 +190,12 @@ export type TranscriptStreamEvent =
   | { readonly event: "transcript.completed"; readonly data: { readonly envelope: TranscriptionEnvelope } }
   | { readonly event: "error"; readonly data: ErrorBody };
 
+/** Of a target that rests. */
+export const pausedUntil = z
+  .string()
+  .describe("There where it rests because somebody paused it by hand, and until when: no provider failed.")
+  .optional();
+
 /** The answer to `dry_run: true` (contract 3). */
 export const routingDecision = z.strictObject({
   object: z.literal("routing.decision"),
@@ -200,6 +206,7 @@ export const routingDecision = z.strictObject({
       eligible: z.boolean(),
       missing: z.array(z.string()),
       health: z.enum(["healthy", "resting"]),
+      paused_until: pausedUntil,
       split: z
         .strictObject({ max_piece_seconds: z.number(), least_pieces: z.int() })
         .describe("The audio is beyond this target's limits and would be sent in pieces.")

@@ -5,6 +5,18 @@ export function accountKey(scope: string, connection: string): AccountKey {
   return `${scope}/${connection}`;
 }
 
+/** A model on an account; null: the account with all of its models. */
+export function placeKey(account: AccountKey, model: string | null): string {
+  return model === null ? account : `${account}/${model}`;
+}
+
+/** Whether a model's key is of this place, which is an account or that very model. */
+export function isWithin(place: string): (key: string) => boolean {
+  const { scope, connection, model } = partsOfKey(place);
+  const account = `${accountKey(scope, connection)}/`;
+  return (key) => (model === "" ? key.startsWith(account) : key === place);
+}
+
 /** Of an account's key, or of one with a model behind it: only a model has slashes of its own. */
 export function partsOfKey(key: string): {
   readonly scope: string;

@@ -8,6 +8,7 @@ import {
   type PriceBook,
 } from "../metering/price.ts";
 import { chatProviders, providers } from "../providers/registry.ts";
+import { listPauses } from "../storage/connection-pauses.ts";
 import type { Database } from "../storage/database.ts";
 import { readDataKeys } from "../storage/data-keys.ts";
 import type { Seal } from "../storage/seal.ts";
@@ -26,6 +27,7 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
   const connections = await installation(database).db.selectFrom("connections").selectAll().execute();
   const keys = await readDataKeys(installation(database).db, seal, null);
   const routes = await installation(database).db.selectFrom("routes").selectAll().execute();
+  const pauses = await listPauses(installation(database).db, null);
   return createDirectory(
     {
       accounts: connections.map((row) => {
@@ -48,6 +50,11 @@ export async function loadDirectory({ database, seal }: DirectoryServices): Prom
       routes: routes.flatMap(({ scope, id, version, definition }) =>
         version === null ? [] : [{ scope, id, version, definition: storedRoute.parse(definition) }],
       ),
+      pauses: pauses.map(({ scope, connection, model, ends_at: until }) => ({
+        account: accountKey(scope, connection),
+        model,
+        until,
+      })),
     },
     { speech: providers, chat: chatProviders },
   );

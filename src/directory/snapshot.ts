@@ -31,6 +31,15 @@ export type DirectoryScope = string;
 export interface DirectoryRows {
   readonly accounts: readonly { readonly scope: DirectoryScope; readonly account: Account }[];
   readonly routes: readonly RouteOfScope[];
+  readonly pauses: readonly Pause[];
+}
+
+/** By hand, until then; whether that is over is for whoever asks to say. */
+export interface Pause {
+  readonly account: AccountKey;
+  /** Null: all of them. */
+  readonly model: string | null;
+  readonly until: Date;
 }
 
 export interface RouteOfScope {
@@ -42,6 +51,9 @@ export interface RouteOfScope {
 
 export interface Directory {
   readonly account: (key: AccountKey) => Account | undefined;
+  /** Until when a model on an account is paused by hand; null: it is not, at that time. */
+  readonly pausedUntil: (key: AccountKey, model: string, at: Date) => Date | null;
+  readonly pausedAt: (at: Date) => readonly Pause[];
   /** The accounts a workspace can name: its own, and the platform's that no own one replaces; of the platform, its own. */
   readonly accountsOf: (scope: DirectoryScope) => readonly VisibleAccount[];
   readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
@@ -63,6 +75,7 @@ export interface Adapters {
 
 export function createDirectory(rows: DirectoryRows, providers: Adapters): Directory {
   const accounts = new Map(rows.accounts.map(({ account }) => [account.key, account]));
+  const pauses = Map.groupBy(rows.pauses, ({ account }) => account);
   const routesByWorkspace = new Map<WorkspaceId, ReadonlyMap<string, Route>>();
 
   const routesOf = (workspace: WorkspaceId): ReadonlyMap<string, Route> => {
@@ -81,6 +94,13 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
 
   return {
     account: (key) => accounts.get(key),
+    pausedUntil: (key, model, at) => {
+      const ends = (pauses.get(key) ?? []).filter(
+        (each) => (each.model === null || each.model === model) && each.until > at,
+      );
+      return ends.map(({ until }) => until).reduce<Date | null>((a, b) => (a !== null && a > b ? a : b), null);
+    },
+    pausedAt: (at) => rows.pauses.filter(({ until }) => until > at),
     accountsOf: (asking) => {
       const names = rows.accounts.flatMap(({ scope, account }) =>
         scope === PLATFORM || scope === asking ? [account.connection] : [],

@@ -19,7 +19,7 @@ import { chatPlanner } from "./plan-chat.ts";
 import { decided } from "./refuse-route.ts";
 import { type GatewayReply, jsonReply } from "./reply.ts";
 import type { Asked, Recorder } from "./request-record.ts";
-import { healthOf } from "./resolve-account.ts";
+import { type RestServices, restsFor } from "./resolve-account.ts";
 import { routingFacts } from "./routing-facts.ts";
 import { runChat } from "./run-chat.ts";
 import type { GatewayServices } from "./services.ts";
@@ -80,7 +80,7 @@ export async function streamChat(services: GatewayServices, call: ChatCall): Pro
 
 /** Every request, stream and dry run is judged here, and what was decided recorded. */
 export function decideChat(
-  services: Pick<GatewayServices, "directory" | "circuits" | "chatProviders">,
+  services: RestServices & Pick<GatewayServices, "chatProviders">,
   call: Pick<ChatCall, "principal" | "fields" | "purposeHeader" | "recorder">,
   stream: boolean,
 ): ChatDecision {
@@ -95,7 +95,7 @@ export function decideChat(
       profile: call.fields.response_profile ?? null,
       plan: chatPlanner(services, request),
     },
-    healthOf(services, call.principal),
+    restsFor(services, call.principal),
   );
   // Chat knows one policy: what cannot be used falls back (contract 4).
   call.recorder.decided(decision, askedOf(call, request), "fallback");

@@ -95,13 +95,14 @@ function refused(code: keyof typeof ERRORS): RoutingDecision["outcome"] {
   return { status: ERRORS[code].status, code, position: null };
 }
 
-function describeCandidate({ target, verdict, healthy }: Candidate<Missing>, showNames: boolean): DescribedCandidate {
+function describeCandidate({ target, verdict, rest }: Candidate<Missing>, showNames: boolean): DescribedCandidate {
   const names = showNames ? { connection: target.connection, provider: target.provider, model: target.model } : {};
   return {
     position: target.position,
     eligible: verdict.missing.length === 0,
     missing: [...verdict.missing],
-    health: healthy ? "healthy" : "resting",
+    health: rest === null ? "healthy" : "resting",
+    ...(rest?.kind === "paused" ? { paused_until: rest.until.toISOString() } : {}),
     ...names,
   };
 }

@@ -8,13 +8,13 @@ import type { Requirements } from "../routing/required-features.ts";
 import { decideFor, type MeasuredFacts, type RoutedCall } from "./audio-call.ts";
 import { decideChat } from "./chat.ts";
 import { openRecord, type Recorder, type RequestRecord } from "./request-record.ts";
-import { healthOf } from "./resolve-account.ts";
+import { type RestServices, restsFor } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import { decideWithChat } from "./translate-by-chat.ts";
 
 export type RouteTrace = Pick<RequestRecord, "asked" | "purpose" | "route" | "refusal" | "candidates">;
 
-export type ExplainServices = Pick<GatewayServices, "directory" | "decoder" | "circuits" | "chatProviders">;
+export type ExplainServices = RestServices & Pick<GatewayServices, "decoder" | "chatProviders">;
 
 export interface AudioExplanation {
   readonly kind: "audio";
@@ -68,5 +68,5 @@ function explainAudio(services: ExplainServices, question: AudioExplanation, rec
   };
   const isAnswered = fields.dry_run === true || (fields.stream !== true && (fields.mode ?? "batch") === "batch");
   if (isAnswered && audio !== null) decideWithChat(services, call, audio);
-  else decideFor(services, call, audio, healthOf(services, principal));
+  else decideFor(services, call, audio, restsFor(services, principal));
 }

@@ -17,7 +17,7 @@ import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke 
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
 import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { decided } from "./refuse-route.ts";
-import { healthOf, resolveAccount } from "./resolve-account.ts";
+import { restsFor, resolveAccount } from "./resolve-account.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
@@ -44,7 +44,7 @@ export async function* liveTranscription(
   frames: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TranscriptPart> {
   refuseTooManyKeyterms(services, call);
-  const decision = decided(call, decideFor(services, call, factsOf(call.encoding), healthOf(services, call.principal)));
+  const decision = decided(call, decideFor(services, call, factsOf(call.encoding), restsFor(services, call.principal)));
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const signal = AbortSignal.any([call.clientGone, left.signal]);

@@ -1,10 +1,10 @@
 // A routing refusal as the error a caller gets (contract 1, step 5). Names of providers only with `routing:read`.
 import type { Principal } from "../auth/principal.ts";
-import { GatewayError } from "../contract/errors.ts";
+import { GatewayError, type GatewayErrorOptions } from "../contract/errors.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { RouteDecision, RouteRefusal } from "../routing/decide-route.ts";
-import type { Candidate, Missing } from "../routing/pick-candidates.ts";
+import type { Candidate, Missing, Rest } from "../routing/pick-candidates.ts";
 
 export function seesNames({ scopes }: Pick<Principal, "scopes">): boolean {
   return scopes.includes("routing:read");
@@ -50,14 +50,38 @@ export function refusalError(
     case "unhealthy":
       // Contract 1: for chat a route whose circuits are all open is exhausted.
       return new GatewayError(refusal.capability === "chat" ? "all_providers_exhausted" : "NO_HEALTHY_PROVIDER", {
-        message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
-        details: { reason: "unhealthy" },
+        ...whenAllRest(refusal.rests),
         retryable: true,
-        retryAfterSeconds: 10,
       });
     default:
       return assertNever(refusal);
   }
+}
+
+const RETRY_AFTER_FAILURES_SECONDS = 10;
+/** A pause may be ended long before its time. */
+const MOST_RETRY_AFTER_SECONDS = 60;
+
+/** Why somebody paused a target is for those who run it, and is not told here. */
+function whenAllRest(rests: readonly Rest[]): Pick<GatewayErrorOptions, "message" | "details" | "retryAfterSeconds"> {
+  const pauses = rests.filter((rest) => rest.kind === "paused");
+  const [first] = pauses.toSorted((left, right) => left.secondsLeft - right.secondsLeft);
+  if (first === undefined)
+    return {
+      message: "Every target that could serve this request is resting after repeated failures. Retry in a while.",
+      details: { reason: "unhealthy" },
+      retryAfterSeconds: RETRY_AFTER_FAILURES_SECONDS,
+    };
+  const until = first.until.toISOString();
+  const isEach = pauses.length === rests.length;
+  const longest = isEach ? MOST_RETRY_AFTER_SECONDS : RETRY_AFTER_FAILURES_SECONDS;
+  return {
+    message: isEach
+      ? `Every target that could serve this request was paused by hand, until ${until} or until somebody resumes it: no provider failed. Retry then.`
+      : `Every target that could serve this request is resting after repeated failures, or was paused by hand (until ${until}, or until somebody resumes it). Retry in a while.`,
+    details: { reason: "unhealthy", paused_until: until },
+    retryAfterSeconds: Math.max(1, Math.min(first.secondsLeft, longest)),
+  };
 }
 
 const NO_MODEL = {

@@ -31,6 +31,8 @@ export interface RecordedCandidate {
   readonly missing: readonly string[];
   /** Null where it was not looked at. */
   readonly healthy: boolean | null;
+  /** There where it was paused by hand: RFC 3339. */
+  readonly pausedUntil?: string;
 }
 
 export interface RecordedPurpose {
@@ -197,6 +199,8 @@ export function recordCandidates(
     const { position, connection, provider, model } = target;
     const judged = considered.find((candidate) => candidate.target === target);
     const missing = judged?.verdict.missing ?? [isCapable(target, capability) ? "profile" : capability];
-    return { position, connection, provider, model, missing, healthy: judged?.healthy ?? null };
+    const healthy = judged === undefined ? null : judged.rest === null;
+    const paused = judged?.rest?.kind === "paused" ? { pausedUntil: judged.rest.until.toISOString() } : {};
+    return { position, connection, provider, model, missing, healthy, ...paused };
   });
 }

@@ -1,7 +1,7 @@
 // Where a target's call really goes: its stored account, or the sandbox for test keys and simulated targets (contract 2).
 import type { Account } from "../directory/snapshot.ts";
 import { ProviderError } from "../providers/io.ts";
-import type { TargetHealth } from "../routing/pick-candidates.ts";
+import type { RestOf } from "../routing/pick-candidates.ts";
 import type { AccountKey, Target } from "../routing/types.ts";
 import type { GatewayServices } from "./services.ts";
 
@@ -21,12 +21,21 @@ export function circuitOf(target: Target, testMode: boolean): string {
   return `${testMode ? TEST_CIRCUITS : ""}${target.account}/${target.model}`;
 }
 
-export function healthOf(
-  { circuits }: Pick<GatewayServices, "circuits">,
+/** As of now. Test keys call the sandbox, which nobody pauses. */
+export function restsFor(
+  { circuits, directory, now }: RestServices,
   { testMode }: { readonly testMode: boolean },
-): TargetHealth {
-  return (target) => circuits.isHealthy(circuitOf(target, testMode));
+): RestOf {
+  const at = now();
+  return (target) => {
+    const until = testMode ? null : directory().pausedUntil(target.account, target.model, at);
+    if (until !== null)
+      return { kind: "paused", until, secondsLeft: Math.ceil((until.getTime() - at.getTime()) / 1000) };
+    return circuits.isHealthy(circuitOf(target, testMode)) ? null : { kind: "after_failures" };
+  };
 }
+
+export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now">;
 
 /** Whether the account that a target, a job or a run was given is there: its connection may be gone, or stand for another provider now. */
 export function hasAccount(services: Pick<GatewayServices, "directory">, target: AccountName): boolean {

@@ -12,7 +12,7 @@ import { exhausted, outcomeUnknown, streamBroke, USE_A_JOB } from "./judge-failu
 import type { MeasuredAudio } from "./measure-audio.ts";
 import { decided } from "./refuse-route.ts";
 import type { Recorder } from "./request-record.ts";
-import { healthOf } from "./resolve-account.ts";
+import { restsFor } from "./resolve-account.ts";
 import type { RunOutcome } from "./candidate-run.ts";
 import { runCandidates } from "./run-candidates.ts";
 import type { GatewayServices } from "./services.ts";
@@ -55,7 +55,7 @@ export async function streamTranscription(services: GatewayServices, call: Strea
 
 async function decideOrRelease(services: GatewayServices, call: StreamCall, audio: TakenAudio): Promise<Decided> {
   try {
-    const decision = decided(call, decideFor(services, call, audio.speech, healthOf(services, call.principal)));
+    const decision = decided(call, decideFor(services, call, audio.speech, restsFor(services, call.principal)));
     await unlessAway(services.quotas.takeAudio(call.principal, audio.speech.durationSeconds));
     return decision;
   } catch (error) {

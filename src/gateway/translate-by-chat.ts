@@ -24,7 +24,7 @@ import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";
-import { healthOf } from "./resolve-account.ts";
+import { type RestServices, restsFor } from "./resolve-account.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
@@ -50,7 +50,7 @@ export const TRANSLATED_BY_CHAT: Warning = {
 };
 
 export function decideWithChat(
-  services: Pick<GatewayServices, "directory" | "decoder" | "circuits" | "chatProviders">,
+  services: RestServices & Pick<GatewayServices, "decoder" | "chatProviders">,
   call: RoutedCall,
   facts: MeasuredFacts,
 ): AudioDecision {
@@ -59,7 +59,7 @@ export function decideWithChat(
   // A transcription, or a translation that a target makes itself, plans no chat.
   const plan: ChatPlanner = (target, settings) =>
     chatPlanner(services, expectedRequest(call, facts.durationSeconds))(target, settings);
-  const made = decideAudio(context, question, plan, healthOf(services, call.principal));
+  const made = decideAudio(context, question, plan, restsFor(services, call.principal));
   const { decision, byChat } = made;
   const considered = [...decision.considered, ...(byChat?.considered ?? [])];
   recordDecision(call, context, question, { ...decision, considered });

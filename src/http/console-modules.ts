@@ -57,6 +57,8 @@ export const CONSOLE_MODULES = [
   "console/overview-figures",
   "console/overview-screen",
   "console/owner-view",
+  "console/pause-form",
+  "console/pause-view",
   "console/plans-screen",
   "console/purpose-view",
   "console/quota-fields",

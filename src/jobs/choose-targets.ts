@@ -4,7 +4,7 @@ import type { GatewayError } from "../contract/errors.ts";
 import { audioFacts } from "../gateway/audio-call.ts";
 import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/judge-failure.ts";
 import { refusalError } from "../gateway/refuse-route.ts";
-import { hasAccount, healthOf } from "../gateway/resolve-account.ts";
+import { hasAccount, type RestServices, restsFor } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { speechRequest } from "../gateway/speech-request.ts";
 import type { Feature } from "../contract/features.ts";
@@ -14,17 +14,18 @@ import { judgeTarget } from "../routing/judge-target.ts";
 import { type Candidate, pickCandidates } from "../routing/pick-candidates.ts";
 import type { Requirements } from "../routing/required-features.ts";
 import type { JobAudio, OpenJob } from "./job-request.ts";
+import { JobStop } from "./stop.ts";
 
 export function judgeTargets(
-  services: Pick<GatewayServices, "circuits" | "decoder">,
+  services: RestServices & Pick<GatewayServices, "decoder">,
   { request: { route, profile, wanted }, payer }: OpenJob,
   measured: JobAudio,
 ): readonly Candidate[] {
   const facts = audioFacts(services.decoder, measured.facts);
-  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), healthOf(services, payer)).candidates;
+  return pickCandidates(route, "audio_input", profile, audioJudge(wanted, facts), restsFor(services, payer)).candidates;
 }
 
-/** At least one of those judged; what has failed is not tried again. Throws the refusal. */
+/** At least one of those judged; what has failed is not tried again. Throws the refusal, or that there is nothing to do but wait. */
 export function chooseTargets(
   services: Pick<GatewayServices, "directory">,
   job: OpenJob,
@@ -41,11 +42,14 @@ export function chooseTargets(
       hasAccount(services, candidate.target) &&
       !failures.some((failure) => failure.position === candidate.target.position),
   );
-  // A job can wait no better than by trying: where all rest, they are tried all the same.
-  const healthy = left.filter((candidate) => candidate.healthy);
-  const chosen = healthy.length > 0 ? healthy : left;
-  if (chosen.length === 0) throw allFailed(services, failures, candidates);
+  // A run that was begun is polled on, whatever became of its target since.
   const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
+  const callable = left.filter(({ rest }) => rest?.kind !== "paused");
+  // A job can wait no better than by trying: where all rest after failures, they are tried all the same.
+  const healthy = callable.filter(({ rest }) => rest === null);
+  const chosen = healthy.length > 0 ? healthy : callable;
+  if (chosen.length === 0 && begun.length === 0)
+    throw left.length > 0 ? new JobStop("paused") : allFailed(services, failures, candidates);
   return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
 }
 

@@ -50,6 +50,8 @@ export function jobAudio({ speech, warnings }: MeasuredAudio, sha256: string): J
 export interface OpenJob {
   readonly id: JobId;
   readonly attempt: number;
+  /** How many of its attempts only found that it has to wait. */
+  readonly laidAside: number;
   readonly workspaceId: WorkspaceId;
   readonly appId: AppId;
   readonly payer: Payer;
@@ -84,6 +86,7 @@ export function openJob(seal: Seal, row: JobRow): OpenJob {
   return {
     id: brand("job", row.id),
     attempt: row.attempt,
+    laidAside: row.laid_aside,
     workspaceId,
     appId,
     payer: { requestId, endpoint, workspaceId, appId, keyId, purpose, testMode, hasPlan },

@@ -9,7 +9,7 @@ import { uncharged } from "../gateway/call-accounting.ts";
 import { hasAccount } from "../gateway/resolve-account.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { claimJob, handBack, type JobCall, writeFailure, writeProgress } from "../storage/job-work.ts";
+import { claimJob, handBack, type JobCall, layAside, writeFailure, writeProgress } from "../storage/job-work.ts";
 import { awaitRecording } from "./await-recording.ts";
 import { callTargets } from "./call-targets.ts";
 import { unknownOf } from "./choose-targets.ts";
@@ -103,7 +103,7 @@ const MAX_ATTEMPTS_WITH_RUN = 100;
 function refuseWornOut({ gateway }: WorkerServices, job: OpenJob): void {
   if (gateway.now() >= job.deadlineAt) throw deadlineExceeded();
   const most = job.call?.state === "submitted" ? MAX_ATTEMPTS_WITH_RUN : MAX_ATTEMPTS;
-  if (job.attempt <= most) return;
+  if (job.attempt - job.laidAside <= most) return;
   throw new JobFailure(
     "ATTEMPTS_EXHAUSTED",
     `The job was taken up ${most} times and never came to an end. Nothing was charged.`,
@@ -180,6 +180,8 @@ async function leave(services: WorkerServices, job: OpenJob, reason: StopReason,
     case "handed_back":
       await handBack(claims(services.database).db, job);
       return enqueueJob(services.queue, job, { goesFirst: true });
+    case "paused":
+      return layAside(claims(services.database).db, job);
     case "cancelled":
       await insist(insistenceOn(job, services, signal), () =>
         endJob(services, job, (locked) => cancelledEnd(services, job, locked)),

@@ -5,6 +5,8 @@ export type StopReason =
   | "lost"
   /** Its caller wants no more of it. */
   | "cancelled"
+  /** All that could serve it is paused by hand: it is looked at again later. */
+  | "paused"
   /** This process stops: another worker polls on, or judges what was cut short. */
   | "handed_back";
 

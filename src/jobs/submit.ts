@@ -73,7 +73,7 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
   }
 }
 
-const EVERY_TARGET = () => true;
+const EVERY_TARGET = () => null;
 
 function explained({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
   const signal = new AbortController().signal;

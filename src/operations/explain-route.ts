@@ -81,6 +81,7 @@ async function decide(
     directory: () => directory,
     decoder: createDecoder({ ffmpeg, directory: configuration.storage.dataDir }),
     circuits: createCircuits(Date.now),
+    now: () => new Date(),
     chatProviders,
   };
   return explain(services, await questionOf(file, options, terminal, principal));
@@ -189,14 +190,16 @@ function lines({ asked, purpose, route, refusal, candidates }: RouteTrace): read
           ),
         ]),
     row("route", route ?? "none"),
-    ...(candidates ?? []).map(({ position, connection, provider, model, missing, healthy }) =>
-      row(
-        "target",
-        `${position}  ${connection}  ${provider} ${model}  ${missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? "resting" : "able"}`,
-      ),
-    ),
+    ...(candidates ?? []).map((each) => row("target", targetLine(each))),
     row("outcome", refusal === null ? "routed" : `refused: ${refusal.replaceAll("_", " ")}`),
   ];
+}
+
+function targetLine(candidate: NonNullable<RouteTrace["candidates"]>[number]): string {
+  const { position, connection, provider, model, missing, healthy, pausedUntil } = candidate;
+  const rest = pausedUntil === undefined ? "resting" : `paused by hand until ${pausedUntil}`;
+  const verdict = missing.length > 0 ? `lacks ${missing.join(", ")}` : healthy === false ? rest : "able";
+  return `${position}  ${connection}  ${provider} ${model}  ${verdict}`;
 }
 
 function row(name: string, text: string): string {

@@ -57,10 +57,14 @@ const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verd
   left: ["left out", "resting after failures"],
 };
 
-function verdictOf({ outcome, missing }: RecordedCandidateView): readonly [string, string] {
+function verdictOf({ outcome, missing, paused_until: until }: RecordedCandidateView): readonly [string, string] {
   const [verdict, why] = OUTCOMES[outcome];
-  return [verdict, missing.length > 0 ? `lacks ${missing.join(", ")}` : why];
+  if (missing.length > 0) return [verdict, `lacks ${missing.join(", ")}`];
+  return [verdict, outcome === "left" && until !== undefined ? pausedWords(until) : why];
 }
+
+/** In UTC, as the gateway says it everywhere. */
+const pausedWords = (until: string): string => `paused by hand until ${until}; its provider had not failed`;
 
 function callRow(attempt: RecordedAttemptView, record: RequestRecordView): readonly (Node | string)[] {
   const { outcome, created_at: began, finished_at: ended, charge_usd: charge, billing_class: billing } = attempt;
@@ -99,9 +103,11 @@ export function decisionParts(
     const why =
       each.missing.length > 0
         ? `lacks ${each.missing.join(", ")}`
-        : each.health === "resting"
-          ? "resting after failures"
-          : "can do all of it";
+        : each.paused_until !== undefined
+          ? pausedWords(each.paused_until)
+          : each.health === "resting"
+            ? "resting after failures"
+            : "can do all of it";
     return [targetName(each), each.eligible ? "able" : "left out", why];
   });
   return [

@@ -38,6 +38,8 @@ export interface Circuits {
 }
 
 export interface ReportingCircuits extends Circuits {
+  /** Somebody knows that all is well again: who rests may be called at once, and what failed before counts no more. */
+  close(keys: (key: string) => boolean): void;
   /** Of every key that was called since the start, by key. */
   report(): readonly CircuitReport[];
 }
@@ -69,6 +71,9 @@ export function createCircuits(nowMs: () => number): ReportingCircuits {
       const circuit = of(key);
       const probed = circuit.begin(nowMs());
       return (failure) => circuit.end(nowMs(), failure, probed);
+    },
+    close: (keys) => {
+      for (const [key, circuit] of circuits) if (keys(key)) circuit.close();
     },
     report: () =>
       [...circuits]
@@ -108,7 +113,7 @@ class Circuit {
     if (failure !== null && !COUNTS_AS_FAILURE[failure]) return;
     if (failure === null) {
       this.#consecutive = 0;
-      if (decides) this.#close();
+      if (decides) this.close();
       this.#record(nowMs, false);
       return;
     }
@@ -131,9 +136,12 @@ class Circuit {
     };
   }
 
-  #close(): void {
+  /** A probe under way decides nothing any more. */
+  close(): void {
     this.#restUntilMs = 0;
+    this.#probedUntilMs = 0;
     this.#openings = 0;
+    this.#consecutive = 0;
     this.#recent = [];
   }
 

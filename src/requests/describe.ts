@@ -81,6 +81,8 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: 
   const candidates = row.candidates as readonly RecordedCandidate[] | null;
   const jobCandidates = (job?.candidates ?? []) as readonly RecordedCandidate[];
   const keyUse = row.key_use as KeyUse;
+  // A job reserves before it knows whom it will call, and whether now.
+  const calls = job?.call_state === "reserved" ? attempts.filter(({ outcome }) => outcome !== null) : attempts;
   const sum = (of: (attempt: AttemptRow) => bigint | null) =>
     attempts.map((attempt) => of(attempt) ?? 0n).reduce((a, b) => a + b, 0n);
   const described = {
@@ -96,7 +98,7 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: 
     purpose: row.purpose as RecordedPurpose | null,
     decision: decisionOf(row, keyUse),
     ...(showNames ? { route: row.route, route_version: row.route_version } : {}),
-    candidates: (candidates ?? []).map((each) => describeCandidate(each, attempts, showNames)),
+    candidates: (candidates ?? []).map((each) => describeCandidate(each, calls, showNames)),
     attempts: attempts.map((attempt) => describeAttempt(attempt, showNames)),
     idempotency: { key: keyUse, replayed: keyUse === "replayed" },
     usage: {
@@ -114,7 +116,7 @@ function describeRequest({ row, attempts, job, deletion }: Recorded, showNames: 
             status: job?.status ?? null,
             code: errorCode(job),
             // A job judges its targets again when it runs: what it says of them counts.
-            candidates: jobCandidates.map((each) => describeCandidate(each, attempts, showNames)),
+            candidates: jobCandidates.map((each) => describeCandidate(each, calls, showNames)),
           },
     provider_deletion: deletion,
   } satisfies Omit<RequestRecordView, "summary">;
@@ -128,7 +130,7 @@ function decisionOf(row: RequestRow, keyUse: KeyUse): RequestRecordView["decisio
 }
 
 function describeCandidate(
-  { position, missing, healthy, connection, provider, model }: RecordedCandidate,
+  { position, missing, healthy, pausedUntil, connection, provider, model }: RecordedCandidate,
   attempts: readonly AttemptRow[],
   showNames: boolean,
 ): RecordedCandidateView {
@@ -139,6 +141,7 @@ function describeCandidate(
     eligible,
     missing: [...missing],
     health: healthy === null ? null : healthy ? "healthy" : "resting",
+    ...(pausedUntil === undefined ? {} : { paused_until: pausedUntil }),
     outcome: outcomeOf(calls, eligible && healthy !== false),
     ...(showNames ? { connection, provider, model } : {}),
   };

@@ -48,12 +48,10 @@ function leftOut({ candidates, job }: Told): readonly string[] {
   );
 }
 
-function why({ missing, health }: RecordedCandidateView): string {
-  return missing.length > 0
-    ? `was left out: it lacks ${missing.map(words).join(", ")}`
-    : health === "resting"
-      ? "was left out: it rests after failures"
-      : "was left out";
+function why({ missing, health, paused_until: until }: RecordedCandidateView): string {
+  if (missing.length > 0) return `was left out: it lacks ${missing.map(words).join(", ")}`;
+  if (until !== undefined) return `was left out: it was paused by hand until ${until}, its provider had not failed`;
+  return health === "resting" ? "was left out: it rests after failures" : "was left out";
 }
 
 function nameOf(place: Pick<RecordedCandidateView, "position" | "provider" | "model">): string {

@@ -2,7 +2,7 @@
 import type { ChatLack, Profile } from "../contract/features.ts";
 import type { ChatPlanResult, ChatRequest } from "../providers/chat-provider.ts";
 import { decide, type RouteDecision } from "./decide-route.ts";
-import type { Judge, TargetHealth } from "./pick-candidates.ts";
+import type { Judge, RestOf } from "./pick-candidates.ts";
 import type { PurposeRequest } from "./resolve-purpose.ts";
 import type { RoutingContext, Target } from "./types.ts";
 
@@ -28,7 +28,7 @@ export type ChatDecision = RouteDecision<ChatRequest, ChatVerdict>;
 export function decideChatRoute(
   context: RoutingContext,
   { request, purpose, profile, plan }: ChatQuestion,
-  isHealthy: TargetHealth,
+  restOf: RestOf,
 ): ChatDecision {
   return decide(
     context,
@@ -39,7 +39,7 @@ export function decideChatRoute(
       // A purpose's defaults are fields of a transcription; none of them means anything here.
       want: () => ({ wanted: request, judge: chatJudge(plan) }),
     },
-    isHealthy,
+    restOf,
   );
 }
 

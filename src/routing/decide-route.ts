@@ -3,7 +3,7 @@
 import type { Capability, Profile } from "../contract/features.ts";
 import type { PurposeFields, TranslationFields, Warning } from "../contract/transcription.ts";
 import { type AudioFacts, judgeTarget, type Verdict } from "./judge-target.ts";
-import { type Candidate, type Judge, type Missing, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
+import { type Candidate, type Judge, type Missing, pickCandidates, type Rest, type RestOf } from "./pick-candidates.ts";
 import { type PurposeRefusalReason, type PurposeRequest, resolvePurpose } from "./resolve-purpose.ts";
 import { type Requirements, requiredFeatures, withDefaults } from "./required-features.ts";
 import { isCapable, type PurposeDefaults, type Route, type RoutingContext } from "./types.ts";
@@ -30,7 +30,8 @@ export type RouteRefusal =
   | { readonly kind: "profile_not_allowed" }
   | { readonly kind: "no_model"; readonly capability: Capability }
   | { readonly kind: "unsupported"; readonly missing: readonly string[] }
-  | { readonly kind: "unhealthy"; readonly capability: Capability };
+  /** `rests`: of each target that could have served it. */
+  | { readonly kind: "unhealthy"; readonly capability: Capability; readonly rests: readonly Rest[] };
 
 interface Judged<V extends Missing> {
   /** Null where the purpose was refused. */
@@ -51,8 +52,8 @@ export type RouteDecision<Wanted = Requirements, V extends Missing = Verdict> =
   | (Judged<V> & { readonly ok: false; readonly refusal: RouteRefusal });
 
 /** For audio. */
-export function decideRoute(context: RoutingContext, question: AudioQuestion, isHealthy: TargetHealth): RouteDecision {
-  return decideSpeech(context, question, (fields) => requiredFeatures(fields, question.task), isHealthy);
+export function decideRoute(context: RoutingContext, question: AudioQuestion, restOf: RestOf): RouteDecision {
+  return decideSpeech(context, question, (fields) => requiredFeatures(fields, question.task), restOf);
 }
 
 /** What is wanted of a target, when it is not simply what was asked. */
@@ -60,7 +61,7 @@ export function decideSpeech(
   context: RoutingContext,
   { fields, purpose, audio }: AudioQuestion,
   want: (fields: AudioQuestion["fields"]) => Requirements,
-  isHealthy: TargetHealth,
+  restOf: RestOf,
 ): RouteDecision {
   return decide(
     context,
@@ -73,7 +74,7 @@ export function decideSpeech(
         return { wanted, judge: audioJudge(wanted, audio) };
       },
     },
-    isHealthy,
+    restOf,
   );
 }
 
@@ -85,7 +86,7 @@ export function audioJudge(wanted: Requirements, audio: AudioFacts | null): Judg
 export function decide<Wanted, V extends Missing>(
   context: RoutingContext,
   work: Work<Wanted, V>,
-  isHealthy: TargetHealth,
+  restOf: RestOf,
 ): RouteDecision<Wanted, V> {
   const { capability, profile } = work;
   const purpose = resolvePurpose(context, capability, work.purpose);
@@ -103,7 +104,7 @@ export function decide<Wanted, V extends Missing>(
     return refuse<Wanted, V>(resolved, { kind: "profile_not_allowed" });
 
   const { wanted, judge } = work.want(purpose.purpose?.defaults ?? {});
-  const picked = pickCandidates(route, capability, profile, judge, isHealthy);
+  const picked = pickCandidates(route, capability, profile, judge, restOf);
   const judged = {
     route,
     purpose: purpose.fields,
@@ -112,9 +113,13 @@ export function decide<Wanted, V extends Missing>(
   };
   const capable = picked.candidates.filter((candidate) => candidate.verdict.missing.length === 0);
   if (capable.length === 0) return refuse(judged, { kind: "unsupported", missing: commonLacks(picked.candidates) });
-  const candidates = capable.filter((candidate) => candidate.healthy);
-  if (candidates.length === 0) return refuse(judged, { kind: "unhealthy", capability });
+  const candidates = capable.filter(({ rest }) => rest === null);
+  if (candidates.length === 0) return refuse(judged, { kind: "unhealthy", capability, rests: restsOf(capable) });
   return { ...judged, ok: true, route, wanted, candidates };
+}
+
+export function restsOf(candidates: readonly Candidate<Missing>[]): readonly Rest[] {
+  return candidates.flatMap(({ rest }) => rest ?? []);
 }
 
 function refuse<Wanted, V extends Missing>(judged: Judged<V>, refusal: RouteRefusal): RouteDecision<Wanted, V> {

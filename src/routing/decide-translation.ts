@@ -2,8 +2,8 @@
 // a transcript is made and a chat target of the same route translates its text. Pure.
 import type { Feature } from "../contract/features.ts";
 import { type ChatPlanner, chatJudge, type ChatVerdict } from "./decide-chat-route.ts";
-import { type AudioQuestion, decideRoute, decideSpeech, type RouteDecision } from "./decide-route.ts";
-import { type Candidate, pickCandidates, type TargetHealth } from "./pick-candidates.ts";
+import { type AudioQuestion, decideRoute, decideSpeech, restsOf, type RouteDecision } from "./decide-route.ts";
+import { type Candidate, pickCandidates, type RestOf } from "./pick-candidates.ts";
 import { type Requirements, requiredFeatures } from "./required-features.ts";
 import type { RoutingContext } from "./types.ts";
 
@@ -35,15 +35,15 @@ export function decideAudio(
   context: RoutingContext,
   question: AudioQuestion,
   plan: ChatPlanner,
-  isHealthy: TargetHealth,
+  restOf: RestOf,
 ): AudioDecision {
-  const native = { decision: decideRoute(context, question, isHealthy), byChat: null };
+  const native = { decision: decideRoute(context, question, restOf), byChat: null };
   if (question.task !== "translate" || native.decision.ok || native.decision.refusal.kind !== "unsupported")
     return native;
   const { route } = native.decision;
   if (route?.translateViaChat !== true) return native;
   // What rests now is no less able, and does not make of a route that could one that cannot.
-  const able = decideTranscript(context, question, () => true);
+  const able = decideTranscript(context, question, () => null);
   if (!able.ok) return native;
 
   const { considered, purpose, warnings } = native.decision;
@@ -53,13 +53,13 @@ export function decideAudio(
     return { decision: { ok: false, route, refusal, considered, purpose, warnings }, byChat: null };
   }
   const profile = question.fields.response_profile ?? null;
-  const picked = pickCandidates(route, "chat", profile, chatJudge(plan), isHealthy);
+  const picked = pickCandidates(route, "chat", profile, chatJudge(plan), restOf);
   const capable = picked.candidates.filter(({ verdict }) => verdict.missing.length === 0);
   if (capable.length === 0) return native;
-  const candidates = capable.filter(({ healthy }) => healthy);
-  const decision = decideTranscript(context, question, isHealthy);
+  const candidates = capable.filter(({ rest }) => rest === null);
+  const decision = decideTranscript(context, question, restOf);
   if (decision.ok && candidates.length === 0) {
-    const refusal = { kind: "unhealthy", capability: "chat" } as const;
+    const refusal = { kind: "unhealthy", capability: "chat", rests: restsOf(capable) } as const;
     return { decision: { ...decision, ok: false, refusal }, byChat: null };
   }
   const told = new Set(decision.warnings.map(({ code }) => code));
@@ -70,13 +70,8 @@ export function decideAudio(
   };
 }
 
-function decideTranscript(context: RoutingContext, question: AudioQuestion, isHealthy: TargetHealth): RouteDecision {
-  return decideSpeech(
-    context,
-    question,
-    (fields) => inSpokenLanguage(requiredFeatures(fields, "transcribe")),
-    isHealthy,
-  );
+function decideTranscript(context: RoutingContext, question: AudioQuestion, restOf: RestOf): RouteDecision {
+  return decideSpeech(context, question, (fields) => inSpokenLanguage(requiredFeatures(fields, "transcribe")), restOf);
 }
 
 /** Who has something translated seldom speaks a model's default language: unsaid, the language is to be found out. */

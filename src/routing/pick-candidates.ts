@@ -1,4 +1,4 @@
-// The targets of the resolved route in order, each with its verdict and health (spec 4.1, contract 3 and 4). Pure.
+// The targets of the resolved route in order, each with its verdict and whether it rests (spec 4.1, contract 3 and 4). Pure.
 import type { Capability, Profile } from "../contract/features.ts";
 import type { Warning } from "../contract/transcription.ts";
 import type { Verdict } from "./judge-target.ts";
@@ -12,12 +12,19 @@ export interface Missing {
 export interface Candidate<V extends Missing = Verdict> {
   readonly target: Target;
   readonly verdict: V;
-  readonly healthy: boolean;
+  readonly rest: Rest | null;
   /** Target settings with those of the profile in force on top. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-export type TargetHealth = (target: Target) => boolean;
+/** Why a target is not to be called, as of the moment it was asked for. */
+export type Rest =
+  | { readonly kind: "after_failures" }
+  /** By hand, which says nothing of the provider. */
+  | { readonly kind: "paused"; readonly until: Date; readonly secondsLeft: number };
+
+/** null: nothing speaks against it. */
+export type RestOf = (target: Target) => Rest | null;
 export type Judge<V extends Missing> = (target: Target, route: Route, settings: Readonly<Record<string, unknown>>) => V;
 
 export interface Picked<V extends Missing> {
@@ -31,7 +38,7 @@ export function pickCandidates<V extends Missing>(
   capability: Capability,
   profile: Profile | null,
   judge: Judge<V>,
-  isHealthy: TargetHealth,
+  restOf: RestOf,
 ): Picked<V> {
   const able = route.targets.filter((target) => isCapable(target, capability));
   const serving = profile === null ? able : able.filter((target) => servesProfile(target, profile));
@@ -41,7 +48,7 @@ export function pickCandidates<V extends Missing>(
     candidates: chosen.map((target) => {
       const ofProfile = profileApplied ? target.profileSettings[profile] : undefined;
       const settings = ofProfile === undefined ? target.settings : { ...target.settings, ...ofProfile };
-      return { target, verdict: judge(target, route, settings), healthy: isHealthy(target), settings };
+      return { target, verdict: judge(target, route, settings), rest: restOf(target), settings };
     }),
     warnings: profile === null || profileApplied ? [] : [profileNotApplied(profile)],
   };

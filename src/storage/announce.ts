@@ -5,9 +5,10 @@ import type { Transacting } from "./database.ts";
 
 /**
  * `keys`: API keys, and the apps and workspaces they stand for. `directory`: connections, routes, prices. `leases`: a workspace's chat was
- * refused for what other processes hold of its budgets.
+ * refused for what other processes hold of its budgets. `circuits`: an account, or a model on it, need not rest after failures any longer; nobody
+ * keeps that, so who misses it lets the rest end by itself.
  */
-export const CHANGE_TOPICS = ["keys", "directory", "leases"] as const;
+export const CHANGE_TOPICS = ["keys", "directory", "leases", "circuits"] as const;
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
 export const CHANGES_CHANNEL = "patchbay_changes";

@@ -114,6 +114,13 @@ export async function handBack(db: Kysely<Tables>, { id, attempt }: Fence): Prom
   );
 }
 
+/** Looked at again when the lease lapses, or at the deadline: a pause may be ended before its time. The attempt counts for nothing. */
+export async function layAside(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+  await sql`update jobs set laid_aside = laid_aside + 1,
+      lease_until = least(deadline_at, ${lease})
+    where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+}
+
 /** Holds the row until the transaction ends; null when the job is another's. */
 export async function lockFenced(tx: Transacting, { id, attempt }: Fence): Promise<JobRow | null> {
   const { rows } = await sql<JobRow>`

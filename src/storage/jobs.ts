@@ -47,7 +47,7 @@ export async function insertJob(
 }
 
 /** A job as its callers may see it: what was asked stays sealed where it is. */
-export type VisibleJob = Omit<JobRow, "request" | "candidates">;
+export type VisibleJob = Omit<JobRow, "request" | "candidates" | "laid_aside">;
 /** Without its result, which can be large. */
 export type JobSummary = Omit<VisibleJob, "result">;
 

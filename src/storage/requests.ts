@@ -103,7 +103,7 @@ export async function readAttempts(
     .execute();
 }
 
-export type RecordedJob = Pick<JobRow, "id" | "status" | "error" | "candidates" | "cancel_requested">;
+export type RecordedJob = Pick<JobRow, "id" | "status" | "error" | "candidates" | "cancel_requested" | "call_state">;
 
 export async function readRecordedJob(
   db: Kysely<Tables>,
@@ -112,7 +112,7 @@ export async function readRecordedJob(
 ): Promise<RecordedJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select(["id", "status", "error", "candidates", "cancel_requested"])
+    .select(["id", "status", "error", "candidates", "cancel_requested", "call_state"])
     .where("id", "=", jobId)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)

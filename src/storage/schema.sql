@@ -308,6 +308,18 @@ create table budgets (
   constraint budgets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+create table connection_pauses (
+  scope text not null,
+  connection text not null,
+  model text,
+  ends_at timestamp with time zone not null,
+  reason text,
+  actor_key_id text not null,
+  created_at timestamp with time zone not null default patchbay_now(),
+  constraint connection_pauses_place UNIQUE NULLS NOT DISTINCT (scope, connection, model),
+  constraint connection_pauses_scope_connection_fkey FOREIGN KEY (scope, connection) REFERENCES connections(scope, id) ON DELETE CASCADE
+);
+
 create table connections (
   scope text not null,
   id text not null,
@@ -406,6 +418,7 @@ create table jobs (
   expires_at timestamp with time zone,
   purged_at timestamp with time zone,
   candidates jsonb,
+  laid_aside integer not null default 0,
   constraint jobs_attempt_check CHECK ((attempt >= 0)),
   constraint jobs_call_state_check CHECK ((call_state = ANY (ARRAY['reserved'::text, 'submitting'::text, 'submitted'::text]))),
   constraint jobs_check CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = ((finished_at IS NOT NULL) AND (expires_at IS NOT NULL)))),
@@ -819,6 +832,8 @@ CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON publ
 
 CREATE TRIGGER audit_log_link BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_link();
 
+CREATE TRIGGER connection_pauses_change_the_directory AFTER INSERT OR DELETE OR UPDATE ON public.connection_pauses FOR EACH ROW EXECUTE FUNCTION directory_has_changed();
+
 CREATE TRIGGER connections_change_the_directory AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.connections FOR EACH STATEMENT EXECUTE FUNCTION directory_has_changed();
 
 CREATE TRIGGER jobs_guard BEFORE INSERT OR DELETE OR UPDATE ON public.jobs FOR EACH ROW EXECUTE FUNCTION jobs_guard();
@@ -868,6 +883,10 @@ create policy tenant on budget_windows for all to patchbay_tenant_of_postgres us
 create policy system on budgets for all to patchbay_system_of_postgres using true with check true;
 
 create policy tenant on budgets for all to patchbay_tenant_of_postgres using (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (workspace_id = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
+
+create policy system on connection_pauses for all to patchbay_system_of_postgres using true with check true;
+
+create policy tenant on connection_pauses for all to patchbay_tenant_of_postgres using (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting)) with check (scope = ( SELECT current_setting('patchbay.workspace'::text, true) AS current_setting));
 
 create policy system on connections for all to patchbay_system_of_postgres using true with check true;
 

@@ -5,6 +5,7 @@ import type {
   JsonWithDefault,
   Bigint,
   BytesOrNull,
+  Time,
   TimeWithDefault,
   TimeOrNull,
   NumberOrNull,
@@ -24,6 +25,18 @@ export interface ConnectionsTable {
   managed_by: string;
   created_at: TimeWithDefault;
   updated_at: TimeWithDefault;
+}
+
+/** Of an account, or of one model on it. */
+export interface ConnectionPausesTable {
+  scope: string;
+  connection: string;
+  /** Null: all of them. */
+  model: TextOrNull;
+  ends_at: Time;
+  reason: TextOrNull;
+  actor_key_id: string;
+  created_at: TimeWithDefault;
 }
 
 export interface RoutesTable {

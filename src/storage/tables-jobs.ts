@@ -14,6 +14,8 @@ export interface JobsTable {
   fraction: ColumnType<number | null, number | null | undefined, number | null>;
   /** Raised by each claim; every write of a worker is conditional on it. */
   attempt: Generated<number>;
+  /** How many of these found all that could serve it paused. */
+  laid_aside: Generated<number>;
   lease_until: TimeOrNull;
   /** When its worker was last told of it. */
   woken_at: TimeWithDefault;

@@ -20,7 +20,13 @@ import type {
   PlansTable,
   PricesTable,
 } from "./tables-administration.ts";
-import type { ConnectionsTable, DirectoryStateTable, RoutesTable, RouteVersionsTable } from "./tables-directory.ts";
+import type {
+  ConnectionPausesTable,
+  ConnectionsTable,
+  DirectoryStateTable,
+  RoutesTable,
+  RouteVersionsTable,
+} from "./tables-directory.ts";
 import type { JobsTable, ProviderDeletionsTable } from "./tables-jobs.ts";
 import type {
   AttemptsTable,
@@ -152,6 +158,7 @@ export interface Tables {
   api_keys: ApiKeysTable;
   key_pepper: KeyPepperTable;
   connections: ConnectionsTable;
+  connection_pauses: ConnectionPausesTable;
   routes: RoutesTable;
   route_versions: RouteVersionsTable;
   directory_state: DirectoryStateTable;
@@ -183,5 +190,6 @@ export type JobRow = Selectable<JobsTable>;
 export type RouteRow = Selectable<RoutesTable>;
 export type RouteVersionRow = Selectable<RouteVersionsTable>;
 export type ConnectionRow = Selectable<ConnectionsTable>;
+export type ConnectionPauseRow = Selectable<ConnectionPausesTable>;
 export type RequestRow = Selectable<RequestsTable>;
 export type AttemptRow = Selectable<AttemptsTable>;

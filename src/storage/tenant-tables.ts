@@ -42,7 +42,7 @@ export const TENANT_TABLES: readonly TenantTable[] = [
   ].map(byWorkspaceId),
   // The budget's own policy holds inside.
   { table: "budget_windows", own: "budget_id in (select id from budgets)" },
-  ...["audit_heads", "data_keys", "route_versions"].map(byScope),
+  ...["audit_heads", "connection_pauses", "data_keys", "route_versions"].map(byScope),
   // What a workspace's own routes may name. A platform credential is sealed under the platform's data key, which is not shared.
   ...["audio_url_domains", "connections", "routes"].map((table) => ({
     ...byScope(table),

@@ -16,7 +16,7 @@ export interface MetricSources {
   readonly version: string;
   readonly jobsByState: () => Promise<readonly Sample[]>;
   readonly budgetsByState: () => Promise<readonly Sample[]>;
-  /** By provider and model: 1 rests, 0 does not. */
+  /** By provider and model: 1 rests after failures, 2 is paused by hand, 0 neither. */
   readonly circuits: () => readonly Sample[];
 }
 
@@ -56,7 +56,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   registry.gauge(
     "svc_provider_circuit_state",
-    "Whether a model rests after failures: 1 rests on an account at least, 0 does not.",
+    "Whether a model may be called: 1 rests after failures on an account at least, 2 does not and is paused by hand on one, 0 neither.",
     ["provider", "model"],
     async () => sources.circuits(),
   );

@@ -13,6 +13,7 @@ import { connectionView } from "../../src/contract/connections.ts";
 import { keyView } from "../../src/contract/keys.ts";
 import { workspaceUsage } from "../../src/contract/usage.ts";
 import { job } from "../../src/contract/jobs.ts";
+import { pauseView, resumption } from "../../src/contract/pauses.ts";
 import { providerHealth } from "../../src/contract/provider-health.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
 import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
@@ -574,6 +575,42 @@ test("reliability 7: providers health shows state, successes, durations and fail
   assert.deepEqual([wrong.code, wrong.out], [2, ""]);
   assert.match(wrong.err, /minutes/u);
   assert.equal((await run("providers", "health", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
+});
+
+test("experience 31: providers pause and resume, of the platform and of a workspace, and every list says what is paused", async () => {
+  const admin = ["--admin-url", gateway.adminOrigin, "--api-key", OPERATOR_KEY];
+  const reason = ["--reason", "announced outage"];
+  const paused = await run("providers", "pause", "dg", "--model", "nova-3", "--for", "1h30m", ...reason, ...admin);
+  assert.equal(paused.code, 0, paused.err);
+  assert.match(paused.out, /^dg +platform +nova-3 +20\S+Z +key_\S+ +announced outage$/mu);
+  assert.match(paused.err, /^sooner: patchbay providers resume dg --model nova-3$/mu);
+  const whole = pauseView.parse(JSON.parse((await run("providers", "pause", "dg", "--json", ...admin)).out));
+  assert.deepEqual([whole.model, Date.parse(whole.until) - Date.parse(whole.created_at)], [null, 3_600_000]);
+  const health = await run("providers", "health", ...admin);
+  assert.match(health.out, /^dg +platform +all +20\S+Z +key_\S+ *$/mu);
+  assert.match(health.out, /^dg +platform +nova-3 +paused +\d+ /mu);
+  assert.match((await run("providers", "check", ...admin)).out, /^dg +platform +deepgram +set +nova-3 +paused /mu);
+  const decided = await run("purposes", "test", "meetings", "--url", gateway.origin, "--api-key", SEEING_KEY);
+  assert.match(decided.out, /^target +1 dg deepgram nova-3: paused by hand until 20\S+Z$/mu);
+
+  const one = await run("providers", "resume", "dg", "--model", "nova-3", ...admin);
+  assert.match(one.err, /nova-3 on dg is still paused, with all of dg\. End that: patchbay providers resume dg$/mu);
+  const all = await run("providers", "resume", "dg", "--json", ...admin);
+  assert.deepEqual(resumption.parse(JSON.parse(all.out)).ended, [whole]);
+  assert.match(
+    (await run("providers", "resume", "dg", ...admin)).err,
+    /^dg may be called again; nothing was paused\.$/mu,
+  );
+  assert.doesNotMatch((await run("providers", "check", ...admin)).out, /paused/u);
+
+  const slip = await run("providers", "pause", "dg", "--for", "soon", ...admin);
+  assert.deepEqual([slip.code, slip.out], [2, ""]);
+  assert.match(slip.err, /--for: "soon" is no duration\.\n.*90s, 30m, 1h/u);
+  assert.match((await run("providers", "pause", "dg", "--for", "8d", ...admin)).err, /duration_seconds/u);
+  assert.equal((await run("providers", "pause", "dg", "--model", "nova3", ...admin)).code, 2);
+  assert.equal((await run("providers", "pause", "nowhere", ...admin)).code, 4);
+  assert.equal((await asAdmin("providers", "pause", "dg")).code, 4, "the platform's is not a workspace's");
+  assert.equal((await run("providers", "pause", "dg", "--admin-url", gateway.adminOrigin, "--api-key", KEY)).code, 3);
 });
 
 const api = (key: string, ...more: readonly string[]) =>

@@ -41,7 +41,7 @@ test("contract 10: an answer that lacks something, or has it in another form, is
 
 test("contract 10: a command prints the answer of a newer gateway, and says of another answer that it is none", async () => {
   const health = { object: "provider_health", checked_at: "now", since: "2026-11-23T00:00:00.000Z", sampled: false };
-  const lists = { circuits: [], models: [] };
+  const lists = { circuits: [], pauses: [], models: [] };
   await using newer = await fakeGateway((response) => answerJson(response, 200, { ...health, ...lists, new: [] }));
   const args = (url: string) => ["providers", "health", "--admin-url", url, "--api-key", "key"];
   const shown = await run(args(newer.url));

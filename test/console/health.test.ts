@@ -11,12 +11,15 @@ import { connect, PLATFORM, targets } from "../http/admin/set-up.ts";
 import {
   assertAccessible,
   assertNarrow,
+  confirm,
   type ConsoleWorld,
   drawn,
+  follow,
   goTo,
   OPERATOR,
   press,
   screenText,
+  section,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -103,6 +106,50 @@ test("reliability 7: a model that rests says until when, the range stands in the
   await assertAccessible(page);
   await goTo(page, "#/health?minutes=0");
   assert.match(await screenText(page), /INVALID_REQUEST · 400/u);
+});
+
+test("experience 31: a model is paused from the page, for a while and for a reason, and both kinds of rest are ended there", async (t) => {
+  const page = await world.operator(t, "#/health?minutes=60");
+  if (page === null) return;
+  await follow(page, "Pause simulated-speech on spare");
+  await page.waitForURL(/#\/connections\/spare\?model=simulated-speech$/u);
+  await drawn(page);
+  assert.equal(await page.getByLabel("What to pause").inputValue(), "simulated-speech");
+  await page.getByLabel("For how long").selectOption("15 minutes");
+  await page.getByLabel("Why").fill("announced outage");
+  await press(page, "Pause it");
+  assert.match(await page.locator("dialog").innerText(), /For 15 minutes no process sends it anything that is new/u);
+  await confirm(page, "Pause it");
+  await section(page, "Pause it").locator("tbody tr").waitFor();
+  await drawn(page);
+  await assertAccessible(page);
+  await assertNarrow(page);
+  const paused = async () => viewOf(providerHealth, await world.ask("GET", "/health/providers")).pauses;
+  const [pause] = await paused();
+  assert.deepEqual([pause?.connection, pause?.model, pause?.reason], ["spare", "simulated-speech", "announced outage"]);
+  assert.equal(Date.parse(pause?.until ?? "") - Date.parse(pause?.created_at ?? ""), 900_000);
+
+  await goTo(page, "#/health?minutes=60");
+  assert.match(
+    await section(page, "Paused by hand").innerText(),
+    /: simulated-speech\s+\S.*announced outage\s+\S.* key_/u,
+  );
+  await page.locator("section[aria-label=Models] .mark.warn", { hasText: "paused until" }).waitFor();
+  await assertAccessible(page);
+  await assertNarrow(page);
+  await press(page, "Resume simulated-speech on spare");
+  await confirm(page, "Resume");
+  await page.locator("#status", { hasText: "serves again" }).waitFor();
+  await drawn(page);
+  assert.equal(await section(page, "Paused by hand").count(), 0);
+  assert.deepEqual(await paused(), []);
+
+  // It rests since an earlier test.
+  await press(page, "Resume whisper on gone");
+  await confirm(page, "Resume");
+  await page.locator("#screen .mark.bad", { hasText: "rests until" }).waitFor({ state: "detached" });
+  const { circuits } = viewOf(providerHealth, await world.ask("GET", "/health/providers"));
+  assert.equal(circuits.find((circuit) => circuit.connection === "gone")?.state, "closed");
 });
 
 test("contract 10: levers are taken back one by one or all together, and each kind of fault has its own fields", async (t) => {

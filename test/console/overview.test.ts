@@ -62,7 +62,7 @@ test("experience 8, 13: with traffic it shows what failed, which provider rests,
   const page = await world.operator(t, "#/overview");
   if (page === null) return;
   assert.match(await section(page, "Failed requests").innerText(), /✕ audio_purpose_unavailable/u);
-  const resting = await section(page, "Providers that rest after failures").innerText();
+  const resting = await section(page, "Providers that rest").innerText();
   assert.match(resting, /gone: whisper\s+the platform's\s+✕ rests\s+\S/u);
   assert.match(await section(page, "Used").innerText(), /Today\s+Simulated\s+5\s+0\s+1 min [0-9]+ s/u);
   assert.match(await section(page, "Used").innerText(), /30 days\s+Provider-billed\s+5\s+5\s+–/u);

@@ -16,6 +16,7 @@ import { createSeal } from "../../src/storage/seal.ts";
 import { fixture } from "../audio/build-audio.ts";
 import { HELLO } from "../harness/chat-client.ts";
 import { ENCRYPTION_KEY, PEPPER, startGateway } from "../harness/gateway.ts";
+import { pauseIn } from "../harness/pause.ts";
 import { askAll, traceOf } from "./asked.ts";
 import { randomSetUp } from "./random-set-up.ts";
 
@@ -28,6 +29,8 @@ test("contract 3, 10: over random routes the record of each request equals the e
   const gateway = await startGateway({ file: setUp.file });
   const measurer = createMeasurer();
   try {
+    // Wherever a route has it: whoever asks later must know of it too.
+    await pauseIn(gateway, "oa");
     const asked = await askAll(gateway, setUp.apps);
     const { database } = gateway;
     const directory = await loadDirectory({ database, seal: createSeal({ keys: [ENCRYPTION_KEY] }) });
@@ -35,6 +38,7 @@ test("contract 3, 10: over random routes the record of each request equals the e
       directory: () => directory,
       decoder: createDecoder({ ffmpeg: null, directory: gateway.dataDir }),
       circuits: createCircuits(Date.now),
+      now: () => new Date(),
       chatProviders,
     };
     const outcomes = new Map<string, number>();

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { HELLO } from "../harness/chat-client.ts";
+import { pauseIn } from "../harness/pause.ts";
 import { makeInstallation } from "../operations/installation.ts";
 import { type Asked, askAll, traceOf } from "./asked.ts";
 import { type RandomRequest, randomSetUp } from "./random-set-up.ts";
@@ -21,6 +22,8 @@ test("contract 3, 10: and equals what a fresh process prints, also when it is as
   const installation = await makeInstallation();
   try {
     const gateway = await installation.start({ file: setUp.file });
+    // Wherever a route has it: whoever asks later must know of it too.
+    await pauseIn(gateway, "oa");
     const asked = await askAll(gateway, setUp.apps);
     const recorded = new Map<string, unknown>();
     for (const { id } of asked) recorded.set(id, await traceOf(gateway, id));

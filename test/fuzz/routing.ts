@@ -163,7 +163,7 @@ export const routing: Fuzz = {
             purpose: { body: asked.purpose ?? null, header: null, policy: null },
             audio: facts,
           },
-          ({ position }) => !unhealthy.includes(position),
+          ({ position }) => (unhealthy.includes(position) ? { kind: "after_failures" } : null),
         );
       const decision = decide(own);
       assert.deepEqual(decide(own), decision, "the same question has the same answer");
@@ -197,7 +197,7 @@ export const routing: Fuzz = {
         audioContext(own, [own], { boundPurposes: [purpose("meetings", "r")] }),
         { ...question, purpose: { body: asked.purpose ?? null, header: null, policy: null } },
         () => ({ ok: true, plan: { path: "", query: [], headers: {}, body: {} }, dropped: [] }),
-        ({ position }) => !unhealthy.includes(position),
+        ({ position }) => (unhealthy.includes(position) ? { kind: "after_failures" } : null),
       );
       assertTranslated(translated, own, translation);
       // Whom nobody chose is not missed.

@@ -139,7 +139,7 @@ const RUN = { id: "run-1", details: { region: "eu" } };
 const candidate = {
   target: speechTarget(1),
   verdict: { missing: [], language: { kind: "auto" }, emulated: [], cut: null },
-  healthy: true,
+  rest: null,
   settings: {},
 } as const;
 

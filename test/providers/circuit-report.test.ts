@@ -1,6 +1,7 @@
 // What circuits tell of themselves (contract 10, provider health; reliability 7).
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isWithin } from "../../src/directory/account-key.ts";
 import { createCircuits } from "../../src/providers/health.ts";
 
 test("reliability 7: a circuit is told as closed, open after five failures in a row, half open when its rest is over", () => {
@@ -23,4 +24,37 @@ test("reliability 7: a circuit is told as closed, open after five failures in a 
   assert.deepEqual([rested?.state, rested?.calls], ["half_open", 0]);
   call("platform/a/m", null);
   assert.deepEqual([circuits.report()[0]?.state, circuits.report()[0]?.openings], ["closed", 0]);
+});
+
+test("experience 31: closed by hand a circuit begins anew: the next rest is the first one, and a probe from before decides nothing", () => {
+  let nowMs = 1_000_000;
+  const circuits = createCircuits(() => nowMs);
+  const fail = (times: number, key = "platform/a/m") => {
+    for (let at = 0; at < times; at += 1) circuits.begin(key)("server_error");
+  };
+  const rest = () => {
+    const [circuit] = circuits.report();
+    return circuit?.restUntilMs === null || circuit === undefined ? null : circuit.restUntilMs - nowMs;
+  };
+  fail(5);
+  nowMs += 30_000;
+  const probe = circuits.begin("platform/a/m");
+  circuits.close(isWithin("platform/a"));
+  assert.deepEqual([rest(), circuits.isHealthy("platform/a/m")], [null, true]);
+  probe("server_error");
+  fail(3);
+  assert.equal(rest(), null, "four failures");
+  fail(1);
+  assert.equal(rest(), 30_000);
+});
+
+test("experience 31: what is closed is the account or the model that was named, and no other, nor the sandbox of test keys", () => {
+  const circuits = createCircuits(() => 1_000_000);
+  const keys = ["platform/a/m", "platform/a/m/large", "platform/ab/m", "test/platform/a/m", "ws_1/a/m"];
+  const resting = () => keys.filter((key) => !circuits.isHealthy(key));
+  for (const key of keys) for (let at = 0; at < 5; at += 1) circuits.begin(key)("server_error");
+  circuits.close(isWithin("platform/a/m/large"));
+  assert.deepEqual(resting(), keys.toSpliced(1, 1));
+  circuits.close(isWithin("platform/a"));
+  assert.deepEqual(resting(), keys.slice(2));
 });

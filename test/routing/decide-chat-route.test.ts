@@ -32,7 +32,7 @@ function decide(
       profile: null,
       plan: ({ position }) => (unable.includes(position) ? { ok: false, missing: ["tools"] } : PLANNED),
     },
-    ({ position }) => !resting.includes(position),
+    ({ position }) => (resting.includes(position) ? { kind: "after_failures" } : null),
   );
 }
 

@@ -23,10 +23,8 @@ function decide(
     purpose: { body: fields.purpose ?? null, header: null, policy: null },
     audio: { ...AUDIO, ...rest.audio },
   };
-  return decideRoute(
-    audioContext(own, [own, ...(rest.routes ?? [])]),
-    question,
-    (target) => !(rest.unhealthy ?? []).includes(target.position),
+  return decideRoute(audioContext(own, [own, ...(rest.routes ?? [])]), question, ({ position }) =>
+    (rest.unhealthy ?? []).includes(position) ? { kind: "after_failures" } : null,
   );
 }
 

@@ -27,7 +27,7 @@ function decide(
       audio: AUDIO,
     },
     () => ({ ok: true, plan: { path: "", query: [], headers: {}, body: {} }, dropped: [] }),
-    ({ position }) => !(rest.resting ?? []).includes(position),
+    ({ position }) => ((rest.resting ?? []).includes(position) ? { kind: "after_failures" } : null),
   );
 }
 
@@ -73,21 +73,21 @@ for (const [name, own, fields, rest, expected] of [
     via([deaf(1), intoEnglish(2), textTarget(3)]),
     {},
     { resting: [2] },
-    { kind: "unhealthy", capability: "audio_input" },
+    { kind: "unhealthy", capability: "audio_input", rests: [{ kind: "after_failures" }] },
   ],
   [
     "all transcribers rest",
     via([deaf(1), textTarget(2)]),
     {},
     { resting: [1] },
-    { kind: "unhealthy", capability: "audio_input" },
+    { kind: "unhealthy", capability: "audio_input", rests: [{ kind: "after_failures" }] },
   ],
   [
     "all chat targets rest",
     via([deaf(1), textTarget(2)]),
     {},
     { resting: [2] },
-    { kind: "unhealthy", capability: "chat" },
+    { kind: "unhealthy", capability: "chat", rests: [{ kind: "after_failures" }] },
   ],
   ["not allowed", route("r", [deaf(1), textTarget(2)]), {}, {}, LACKS("translation")],
   ["no chat target", via([deaf(1)]), {}, {}, LACKS("translation")],

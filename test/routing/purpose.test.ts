@@ -46,7 +46,7 @@ test("§4.1 where the strict policy rules, an unusable purpose ends the decision
   const decision = decideRoute(
     audioContext(speech, routes),
     { task: "transcribe", fields: {}, purpose: { body: "off", header: null, policy: "strict" }, audio: null },
-    () => true,
+    () => null,
   );
   assert(!decision.ok);
   assert.deepEqual(decision.refusal, { kind: "purpose_unavailable", reason: "disabled" });

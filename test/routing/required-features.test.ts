@@ -104,7 +104,7 @@ test("contract 3: one term beyond a target's limits is enough to leave it", () =
         purpose: { body: null, header: null, policy: null },
         audio: null,
       },
-      () => true,
+      () => null,
     ).ok;
   for (const [limits, fits, exceeds] of [
     [{ maxTerms: 2 }, ["a", "b"], ["a", "b", "c"]],
@@ -124,7 +124,7 @@ test("contract 4: without a profile there is no warning of one; with one that no
     decideRoute(
       audioContext(own, [own]),
       { task: "transcribe", fields, purpose: { body: null, header: null, policy: null }, audio: null },
-      () => true,
+      () => null,
     ).warnings.map(({ code }) => code);
   assert.deepEqual(warnings({}), []);
   assert.deepEqual(warnings({ response_profile: "deep" }), []);

@@ -210,8 +210,8 @@ async function readColumns(): Promise<readonly Column[]> {
     select c.relname as table_name, a.attname as column_name, format_type(a.atttypid, null) as type,
       f.confrelid::regclass::text as parent, pa.attname as parent_column
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    left join pg_constraint f on f.conrelid = c.oid and f.contype = 'f' and f.conkey = array[a.attnum]
-    left join pg_attribute pa on pa.attrelid = f.confrelid and pa.attnum = f.confkey[1]
+    left join pg_constraint f on f.conrelid = c.oid and f.contype = 'f' and a.attnum = any(f.conkey)
+    left join pg_attribute pa on pa.attrelid = f.confrelid and pa.attnum = f.confkey[array_position(f.conkey, a.attnum)]
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
       and a.attidentity = '' and a.attgenerated = '' and (a.attnotnull or a.attname in ('workspace_id', 'scope'))
     order by c.relname, a.attnum`.execute(database.db);

@@ -6,6 +6,7 @@ import type { Sandbox } from "../../sandbox/server.ts";
 import { createMetricRegistry } from "../../src/lib/metric-registry.ts";
 import { postForm, send } from "../harness/client.ts";
 import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { pauseIn, resumeIn } from "../harness/pause.ts";
 import { ended, submit } from "../http/jobs/jobs.ts";
 import { jobsFile } from "../jobs/setting.ts";
 import { type Scrape, scrape } from "./scrape.ts";
@@ -106,6 +107,27 @@ test("contract 10 metrics: requests, calls, a fallback and its reason, audio and
     value(histogram),
     value('svc_http_request_duration_seconds_count{route="/v1/transcription",method="POST"}'),
   );
+});
+
+test("experience 31: the gauge of circuits tells what is paused by hand, called or not, as something else than a rest after failures", async () => {
+  const state = (provider: string, model: string) =>
+    `svc_provider_circuit_state{provider="${provider}",model="${model}"}`;
+  await postForm(gateway.origin);
+  try {
+    await pauseIn(gateway, "dg");
+    await pauseIn(gateway, "oa", "gpt-4o-transcribe");
+    const { value } = await scrape(gateway.adminOrigin);
+    assert.deepEqual([value(state("deepgram", "nova-3")), value(state("deepgram", "nova-2"))], [2, 2]);
+    assert.equal(value(state("openai", "gpt-4o-transcribe")), 2);
+    gateway.sandbox.addFault({ wire: "openai", fault: { kind: "status", status: 503 } });
+    for (let calls = 0; calls < 5; calls += 1) await postForm(gateway.origin);
+    await pauseIn(gateway, "oa", "whisper-1");
+    assert.equal((await scrape(gateway.adminOrigin)).value(state("openai", "whisper-1")), 1, "it rests all the same");
+  } finally {
+    gateway.sandbox.clearFaults();
+    await resumeIn(gateway);
+  }
+  assert.equal((await scrape(gateway.adminOrigin)).value(state("deepgram", "nova-3")), 0);
 });
 
 test("contract 10 metrics: whatever callers send, no label says it and the number of series stays", async () => {

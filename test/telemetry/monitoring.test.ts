@@ -49,7 +49,7 @@ const board = z
 const OF_PROMETHEUS = new Map([["up", new Set<string>()]]);
 const ADDED: ReadonlySet<string> = new Set(["job", "instance"]);
 const FUNCTIONS: ReadonlySet<string> = new Set(["sum", "max", "rate", "increase", "histogram_quantile"]);
-const KEYWORDS: ReadonlySet<string> = new Set(["and", "or", "unless"]);
+const KEYWORDS: ReadonlySet<string> = new Set(["and", "bool", "or", "unless"]);
 
 interface Names {
   readonly metrics: ReadonlySet<string>;

@@ -9,6 +9,7 @@ import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 import { modelsEndpoint } from "./models.ts";
+import { pauseEndpoints } from "./pauses.ts";
 import { getProviderHealth } from "./provider-health.ts";
 import { routeEndpoints } from "./routes.ts";
 import { getAnyRequest, getWorkspaceRequest, listRequests, listWorkspaceRequests } from "./requests.ts";
@@ -47,7 +48,7 @@ export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Prin
 }
 
 function everywhereEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
-  return [...connectionEndpoints(edge), ...routeEndpoints(edge), modelsEndpoint(edge)];
+  return [...connectionEndpoints(edge), ...pauseEndpoints(edge), ...routeEndpoints(edge), modelsEndpoint(edge)];
 }
 
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {

@@ -2,6 +2,7 @@
 // their ETag.
 import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
+import type { PauseServices } from "../../admin/pauses.ts";
 import type { ProviderHealthServices } from "../../admin/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
 import type { ModelListServices } from "../../admin/list-models.ts";
@@ -26,6 +27,7 @@ export interface AdminEdge {
   readonly setUp: SetUpServices;
   readonly connectionTests: ConnectionTestServices;
   readonly models: ModelListServices;
+  readonly pauses: PauseServices;
   readonly health: ProviderHealthServices;
   readonly applyFile: ApplyFileServices;
   readonly sandbox: SandboxLevers;

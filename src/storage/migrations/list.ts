@@ -20,6 +20,7 @@ import * as administratorsLists from "./0022-administrators-lists.ts";
 import * as closedLeases from "./0024-closed-leases.ts";
 import * as keyPepper from "./0025-key-pepper.ts";
 import * as softLimits from "./0026-soft-limits.ts";
+import * as connectionPauses from "./0027-connection-pauses.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -42,4 +43,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0024-closed-leases": closedLeases,
   "0025-key-pepper": keyPepper,
   "0026-soft-limits": softLimits,
+  "0027-connection-pauses": connectionPauses,
 };

@@ -6,6 +6,7 @@ import { chatOf, names, postChat, streamChat } from "../../harness/chat-client.t
 import { detailsOf } from "../../harness/client.ts";
 import { answer, beginStream, type Behaviour, chunk, completion, json, TEXT } from "../../harness/chat-upstream.ts";
 import { neverResting } from "../../harness/gateway.ts";
+import { pauseIn, resumeIn } from "../../harness/pause.ts";
 import { attemptsOf, type ChatGateway, forget, startChatGateway } from "./chat-gateway.ts";
 
 let gateway: ChatGateway;
@@ -290,3 +291,24 @@ function written(call: Parameters<Behaviour>[0], content: string): Promise<void>
     call.response.write(": flush\n\n", () => setImmediate(resolve));
   });
 }
+
+test("experience 31: a chat, plain or streamed, goes to no model that is paused; where all are it is refused, and nothing is called or charged", async () => {
+  try {
+    await pauseIn(gateway, "first", "one");
+    chatOf(await postChat(gateway.origin, {}));
+    assert.equal((await streamChat(gateway.origin, {})).events.at(-1)?.event, "chat.completed");
+    assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [0, 2]);
+    await forget(gateway);
+    const until = await pauseIn(gateway, "second");
+    const refused = await postChat(gateway.origin, {});
+    assert.deepEqual([refused.status, refused.code], [503, "all_providers_exhausted"]);
+    assert.deepEqual(detailsOf(refused)["reason"], "unhealthy");
+    assert.match(refused.text, new RegExp(`paused by hand, until ${String(detailsOf(refused)["paused_until"])}`, "u"));
+    assert.ok(String(detailsOf(refused)["paused_until"]) <= until);
+    assert.equal((await streamChat(gateway.origin, {})).status, 503);
+    assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [0, 0]);
+    assert.deepEqual(await attemptsOf(gateway), []);
+  } finally {
+    await resumeIn(gateway);
+  }
+});

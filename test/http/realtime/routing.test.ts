@@ -6,6 +6,7 @@ import { generateKey } from "../../../src/auth/key-format.ts";
 import type { Sandbox } from "../../../sandbox/server.ts";
 import type { ConfigurationFile } from "../../../src/config/schema/file.ts";
 import { KEY } from "../../harness/gateway.ts";
+import { pauseIn, resumeIn } from "../../harness/pause.ts";
 import { startQuietGateway } from "../../harness/quiet-gateway.ts";
 import { call, envelopeIn, errorIn, FINISH, samples, speak, START } from "./setup.ts";
 
@@ -154,3 +155,19 @@ for (const [what, audio] of [
     for (const { state, charge_nano_usd: nano } of rows) assert.deepEqual([state, Number(nano)], ["settled", 0]);
   });
 }
+
+test("experience 31: no socket is opened to a model that is paused: the conversation is refused as when all rest", async () => {
+  const until = await pauseIn(gateway, "dg", "nova-3");
+  gateway.sandbox.clearCalls();
+  try {
+    const caller = await call(gateway.origin);
+    await speak(caller, START, SHORT());
+    await caller.closed;
+    const { code, message, retryable } = errorIn(caller);
+    assert.deepEqual([code, retryable], ["NO_HEALTHY_PROVIDER", true]);
+    assert.match(message, new RegExp(`paused by hand, until ${until}`, "u"));
+    assert.equal(gateway.sandbox.callCount, 0);
+  } finally {
+    await resumeIn(gateway);
+  }
+});

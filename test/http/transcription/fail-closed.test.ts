@@ -208,9 +208,10 @@ function pureDecision(): (each: Case) => RouteDecision {
     version: 1,
     definition: storedRoute.parse({ targets: targetsOf(route) }),
   }));
-  const routes = createDirectory({ accounts, routes: rows }, { speech: providers, chat: chatProviders }).routesOf(
-    workspace,
-  );
+  const routes = createDirectory(
+    { accounts, routes: rows, pauses: [] },
+    { speech: providers, chat: chatProviders },
+  ).routesOf(workspace);
   return ({ route, asked, language }) => {
     const own = routes.get(route);
     assert(own !== undefined);
@@ -222,7 +223,7 @@ function pureDecision(): (each: Case) => RouteDecision {
         purpose: { body: null, header: null, policy: null },
         audio: { format: "wav", sizeBytes: 176_444, durationSeconds: 1, channels: 2 },
       },
-      () => true,
+      () => null,
     );
   };
 }

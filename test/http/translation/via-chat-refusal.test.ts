@@ -4,6 +4,7 @@ import { EventEmitter, once } from "node:events";
 import { after, before, beforeEach, test } from "node:test";
 import { answer, json } from "../../harness/chat-upstream.ts";
 import { detailsOf, envelopeOf, postForm } from "../../harness/client.ts";
+import { pauseIn, resumeIn } from "../../harness/pause.ts";
 import { attemptsIn, keyOf, startViaChat, translateVia, type ViaChat } from "./via-chat.ts";
 
 let gateway: ViaChat;
@@ -209,3 +210,18 @@ async function heldBy(app: string): Promise<readonly bigint[]> {
     row.spent_tokens,
   ]);
 }
+
+test("experience 31: where every chat model is paused the recording is not transcribed either: 503, nothing called", async () => {
+  try {
+    await pauseIn(gateway, "first");
+    assert.equal((await translateVia(gateway, "via")).status, 200);
+    assert.deepEqual(called(), [1, 0, 1]);
+    await pauseIn(gateway, "second");
+    const refused = await translateVia(gateway, "via");
+    assert.deepEqual([refused.status, refused.code], [503, "all_providers_exhausted"]);
+    assert.match(refused.text, /paused by hand/u);
+    assert.deepEqual(called(), [1, 0, 1]);
+  } finally {
+    await resumeIn(gateway);
+  }
+});

@@ -1,0 +1,85 @@
+// Pausing a provider account by hand, or one model on it: for how long and why, with what is paused of it now.
+import type { PauseView } from "../contract/pauses.ts";
+import { element } from "../page/element.ts";
+import { confirmed } from "./dialog.ts";
+import { formView } from "./form-view.ts";
+import { pausesTable, type Place, placePath, placeText } from "./pause-view.ts";
+import type { Choice } from "./plain-field.ts";
+import type { Visit } from "./visit.ts";
+import { part } from "./words.ts";
+
+/** Seconds; an hour stands there first. */
+const DURATIONS: readonly Choice[] = [
+  ["3600", "1 hour"],
+  ["900", "15 minutes"],
+  ["14400", "4 hours"],
+  ["86400", "1 day"],
+  ["604800", "7 days"],
+];
+/** No model is called so. */
+const ALL_MODELS = "*";
+
+interface Pausing {
+  readonly id: string;
+  readonly models: readonly string[];
+  /** Of this connection. */
+  readonly pauses: readonly PauseView[];
+}
+
+export function pausePart(visit: Visit, { id, models, pauses }: Pausing): Node {
+  const asked = visit.query.get("model") ?? ALL_MODELS;
+  const form = formView<PauseView>({
+    fields: [
+      {
+        kind: "select",
+        name: "model",
+        label: "What to pause",
+        choices: [[ALL_MODELS, "All models"], ...models.map((model) => [model, model] as const)],
+        value: models.includes(asked) ? asked : ALL_MODELS,
+        isRequired: true,
+      },
+      { kind: "select", name: "duration_seconds", label: "For how long", choices: DURATIONS, isRequired: true },
+      {
+        kind: "text",
+        name: "reason",
+        label: "Why",
+        hint: "For others who administer, and for the audit log. No caller is told.",
+        placeholder: "announced outage",
+      },
+    ],
+    submit: "Pause it",
+    confirm: ({ model, duration_seconds: seconds }) =>
+      confirmed(`Pause ${nameOf(id, model)}?`, lossOf(seconds), "Pause it"),
+    send: ({ model, duration_seconds: seconds, ...body }) =>
+      visit.ask("POST", `${placePath(visit, ofScope(id))}/pause`, {
+        body: { ...body, model: modelOf(model), duration_seconds: Number(seconds) },
+      }),
+    done: async () => {
+      visit.say("It is paused.");
+      await visit.redraw();
+    },
+  });
+  return part(
+    "Pause it",
+    element(
+      "p",
+      {},
+      "When its provider announces an outage, or delivers what cannot be used: nothing is sent there until the time is over, or until you resume it.",
+    ),
+    ...(pauses.length === 0 ? [] : [pausesTable(visit, pauses)]),
+    form,
+  );
+}
+
+const ofScope = (connection: string): Place => ({ workspace_id: null, connection, model: null });
+
+const nameOf = (connection: string, model: unknown): string =>
+  placeText({ ...ofScope(connection), model: modelOf(model) });
+
+const modelOf = (chosen: unknown): string | null =>
+  typeof chosen === "string" && chosen !== ALL_MODELS ? chosen : null;
+
+function lossOf(seconds: unknown): string {
+  const [, duration = ""] = DURATIONS.find(([value]) => value === seconds) ?? [];
+  return `For ${duration} no process sends it anything that is new; what is under way goes on. The next targets of the routes serve. Where there is none, callers are refused with 503 and jobs wait.`;
+}

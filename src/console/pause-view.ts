@@ -1,0 +1,70 @@
+// What is paused by hand: until when, by whom and why; and the button that lets it serve again.
+import type { PauseView, Resumption } from "../contract/pauses.ts";
+import { element, table } from "../page/element.ts";
+import { actionView } from "./action-view.ts";
+import { linkTo } from "./address.ts";
+import { connectionPath } from "./connection-kinds.ts";
+import { tag } from "./owner-view.ts";
+import type { Visit } from "./visit.ts";
+import { link, orNone, timeView } from "./words.ts";
+
+/** Whose account, which connection; a null model is all of its models. */
+export type Place = Pick<PauseView, "workspace_id" | "connection" | "model">;
+
+export const placeText = ({ connection, model }: Place): string =>
+  model === null ? `all of ${connection}` : `${model} on ${connection}`;
+
+/** Of the scope that is shown, or, on the platform's screens, of the workspace whose account it is. */
+export function placePath({ scope }: Visit, { workspace_id: owner, connection }: Place): string {
+  const of = scope.workspace === null && owner !== null ? `/workspaces/${owner}` : "";
+  return of + connectionPath(connection);
+}
+
+export function pausedBy(pauses: readonly PauseView[], place: Place): PauseView | undefined {
+  return pauses.find(
+    ({ workspace_id: owner, connection, model }) =>
+      owner === place.workspace_id && connection === place.connection && (model === null || model === place.model),
+  );
+}
+
+const HEADS = ["What", "Until", "Why", "Since, and by whom", "Change"];
+
+export function pausesTable(visit: Visit, pauses: readonly PauseView[]): Node {
+  const rows = pauses.map((pause) => [
+    element(
+      "div",
+      {},
+      link(linkTo(visit.scope.workspace ?? pause.workspace_id, "connections", [pause.connection]), pause.connection),
+      pause.model === null ? ": all models" : `: ${pause.model}`,
+      ...(visit.scope.workspace !== null || pause.workspace_id === null ? [] : [tag(`of ${pause.workspace_id}`)]),
+    ),
+    timeView(pause.until),
+    orNone(pause.reason),
+    element("div", {}, timeView(pause.created_at), " ", element("code", {}, pause.created_by)),
+    resumeButton(
+      visit,
+      pause,
+      `What routes name of ${placeText(pause)} is called again from now on, by every process.`,
+    ),
+  ]);
+  return table("Sent nothing until then, by any process", HEADS, rows);
+}
+
+/** `what` will happen. Rests after failures end with the pauses. */
+export function resumeButton(visit: Visit, place: Place, what: string): HTMLElement {
+  const { connection, model } = place;
+  return actionView({
+    label: "Resume",
+    name: `Resume ${placeText(place)}`,
+    tone: "plain",
+    title: `Let ${placeText(place)} serve again?`,
+    what,
+    run: () => visit.ask<Resumption>("POST", `${placePath(visit, place)}/resume`, { body: { model } }),
+    done: async ({ still_paused: left }) => {
+      visit.say(
+        `${placeText(place)} ${left.length === 0 ? "serves again" : `stays paused, with all of ${connection}`}.`,
+      );
+      await visit.redraw();
+    },
+  });
+}

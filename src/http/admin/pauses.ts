@@ -1,0 +1,33 @@
+// What is paused by hand, of the platform and of workspaces (contract 10).
+import { listPauseViews, pauseConnection, resumeConnection } from "../../admin/pauses.ts";
+import {
+  listPausesContracts,
+  pauseConnectionContracts,
+  pauseRequest,
+  resumeConnectionContracts,
+  resumeRequest,
+} from "../../contract/pauses.ts";
+import { pathParameter } from "../path-parameter.ts";
+import { readFields } from "../read-fields.ts";
+import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
+import type { AdminEdge } from "./frame.ts";
+
+export function pauseEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
+  const { pauses } = edge;
+  return [
+    everywhereEndpoint(edge, listPausesContracts, async (_context, { scope }) => ({
+      status: 200,
+      body: { json: await listPauseViews(pauses, { scope }) },
+    })),
+    everywhereEndpoint(edge, pauseConnectionContracts, async (context, whose) => {
+      const id = pathParameter(context, "connection_id");
+      const { model, duration_seconds: seconds, reason } = await readFields(context.request, pauseRequest);
+      return { status: 200, body: { json: await pauseConnection(pauses, { ...whose, id, model, seconds, reason }) } };
+    }),
+    everywhereEndpoint(edge, resumeConnectionContracts, async (context, whose) => {
+      const id = pathParameter(context, "connection_id");
+      const { model } = await readFields(context.request, resumeRequest);
+      return { status: 200, body: { json: await resumeConnection(pauses, { ...whose, id, model }) } };
+    }),
+  ];
+}

@@ -1,0 +1,26 @@
+// What somebody paused by hand (contract 10): a model on an account, or all of an account, until a time. And how often a job was laid aside
+// because all that could serve it was paused, which is no attempt at it.
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  // A null model stands for all models of the connection.
+  `create table connection_pauses (
+    scope text not null,
+    connection text not null,
+    model text,
+    ends_at timestamptz not null,
+    reason text,
+    actor_key_id text not null,
+    created_at timestamptz not null default patchbay_now(),
+    constraint connection_pauses_place unique nulls not distinct (scope, connection, model),
+    foreign key (scope, connection) references connections (scope, id) on delete cascade
+  )`,
+  // By row: a sweep that finds nothing must not have every process read its directory again.
+  `create trigger connection_pauses_change_the_directory after insert or update or delete on connection_pauses
+    for each row execute function directory_has_changed()`,
+  `alter table jobs add column laid_aside int not null default 0`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,20 @@
+// What an operator pauses by hand, in force on this process when it resolves (contract 10).
+import { PAUSE_SECONDS } from "../../src/contract/pauses.ts";
+import { putPause } from "../../src/storage/connection-pauses.ts";
+import type { TestGateway } from "./gateway.ts";
+
+type Paused = Pick<TestGateway, "app" | "database">;
+
+/** Of the platform's, for seven days; all models of the connection unless one is named. */
+export async function pauseIn({ app, database }: Paused, connection: string, model: string | null = null) {
+  const place = { scope: "platform", connection, model };
+  const facts = { seconds: PAUSE_SECONDS.most, reason: "a test", actorKeyId: "key_of_a_test" };
+  const row = await database.transaction((tx) => putPause(tx, place, facts));
+  await app.refreshDirectory();
+  return row.ends_at.toISOString();
+}
+
+export async function resumeIn({ app, database }: Paused): Promise<void> {
+  await database.db.deleteFrom("connection_pauses").execute();
+  await app.refreshDirectory();
+}

@@ -1,0 +1,132 @@
+// Jobs whose targets somebody paused by hand (contract 5, 10; experience 31): nothing is sent there, other targets serve, and who has none
+// waits, holding no worker, until it is resumed or the job's deadline.
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { requestRecord } from "../../src/contract/requests.ts";
+import { offerLapsed } from "../../src/jobs/sweep.ts";
+import { get } from "../harness/client.ts";
+import { shiftClock } from "../harness/database.ts";
+import { KEY, type TestGateway } from "../harness/gateway.ts";
+import { pauseIn, resumeIn } from "../harness/pause.ts";
+import { until } from "../harness/until.ts";
+import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
+import { startIdleGateway } from "./idle-gateway.ts";
+import { attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
+
+const { gateway, startWorker } = await startIdleGateway((sandbox) => ({
+  ...jobsFile(sandbox),
+  routes: [
+    { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
+    {
+      id: "remote",
+      targets: [
+        { connection: "aa", model: "universal-2" },
+        { connection: "dg", model: "nova-3" },
+      ],
+    },
+  ],
+}));
+afterEach(() => resumeIn(gateway));
+
+const laidAside = async (id: string): Promise<number> => {
+  const { database } = gateway;
+  const row = await database.db.selectFrom("jobs").select("laid_aside").where("id", "=", id).executeTakeFirstOrThrow();
+  return row.laid_aside;
+};
+/** Half a minute goes by, and whoever watches over leases looks. */
+const lookAgain = async (times: number): Promise<void> => {
+  await shiftClock(gateway.database, times * 31);
+  await offerLapsed(gateway.app.jobs);
+};
+const resumed = async (worker: TestGateway): Promise<void> => {
+  await resumeIn(gateway);
+  await worker.app.refreshDirectory();
+};
+
+test("experience 31: a job is taken while its only target is paused, waits however often it is looked at, and is served once it is resumed", async () => {
+  const { origin, database, sandbox } = gateway;
+  await pauseIn(gateway, "dg");
+  const { job_id: id } = await submit(origin);
+  const worker = await startWorker();
+  // More often than a job may fail to come to an end.
+  for (let times = 1; times <= 8; times += 1) {
+    await until(async () => (await laidAside(id)) === times);
+    assert.equal((await poll(origin, id)).status, "processing");
+    if (times < 8) await lookAgain(times);
+  }
+  assert.equal(paidCalls(sandbox), 0);
+  assert.equal((await attemptsOf(database, id)).filter(({ state }) => state !== "open").length, 0);
+  const [row] = await database.db.selectFrom("jobs").select("request_id").where("id", "=", id).execute();
+  await gateway.app.requestLog.flush();
+  const record = requestRecord.parse((await get(origin, `/v1/requests/${row?.request_id}`)).json);
+  assert.deepEqual(
+    record.job?.candidates.map(({ health, outcome }) => [health, outcome]),
+    [["resting", "left"]],
+  );
+  assert.match(record.summary, /paused by hand until/u);
+
+  await resumed(worker);
+  await lookAgain(8);
+  assert.equal((await ended(origin, id, KEY)).status, "succeeded");
+  assert.equal(paidCalls(sandbox), 1);
+});
+
+test("experience 31: another target of its route serves meanwhile, and only that is called and charged", async () => {
+  const { origin, database, sandbox } = gateway;
+  await pauseIn(gateway, "aa", "universal-2");
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await startWorker();
+  assert.equal((await ended(origin, id, REMOTE_KEY)).status, "succeeded");
+  assert.deepEqual(
+    sandbox.calls.map(({ wire }) => wire),
+    ["deepgram"],
+  );
+  assert.deepEqual(
+    (await attemptsOf(database, id)).map(({ outcome, charge }) => [outcome, charge === "0"]),
+    [
+      // What the submission reserved, by its first target.
+      ["failed:not_called", true],
+      ["succeeded", false],
+    ],
+  );
+});
+
+test("experience 31: a run that was begun before its target was paused is polled to its end", async () => {
+  const { origin, sandbox } = gateway;
+  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
+  const first = await startWorker();
+  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+  first.app.startDraining();
+  await first.app.close({ graceMs: 60_000 });
+  await pauseIn(gateway, "aa");
+  await startWorker();
+  assert.equal((await ended(origin, id, REMOTE_KEY)).status, "succeeded");
+  assert.equal(paidCalls(sandbox), 1);
+  assert.ok(sandbox.calls.every(({ wire }) => wire === "assemblyai"));
+});
+
+test("experience 31: a job that waits can be cancelled, and its deadline ends it; neither is charged", async () => {
+  const { origin, database, sandbox } = gateway;
+  await pauseIn(gateway, "dg");
+  const worker = await startWorker();
+  const { job_id: id } = await submit(origin);
+  await until(async () => (await laidAside(id)) === 1);
+  assert.equal((await cancel(origin, id, KEY)).cancel_requested, true);
+  await lookAgain(1);
+  assert.equal((await ended(origin, id, KEY)).status, "cancelled");
+
+  const { job_id: late } = await submit(origin);
+  await until(async () => (await laidAside(late)) === 1);
+  // Its own clock stands still.
+  await worker.close();
+  await pass(gateway, 21_700);
+  const done = await ended(origin, late, KEY);
+  assert.deepEqual([done.status, done.error?.code], ["failed", "JOB_DEADLINE_EXCEEDED"]);
+  assert.equal(paidCalls(sandbox), 0);
+  for (const job of [id, late])
+    assert.deepEqual(
+      (await attemptsOf(database, job)).map(({ charge }) => charge),
+      ["0"],
+    );
+});
