@@ -65,9 +65,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "jobs",
     "admin",
     "requests",
+    "mcp",
   ],
+  mcp: ["contract", "lib"],
   config: ["contract", "lib", "auth/key-format.ts", "providers/provider.ts", "providers/registry.ts"],
-  cli: ["contract", "lib", "config", "client/multipart.ts", "webhooks/verify.ts"],
+  cli: ["contract", "lib", "config", "mcp", "client/multipart.ts", "webhooks/verify.ts"],
   telemetry: [
     "contract",
     "lib",
