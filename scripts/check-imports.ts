@@ -160,6 +160,12 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     what: "opens a WebSocket",
     allowed: /^src\/outbound\/socket\.ts/u,
   },
+  {
+    // For callers of `/mcp` and `patchbay mcp` alone: nobody else waits for it.
+    pattern: /from "(@modelcontextprotocol\/.*|.*\/mcp\/(answer-message|tool-answers|tool-server)\.ts)"/u,
+    what: "loads the library of the tools with everything else",
+    allowed: /^src\/mcp\//u,
+  },
   { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|prepare\.ts)/u },
 ];
 
