@@ -84,17 +84,22 @@ async function startSmall(t: TestContext, { me, server, schedule, admission }: S
     ...timers,
   };
   const endpoints: Endpoint[] = [postMcp(edge) as Endpoint, { contract: ME, handle: me }];
+  let isDraining = false;
   const app: FastifyInstance = createServer({
     endpoints,
     authenticate: async () => ({ scopes: [], app: null, key: { id: "key_1", role: "member" } }),
     publicUrl,
     logger,
-    draining: () => false,
+    draining: () => isDraining,
     ...timers,
   });
   const origin = await listen(app, { host: "127.0.0.1", port: 0 });
   t.after(() => app.close());
-  return { origin, logs };
+  const close = (): Promise<void> => {
+    isDraining = true;
+    return app.close();
+  };
+  return { app, close, origin, logs };
 }
 
 const ACCEPT = "application/json, text/event-stream";
@@ -149,6 +154,23 @@ test("reliability 7: a gateway that takes no connections any more says so to the
   const server = createNodeServer().on("connection", (socket) => socket.destroy());
   const { origin } = await startSmall(t, { me: async () => ({ status: 200, body: { json: {} } }), server });
   assert.match(await (await post(origin, CALL)).text(), /shutting down\. Ask again/u);
+});
+
+test("reliability 7: a gateway that closes lets the tool that runs finish, and answers it", async (t) => {
+  const [called, may] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const me = async (): Promise<Reply> => {
+    called.resolve();
+    await may.promise;
+    return { status: 200, body: { json: {} } };
+  };
+  const { app, close, origin } = await startSmall(t, { me });
+  const answer = post(origin, CALL);
+  await called.promise;
+  const closed = close();
+  await until(() => !app.server.listening);
+  may.resolve();
+  assert.match(await (await answer).text(), /no description of a key/u);
+  await closed;
 });
 
 test("contract 1: a message has its place among the bodies that this process holds, and is refused unread where there is none", async (t) => {
