@@ -32,6 +32,8 @@ const ACCEPT = "application/json, text/event-stream";
 /** `clientGone` ends what a tool does, and the wait for it. */
 export async function answerMessage(given: McpMessage): Promise<McpAnswer> {
   const { message, headers, clientGone } = given;
+  // While the library was loaded.
+  if (clientGone.aborted) return NOBODY;
   const request = new Request(ADDRESS, {
     method: "POST",
     headers: { ...headers, accept: ACCEPT, "content-type": "application/json" },
@@ -41,7 +43,6 @@ export async function answerMessage(given: McpMessage): Promise<McpAnswer> {
   const left = Promise.withResolvers<McpAnswer>();
   const leave = () => left.resolve(NOBODY);
   clientGone.addEventListener("abort", leave);
-  if (clientGone.aborted) leave();
   try {
     return await Promise.race([answer(given, request).then(told), left.promise]);
   } finally {
