@@ -65,9 +65,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "jobs",
     "admin",
     "requests",
+    "mcp",
   ],
+  mcp: ["contract", "lib"],
   config: ["contract", "lib", "auth/key-format.ts", "providers/provider.ts", "providers/registry.ts"],
-  cli: ["contract", "lib", "config", "client/multipart.ts", "webhooks/verify.ts"],
+  cli: ["contract", "lib", "config", "mcp", "client/multipart.ts", "webhooks/verify.ts"],
   telemetry: [
     "contract",
     "lib",
@@ -157,6 +159,12 @@ const RESTRICTED: readonly { readonly pattern: RegExp; readonly what: string; re
     pattern: /\bnew WebSocket\(/u,
     what: "opens a WebSocket",
     allowed: /^src\/outbound\/socket\.ts/u,
+  },
+  {
+    // For callers of `/mcp` and `patchbay mcp` alone: nobody else waits for it.
+    pattern: /from "(@modelcontextprotocol\/.*|.*\/mcp\/(answer-message|tool-answers|tool-server)\.ts)"/u,
+    what: "loads the library of the tools with everything else",
+    allowed: /^src\/mcp\//u,
   },
   { pattern: /process\.env/u, what: "reads the environment", allowed: /^src\/(config\/|main\.ts|prepare\.ts)/u },
 ];

@@ -1,8 +1,9 @@
 // The public listener's endpoints (contract 10), each a contract and its handler, with the parts that it needs.
+import type { Server } from "node:http";
 import { join } from "node:path";
 import { createRealtimeTokens } from "./auth/realtime-tokens.ts";
 import type { Principal } from "./auth/principal.ts";
-import { packageRoot, pageModules, samplePath } from "./cli/package-root.ts";
+import { packageRoot, packageVersion, pageModules, samplePath } from "./cli/package-root.ts";
 import { ENDPOINTS } from "./contract/endpoints.ts";
 import { findKey } from "./directory/find-key.ts";
 import { createAdmission } from "./gateway/admission.ts";
@@ -32,6 +33,7 @@ import { postJob } from "./http/endpoints/post-job.ts";
 import { postAudioTranscriptions, postAudioTranslations } from "./http/endpoints/post-audio-transcriptions.ts";
 import { postChatCompletions } from "./http/endpoints/post-chat-completions.ts";
 import { postChat } from "./http/endpoints/post-chat.ts";
+import { postMcp } from "./http/endpoints/post-mcp.ts";
 import { postRealtimeToken } from "./http/endpoints/post-realtime-token.ts";
 import { postTranscription, type TranscriptionEdge } from "./http/endpoints/post-transcription.ts";
 import { postTranslation } from "./http/endpoints/post-translation.ts";
@@ -56,6 +58,8 @@ export interface PublicParts {
   readonly edge: AdminEdge;
   readonly readiness: Endpoint;
   readonly publicUrl: () => string;
+  /** That these endpoints are of; there when requests are. */
+  readonly server: () => Server;
 }
 
 export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principal> | EndpointWithToken<Principal>)[] {
@@ -107,6 +111,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     postAudioTranscriptions(speech),
     postAudioTranslations(speech),
     getModels(gateway),
+    postMcp({ server: parts.server, version: packageVersion(), logger: gateway.logger, admission, publicUrl }),
     postJob({ jobs, admission, spool, maxAudioBytes: limits.maxJobAudioBytes }),
     listJobs(jobs),
     getJob(jobs, draining),

@@ -93,8 +93,9 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     readiness,
     publicUrl,
     isClosing: () => isClosing,
+    server: () => server.server,
   });
-  const server = createServer({
+  const server: FastifyInstance = createServer({
     ...frame,
     endpoints,
     openRecord,

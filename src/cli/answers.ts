@@ -1,7 +1,7 @@
 // What routed answers have in common on a terminal: their stream of events, and what a person should know beside the result
 // (contract 3, 7).
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { recordOf, textOf } from "./gateway-client.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
 import { readEvents } from "./read-events.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 

@@ -4,7 +4,7 @@ import { createParser } from "eventsource-parser";
 import type { EndpointMethod } from "../contract/endpoint.ts";
 import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "./gateway-client.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
 import { type Call, type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printBytes, printJson, requireWritable } from "./print.ts";

@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import { CHAT_STREAM, isEventStream, readAnswerStream, reportAnswer } from "./answers.ts";
 import { type ChatFieldOptions, plainFields } from "./chat-options.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "./gateway-client.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
 import { type GatewayOptions, openSession, readDocument, type Session } from "./gateway-session.ts";
 import { printResult, requireWritable } from "./print.ts";
 import { readFileArgument, readJsonFile, readTextArgument } from "./read-argument.ts";

@@ -1,7 +1,9 @@
 // One request to a gateway: sent again under the same Idempotency-Key while the gateway says that this is worth it (contract 1, 3).
 import { setTimeout as wait } from "node:timers/promises";
 import type { EndpointMethod } from "../contract/endpoint.ts";
+import { refusalLines } from "../contract/refusal-lines.ts";
 import { errorCode } from "../lib/error-code.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { CliError } from "./terminal.ts";
 
@@ -112,16 +114,13 @@ async function refusal(url: string, response: Response): Promise<Outcome> {
   const error = recordOf(recordOf(document)["error"]);
   const code = textOf(error["code"]);
   const requestId = textOf(error["request_id"]) ?? response.headers.get("x-request-id");
-  const docUrl = textOf(error["doc_url"]);
   const message =
     code === null
       ? `The answer was ${response.status} without an error of a gateway; is ${new URL(url).origin} one?`
       : `${code}: ${textOf(error["message"]) ?? "no message"}`;
   const exitCode = exitCodeOf(code, response.status);
   const hints = [
-    ...issueLines(error),
-    ...(docUrl === null ? [] : [`what to do: ${docUrl}`]),
-    ...(requestId === null ? [] : [`request ${requestId}`]),
+    ...refusalLines({ details: error["details"], docUrl: textOf(error["doc_url"]), requestId }),
     // Its record says what each target lacked, or how it failed.
     ...(requestId === null || code === null || exitCode !== EXIT.upstream
       ? []
@@ -137,17 +136,6 @@ async function refusal(url: string, response: Response): Promise<Outcome> {
   };
 }
 
-/** All faults of a refused request, not the first alone. */
-function issueLines(error: Readonly<Record<string, unknown>>): readonly string[] {
-  const issues = recordOf(error["details"])["issues"];
-  if (!Array.isArray(issues) || issues.length < 2) return [];
-  return issues
-    .map(recordOf)
-    .map(
-      (issue) => `${textOf(issue["param"]) ?? textOf(issue["path"]) ?? "request"}: ${textOf(issue["message"]) ?? ""}`,
-    );
-}
-
 async function readJson(response: Response): Promise<unknown> {
   try {
     return JSON.parse(await response.text());
@@ -158,12 +146,4 @@ async function readJson(response: Response): Promise<unknown> {
 
 function retryAfter(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) : null;
-}
-
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-export function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }

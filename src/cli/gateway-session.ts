@@ -2,9 +2,10 @@
 import type { z } from "zod";
 import { CLI_KEY_FILE, findApiKey, OPERATOR_KEY_FILE } from "./api-key.ts";
 import { EXIT } from "./exit-codes.ts";
-import { callGateway, type GatewayRequest, recordOf, textOf } from "./gateway-client.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
+import { callGateway, type GatewayRequest } from "./gateway-client.ts";
 import { endpointUrl, gatewayUrl } from "./gateway-url.ts";
-import { parseKnownPart } from "./known-part.ts";
+import { parseKnownPart } from "../lib/known-part.ts";
 import { readText } from "./read-answer.ts";
 import { CliError, type Terminal, visible } from "./terminal.ts";
 

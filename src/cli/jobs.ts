@@ -18,7 +18,7 @@ import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 import { printed, requestFields } from "./transcribe.ts";
 
-export const JOBS_PATH = "/v1/transcription/jobs";
+const JOBS_PATH = "/v1/transcription/jobs";
 /** The longest that a gateway holds a poll. */
 const HOLD_SECONDS = 60;
 /** Between two looks at least, also while there is nobody to look. */
@@ -189,7 +189,7 @@ async function printEnded(session: Session, ended: Job, options: JobResultOption
 }
 
 /** Null: there is none, or none any more. */
-export async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
+async function resultOf(session: Session, { result, result_url: url }: Job): Promise<unknown> {
   if (result !== null || url === null) return result;
   // The gateway's own, below its address; a key is not sent to any other.
   if (!url.startsWith("/v1/")) throw new CliError(EXIT.upstream, "The result's address is none of the gateway's.");
@@ -242,6 +242,6 @@ function seconds({ usage }: Job): string {
   return usage === null ? "-" : String(usage.audio_seconds);
 }
 
-export function jobPath(id: string): string {
+function jobPath(id: string): string {
   return `${JOBS_PATH}/${encodeURIComponent(id)}`;
 }

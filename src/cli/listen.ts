@@ -3,7 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { errorCode } from "../lib/error-code.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "./gateway-client.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
 import { openSession, ownWorkspace } from "./gateway-session.ts";
 import { readEvents } from "./read-events.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";

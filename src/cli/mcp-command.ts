@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { apiKeyOption, examples, type Run, urlOption } from "./command-kit.ts";
 import type { GatewayOptions } from "./gateway-session.ts";
 import { gatewayUrl } from "./gateway-url.ts";
+import { mcpGateway } from "./mcp-gateway.ts";
 import { CliError, say } from "./terminal.ts";
 import { EXIT } from "./exit-codes.ts";
 
@@ -37,12 +38,13 @@ async function serve(options: McpOptions, { terminal, signal }: Run): Promise<vo
       hints: ['name it to a client: { "command": "npx", "args": ["patchbay", "mcp"] }'],
     });
   // Nothing else that the command line does needs them.
-  const [{ serveStdio, StdioServerTransport }, { makeMcpServer }] = await Promise.all([
+  const [{ serveStdio, StdioServerTransport }, { makeToolServer }] = await Promise.all([
     import("@modelcontextprotocol/server/stdio"),
-    import("./mcp-server.ts"),
+    import("../mcp/tool-server.ts"),
   ]);
+  const gateway = mcpGateway(options, terminal);
   const ended = once(stdin, "end", { signal });
-  const connection = serveStdio(() => makeMcpServer(options, terminal), {
+  const connection = serveStdio(() => makeToolServer(gateway, { offersJobs: options.jobs === true }), {
     transport: new StdioServerTransport(stdin, stdout),
     onerror: (error) => void say(terminal, `mcp: ${error.message}`),
   });

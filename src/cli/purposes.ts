@@ -1,8 +1,8 @@
 // `patchbay purposes list|test`: which labels an app may send, and where one would lead (contract 3, 4; spec 4.7).
-import { keyDescription, type KeyDescription } from "../contract/account.ts";
+import { keyDescription, type PublishedPurpose, purposesOf } from "../contract/account.ts";
 import { type RoutingDecision, routingDecision } from "../contract/transcription.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
-import { type GatewayOptions, openSession, readDocument, type Session, understood } from "./gateway-session.ts";
+import { type GatewayOptions, openSession, readDocument, understood } from "./gateway-session.ts";
 import { printList } from "./lists.ts";
 import { facts, printJson } from "./print.ts";
 import { sendAudio } from "./send-audio.ts";
@@ -17,19 +17,12 @@ export interface PurposeTestOptions extends PurposeOptions {
   readonly responseProfile?: string;
 }
 
-interface Purpose {
-  readonly purpose: string;
-  /** Of the key's routing: a label may mean something in one of them only. */
-  readonly contexts: readonly KeyDescription["routing_contexts"][number]["context"][];
-  readonly is_enabled: boolean;
-  readonly description: string;
-}
-
 export async function listPurposes(options: PurposeOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const data = await readPurposes(openSession(options, terminal, signal));
+  const document = await openSession(options, terminal, signal).document("/v1/me");
+  const data = purposesOf(understood(keyDescription, document, "description of a key"));
   const columns = {
     head: ["PURPOSE", "STATE", "CONTEXTS", "DESCRIPTION"],
-    row: ({ purpose, is_enabled: isEnabled, contexts, description }: Purpose) => [
+    row: ({ purpose, is_enabled: isEnabled, contexts, description }: PublishedPurpose) => [
       purpose,
       isEnabled ? "enabled" : "disabled",
       contexts.join(","),
@@ -38,16 +31,6 @@ export async function listPurposes(options: PurposeOptions, terminal: Terminal, 
     nothing: "The key's routes publish no purposes.",
   };
   await printList(terminal, { data, next_cursor: null }, columns, options);
-}
-
-export async function readPurposes(session: Session): Promise<readonly Purpose[]> {
-  const found = understood(keyDescription, await session.document("/v1/me"), "description of a key");
-  return found.purposes.map((entry) => ({
-    ...entry,
-    contexts: found.routing_contexts
-      .filter(({ purposes }) => purposes.some(({ purpose }) => purpose === entry.purpose))
-      .map(({ context }) => context),
-  }));
 }
 
 /** A dry run: everything is judged, no provider is called, nothing is billed. The bundled sample unless a file is given. */

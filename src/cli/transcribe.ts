@@ -1,7 +1,7 @@
 // `patchbay transcribe|translate`: upload, wait, print. The text goes to stdout (or a file), all the rest to stderr.
 import { isEventStream, readAnswerStream, reportAnswer, TRANSCRIPT_STREAM } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
-import { recordOf, textOf } from "./gateway-client.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
 import { readDocument } from "./gateway-session.ts";
 import { printResult, requireWritable } from "./print.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";

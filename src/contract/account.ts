@@ -46,6 +46,20 @@ export const keyDescription = z.strictObject({
 });
 export type KeyDescription = z.infer<typeof keyDescription>;
 
+export interface PublishedPurpose extends z.infer<typeof purposeEntry> {
+  /** Of the key's routing: a label may mean something in one of them only. */
+  readonly contexts: readonly KeyDescription["routing_contexts"][number]["context"][];
+}
+
+export function purposesOf({ purposes, routing_contexts: contexts }: KeyDescription): readonly PublishedPurpose[] {
+  return purposes.map((entry) => ({
+    ...entry,
+    contexts: contexts
+      .filter((context) => context.purposes.some(({ purpose }) => purpose === entry.purpose))
+      .map(({ context }) => context),
+  }));
+}
+
 const bytes = z.int().min(0);
 const seconds = z.number().min(0);
 export const quotaView = z.strictObject({

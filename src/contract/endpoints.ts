@@ -16,6 +16,7 @@ import { creditsContracts } from "./plans.ts";
 import { KEY_CONTRACTS } from "./keys.ts";
 import { JOB_ENDPOINTS } from "./endpoint-jobs.ts";
 import { workspaceJobsContracts } from "./job-list.ts";
+import { postMcpContract } from "./mcp.ts";
 import { postTranscriptionContract, postTranslationContract } from "./endpoint-transcription.ts";
 import { WEBHOOK_ENDPOINTS } from "./endpoint-webhook.ts";
 import { workspaceDeletionsContracts } from "./provider-deletions.ts";
@@ -48,6 +49,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   postAudioTranscriptionsContract,
   postAudioTranslationsContract,
   getModelsContract,
+  postMcpContract,
   getRealtimeContract,
   postRealtimeTokenContract,
   ...JOB_ENDPOINTS,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { z } from "zod";
-import { parseKnownPart } from "../../src/cli/known-part.ts";
+import { parseKnownPart } from "../../src/lib/known-part.ts";
 import { answerJson, fakeGateway, run } from "./fake-gateway.ts";
 
 const row = z.strictObject({ key: z.string(), facts: z.strictObject({ seconds: z.number() }).nullable() });

@@ -8,9 +8,8 @@ import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { jobParts } from "../../src/cli/mcp-server.ts";
-import type { Job } from "../../src/contract/jobs.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
+import { jobParts } from "../../src/mcp/tool-answers.ts";
 import { KEY, startGateway, standardFile, type TestGateway } from "../harness/gateway.ts";
 import { until } from "../harness/until.ts";
 import { run } from "./fake-gateway.ts";
@@ -129,12 +128,16 @@ test("mcp: with --jobs a job is submitted and found with its transcript, which i
   assert.equal(found.texts[1], transcript);
 });
 
-test("mcp: a long transcript of a job is linked to instead of handed over", () => {
-  const ended = { job_id: "job_1" } as Job;
-  const kinds = (content: string) => jobParts(ended, { content }).map(({ type }) => type);
-  assert.deepEqual(kinds("a".repeat(20_000)), ["text", "text", "text"]);
-  assert.deepEqual(kinds("a".repeat(20_001)), ["text", "resource_link"]);
-  assert.deepEqual(jobParts(ended, null).length, 1);
+test("mcp: a long transcript of a job is linked to instead of handed over", async () => {
+  const ended = { job_id: "job_1" };
+  const warnings = [{ code: "SIMULATED_PROVIDER" }];
+  const parts = (content: string) => jobParts(ended, { content, warnings });
+  const kinds = async (content: string) => (await parts(content)).map(({ type }) => type);
+  assert.deepEqual(await kinds("a".repeat(20_000)), ["text", "text", "text"]);
+  assert.deepEqual(await kinds("a".repeat(20_001)), ["text", "resource_link"]);
+  const [facts] = await parts("a".repeat(20_001));
+  assert.deepEqual(facts, { type: "text", text: JSON.stringify({ ...ended, warnings }) });
+  assert.deepEqual((await jobParts(ended, null)).length, 1);
 });
 
 test("mcp: it ends with its client, and writes nothing that was not asked for", async () => {

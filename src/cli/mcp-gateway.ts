@@ -1,0 +1,43 @@
+// How the tools of `patchbay mcp` ask a gateway: as every other command does, over HTTP, with the key of its user.
+import { resolve } from "node:path";
+import { type Recording, Refused, type ToolAnswer, type ToolCall, type ToolGateway } from "../mcp/tool-gateway.ts";
+import { openSession } from "./gateway-session.ts";
+import type { McpOptions } from "./mcp-command.ts";
+import { packageVersion } from "./package-root.ts";
+import { readText } from "./read-answer.ts";
+import { sendAudio } from "./send-audio.ts";
+import { CliError, type Terminal } from "./terminal.ts";
+
+export function mcpGateway(options: McpOptions, terminal: Terminal): ToolGateway {
+  return {
+    readsFiles: true,
+    version: packageVersion(),
+    ask: ({ method = "GET", path, accept = "application/json" }: ToolCall, signal) =>
+      answered(() => openSession(options, terminal, signal).call(path, { method, headers: { accept } })),
+    send: (path, { path: file, url, ...fields }: Recording, signal) =>
+      answered(() =>
+        sendAudio({
+          path,
+          // Never `-`: stdin is the client's.
+          argument: file === undefined ? url : resolve(terminal.cwd, file),
+          fields,
+          options: { ...options },
+          doing: "sending",
+          terminal,
+          signal,
+        }),
+      ),
+    // It happened on the machine of whoever is told.
+    onFault: (error) => (error instanceof Error ? error.message : String(error)),
+  };
+}
+
+async function answered(call: () => Promise<Response>): Promise<ToolAnswer> {
+  try {
+    const response = await call();
+    return { text: await readText(response), requestId: response.headers.get("x-request-id") };
+  } catch (error) {
+    if (error instanceof CliError) throw new Refused([error.message, ...error.hints], { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+// POST /mcp (contract 10; decision 28): one message of the Model Context Protocol, whose tools ask this gateway with the caller's key.
+import type { FastifyRequest } from "fastify";
+import type { Principal } from "../../auth/principal.ts";
+import { GatewayError } from "../../contract/errors.ts";
+import { mcpQuery, postMcpContract } from "../../contract/mcp.ts";
+import type { McpAnswer } from "../../mcp/answer-message.ts";
+import { type Admission, bodyOwner } from "../../gateway/admission.ts";
+import { type Schedule, schedule } from "../body-rate.ts";
+import { expectedLength } from "../content-type.ts";
+import { type Endpoint, principalOf, type Reply } from "../endpoint.ts";
+import { mcpGateway, type McpServices } from "../mcp-gateway.ts";
+import { readQuery } from "../read-fields.ts";
+import { readJson } from "../read-json.ts";
+import { routedHeaders } from "../routed-headers.ts";
+import type { ServerEvent } from "../sse.ts";
+
+export interface McpEdge extends McpServices {
+  readonly admission: Admission;
+  readonly publicUrl: () => string;
+  readonly schedule?: Schedule;
+}
+
+/** Of text alone: audio comes by URL. What else a transcription can be asked has room in it (`MAX_REST_BYTES`). */
+const MAX_MESSAGE_BYTES = 1_048_576;
+/** An answer that takes longer is a stream of events, whose pings keep proxies from hanging up after a silent minute. */
+const SLOW_MS = 10_000;
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const REFUSED = -32_000;
+
+export function postMcp(edge: McpEdge): Endpoint<Principal> {
+  return {
+    contract: postMcpContract,
+    handle: async (context) => {
+      const { request, clientGone } = context;
+      const { headers } = request;
+      const { tools } = readQuery(request, mcpQuery);
+      // Of a message that asks for no recording they mean nothing, and are judged all the same.
+      routedHeaders(headers);
+      if (!isOwnOrigin(headers.origin, edge.publicUrl()))
+        return refused(403, REFUSED, "The Origin is not this gateway's: no page of another may call it.");
+      const owner = bodyOwner(principalOf(context));
+      using held = new DisposableStack();
+      held.use(edge.admission.enter({ owner, place: "memory", bytes: expectedLength(headers, MAX_MESSAGE_BYTES) }));
+      const read = await readMessage(request);
+      if (!read.ok) return read.refusal;
+      const [{ answerMessage }, { makeToolServer }] = await Promise.all([
+        import("../../mcp/answer-message.ts"),
+        import("../../mcp/tool-server.ts"),
+      ]);
+      const gateway = mcpGateway(edge, request);
+      const answer = answerMessage({
+        message: read.message,
+        headers: protocolHeaders(request),
+        clientGone,
+        makeServer: () => makeToolServer(gateway, { offersJobs: tools === "jobs" }),
+      });
+      const isSlow = await takesLong(answer, edge.schedule ?? schedule);
+      return isSlow && headers.accept?.includes("text/event-stream") === true
+        ? { status: 200, body: { events: onlyEvent(answer), held: held.move() } }
+        : answered(await answer);
+    },
+  };
+}
+
+/** Absent, it is no browser's. The name that a rebound page was asked under is its own, so the Host says nothing. */
+function isOwnOrigin(origin: string | undefined, publicUrl: string): boolean {
+  return origin === undefined || origin === new URL(publicUrl).origin;
+}
+
+type ReadMessage = { readonly ok: true; readonly message: unknown } | { readonly ok: false; readonly refusal: Reply };
+
+async function readMessage(request: FastifyRequest): Promise<ReadMessage> {
+  const body = { headers: request.headers, body: request.raw };
+  let message: unknown;
+  try {
+    message = await readJson(body, { maxBytes: MAX_MESSAGE_BYTES });
+  } catch (error) {
+    // The body's fault, and none of the head's.
+    if (!(error instanceof GatewayError) || error.code !== "INVALID_REQUEST" || error.param !== null) throw error;
+    return { ok: false, refusal: refused(400, PARSE_ERROR, error.message) };
+  }
+  // One request would be as many as it holds. The protocol has had none since 2025-06-18.
+  if (Array.isArray(message))
+    return { ok: false, refusal: refused(400, INVALID_REQUEST, "Send one message at a time, no list of them.") };
+  return { ok: true, message };
+}
+
+function refused(status: number, code: number, message: string): Reply {
+  return answered({ status, text: JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }) });
+}
+
+/** The revision, and what else the protocol repeats of a message in its head. Never the key. */
+function protocolHeaders({ headers }: FastifyRequest): Readonly<Record<string, string>> {
+  const known: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith("mcp-") && typeof value === "string") known[name] = value;
+  return known;
+}
+
+async function takesLong(answer: Promise<unknown>, later: Schedule): Promise<boolean> {
+  const late = Promise.withResolvers<true>();
+  const cancel = later(() => late.resolve(true), SLOW_MS);
+  try {
+    return await Promise.race([answer.then(() => false), late.promise]);
+  } finally {
+    cancel();
+  }
+}
+
+async function* onlyEvent(answer: Promise<McpAnswer>): AsyncGenerator<ServerEvent> {
+  yield { event: "message", data: (await answer).text };
+}
+
+function answered({ status, text }: McpAnswer): Reply {
+  const headers = status >= 400 ? { "x-should-retry": "false" } : {};
+  return { status, headers, body: { text, contentType: text === "" ? "text/plain" : "application/json" } };
+}

@@ -1,0 +1,45 @@
+// What a tool answers with: a transcript's text apart from what else is known of it; as a link where it is long.
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { inSteps } from "../lib/in-steps.ts";
+import { jsonBytes } from "../lib/json-in-steps.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
+import { parsing } from "../lib/parse-in-steps.ts";
+import { Refused, type ToolAnswer } from "./tool-gateway.ts";
+
+export type Parts = CallToolResult["content"];
+
+/** A longer transcript of a job is linked to, for whoever reads it to fetch or not. */
+const LARGE_CHARACTERS = 20_000;
+
+export async function documentOf({ text }: ToolAnswer): Promise<unknown> {
+  try {
+    return await inSteps(parsing(text));
+  } catch (cause) {
+    throw new Refused(["The answer is not JSON; is a gateway at this address?"], { cause });
+  }
+}
+
+/** The text, and what else is known of it. A routing decision has no text. */
+export async function transcriptParts(document: unknown): Promise<Parts> {
+  const { content, ...rest } = recordOf(document);
+  const text = textOf(content);
+  return text === null ? [await jsonPart(document)] : [{ type: "text", text }, await jsonPart(rest)];
+}
+
+/** `result`: null until there is one. What is to be known of it is told with the link too. */
+export async function jobParts(found: Readonly<Record<string, unknown>>, result: unknown): Promise<Parts> {
+  if (result === null) return [await jsonPart(found)];
+  const { content, warnings } = recordOf(result);
+  if ((textOf(content) ?? "").length <= LARGE_CHARACTERS)
+    return [await jsonPart(found), ...(await transcriptParts(result))];
+  const id = textOf(found["job_id"]) ?? "";
+  const uri = `patchbay://jobs/${encodeURIComponent(id)}/transcript`;
+  return [
+    await jsonPart({ ...found, warnings }),
+    { type: "resource_link", uri, name: `transcript of ${id}`, mimeType: "text/plain" },
+  ];
+}
+
+export async function jsonPart(document: unknown): Promise<Parts[number]> {
+  return { type: "text", text: (await jsonBytes(document)).toString() };
+}

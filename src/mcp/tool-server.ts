@@ -1,0 +1,182 @@
+// The tools of a language model, whichever way it comes: what it may ask of a gateway, with the key of its user. Nothing that changes
+// something there is offered unless its user asked for that; a transcription is charged as any other.
+import {
+  type CallToolResult,
+  McpServer,
+  type ReadResourceResult,
+  ResourceTemplate,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { z } from "zod";
+import { keyDescription, purposesOf } from "../contract/account.ts";
+import { postJobContract } from "../contract/endpoint-jobs.ts";
+import { postTranscriptionContract } from "../contract/endpoint-transcription.ts";
+import { parseKnownPart } from "../lib/known-part.ts";
+import { recordOf, textOf } from "../lib/loosely.ts";
+import { documentOf, jobParts, jsonPart, type Parts, transcriptParts } from "./tool-answers.ts";
+import { type Recording, Refused, type ToolCall, type ToolGateway } from "./tool-gateway.ts";
+import { jobInput, requestInput, submitInput, transcribeInput, waitedJobInput } from "./tool-inputs.ts";
+
+const READS = { readOnlyHint: true, openWorldHint: false };
+const CALLS_OUT = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
+
+export interface ToolServerOptions {
+  /** Whether jobs may be submitted and cancelled. */
+  readonly offersJobs: boolean;
+}
+
+export function makeToolServer(gateway: ToolGateway, { offersJobs }: ToolServerOptions): McpServer {
+  const server = new McpServer(
+    { name: "patchbay", version: gateway.version },
+    // What there is stays as it is while the process runs: nobody has to listen for more.
+    { capabilities: { tools: { listChanged: false }, resources: { listChanged: false } } },
+  );
+  addTranscription(server, gateway);
+  addLookUps(server, gateway);
+  addTranscript(server, gateway);
+  if (offersJobs) addJobChanges(server, gateway);
+  return server;
+}
+
+function addTranscription(server: McpServer, gateway: ToolGateway): void {
+  server.registerTool(
+    "transcribe_audio",
+    {
+      description:
+        "Turn a recording into text, at once. It is charged as the key's route says; `dry_run` asks what would happen, at no cost. For recordings of more than some minutes a job is the better way.",
+      inputSchema: transcribeInput(gateway.readsFiles),
+      annotations: CALLS_OUT,
+    },
+    answering(gateway, async (input: Recording, context: ServerContext) =>
+      transcriptParts(await send(gateway, postTranscriptionContract.path, input, context)),
+    ),
+  );
+}
+
+function addLookUps(server: McpServer, gateway: ToolGateway): void {
+  server.registerTool(
+    "list_purposes",
+    { description: "The routing labels that `purpose` may name with this key.", annotations: READS },
+    answering(gateway, async (context: ServerContext) => {
+      const described = parseKnownPart(keyDescription, await ask(gateway, { path: "/v1/me" }, context));
+      if (!described.success) throw new Refused(["The answer is no description of a key that this version knows."]);
+      return [await jsonPart(purposesOf(described.data))];
+    }),
+  );
+  server.registerTool(
+    "explain_request",
+    {
+      description:
+        "Why a request went where it went: what was asked, each target and why it was or was not chosen, each call, its cost.",
+      inputSchema: requestInput,
+      annotations: READS,
+    },
+    answering(gateway, async ({ request_id: id }: z.output<typeof requestInput>, context: ServerContext) => [
+      await jsonPart(await ask(gateway, { path: `/v1/requests/${encodeURIComponent(id)}` }, context)),
+    ]),
+  );
+  server.registerTool(
+    "get_job",
+    {
+      description: "How a transcription job stands, and its transcript once it has succeeded.",
+      inputSchema: waitedJobInput,
+      annotations: READS,
+    },
+    answering(gateway, async ({ job_id: id, wait_seconds: wait = 0 }: z.output<typeof waitedJobInput>, context) => {
+      const found = recordOf(await ask(gateway, { path: `${jobPath(id)}?wait=${wait}` }, context));
+      return jobParts({ ...found, result: null }, await resultOf(gateway, found, context));
+    }),
+  );
+}
+
+/** Null: there is none, or none any more. */
+async function resultOf(
+  gateway: ToolGateway,
+  { result = null, result_url: elsewhere }: Readonly<Record<string, unknown>>,
+  context: ServerContext,
+): Promise<unknown> {
+  const path = textOf(elsewhere);
+  if (result !== null || path === null) return result;
+  // The gateway's own, below its address; a key is not sent to any other.
+  if (!path.startsWith("/v1/")) throw new Refused(["The result's address is none of the gateway's."]);
+  return ask(gateway, { path }, context);
+}
+
+function addTranscript(server: McpServer, gateway: ToolGateway): void {
+  server.registerResource(
+    "transcript",
+    new ResourceTemplate("patchbay://jobs/{job}/transcript", { list: undefined }),
+    { description: "The transcript of a job that has succeeded.", mimeType: "text/plain" },
+    async (uri, { job: id }, { mcpReq }): Promise<ReadResourceResult> => {
+      try {
+        const call = { path: `${jobPath(String(id))}?format=text`, accept: "*/*" };
+        const { text } = await gateway.ask(call, mcpReq.signal);
+        return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
+      } catch (error) {
+        throw new Error(wordsOf(gateway, error), { cause: error });
+      }
+    },
+  );
+}
+
+function addJobChanges(server: McpServer, gateway: ToolGateway): void {
+  server.registerTool(
+    "submit_transcription_job",
+    {
+      description: "Transcribe a long recording as a job, which outlives this conversation; ask `get_job` for it.",
+      inputSchema: submitInput(gateway.readsFiles),
+      annotations: CALLS_OUT,
+    },
+    answering(gateway, async (input: Recording, context: ServerContext) => [
+      await jsonPart(await send(gateway, postJobContract.path, input, context)),
+    ]),
+  );
+  server.registerTool(
+    "cancel_job",
+    {
+      description: "Stop a job. What was done of it by then may be charged.",
+      inputSchema: jobInput,
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    answering(gateway, async ({ job_id: id }: z.output<typeof jobInput>, context: ServerContext) => [
+      await jsonPart(await ask(gateway, { method: "DELETE", path: jobPath(id) }, context)),
+    ]),
+  );
+}
+
+async function ask(gateway: ToolGateway, call: ToolCall, { mcpReq }: ServerContext): Promise<unknown> {
+  return documentOf(await gateway.ask(call, mcpReq.signal));
+}
+
+async function send(
+  gateway: ToolGateway,
+  path: string,
+  recording: Recording,
+  { mcpReq }: ServerContext,
+): Promise<unknown> {
+  const answer = await gateway.send(path, recording, mcpReq.signal);
+  // What `explain_request` asks for.
+  return { ...recordOf(await documentOf(answer)), request_id: answer.requestId };
+}
+
+/** A refusal is a tool's answer, for the model to act on; it names what to do where the gateway does. */
+function answering<Args extends readonly unknown[]>(
+  gateway: ToolGateway,
+  work: (...args: Args) => Promise<Parts>,
+): (...args: Args) => Promise<CallToolResult> {
+  return async (...args) => {
+    try {
+      return { content: await work(...args) };
+    } catch (error) {
+      return { isError: true, content: [{ type: "text", text: wordsOf(gateway, error) }] };
+    }
+  };
+}
+
+function wordsOf(gateway: ToolGateway, error: unknown): string {
+  return error instanceof Refused ? error.message : gateway.onFault(error);
+}
+
+function jobPath(id: string): string {
+  return `${postJobContract.path}/${encodeURIComponent(id)}`;
+}
