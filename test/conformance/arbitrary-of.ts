@@ -8,6 +8,7 @@ export type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 const HINTED = 5;
 /** Optional fields without a hint are mostly left out: each one that is sent is one more reason to be refused. */
 const LEFT_OUT = 4;
+/** Of free text; what has a shape is as long as that. */
 const MAX_TEXT = 24;
 
 export function arbitraryOf(listener: Listener, given: Schema, hints: Hints, name = ""): fc.Arbitrary<unknown> {
@@ -62,7 +63,7 @@ function numberOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Sche
   });
 }
 
-function textOf({ pattern, allOf = [], minLength = 0, maxLength = MAX_TEXT }: Schema): fc.Arbitrary<string> {
+function textOf({ pattern, allOf = [], minLength = 0, maxLength = Infinity }: Schema): fc.Arbitrary<string> {
   const patterns = [pattern, ...allOf.map((inner) => inner.pattern)].filter((one) => one !== undefined);
   // Properties of characters are beyond the generator; most texts have them anyhow.
   const shape = patterns.find((one) => !/\\p\{/iu.test(one));
