@@ -27,7 +27,7 @@ const recording = z.strictObject({
     .regex(/^[\w.-]{1,40}$/u, "1 to 40 letters, digits, . _ or -")
     .describe("Unless given: the usual one of the format, of a wav 16-bit samples.")
     .optional(),
-  sample_rate: z.int().min(1_000).max(768_000).optional(),
+  sample_rate: z.int().min(1).max(10_000_000).optional(),
 });
 
 export const explanationRequest = z.strictObject({
