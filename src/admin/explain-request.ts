@@ -15,6 +15,7 @@ import {
   judgeRoute,
   type LiveExplanation,
 } from "../gateway/explain-route.ts";
+import { refuseTooLong } from "../gateway/measure-audio.ts";
 import { type DeclaredRecording, declaredFacts } from "../gateway/unmeasured-audio.ts";
 import { unlessAway } from "../gateway/unless-away.ts";
 import { findApp } from "./apps.ts";
@@ -35,12 +36,10 @@ export type ExplanationServices = JudgeServices &
     >;
   };
 
-/** Whose request: one of the two is there. */
-export interface Whose {
-  readonly app: string | null;
-  readonly keyId: string | null;
-  readonly testMode: boolean;
-}
+/** Whose request it would be. */
+export type Whose =
+  | { readonly kind: "key"; readonly id: string }
+  | { readonly kind: "app"; readonly app: string; readonly testMode: boolean };
 
 type Thought =
   | (Omit<AudioExplanation, "principal" | "audio"> & { readonly recording: DeclaredRecording | null })
@@ -89,13 +88,7 @@ function refuseImpossible({ limits }: ExplanationServices, request: Thought): vo
   refuseTooManyKeyterms({ limits }, request, "fields.");
   if (request.kind === "live" || request.recording === null) return;
   const { durationSeconds, sizeBytes } = request.recording;
-  const mostSeconds = limits.maxAudioDurationSeconds;
-  if (durationSeconds > mostSeconds)
-    throw new GatewayError("AUDIO_TOO_LONG", {
-      message: `The audio lasts ${durationSeconds} s; this gateway takes at most ${mostSeconds} s.`,
-      param: "recording.duration_seconds",
-      details: { max_audio_duration_seconds: mostSeconds, audio_seconds: durationSeconds },
-    });
+  refuseTooLong({ limits }, durationSeconds, "recording.duration_seconds");
   const mostBytes =
     request.fields.mode === "async"
       ? Math.max(limits.maxJobAudioBytes, limits.maxJobAudioUrlBytes)
@@ -108,20 +101,21 @@ function refuseImpossible({ limits }: ExplanationServices, request: Thought): vo
     });
 }
 
+/** The operator, on the platform's path, names an app by its id or as `workspace/app`; in a workspace its slug is enough. */
 async function principalOf(services: ExplanationServices, scope: DirectoryScope, whose: Whose): Promise<Principal> {
-  const { app, keyId, testMode } = whose;
   const workspaceId = workspaceOf(scope);
-  if (keyId !== null) {
-    const found = await findKeyById(services.database, keyId);
+  if (whose.kind === "key") {
+    const found = await findKeyById(services.database, whose.id);
     if (found === null || (workspaceId !== null && found.workspace.id !== workspaceId)) throw noSuch("key");
     if (found.app === null) throw invalidRequest("key_id", "key_id: this key belongs to no app and routes nothing.");
     return found;
   }
-  const id =
+  const { app, testMode } = whose;
+  const name =
     workspaceId === null
-      ? (app ?? "")
-      : (await services.database.inWorkspace(workspaceId, (tx) => findApp(tx, workspaceId, app ?? ""))).id;
-  const found = await findAppPrincipal(services.database, id);
+      ? app
+      : (await services.database.inWorkspace(workspaceId, (tx) => findApp(tx, workspaceId, app))).id;
+  const found = await findAppPrincipal(services.database, name);
   if (found === null) throw noSuch("app");
   return { ...found, testMode };
 }

@@ -45,7 +45,10 @@ export async function* liveTranscription(
   frames: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TranscriptPart> {
   refuseTooManyKeyterms(services, call);
-  const decision = decided(call, decideFor(services, call, liveFacts(call.encoding), restsFor(services, call.principal)));
+  const decision = decided(
+    call,
+    decideFor(services, call, liveFacts(call.encoding), restsFor(services, call.principal)),
+  );
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const signal = AbortSignal.any([call.clientGone, left.signal]);

@@ -1,4 +1,5 @@
 // A request decided from what is stored, as the gateway would with every provider healthy (contract 3, 10).
+import type { z } from "zod";
 import { createDecoder } from "../audio/decode/decoder.ts";
 import { findFfmpeg } from "../audio/decode/find-ffmpeg.ts";
 import { hashKey } from "../auth/key-format.ts";
@@ -25,7 +26,6 @@ import type { Database } from "../storage/database.ts";
 import { readRequest } from "../storage/requests.ts";
 import { createSeal } from "../storage/seal.ts";
 import { installation } from "../storage/system.ts";
-import type { z } from "zod";
 import { noDraft, type Question } from "./explain-question.ts";
 import { readSecrets } from "./read-configuration.ts";
 

@@ -23,13 +23,15 @@ export function explainEndpoint(edge: AdminEdge): EverywhereEndpoint {
   });
 }
 
-function whoseOf(asked: ExplanationRequest): Explained["whose"] {
-  const { app, keyId, testMode } = { app: asked.app ?? null, keyId: asked.key_id ?? null, testMode: asked.test_mode };
-  if ((app === null) === (keyId === null))
-    throw invalidRequest(app === null ? "app" : "key_id", "Say whose request it would be: by `app` or by `key_id`.");
-  if (keyId !== null && testMode !== undefined)
-    throw invalidRequest("test_mode", "`test_mode`: a key says itself whether it is a test key. Leave it out.");
-  return { app, keyId, testMode: testMode ?? false };
+function whoseOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["whose"] {
+  if (app !== undefined && id === undefined) return { kind: "app", app, testMode: testMode ?? false };
+  if (id === undefined || app !== undefined)
+    throw invalidRequest(
+      app === undefined ? "app" : "key_id",
+      "Say whose request it would be: by `app` or by `key_id`.",
+    );
+  if (testMode === undefined) return { kind: "key", id };
+  throw invalidRequest("test_mode", "`test_mode`: a key says itself whether it is a test key. Leave it out.");
 }
 
 function thoughtOf(asked: ExplanationRequest): Explained["request"] {
