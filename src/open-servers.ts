@@ -65,6 +65,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     setUp: parts.setUp,
     connectionTests: parts.connectionTests,
     models: { ...gateway, database, adapters },
+    explanations: { ...gateway, ...parts.setUp, limits: configuration.limits },
     pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },
     health: parts.health,
     sandbox: parts.sandbox,

@@ -27,12 +27,20 @@ export function viewVersion(row: RouteVersionRow, live: number | null): RouteVer
     object: "route_version",
     id: row.route_id,
     version: row.version,
-    state: row.published_at === null ? "draft" : row.version === live ? "live" : "retired",
+    state: versionState(row, live),
     definition: written(row.route_id, row.definition),
     created_at: row.created_at.toISOString(),
     actor_key_id: row.actor_key_id,
     published_at: row.published_at?.toISOString() ?? null,
   };
+}
+
+/** `live`: the version that serves. */
+export function versionState(
+  { version, published_at: published }: Pick<RouteVersionRow, "version" | "published_at">,
+  live: number | null,
+): RouteVersionView["state"] {
+  return published === null ? "draft" : version === live ? "live" : "retired";
 }
 
 export function viewPurposes(version: number, { purposes }: StoredRoute): PurposeList {

@@ -1,18 +1,25 @@
 // The filters of a list: they stand in the address, so that a link shares them.
 import { element } from "../page/element.ts";
+import type { Filter } from "./filter.ts";
 import type { Choice } from "./form-view.ts";
 import type { Visit } from "./visit.ts";
 
-export type Filter =
-  | { readonly name: string; readonly label: string; readonly kind: "text"; readonly placeholder?: string }
-  | { readonly name: string; readonly label: string; readonly kind: "date" }
-  | { readonly name: string; readonly label: string; readonly kind: "select"; readonly choices: readonly Choice[] };
+export type { Filter } from "./filter.ts";
 
-const TYPES = { text: "search", date: "date" } as const;
+const TYPES = { text: "search", date: "date", check: "checkbox" } as const;
+
+interface FilterWords {
+  readonly submit?: string;
+  readonly label?: string;
+}
 
 /** A choice holds at once, what is typed with Enter. */
-export function filterView(visit: Visit, filters: readonly Filter[], submit = "Filter"): HTMLFormElement {
-  const form = element("form", { class: "filters", role: "search", "aria-label": "Filters" });
+export function filterView(
+  visit: Visit,
+  filters: readonly Filter[],
+  { submit = "Filter", label = "Filters" }: FilterWords = {},
+): HTMLFormElement {
+  const form = element("form", { class: "filters", role: "search", "aria-label": label });
   for (const filter of filters) {
     const id = `filter-${filter.name}`;
     const control =
@@ -24,20 +31,28 @@ export function filterView(visit: Visit, filters: readonly Filter[], submit = "F
     if (filter.kind === "text" && filter.placeholder !== undefined)
       control.setAttribute("placeholder", filter.placeholder);
     const asked = visit.query.get(filter.name) ?? "";
+    if (filter.kind === "check" && control instanceof HTMLInputElement) {
+      control.value = "yes";
+      control.checked = asked !== "";
+      form.append(element("label", { for: id }, control, filter.label));
+      continue;
+    }
     control.value = asked;
     // What the address asks for is told, even where it is no choice any more: an app that was removed since.
     if (control.value !== asked && control instanceof HTMLSelectElement) {
       control.append(element("option", { value: asked }, asked));
       control.value = asked;
     }
-    form.append(element("label", { for: id }, filter.label, control));
+    form.append(element("label", { for: id }, filter.label, control), ...suggestionsOf(filter, control));
   }
   form.append(element("button", {}, submit));
   const apply = (): void => {
     const query = new URLSearchParams(visit.query);
     for (const { name } of filters) {
       const control = form.elements.namedItem(name);
-      if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement)
+      if (control instanceof HTMLInputElement && control.type === "checkbox")
+        query.set(name, control.checked ? control.value : "");
+      else if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement)
         query.set(name, control.value.trim());
     }
     visit.filter(query);
@@ -47,7 +62,9 @@ export function filterView(visit: Visit, filters: readonly Filter[], submit = "F
     apply();
   });
   form.addEventListener("change", (event) => {
-    if (event.target instanceof HTMLSelectElement) apply();
+    const { target } = event;
+    const isTicked = target instanceof HTMLInputElement && target.type === "checkbox";
+    if (isTicked || target instanceof HTMLSelectElement) apply();
   });
   return form;
 }
@@ -86,6 +103,13 @@ function momentOf(day: string | null, daysLater: 0 | 1 = 0): string | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/u.exec(day ?? "") ?? [];
   const moment = new Date(Number(year), Number(month) - 1, Number(date) + daysLater);
   return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+}
+
+function suggestionsOf(filter: Filter, control: HTMLElement): readonly Node[] {
+  if (filter.kind !== "text" || filter.suggestions === undefined || filter.suggestions.length === 0) return [];
+  const id = `${control.id}-list`;
+  control.setAttribute("list", id);
+  return [element("datalist", { id }, ...filter.suggestions.map((value) => element("option", { value })))];
 }
 
 function selectOf(choices: readonly Choice[]): HTMLSelectElement {

@@ -6,6 +6,7 @@ import { changesView } from "./changes-view.ts";
 import { routeDiff } from "./route-diff.ts";
 import { asDefinition, type Definition, routePath } from "./route-shape.ts";
 import type { Visit } from "./visit.ts";
+import { link } from "./words.ts";
 
 export interface ReadRoute {
   readonly route: RouteView;
@@ -24,6 +25,7 @@ export function publishAction(visit: Visit, read: ReadRoute, to: Version): HTMLE
     tone: "primary",
     title: `Publish version ${to.version} of ${id}?`,
     what: whatServes(
+      visit,
       read.route,
       to,
       live === null ? "Nothing served before." : `A roll-back leads to version ${live}.`,
@@ -41,7 +43,7 @@ export function rollBackAction(visit: Visit, read: ReadRoute, to: Version): HTML
     label: `Roll back to version ${to.version}`,
     tone: "plain",
     title: `Roll ${id} back to version ${to.version}?`,
-    what: whatServes(read.route, to, back),
+    what: whatServes(visit, read.route, to, back),
     run: () => switchTo(visit, read, "roll-back", to),
     done: () => leave(visit, id, `Version ${to.version} of ${id} serves again.`),
     again: () => visit.redraw(),
@@ -68,7 +70,8 @@ function switchTo(visit: Visit, { route, etag }: ReadRoute, step: "publish" | "r
 }
 
 /** From when, for whom, what differs, and the way back. */
-function whatServes({ definition }: RouteView, to: Version, back: string): HTMLElement {
+function whatServes(visit: Visit, route: RouteView, to: Version, back: string): HTMLElement {
+  const { definition } = route;
   return element(
     "div",
     {},
@@ -83,7 +86,13 @@ function whatServes({ definition }: RouteView, to: Version, back: string): HTMLE
           element("p", {}, "Compared with what serves now:"),
           changesView(routeDiff(asDefinition(definition), to.definition)),
         ]),
+    element("p", {}, tryLink(visit, route, to.version, "Try a request on it first, without calling anybody")),
   );
+}
+
+/** To where a request is tried by this version, beside what serves. */
+export function tryLink(visit: Visit, { id, draft }: RouteView, version: number, text: string): HTMLElement {
+  return link(visit.link("routes", [id, "try"], draft?.version === version ? {} : { version: `${version}` }), text);
 }
 
 function leave(visit: Visit, id: string, said: string): void | Promise<void> {

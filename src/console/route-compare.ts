@@ -5,7 +5,7 @@ import { changesView } from "./changes-view.ts";
 import { type Filter, filterView } from "./filter-view.ts";
 import type { Choice } from "./form-view.ts";
 import { isOfFile } from "./owner-view.ts";
-import { publishAction, type ReadRoute, rollBackAction } from "./route-actions.ts";
+import { publishAction, type ReadRoute, rollBackAction, tryLink } from "./route-actions.ts";
 import { routeDiff } from "./route-diff.ts";
 import { asDefinition, routePath, VERSION_STATES } from "./route-shape.ts";
 import type { Page, Visit } from "./visit.ts";
@@ -35,8 +35,16 @@ export async function comparePart(visit: Visit, id: string): Promise<readonly No
   const changes = routeDiff(asDefinition(before.definition), asDefinition(after.definition));
   return [
     back,
-    filterView(shown, filtersOf(versions), "Compare"),
-    part(`From version ${before.version} to version ${after.version}`, changesView(changes)),
+    filterView(shown, filtersOf(versions), { submit: "Compare" }),
+    part(
+      `From version ${before.version} to version ${after.version}`,
+      changesView(changes),
+      element(
+        "p",
+        {},
+        tryLink(visit, route, after.version, "What it changes for a request, tried without calling anybody"),
+      ),
+    ),
     ...switchPart(visit, { route, etag }, after),
   ];
 }

@@ -24,7 +24,7 @@ export async function showRoute(visit: Visit, id: string): Promise<readonly Node
     targetsPart(route),
     purposesPart(visit, route),
     versions,
-    explainPart(visit),
+    tryPart(visit, route),
     ...(isOfFile(route) ? [] : [part("Remove it", removeAction(visit, read))]),
   ];
 }
@@ -121,24 +121,15 @@ async function versionsPart(visit: Visit, { id, version: live }: RouteView): Pro
   return part("Versions", versions);
 }
 
-/** The gateway decides without a call for whoever holds an app's key, which this page does not. */
-function explainPart({ scope: { listener, workspace } }: Visit): HTMLElement {
-  const whose = `${workspace ?? "<workspace>"}/<app>`;
+function tryPart(visit: Visit, { id, draft }: RouteView): HTMLElement {
+  const by = draft === null ? "" : ", and by the draft";
   return part(
     "What would happen?",
-    listener === "public"
-      ? element(
-          "p",
-          {},
-          "With a key of an app, ",
-          link("/playground", "the playground"),
-          "'s “Explain only” says which target any audio with any options would go to, and why. Nothing is called.",
-        )
-      : element(
-          "p",
-          {},
-          "Where any audio with any options would go, and why, without a call: ",
-          element("code", {}, `patchbay route explain call.mp3 --app ${whose} --diarization`),
-        ),
+    element(
+      "p",
+      {},
+      `Where a request with any recording and any options would go, by what serves${by}, and why. Nothing is called.`,
+    ),
+    element("p", {}, buttonLink(visit.link("routes", [id, "try"]), "Try it without calling anybody")),
   );
 }

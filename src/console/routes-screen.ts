@@ -8,6 +8,7 @@ import { editRoute, makeRoute } from "./route-editor.ts";
 import { changePurpose } from "./route-purposes.ts";
 import { showRoute } from "./route-screen.ts";
 import { nameOf, shownOf } from "./route-shape.ts";
+import { showTry } from "./try-screen.ts";
 import type { Visit } from "./visit.ts";
 import { buttonLink, link, mark } from "./words.ts";
 
@@ -20,6 +21,7 @@ export function showRoutes(visit: Visit): Promise<readonly Node[]> {
   if (id === NEW) return makeRoute(visit);
   if (what === "edit") return editRoute(visit, id);
   if (what === "compare") return comparePart(visit, id);
+  if (what === "try") return showTry(visit, id);
   if (what === "purposes" && label !== undefined) return changePurpose(visit, id, label);
   return showRoute(visit, id);
 }

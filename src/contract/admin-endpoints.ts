@@ -25,6 +25,7 @@ import { postApplyContract } from "./apply.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { getProviderHealthContract } from "./provider-health.ts";
 import { PAUSE_ENDPOINTS } from "./pauses.ts";
+import { explainContracts } from "./route-explanation.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { BUDGET_CONTRACTS } from "./budgets.ts";
 import { PLAN_ENDPOINTS } from "./plans.ts";
@@ -64,6 +65,8 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   ]),
   getModelsContracts.platform,
   getModelsContracts.operator,
+  explainContracts.platform,
+  explainContracts.operator,
   getHealthContract,
   getReadinessContract,
   getMetricsContract,

@@ -26,6 +26,7 @@ import { workspaceRequestContracts, workspaceRequestsContracts } from "./request
 import { getUsageContract, workspaceUsageContracts } from "./usage.ts";
 import { CONNECTION_ENDPOINTS } from "./connections.ts";
 import { PAUSE_ENDPOINTS } from "./pauses.ts";
+import { explainContracts } from "./route-explanation.ts";
 import { ROUTE_ENDPOINTS } from "./routes.ts";
 import { getModelsContracts } from "./workspace-models.ts";
 import {
@@ -72,6 +73,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   workspaceDeletionsContracts.workspace,
   workspaceJobsContracts.workspace,
   getModelsContracts.workspace,
+  explainContracts.workspace,
   ...[...CONNECTION_ENDPOINTS, ...PAUSE_ENDPOINTS, ...ROUTE_ENDPOINTS].map(({ workspace }) => workspace),
   getHealthContract,
   getReadinessContract,

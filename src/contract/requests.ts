@@ -16,12 +16,21 @@ const names = {
   model: z.string().describe(NAMES).optional(),
 };
 
-const recordedPurpose = z.strictObject({
+export const recordedPurpose = z.strictObject({
   requested: z.string().nullable().describe("As sent; `(not a label)` for what no purpose can be called."),
   applied: z.string().nullable(),
   source: z.string(),
   policy: PURPOSE_POLICY.nullable().describe("The one in force."),
   reason: z.string().nullable().describe("Why it was not applied."),
+});
+
+export const recordedAsked = z.strictObject({
+  capability: z.enum(CAPABILITIES),
+  features: z.array(z.string()),
+  preferences: z.array(z.string()),
+  profile: z.string().nullable(),
+  stream: z.boolean(),
+  dry_run: z.boolean(),
 });
 
 const recordedCandidate = z.strictObject({
@@ -81,16 +90,7 @@ export const requestRecord = z.strictObject({
   summary: z.string().describe("One line for people; its wording may change."),
   test_mode: z.boolean(),
   duration_seconds: seconds,
-  asked: z
-    .strictObject({
-      capability: z.enum(CAPABILITIES),
-      features: z.array(z.string()),
-      preferences: z.array(z.string()),
-      profile: z.string().nullable(),
-      stream: z.boolean(),
-      dry_run: z.boolean(),
-    })
-    .nullable(),
+  asked: recordedAsked.nullable(),
   purpose: recordedPurpose.nullable(),
   decision: z
     .strictObject({

@@ -59,6 +59,8 @@ export interface Directory {
   readonly routesOf: (workspace: WorkspaceId) => ReadonlyMap<string, Route>;
   /** `own` is the key's settings; what it leaves null comes from its app. */
   readonly contextOf: (workspace: WorkspaceId, app: AppInfo, own: RoutingSettings) => RoutingContext;
+  /** The same set-up with this version of a route in the place of the one that serves: what its publishing would make of it. */
+  readonly withRoute: (version: RouteOfScope) => Directory;
 }
 
 export interface VisibleAccount {
@@ -121,6 +123,10 @@ export function createDirectory(rows: DirectoryRows, providers: Adapters): Direc
         audioPurposePolicy: own.audioPurposePolicy ?? app.routing.audioPurposePolicy ?? "fallback",
         routes,
       };
+    },
+    withRoute: (version) => {
+      const others = rows.routes.filter(({ scope, id }) => scope !== version.scope || id !== version.id);
+      return createDirectory({ ...rows, routes: [...others, version] }, providers);
     },
   };
 }

@@ -131,16 +131,18 @@ function askedOf({ fields, task }: RoutedCall): Asked {
 
 /** `max_keyterms` counts the merged list; a purpose's default terms are the operator's own and do not count. */
 export function refuseTooManyKeyterms(
-  { limits }: Pick<GatewayServices, "limits">,
+  { limits }: { readonly limits: Pick<GatewayServices["limits"], "maxKeyterms"> },
   { fields }: Pick<AudioCall, "fields">,
+  prefix = "",
 ): void {
+  const param = `${prefix}keyterms`;
   const count = mergedKeyterms(fields).length;
   if (count <= limits.maxKeyterms) return;
   const message = `keyterms and custom_vocabulary hold ${count} different terms together; this gateway takes at most ${limits.maxKeyterms}.`;
   throw new GatewayError("INVALID_REQUEST", {
     message,
-    param: "keyterms",
-    details: { max_keyterms: limits.maxKeyterms, received: count, issues: [{ param: "keyterms", message }] },
+    param,
+    details: { max_keyterms: limits.maxKeyterms, received: count, issues: [{ param, message }] },
   });
 }
 

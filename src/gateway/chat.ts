@@ -12,8 +12,7 @@ import { type ChatDecision, decideChatRoute } from "../routing/decide-chat-route
 import { appOf } from "./app-of.ts";
 import { chatAnswer } from "./chat-answer.ts";
 import { chatRequest } from "./chat-request.ts";
-import { describeChatDecision } from "./describe-decision.ts";
-import { judgeChatCost } from "./judge-cost.ts";
+import { judgedChat } from "./judged-decision.ts";
 import { payloadFingerprint } from "./fingerprint.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import { decided } from "./refuse-route.ts";
@@ -116,13 +115,7 @@ function askedOf({ fields }: Pick<ChatCall, "fields">, request: ChatRequest): As
 /** `dry_run`: judges everything up to the call; nothing is reserved, called or kept (contract 3). */
 async function explain(services: GatewayServices, call: ChatCall): Promise<GatewayReply> {
   const decision = decideChat(services, call, call.fields.stream === true);
-  const described = describeChatDecision(services, call, decision);
-  const first = decision.ok ? decision.candidates[0] : undefined;
-  const refused =
-    decision.ok && first !== undefined
-      ? await judgeChatCost(services, call.principal, { target: first.target, request: decision.wanted })
-      : null;
-  return jsonReply(200, refused === null ? described : { ...described, outcome: refused });
+  return jsonReply(200, await judgedChat(services, call, decision));
 }
 
 function slotRequest(call: ChatCall) {

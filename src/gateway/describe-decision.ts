@@ -16,11 +16,11 @@ import { quoteFor } from "./quote.ts";
 import { refusalError, seesNames } from "./refuse-route.ts";
 import type { GatewayServices } from "./services.ts";
 import { estimateTranslation, TRANSLATED_BY_CHAT } from "./translate-by-chat.ts";
-import type { AudioCall } from "./audio-call.ts";
+import type { RoutedCall } from "./audio-call.ts";
 
 export function describeDecision(
-  services: GatewayServices,
-  call: AudioCall,
+  services: Pick<GatewayServices, "prices">,
+  call: RoutedCall,
   audioSeconds: number,
   channels: number,
   { decision, byChat }: AudioDecision,
@@ -45,10 +45,15 @@ export function describeDecision(
   };
 }
 
+/** The same while the audio's length is not known, and so not its cost. */
+export function describeUnmeasured(principal: Principal, decision: RouteDecision): RoutingDecision {
+  return describe(principal, decision, null, null);
+}
+
 /** The same for a chat; what it is estimated to cost is what would be reserved. */
 export function describeChatDecision(
-  services: GatewayServices,
-  call: ChatCall,
+  services: Pick<GatewayServices, "prices">,
+  call: Pick<ChatCall, "principal">,
   decision: ChatDecision,
 ): RoutingDecision {
   const first = decision.ok ? decision.candidates[0] : undefined;

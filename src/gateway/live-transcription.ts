@@ -22,6 +22,7 @@ import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
 import type { TranscriptPart } from "./stream-transcription.ts";
+import { liveFacts } from "./unmeasured-audio.ts";
 import { tellTranscript, type TranscriptPiece } from "./tell-transcript.ts";
 import { unlessAway } from "./unless-away.ts";
 
@@ -44,7 +45,10 @@ export async function* liveTranscription(
   frames: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<TranscriptPart> {
   refuseTooManyKeyterms(services, call);
-  const decision = decided(call, decideFor(services, call, factsOf(call.encoding), restsFor(services, call.principal)));
+  const decision = decided(
+    call,
+    decideFor(services, call, liveFacts(call.encoding), restsFor(services, call.principal)),
+  );
   const left = new AbortController();
   const pieces = createHandover<TranscriptPiece>();
   const signal = AbortSignal.any([call.clientGone, left.signal]);
@@ -179,7 +183,7 @@ function liveAudio(
   const maxSeconds = services.limits.maxAudioDurationSeconds;
   let begun = false;
   return {
-    ...factsOf(call.encoding),
+    ...liveFacts(call.encoding),
     mediaType: call.encoding === "pcm_s16le" ? "audio/l16" : "audio/webm",
     fileName: "live",
     // It grows while it is listened to.
@@ -209,11 +213,6 @@ function liveAudio(
 
 function clockOf(encoding: LiveEncoding): LiveClock {
   return encoding === "pcm_s16le" ? createSampleClock(LIVE_SAMPLE_RATE) : createWebmClock();
-}
-
-function factsOf(live: LiveEncoding) {
-  const format = live === "pcm_s16le" ? ("wav" as const) : ("webm" as const);
-  return { format, sizeBytes: 0, durationSeconds: 0, channels: 1, live };
 }
 
 function invalidAudio(what: string): GatewayError {

@@ -34,14 +34,7 @@ export async function measureAudio(
     });
   if (!measured.ok) throw new GatewayError(measured.code, { message: `The audio ${measured.reason}.`, param });
   const { format, durationSeconds, channels, codec, sampleRate, audioTracks } = measured;
-  const limit = services.limits.maxAudioDurationSeconds;
-  if (durationSeconds > limit) {
-    throw new GatewayError("AUDIO_TOO_LONG", {
-      message: `The audio lasts ${durationSeconds} s; this gateway takes at most ${limit} s.`,
-      param,
-      details: { max_audio_duration_seconds: limit, audio_seconds: durationSeconds },
-    });
-  }
+  refuseTooLong(services, durationSeconds, param);
   const { mediaType, extension } = MEDIA[format];
   const warnings: Warning[] = [];
   if (!mediaTypeMatches(format, audio.mediaTypeHint, audio.fileNameHint)) warnings.push(mismatch(mediaType));
@@ -61,6 +54,20 @@ export async function measureAudio(
     },
     warnings,
   };
+}
+
+export function refuseTooLong(
+  { limits }: { readonly limits: Pick<GatewayServices["limits"], "maxAudioDurationSeconds"> },
+  durationSeconds: number,
+  param: string,
+): void {
+  const limit = limits.maxAudioDurationSeconds;
+  if (durationSeconds <= limit) return;
+  throw new GatewayError("AUDIO_TOO_LONG", {
+    message: `The audio lasts ${durationSeconds} s; this gateway takes at most ${limit} s.`,
+    param,
+    details: { max_audio_duration_seconds: limit, audio_seconds: durationSeconds },
+  });
 }
 
 function mismatch(mediaType: string): Warning {

@@ -37,6 +37,9 @@ export function restsFor(
 
 export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now">;
 
+/** For what is decided now and called later: what rests now may be in use by then. */
+export const EVERY_TARGET: RestOf = () => null;
+
 /** Whether the account that a target, a job or a run was given is there: its connection may be gone, or stand for another provider now. */
 export function hasAccount(services: Pick<GatewayServices, "directory">, target: AccountName): boolean {
   return accountOf(services, target) !== undefined;

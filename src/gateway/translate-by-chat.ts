@@ -70,7 +70,7 @@ export function decideWithChat(
 const CHARACTERS_PER_SECOND = 20;
 
 /** Before anybody has listened; what is judged of a target does not depend on the text. */
-function expectedRequest({ fields }: Pick<AudioCall, "fields">, audioSeconds: number): ChatRequest {
+function expectedRequest({ fields }: Pick<RoutedCall, "fields">, audioSeconds: number): ChatRequest {
   return translationRequest("x".repeat(Math.ceil(audioSeconds * CHARACTERS_PER_SECOND)), targetLanguage(fields));
 }
 
@@ -80,7 +80,7 @@ export interface ExpectedChat {
   readonly request: ChatRequest;
 }
 
-export function expectedChat(call: AudioCall, { candidates }: ByChat, audioSeconds: number): ExpectedChat | null {
+export function expectedChat(call: RoutedCall, { candidates }: ByChat, audioSeconds: number): ExpectedChat | null {
   const [first] = candidates;
   return first === undefined ? null : { target: first.target, request: expectedRequest(call, audioSeconds) };
 }
@@ -88,7 +88,7 @@ export function expectedChat(call: AudioCall, { candidates }: ByChat, audioSecon
 /** What would be reserved of it; null when unknown. */
 export function estimateTranslation(
   services: Pick<GatewayServices, "prices">,
-  call: AudioCall,
+  call: RoutedCall,
   byChat: ByChat,
   audioSeconds: number,
 ): bigint | null {

@@ -29,6 +29,8 @@ section h2+*{margin-top:.5rem}dialog h3{margin-top:1rem}
 const FORMS = `
 .filters{display:flex;flex-wrap:wrap;gap:.6rem;align-items:end;margin-bottom:.6rem}.filters label{font-size:.875rem}
 .filters input,.filters select{display:block;width:11rem}
+.filters input[type=checkbox]{display:inline-block;width:1.15rem}.filters label:has([type=checkbox]){padding:.4rem 0}
+.beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:1rem}
 .form{max-width:40rem}.form .bad{margin:.2rem 0 0}.form .bad:empty{display:none}.form fieldset label{display:inline-block}
 [aria-invalid]{border-color:var(--bad)!important}
 legend{padding:0}textarea{font:.9rem/1.45 ui-monospace,Menlo,monospace}
@@ -69,7 +71,7 @@ const NARROW = `
 @media(max-width:48rem){
 .shell{grid-template-columns:minmax(0,1fr);gap:.5rem;padding:.75rem}.side{position:static}
 nav{display:flex;flex-wrap:wrap;gap:.2rem;margin:.5rem 0}nav ul,nav li{display:contents}nav a{padding:.2rem .6rem;border:1px solid var(--line)}.group{display:none}
-.filters input,.filters select{width:100%}.filters label{flex:1 1 8rem}
+.filters input:not([type=checkbox]),.filters select{width:100%}.filters label{flex:1 1 8rem}
 section{padding:1rem}td a,td code{max-width:11rem}
 }
 `;

@@ -128,8 +128,13 @@ export function validateFields<S extends FieldSchema>(
 }
 
 /** The same of a whole request: all that is wrong with it is told at once. */
-export function judgedFields<S extends FieldSchema>(schema: S, values: object, faults: Faults): z.infer<S> {
-  const fields = validateFields(schema, Object.entries(values), faults);
+export function judgedFields<S extends FieldSchema>(
+  schema: S,
+  values: object,
+  faults: Faults,
+  prefix = "",
+): z.infer<S> {
+  const fields = validateFields(schema, Object.entries(values), faults, prefix);
   faults.throwIfAny();
   if (fields === undefined) throw new Error("fields without a fault have no value");
   return fields;

@@ -15,6 +15,7 @@ export const PLAYGROUND_MODULES = [
   "page/element",
   "page/error-view",
   "page/keep",
+  "page/lack-words",
   "page/outcome-words",
   "page/target-name",
   "playground/exports",

@@ -12,6 +12,7 @@ import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { audioAmount, reservationOf } from "../gateway/call-accounting.ts";
 import { appOf } from "../gateway/app-of.ts";
 import { decided, seesNames } from "../gateway/refuse-route.ts";
+import { EVERY_TARGET } from "../gateway/resolve-account.ts";
 import { takenOver } from "../gateway/taken-over.ts";
 import { explain } from "../gateway/explain.ts";
 import type { AudioRequest } from "../gateway/with-audio.ts";
@@ -72,8 +73,6 @@ async function accept(services: JobServices, call: JobCall, slot: HeldSlot | nul
     throw error;
   }
 }
-
-const EVERY_TARGET = () => null;
 
 function explained({ limits }: JobServices, { audio, principal }: JobCall): AudioRequest {
   const signal = new AbortController().signal;

@@ -17,9 +17,27 @@ export interface HowToOpen {
 }
 
 export async function openInstallation(
-  { storage }: Pick<Configuration, "storage">,
+  configuration: Pick<Configuration, "storage">,
   { asItIs, inUse }: HowToOpen,
 ): Promise<Database> {
+  return open(configuration, asItIs, (inside) => {
+    throw new CliError(EXIT.conflict, inside.message, { hints: [inUse] });
+  });
+}
+
+/** Null: a gateway has the embedded database, and can be asked itself. */
+export async function openUnlessRunning(
+  configuration: Pick<Configuration, "storage">,
+  { asItIs }: Pick<HowToOpen, "asItIs">,
+): Promise<Database | null> {
+  return open(configuration, asItIs, () => null);
+}
+
+async function open<Otherwise>(
+  { storage }: Pick<Configuration, "storage">,
+  asItIs: boolean,
+  whenInUse: (error: DataDirInUse) => Otherwise,
+): Promise<Database | Otherwise> {
   if (storage.databaseUrl === null) await requireEmbedded(storage.dataDir);
   try {
     return await openDatabase({
@@ -30,7 +48,7 @@ export async function openInstallation(
       asItIs,
     });
   } catch (error) {
-    if (error instanceof DataDirInUse) throw new CliError(EXIT.conflict, error.message, { hints: [inUse] });
+    if (error instanceof DataDirInUse) return whenInUse(error);
     throw noDatabase(error, (reason) => `The database does not open: ${reason}.`);
   }
 }

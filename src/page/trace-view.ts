@@ -3,6 +3,7 @@ import type { RecordedAttemptView, RecordedCandidateView, RequestRecordView } fr
 import type { RoutingDecision } from "../contract/transcription.ts";
 import { element, table } from "./element.ts";
 import { requestIdLine } from "./error-view.ts";
+import { whyNot } from "./lack-words.ts";
 import { outcomeWords } from "./outcome-words.ts";
 import { targetName } from "./target-name.ts";
 
@@ -59,12 +60,12 @@ const OUTCOMES: Readonly<Record<RecordedCandidateView["outcome"], readonly [verd
 
 function verdictOf({ outcome, missing, paused_until: until }: RecordedCandidateView): readonly [string, string] {
   const [verdict, why] = OUTCOMES[outcome];
-  if (missing.length > 0) return [verdict, `lacks ${missing.join(", ")}`];
+  if (missing.length > 0) return [verdict, whyNot(missing)];
   return [verdict, outcome === "left" && until !== undefined ? pausedWords(until) : why];
 }
 
 /** In UTC, as the gateway says it everywhere. */
-const pausedWords = (until: string): string => `paused by hand until ${until}; its provider had not failed`;
+export const pausedWords = (until: string): string => `paused by hand until ${until}; its provider had not failed`;
 
 function callRow(attempt: RecordedAttemptView, record: RequestRecordView): readonly (Node | string)[] {
   const { outcome, created_at: began, finished_at: ended, charge_usd: charge, billing_class: billing } = attempt;
@@ -98,11 +99,10 @@ export function decisionParts(
     outcome.position === null
       ? `It would be refused with ${outcome.code ?? outcome.status}.`
       : `Target ${outcome.position} would be called.`;
-  const price = cost === null ? "Its list price is not known." : `By list prices it would cost $${cost}.`;
   const rows = candidates.map((each) => {
     const why =
       each.missing.length > 0
-        ? `lacks ${each.missing.join(", ")}`
+        ? whyNot(each.missing)
         : each.paused_until !== undefined
           ? pausedWords(each.paused_until)
           : each.health === "resting"
@@ -111,10 +111,14 @@ export function decisionParts(
     return [targetName(each), each.eligible ? "able" : "left out", why];
   });
   return [
-    element("p", {}, `${what} ${price} Nothing was called or charged.`),
-    ...warnings.map(({ code, message }) =>
-      element("p", { class: "warning" }, element("code", {}, code), ` ${message}`),
-    ),
+    element("p", {}, `${what} ${priceText(cost)} Nothing was called or charged.`),
+    ...warningLines(warnings),
     table(caption, ["Target", "Verdict", "Why"], rows),
   ];
 }
+
+export const priceText = (cost: string | null): string =>
+  cost === null ? "Its list price is not known." : `By list prices it would cost $${cost}.`;
+
+export const warningLines = (warnings: RoutingDecision["warnings"]): readonly HTMLElement[] =>
+  warnings.map(({ code, message }) => element("p", { class: "warning" }, element("code", {}, code), ` ${message}`));

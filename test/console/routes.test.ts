@@ -18,6 +18,7 @@ import {
   goTo,
   press,
   screenText,
+  section,
   startConsoleWorld,
 } from "./world.ts";
 
@@ -102,6 +103,60 @@ test("experience 4: a version written by keyboard differs by exactly that, serve
   assert.equal((await routeOf("calls")).version, 1);
 });
 
+test("experience 4, 9: before it is published a draft is tried on a request that nobody makes, which a link shares", async (t) => {
+  await makeRoute("tried");
+  await world.api("POST", "/workspaces/acme/apps", { slug: "tried", route: "tried" });
+  await world.api("PUT", "/routes/tried", { targets: [...TARGETS].toReversed() }, { "if-match": "*" });
+  const page = await world.operator(t, "#/routes/tried");
+  if (page === null) return;
+  await press(page, "Publish version 2");
+  await page
+    .locator("dialog")
+    .getByRole("link", { name: /^Try a request on it first/u })
+    .click();
+  const differs = section(page, "What differs");
+  await differs.waitFor();
+  assert.equal(await page.locator("dialog").count(), 0);
+  assert.equal(await page.getByLabel("App", { exact: true }).inputValue(), "acme/tried");
+  assert.match(
+    await differs.innerText(),
+    /The draft sends this to sandbox: simulated-speech instead of gone: whisper\./u,
+  );
+  const rows = async (name: string) => {
+    const texts = await section(page, name).locator("tbody tr").allInnerTexts();
+    return texts.map((row) =>
+      row
+        .split("\t")
+        .slice(1)
+        .map((cell) => cell.trim()),
+    );
+  };
+  assert.deepEqual(await rows("The draft, version 2"), [
+    ["● chosen", "the first that can do it"],
+    ["○ able", "tried where those before it fail"],
+  ]);
+  await page.getByLabel("Speakers told apart").check();
+  await differs.getByText("Both send it to sandbox: simulated-speech").waitFor();
+  assert.deepEqual(await rows("What serves"), [
+    ["○ left out", "lacks diarization"],
+    ["● chosen", "the first that can do it"],
+  ]);
+  await page.getByLabel("Length in minutes").fill("40");
+  await page.getByLabel("Length in minutes").press("Enter");
+  await section(page, "What serves").getByText("By list prices it would cost $0.00.").waitFor();
+  await assertAccessible(page);
+  const shared = await world.operator(t, new URL(page.url()).hash);
+  assert.equal(await shared?.getByLabel("Speakers told apart").isChecked(), true);
+  assert.equal(await shared?.getByLabel("Length in minutes").inputValue(), "40");
+  await page.getByLabel("Length in minutes").fill("long");
+  await page.getByLabel("Length in minutes").press("Enter");
+  await page.getByRole("alert").getByText("recording.duration_seconds", { exact: true }).waitFor();
+  await page.getByLabel("Task").selectOption("chat");
+  await differs.getByText(/^Both refuse it: the route has no model for this/u).waitFor();
+  await assertNarrow(page);
+  assert.equal((await routeOf("tried")).version, 1);
+});
+
 test("contract 1: what the gateway refuses is told at the control it is about, and nothing was written", async (t) => {
   await makeRoute("judged");
   const page = await world.operator(t, "#/routes/judged/edit");
@@ -182,7 +237,8 @@ test("contract 10: a route of the file is read, and says why it is not changed h
   await page.getByText("The configuration file owns this route").waitFor();
   assert.equal(await page.getByRole("link", { name: "Edit" }).count(), 0);
   assert.equal(await page.getByRole("button", { name: /Publish|Roll back|Remove/u }).count(), 0);
-  assert.match(await screenText(page), /patchbay route explain call\.mp3/u);
+  // What changes nothing can be done here too.
+  assert.equal(await page.getByRole("link", { name: "Try it without calling anybody" }).count(), 1);
   await goTo(page, "#/routes/speech/edit");
   assert.equal(await page.locator("#screen form").count(), 0);
 });
@@ -206,7 +262,6 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   await press(page, "Publish version 1");
   await confirm(page, "Publish version 1");
   await page.getByText("Version 1 of own serves.").waitFor();
-  assert.equal(await page.getByRole("link", { name: "the playground" }).getAttribute("href"), "/playground");
   await page.getByRole("link", { name: "Add a purpose" }).click();
   await page.getByLabel("Label").fill("meetings");
   await page.getByLabel("What it fills in").fill('{"diarisation": true}');
@@ -225,6 +280,20 @@ test("contract 2, 4: an administrator makes a route of the workspace, publishes 
   assert.deepEqual(await purposes(), []);
   await drawn(page);
   await assertAccessible(page);
+});
+
+test("contract 2: an administrator tries their own drafts, with their own apps", async (t) => {
+  const at = "/workspaces/acme";
+  await world.api("POST", `${at}/routes`, { id: "theirs", targets: TARGETS });
+  await world.api("POST", `${at}/routes/theirs/publish`, {});
+  await world.api("PUT", `${at}/routes/theirs`, { targets: TARGETS.slice(1) }, { "if-match": "*" });
+  await world.api("POST", `${at}/apps`, { slug: "theirs", route: "theirs" });
+  const page = await world.admin(t, "#/w/acme/routes/theirs/compare");
+  if (page === null) return;
+  await page.getByRole("link", { name: /^What it changes for a request/u }).click();
+  await section(page, "What differs").waitFor();
+  assert.equal(await page.getByLabel("App", { exact: true }).inputValue(), "theirs");
+  assert.match(await screenText(page), /The draft sends this to sandbox: simulated-speech instead of gone: whisper\./u);
 });
 
 test("experience 6: what cannot be filled in yet says what comes first: a model before a route, a route before an app", async (t) => {

@@ -10,6 +10,8 @@ export interface Asked {
   readonly app: RandomApp;
   readonly request: RandomRequest;
   readonly id: string;
+  /** Its answer, where it was a dry run that was not refused. */
+  readonly dryRun: unknown;
 }
 
 async function send({ origin }: TestGateway, { secret: key }: RandomApp, request: RandomRequest): Promise<Answer> {
@@ -27,20 +29,29 @@ export async function askAll(gateway: TestGateway, apps: readonly RandomApp[]): 
   for (const app of apps)
     for (const request of app.requests) {
       const answer = await send(gateway, app, request);
-      asked.push({ app, request, id: answer.headers.get("x-request-id") ?? "" });
+      const isDryRun = request.fields["dry_run"] === true && answer.status === 200;
+      const id = answer.headers.get("x-request-id") ?? "";
+      asked.push({ app, request, id, dryRun: isDryRun ? answer.json : null });
     }
   return asked;
 }
 
+/** As `patchbay route explain` words it. */
 export async function traceOf({ app, database }: TestGateway, id: string): Promise<unknown> {
   for (;;) {
     await app.requestLog.flush();
     const row = await database.db
       .selectFrom("requests")
-      .select(["asked", "purpose", "route", "refusal", "candidates"])
+      .select(["asked", "purpose", "route", "route_version", "refusal", "candidates"])
       .where("id", "=", id)
       .executeTakeFirst();
-    if (row !== undefined) return { ...row };
+    if (row !== undefined)
+      return { object: "route_trace", ...row, candidates: row.candidates === null ? null : worded(row.candidates) };
     await turn();
   }
+}
+
+/** Kept under its name in the code. */
+function worded(candidates: unknown): unknown {
+  return JSON.parse(JSON.stringify(candidates).replaceAll('"pausedUntil":', '"paused_until":'));
 }

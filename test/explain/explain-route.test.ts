@@ -9,7 +9,7 @@ import { chatFields } from "../../src/contract/chat.ts";
 import { translationFields } from "../../src/contract/transcription.ts";
 import { findKey } from "../../src/directory/find-key.ts";
 import { loadDirectory } from "../../src/directory/load-directory.ts";
-import { explainRoute } from "../../src/gateway/explain-route.ts";
+import { explainRoute, traceView } from "../../src/gateway/explain-route.ts";
 import { createCircuits } from "../../src/providers/health.ts";
 import { chatProviders } from "../../src/providers/registry.ts";
 import { createSeal } from "../../src/storage/seal.ts";
@@ -66,7 +66,7 @@ test("contract 3, 10: over random routes the record of each request equals the e
       // As JSON keeps it.
       assert.deepEqual(
         recorded,
-        JSON.parse(JSON.stringify(explained)),
+        JSON.parse(JSON.stringify(traceView(explained))),
         `seed ${SEED}: ${app.id} ${JSON.stringify(request)}`,
       );
       const outcome = explained.refusal ?? "routed";

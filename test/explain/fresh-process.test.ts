@@ -7,9 +7,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import type { Sandbox } from "../../sandbox/server.ts";
+import type { ConfigurationFile } from "../../src/config/schema/file.ts";
 import { HELLO } from "../harness/chat-client.ts";
 import { pauseIn } from "../harness/pause.ts";
-import { makeInstallation } from "../operations/installation.ts";
+import { configurationOf, type TestGateway } from "../harness/gateway.ts";
+import { OPERATOR_KEY } from "../http/admin/admin.ts";
+import { PLATFORM, revise } from "../http/admin/set-up.ts";
+import { type Installation, makeInstallation } from "../operations/installation.ts";
 import { type Asked, askAll, traceOf } from "./asked.ts";
 import { type RandomRequest, randomSetUp } from "./random-set-up.ts";
 
@@ -17,23 +22,52 @@ import { type RandomRequest, randomSetUp } from "./random-set-up.ts";
 const AUDIO = join(import.meta.dirname, "..", "fixtures", "audio");
 const SEED = randomInt(2 ** 31);
 
-test("contract 3, 10: and equals what a fresh process prints, also when it is asked for the request itself", async () => {
+test("contract 3, 10: and equals what a fresh process prints, with the gateway and without it, also when it is asked for the request itself", async () => {
   const setUp = randomSetUp(SEED, 4, 2);
   const installation = await makeInstallation();
   try {
-    const gateway = await installation.start({ file: setUp.file });
+    const file = (sandbox: Sandbox): ConfigurationFile => ({
+      ...setUp.file(sandbox),
+      operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
+    });
+    const gateway = await installation.start({ file });
     // Wherever a route has it: whoever asks later must know of it too.
     await pauseIn(gateway, "oa");
     const asked = await askAll(gateway, setUp.apps);
     const recorded = new Map<string, unknown>();
     for (const { id } of asked) recorded.set(id, await traceOf(gateway, id));
-    const busy = await installation.patchbay("route", "explain", "--app", "acme/app0");
-    assert.equal(busy.exitCode, 5, "beside a running gateway on embedded storage");
-    assert.match(busy.stderr, /patchbay transcribe FILE --dry-run/u);
-    await gateway.close();
     const inputs = await Promise.all(asked.map((each) => inputOf(installation.dataDir, each)));
     const [first] = asked;
     assert(first !== undefined);
+    // Beside a gateway on embedded storage, which is asked instead.
+    const beside = async (...input: readonly string[]): Promise<unknown> => {
+      const { exitCode, stdout, stderr } = await installation.patchbay("route", "explain", ...input, "--json");
+      assert.equal(exitCode, 0, stderr);
+      return JSON.parse(stdout) as unknown;
+    };
+    await write(installation, gateway, file);
+    for (const [index, { id, app, request }] of asked.entries())
+      assert.deepEqual(
+        await beside(...(inputs[index] ?? [])),
+        recorded.get(id),
+        `seed ${SEED}: ${app.id} ${JSON.stringify(request)}`,
+      );
+    assert.deepEqual(await beside("--request", first.id), recorded.get(first.id));
+    await gateway.database.db.updateTable("routes").set({ managed_by: "api" }).execute();
+    for (const { id, ...definition } of randomSetUp(SEED + 1, 1, 1).file(gateway.sandbox).routes ?? [])
+      await revise(gateway, PLATFORM, id, definition);
+    const versions = ["draft", "1"].map((version) => [
+      "--app",
+      "acme/app0",
+      "--route",
+      "r1",
+      "--route-version",
+      version,
+    ]);
+    const byVersion = [];
+    for (const version of versions) byVersion.push(await beside(...version));
+    await gateway.close();
+    assert.deepEqual(await freshProcess(installation.dataDir, EXPLAINER, ...versions), byVersion);
     const printed = [
       ...(await freshProcess(installation.dataDir, EXPLAINER, ...inputs)),
       // As an operator types it.
@@ -43,12 +77,22 @@ test("contract 3, 10: and equals what a fresh process prints, also when it is as
     assert.equal(printed.length, expected.length);
     for (const [index, { app, request, id }] of expected.entries()) {
       const about = `seed ${SEED}: ${app.id} ${JSON.stringify(request)}`;
-      assert.deepEqual(printed[index], { object: "route_trace", ...(recorded.get(id) as object) }, about);
+      assert.deepEqual(printed[index], recorded.get(id), about);
     }
   } finally {
     await installation.close();
   }
 });
+
+/** The file as the gateway was started with, and where it listens since. */
+async function write(
+  { dataDir, sandbox }: Installation,
+  { origin, adminOrigin }: TestGateway,
+  file: (sandbox: Sandbox) => ConfigurationFile,
+): Promise<void> {
+  const at = (url: string) => ({ host: "127.0.0.1", port: Number(new URL(url).port) });
+  await configurationOf({ ...file(sandbox), server: { ...at(origin), admin: at(adminOrigin) } }, dataDir);
+}
 
 /** What the command line is given for the same. */
 async function inputOf(directory: string, { app, request, id }: Asked): Promise<readonly string[]> {

@@ -9,6 +9,7 @@ import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./everywhere.ts";
 import type { AdminEdge, MirroredEndpoint } from "./frame.ts";
 import { modelsEndpoint } from "./models.ts";
+import { explainEndpoint } from "./explain.ts";
 import { pauseEndpoints } from "./pauses.ts";
 import { getProviderHealth } from "./provider-health.ts";
 import { routeEndpoints } from "./routes.ts";
@@ -48,7 +49,13 @@ export function workspaceAdminEndpoints(edge: AdminEdge): readonly Endpoint<Prin
 }
 
 function everywhereEndpoints(edge: AdminEdge): readonly EverywhereEndpoint[] {
-  return [...connectionEndpoints(edge), ...pauseEndpoints(edge), ...routeEndpoints(edge), modelsEndpoint(edge)];
+  return [
+    ...connectionEndpoints(edge),
+    ...pauseEndpoints(edge),
+    ...routeEndpoints(edge),
+    modelsEndpoint(edge),
+    explainEndpoint(edge),
+  ];
 }
 
 function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {

@@ -5,6 +5,7 @@ import type { ApplyFileServices } from "../../admin/apply-file.ts";
 import type { PauseServices } from "../../admin/pauses.ts";
 import type { ProviderHealthServices } from "../../admin/provider-health.ts";
 import type { SetUpServices } from "../../admin/set-up-scope.ts";
+import type { ExplanationServices } from "../../admin/explain-request.ts";
 import type { ModelListServices } from "../../admin/list-models.ts";
 import type { ConnectionTestServices } from "../../admin/test-connection.ts";
 import { type Precondition, viewEtag } from "../../admin/precondition.ts";
@@ -28,6 +29,7 @@ export interface AdminEdge {
   readonly connectionTests: ConnectionTestServices;
   readonly models: ModelListServices;
   readonly pauses: PauseServices;
+  readonly explanations: ExplanationServices;
   readonly health: ProviderHealthServices;
   readonly applyFile: ApplyFileServices;
   readonly sandbox: SandboxLevers;

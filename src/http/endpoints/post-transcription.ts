@@ -1,9 +1,9 @@
 // POST /v1/transcription (spec 4.1) and its like: admits, reads the body into the spool, hands over to the gateway, cleans up.
 import type { z } from "zod";
 import type { Principal } from "../../auth/principal.ts";
-import type { GatewayError } from "../../contract/errors.ts";
 import { postTranscriptionContract } from "../../contract/endpoint-transcription.ts";
 import type { EndpointContract } from "../../contract/endpoint.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
 import {
   type TranscriptionEnvelope,
   transcriptionFields,
@@ -16,7 +16,6 @@ import { type TranscribeCall, transcribe } from "../../gateway/transcribe.ts";
 import type { JobCall } from "../../jobs/submit.ts";
 import { captionsByAccept, chooseDelivery, refuseUndeliverable } from "../choose-format.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { createFaults } from "../faults.ts";
 import type { FieldSchema } from "../fields.ts";
 import { requireScope } from "../require-scope.ts";
 import { routedHeaders } from "../routed-headers.ts";
@@ -67,9 +66,11 @@ export function nativeWording(accept: string | undefined): (fields: TranslationF
   };
 }
 
-function notBoth(): GatewayError {
+/** `prefix`: where the fields stand in the body. */
+export function refuseBoth({ stream, mode }: TranslationFields, prefix = ""): void {
+  if (mode !== "async" || stream !== true) return;
   const message = "`stream` and `mode` async exclude each other: a job is followed at its `poll_url`. Leave one out.";
-  return createFaults().fatal("stream", message);
+  throw invalidRequest(`${prefix}stream`, message);
 }
 
 function asksForStream({ stream, mode }: TranslationFields): boolean {
@@ -93,7 +94,7 @@ export function speechEndpoint<S extends FieldSchema>(
       const call = { ...taken.call, task, ...given };
       if (call.fields.mode === "async") {
         requireScope(call.principal, "jobs");
-        if (call.fields.stream === true) throw notBoth();
+        refuseBoth(call.fields);
         return sendGatewayReply(await edge.submitJob({ ...call, metadata: {} }));
       }
       const { receivedAtMs, clientGone } = context;

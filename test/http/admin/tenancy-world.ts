@@ -185,6 +185,8 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   createPlan: ({ name }) => ({ id: name }),
   replacePlan: () => ({ monthly_chat_tokens: 7 }),
   grantCredits: () => ({ amount_usd: "1", note: "for the matrix" }),
+  // Whose request it is about stands in the body and not in the path: explain.test.ts has the rows of that.
+  explainRequest: () => ({ task: "chat" }),
   applyConfiguration: () => ({ dry_run: true }),
   replaceSandboxFaults: () => ({ faults: [] }),
 };

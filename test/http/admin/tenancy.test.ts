@@ -251,7 +251,7 @@ function fill(endpoint: EndpointContract, params: Params): string {
 function bodyOf({ operationId, requestBody }: EndpointContract, name = "made"): object | FormData | null {
   if (requestBody === undefined) return null;
   const make =
-    BODIES[operationId.replace(/^(create|replace|rotate|revise|publish|roll|put|pause|resume)Platform/u, "$1")];
+    BODIES[operationId.replace(/^(create|explain|replace|rotate|revise|publish|roll|put|pause|resume)Platform/u, "$1")];
   assert.ok(make !== undefined, `the matrix has no body for ${operationId}`);
   return make({ name });
 }

@@ -1,0 +1,121 @@
+// A request that is only thought of, judged as it would be (contract 3, 4, 10): by what serves, and by a version of a route in its
+// place. Nothing is reserved, called or written down.
+import type { Principal } from "../auth/principal.ts";
+import type { LimitsConfiguration } from "../config/configuration.ts";
+import { GatewayError } from "../contract/errors.ts";
+import { invalidRequest } from "../contract/invalid-request.ts";
+import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
+import { findAppPrincipal, findKeyById } from "../directory/find-principal.ts";
+import type { DirectoryScope } from "../directory/snapshot.ts";
+import { refuseTooManyKeyterms } from "../gateway/audio-call.ts";
+import {
+  type AudioExplanation,
+  type ChatExplanation,
+  type JudgeServices,
+  judgeRoute,
+  type LiveExplanation,
+} from "../gateway/explain-route.ts";
+import { refuseTooLong } from "../gateway/measure-audio.ts";
+import { type DeclaredRecording, declaredFacts } from "../gateway/unmeasured-audio.ts";
+import { unlessAway } from "../gateway/unless-away.ts";
+import { findApp } from "./apps.ts";
+import { otherVersion, type VersionChoice } from "./other-version.ts";
+import { noSuch } from "./refusals.ts";
+import { type SetUpServices, workspaceOf } from "./set-up-scope.ts";
+
+export type ExplanationServices = JudgeServices &
+  Pick<SetUpServices, "database" | "refreshDirectory"> & {
+    readonly limits: Pick<
+      LimitsConfiguration,
+      | "maxAudioDurationSeconds"
+      | "maxKeyterms"
+      | "maxAudioBytes"
+      | "maxAudioUrlBytes"
+      | "maxJobAudioBytes"
+      | "maxJobAudioUrlBytes"
+    >;
+  };
+
+/** Whose request it would be. */
+export type Whose =
+  | { readonly kind: "key"; readonly id: string }
+  | { readonly kind: "app"; readonly app: string; readonly testMode: boolean };
+
+type Thought =
+  | (Omit<AudioExplanation, "principal" | "audio"> & { readonly recording: DeclaredRecording | null })
+  | Omit<LiveExplanation, "principal">
+  | Omit<ChatExplanation, "principal">;
+
+export interface Explained extends VersionChoice {
+  readonly whose: Whose;
+  readonly request: Thought;
+}
+
+export async function explainRequest(services: ExplanationServices, asked: Explained): Promise<RouteExplanation> {
+  const { scope, request } = asked;
+  refuseImpossible(services, request);
+  // As it is stored now: it may have been changed on another process a moment ago.
+  await unlessAway(services.refreshDirectory());
+  const found = await unlessAway(principalOf(services, scope, asked.whose));
+  // Who administers sees the names, whoever would ask.
+  const principal: Principal = { ...found, scopes: [...found.scopes, "routing:read"] };
+  const directory = services.directory();
+  const live = await judge(services, principal, request, directory);
+  const other = await unlessAway(otherVersion(services, asked, principal.workspace.id, live.trace.route));
+  return {
+    object: "route_explanation",
+    live,
+    compared: other === null ? null : { route: other.id, version: other.version, state: other.state },
+    draft: other === null ? null : await judge(services, principal, request, directory.withRoute(other)),
+  };
+}
+
+function judge(
+  services: JudgeServices,
+  principal: Principal,
+  request: Thought,
+  directory: ReturnType<JudgeServices["directory"]>,
+): Promise<JudgedRequest> {
+  const by = { ...services, directory: () => directory };
+  if (request.kind !== "audio") return judgeRoute(by, { ...request, principal });
+  const { recording, ...audio } = request;
+  return judgeRoute(by, { ...audio, principal, audio: recording === null ? null : declaredFacts(recording) });
+}
+
+/** What this gateway takes of nobody is refused as it would be, whatever the route. */
+function refuseImpossible({ limits }: ExplanationServices, request: Thought): void {
+  if (request.kind === "chat") return;
+  refuseTooManyKeyterms({ limits }, request, "fields.");
+  if (request.kind === "live" || request.recording === null) return;
+  const { durationSeconds, sizeBytes } = request.recording;
+  refuseTooLong({ limits }, durationSeconds, "recording.duration_seconds");
+  const mostBytes =
+    request.fields.mode === "async"
+      ? Math.max(limits.maxJobAudioBytes, limits.maxJobAudioUrlBytes)
+      : Math.max(limits.maxAudioBytes, limits.maxAudioUrlBytes);
+  if (sizeBytes !== null && sizeBytes > mostBytes)
+    throw new GatewayError("AUDIO_TOO_LARGE", {
+      message: `The audio holds ${sizeBytes} bytes; this gateway takes at most ${mostBytes} bytes this way.`,
+      param: "recording.bytes",
+      details: { max_audio_bytes: mostBytes, received_bytes: sizeBytes },
+    });
+}
+
+/** The operator, on the platform's path, names an app by its id or as `workspace/app`; in a workspace its slug is enough. */
+async function principalOf(services: ExplanationServices, scope: DirectoryScope, whose: Whose): Promise<Principal> {
+  const workspaceId = workspaceOf(scope);
+  if (whose.kind === "key") {
+    const found = await findKeyById(services.database, whose.id);
+    if (found === null || (workspaceId !== null && found.workspace.id !== workspaceId)) throw noSuch("key");
+    if (found.app === null) throw invalidRequest("key_id", "key_id: this key belongs to no app and routes nothing.");
+    return found;
+  }
+  const { app, testMode } = whose;
+  const name =
+    workspaceId === null
+      ? app
+      : (await services.database.inWorkspace(workspaceId, (tx) => findApp(tx, workspaceId, app))).id;
+  const found = await findAppPrincipal(services.database, name);
+  if (found === null) throw noSuch("app");
+  return { ...found, testMode };
+}

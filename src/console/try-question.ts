@@ -1,0 +1,177 @@
+// A request that is only thought of, as the address has it: what can be said of each task's, and what is asked of the gateway. Pure;
+// a test holds it against what the API takes.
+import type { ExplanationRequest } from "../contract/route-explanation.ts";
+import type { Filter } from "./filter.ts";
+import type { Choice } from "./plain-field.ts";
+
+type Task = ExplanationRequest["task"];
+
+const TASKS: readonly (readonly [Task, string])[] = [
+  ["transcribe", "Transcribe a recording"],
+  ["translate", "Translate a recording"],
+  ["realtime", "Transcribe live audio"],
+  ["chat", "Chat"],
+];
+
+export const TASK: Filter = select("task", "Task", TASKS);
+
+export function taskOf(query: URLSearchParams): Task {
+  return TASKS.find(([task]) => task === query.get("task"))?.[0] ?? "transcribe";
+}
+
+/** What is asked, and what a request holds for its answer. */
+interface Question {
+  readonly filter: Filter;
+  readonly fields: (value: string) => object;
+}
+
+/** The field of its own name. */
+const named = (filter: Filter): Question => ({ filter, fields: (value) => ({ [filter.name]: value }) });
+const ticked = (name: string, label: string, fields: object = { [name]: true }): Question => ({
+  filter: { name, label, kind: "check" },
+  fields: () => fields,
+});
+
+const PURPOSE = named(text("purpose", "Purpose", "none"));
+const PROFILE = named(
+  select("response_profile", "Profile", [
+    ["", "as it comes"],
+    ["fast", "fast"],
+    ["balanced", "balanced"],
+    ["deep", "deep"],
+  ]),
+);
+const STREAM = ticked("stream", "Answer streamed");
+
+const SPEECH: readonly Question[] = [
+  PURPOSE,
+  named(
+    select("purpose_policy", "If it cannot be used", [
+      ["", "as the app says"],
+      ["fallback", "go on without"],
+      ["strict", "refuse"],
+    ]),
+  ),
+  named(text("language", "Language", "not said")),
+  named(
+    select("timestamps", "Times", [
+      ["", "none"],
+      ["word", "of words"],
+      ["segment", "of segments"],
+      ["both", "of both"],
+    ]),
+  ),
+  PROFILE,
+  ticked("diarization", "Speakers told apart"),
+  ticked("multichannel", "Each channel on its own"),
+  ticked("redaction", "Personal data removed"),
+  ticked("profanity_filter", "Profanity masked"),
+  ticked("keyterms", "Key terms", { keyterms: ["Patchbay"] }),
+];
+const INTO = named(text("to_language", "Into", "en"));
+const FILE: readonly Question[] = [STREAM, ticked("async", "As a job", { mode: "async" })];
+
+const CHAT: readonly Question[] = [
+  PURPOSE,
+  PROFILE,
+  {
+    filter: select("response_format", "Answer in", [
+      ["", "text"],
+      ["json_object", "JSON"],
+      ["json_schema", "JSON by a schema"],
+    ]),
+    fields: (type) => ({
+      response_format: type === "json_schema" ? { type, json_schema: { name: "example", schema: {} } } : { type },
+    }),
+  },
+  {
+    filter: text("max_tokens", "Most tokens", "any"),
+    fields: (typed) => ({ max_tokens: Number.isNaN(Number(typed)) ? typed : Number(typed) }),
+  },
+  ticked("tools", "A tool it may call", { tools: [{ type: "function", function: { name: "example" } }] }),
+  ticked(
+    "image",
+    "An image",
+    messageWith({ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } }),
+  ),
+  ticked("audio", "Audio", messageWith({ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } })),
+  STREAM,
+];
+
+const TAKES: Readonly<Record<Task, readonly Question[]>> = {
+  transcribe: [...SPEECH, ...FILE],
+  translate: [INTO, ...SPEECH, ...FILE],
+  realtime: SPEECH,
+  chat: CHAT,
+};
+
+const FORMATS: readonly Choice[] = [
+  ["", "mp3"],
+  ...["wav", "m4a", "mp4", "webm", "mpeg"].map((name): Choice => [name, name]),
+];
+const RECORDING: readonly Filter[] = [
+  text("minutes", "Length in minutes", "not known"),
+  select("format", "Format", FORMATS),
+  text("channels", "Channels", "1"),
+  text("megabytes", "Size in MB", "usual for its length"),
+];
+const ENCODING = select("encoding", "Comes as", [
+  ["", "bare samples"],
+  ["webm_opus", "WebM, as browsers record it"],
+]);
+
+export function filtersOf(task: Task): readonly Filter[] {
+  const audio = task === "chat" ? [] : task === "realtime" ? [ENCODING] : RECORDING;
+  return [...audio, ...TAKES[task].map(({ filter }) => filter)];
+}
+
+interface Thought {
+  readonly task: Task;
+  readonly fields: object;
+  readonly recording?: object;
+  readonly encoding?: string;
+}
+
+/** Without whose request it is. What cannot be goes as it was typed, for the gateway to refuse it by its name. */
+export function requestOf(query: URLSearchParams): Thought {
+  const task = taskOf(query);
+  const fields: object = Object.assign(
+    {},
+    ...TAKES[task].map((each) => {
+      const value = query.get(each.filter.name) ?? "";
+      return value === "" ? {} : each.fields(value);
+    }),
+  );
+  if (task === "chat") return { task, fields };
+  const encoding = query.get("encoding") ?? "";
+  if (task === "realtime") return { task, fields, ...(encoding === "" ? {} : { encoding }) };
+  const recording = {
+    ...figure(query, "minutes", (minutes) => ({ duration_seconds: minutes * 60 })),
+    ...figure(query, "channels", (channels) => ({ channels })),
+    ...figure(query, "megabytes", (megabytes) => ({ bytes: Math.round(megabytes * 1_000_000) })),
+  };
+  if (Object.keys(recording).length === 0) return { task, fields };
+  return { task, fields, recording: { ...recording, format: query.get("format") || "mp3" } };
+}
+
+/** No figure: under the name that it would have. */
+function figure(query: URLSearchParams, name: string, fields: (value: number) => object): object {
+  const typed = query.get(name) ?? "";
+  if (typed === "") return {};
+  const value = Number(typed.replace(",", "."));
+  return Number.isNaN(value)
+    ? Object.fromEntries(Object.keys(fields(0)).map((field) => [field, typed]))
+    : fields(value);
+}
+
+function text(name: string, label: string, placeholder: string): Filter {
+  return { name, label, kind: "text", placeholder };
+}
+
+function select(name: string, label: string, choices: readonly Choice[]): Filter {
+  return { name, label, kind: "select", choices };
+}
+
+function messageWith(part: object): object {
+  return { messages: [{ role: "user", content: [{ type: "text", text: "Hello" }, part] }] };
+}

@@ -1,0 +1,160 @@
+// A request that nobody makes, tried on a route: what serves and its draft beside each other, and what differs. The question stands in
+// the address, so that a link shares it.
+import type { AppView } from "../contract/apps.ts";
+import type { JudgedRequest, RouteExplanation } from "../contract/route-explanation.ts";
+import { element, table } from "../page/element.ts";
+import { whyNot } from "../page/lack-words.ts";
+import { targetName } from "../page/target-name.ts";
+import { pausedWords, priceText, warningLines } from "../page/trace-view.ts";
+import { type Filter, filterView } from "./filter-view.ts";
+import { refusalView } from "./refusal-view.ts";
+import { becomesText, chosenOf, differenceText, versionText } from "./try-difference.ts";
+import { filtersOf, requestOf, TASK, taskOf } from "./try-question.ts";
+import type { Page, Visit } from "./visit.ts";
+import { link, mark, part } from "./words.ts";
+
+export async function showTry(visit: Visit, id: string): Promise<readonly Node[]> {
+  const apps = await appsOf(visit);
+  const { query } = visit;
+  const asked = new URLSearchParams(query);
+  asked.set("task", taskOf(query));
+  const app = query.get("app") || (apps.find(({ routes }) => routes.includes(id)) ?? apps[0])?.name;
+  if (app !== undefined) asked.set("app", app);
+  const shown: Visit = { ...visit, query: asked };
+  const back = link(visit.link("routes", [id]), `The route ${id}`);
+  const form = filterView(
+    shown,
+    [...whoseFilters(visit, apps), TASK, ...filtersOf(taskOf(query)), ...versionFilter(query)],
+    { submit: "Try it", label: "The request" },
+  );
+  const intro = element(
+    "p",
+    { class: "soft" },
+    "Nothing is sent to anybody, charged or recorded. Health and budgets are as this gateway sees them now. What is filled in stands in this page's address, so that a link shares the question.",
+  );
+  if (app === undefined && !query.get("key"))
+    return [
+      back,
+      intro,
+      form,
+      element("p", { class: "empty" }, "Say whose request it would be: an app, or a key by its id."),
+    ];
+  return [back, intro, form, ...(await answer(visit, id, asked))];
+}
+
+async function answer(visit: Visit, id: string, asked: URLSearchParams): Promise<readonly Node[]> {
+  const key = asked.get("key") ?? "";
+  const version = asked.get("version") ?? "";
+  const whose =
+    key === ""
+      ? { app: asked.get("app"), ...(asked.get("mode") === "test" ? { test_mode: true } : {}) }
+      : { key_id: key };
+  const body = { ...whose, ...requestOf(asked), route: id, ...(version === "" ? {} : { version: Number(version) }) };
+  const outcome = await visit.ask<RouteExplanation>("POST", "/explain", { body });
+  if (!outcome.ok) return [refusalView(outcome.failure, outcome.requestId)];
+  const { live, compared, draft } = outcome.data;
+  const elsewhere = isElsewhere(id, live, draft)
+    ? [
+        element(
+          "p",
+          { class: "notice" },
+          `This request does not run on ${id}, but on ${live.trace.route ?? "no route"}.`,
+        ),
+      ]
+    : [];
+  if (compared === null || draft === null)
+    return [...elsewhere, part("What serves", ...judgedParts(live, "By what serves"))];
+  const other = versionText(compared);
+  return [
+    part("What differs", element("p", { role: "status" }, differenceText(live, draft, compared)), ...elsewhere),
+    element(
+      "div",
+      { class: "beside" },
+      part("What serves", ...judgedParts(live, "By what serves")),
+      part(other.charAt(0).toUpperCase() + other.slice(1), ...judgedParts(draft, `By ${other}`)),
+    ),
+  ];
+}
+
+const isElsewhere = (id: string, live: JudgedRequest, draft: JudgedRequest | null): boolean =>
+  live.trace.route !== null && live.trace.route !== id && (draft === null || draft.trace.route !== id);
+
+function judgedParts(judged: JudgedRequest, caption: string): readonly Node[] {
+  const { trace, decision } = judged;
+  const { route, route_version: version, candidates } = trace;
+  const chosen = chosenOf(judged);
+  const where = route === null ? "" : ` Route ${route}${version === null ? "" : `, version ${version}`}.`;
+  const isUnmeasured = trace.asked?.capability === "audio_input" && decision.audio_seconds === null;
+  const price = chosen === null || isUnmeasured ? "" : ` ${priceText(decision.estimated_cost_usd)}`;
+  const isInTwo = decision.warnings.some(({ code }) => code === "TRANSLATED_BY_CHAT");
+  const rows = (candidates ?? []).map((each) => {
+    const pieces = decision.candidates.find(({ position }) => position === each.position)?.split?.least_pieces;
+    const sent = pieces === undefined ? "" : `, in at least ${pieces} pieces`;
+    if (each.missing.length > 0) return [targetName(each), mark("soft", "left out"), whyNot(each.missing)];
+    if (each.healthy === false) {
+      const rest = each.paused_until === undefined ? "resting after failures" : pausedWords(each.paused_until);
+      return [targetName(each), mark("warn", "left out"), rest];
+    }
+    if (each === chosen) return [targetName(each), mark("good", "chosen"), `the first that can do it${sent}`];
+    const why = isInTwo ? "can do its part of it" : chosen === null ? "can do it" : "tried where those before it fail";
+    return [targetName(each), mark("soft", "able"), `${why}${sent}`];
+  });
+  return [
+    element("p", {}, `${becomesText(judged)}${where}${price}`),
+    ...warningLines(decision.warnings),
+    ...(rows.length === 0 ? [] : [table(caption, ["Target", "Verdict", "Why"], rows)]),
+  ];
+}
+
+interface KnownApp {
+  /** As the gateway takes it here. */
+  readonly name: string;
+  readonly routes: readonly (string | null)[];
+}
+
+/** Of the platform, those of its first workspaces: the others can be typed. */
+const MOST_WORKSPACES = 10;
+
+async function appsOf(visit: Visit): Promise<readonly KnownApp[]> {
+  if (visit.scope.workspace !== null) return knownApps(await visit.read<Page<AppView>>("/apps?limit=100"), "");
+  const workspaces = await visit.read<Page<{ readonly id: string; readonly slug: string }>>(
+    `/workspaces?limit=${MOST_WORKSPACES}`,
+  );
+  const lists = await Promise.all(
+    workspaces.data.map(async ({ id, slug }) =>
+      knownApps(await visit.read<Page<AppView>>(`/workspaces/${id}/apps?limit=100`), `${slug}/`),
+    ),
+  );
+  return lists.flat();
+}
+
+function knownApps({ data }: Page<AppView>, prefix: string): readonly KnownApp[] {
+  return data
+    .map(({ slug, route, audio_input_override: audio, purposes }) => ({
+      name: prefix + slug,
+      routes: [route, audio, ...purposes.map((purpose) => purpose.route)],
+    }))
+    .toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+function whoseFilters({ scope }: Visit, apps: readonly KnownApp[]): readonly Filter[] {
+  const placeholder = scope.workspace === null ? "workspace/app" : "app";
+  return [
+    { name: "app", label: "App", kind: "text", placeholder, suggestions: apps.map(({ name }) => name) },
+    {
+      name: "mode",
+      label: "By a",
+      kind: "select",
+      choices: [
+        ["", "live key of it"],
+        ["test", "test key of it"],
+      ],
+    },
+    { name: "key", label: "Or by this key", kind: "text", placeholder: "key_…" },
+  ];
+}
+
+/** Only where the address asks for one: the draft is compared unless told. */
+function versionFilter(query: URLSearchParams): readonly Filter[] {
+  return query.get("version") ? [{ name: "version", label: "Version beside it", kind: "text" }] : [];
+}

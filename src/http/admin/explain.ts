@@ -1,0 +1,88 @@
+// POST …/explain: where a request would go that nobody made (contract 3, 10).
+import { type Explained, explainRequest } from "../../admin/explain-request.ts";
+import { chatFields } from "../../contract/chat.ts";
+import { invalidRequest } from "../../contract/invalid-request.ts";
+import { explainContracts, explanationRequest, type ExplanationRequest } from "../../contract/route-explanation.ts";
+import { transcriptionFields, translationFields } from "../../contract/transcription.ts";
+import { refuseBoth } from "../endpoints/post-transcription.ts";
+import { createFaults } from "../faults.ts";
+import { type FieldSchema, judgedFields } from "../fields.ts";
+import { readPassedOn } from "../read-fields.ts";
+import { everywhereEndpoint, type EverywhereEndpoint } from "./everywhere.ts";
+import type { AdminEdge } from "./frame.ts";
+
+/** A chat's messages may be long. */
+const MAX_BYTES = 1_048_576;
+
+export function explainEndpoint(edge: AdminEdge): EverywhereEndpoint {
+  return everywhereEndpoint(edge, explainContracts, async ({ request }, { scope }) => {
+    const asked = await readPassedOn(request, explanationRequest, { maxBytes: MAX_BYTES });
+    const { route = null, version = null } = asked;
+    const question = { scope, whose: whoseOf(asked), request: thoughtOf(asked), route, version };
+    return { status: 200, body: { json: await explainRequest(edge.explanations, question) } };
+  });
+}
+
+function whoseOf({ app, key_id: id, test_mode: testMode }: ExplanationRequest): Explained["whose"] {
+  if (app !== undefined && id === undefined) return { kind: "app", app, testMode: testMode ?? false };
+  if (id === undefined || app !== undefined)
+    throw invalidRequest(
+      app === undefined ? "app" : "key_id",
+      "Say whose request it would be: by `app` or by `key_id`.",
+    );
+  if (testMode === undefined) return { kind: "key", id };
+  throw invalidRequest("test_mode", "`test_mode`: a key says itself whether it is a test key. Leave it out.");
+}
+
+function thoughtOf(asked: ExplanationRequest): Explained["request"] {
+  const { task, fields, recording, encoding } = asked;
+  if (recording !== undefined && (task === "chat" || task === "realtime"))
+    throw invalidRequest("recording", "`recording`: a request of this task has none. Leave it out.");
+  if (encoding !== undefined && task !== "realtime")
+    throw invalidRequest("encoding", "`encoding` is of live audio alone (`task` realtime). Leave it out.");
+  switch (task) {
+    case "chat":
+      return { kind: "chat", fields: fieldsIn(chatFields, { messages: SHORT, ...fields }) };
+    case "realtime":
+      return {
+        kind: "live",
+        fields: fieldsIn(transcriptionFields.omit({ dry_run: true }), fields),
+        encoding: encoding ?? "pcm_s16le",
+      };
+    case "transcribe":
+      return { kind: "audio", task, fields: speechIn(transcriptionFields, fields), recording: recordingOf(recording) };
+    case "translate":
+      return { kind: "audio", task, fields: speechIn(translationFields, fields), recording: recordingOf(recording) };
+  }
+}
+
+const SHORT = [{ role: "user", content: "Hello" }];
+
+/** Every fault by its name in this body; a field of route control is refused as it would be. */
+function fieldsIn<S extends FieldSchema>(schema: S, fields: object) {
+  const faults = createFaults(schema.shape);
+  for (const name of Object.keys(fields)) faults.noteRouteControl(name);
+  return judgedFields(schema, fields, faults, "fields.");
+}
+
+function speechIn<S extends typeof transcriptionFields>(schema: S, fields: object) {
+  const judged = fieldsIn(schema, fields);
+  refuseBoth(judged, "fields.");
+  return judged;
+}
+
+function recordingOf(recording: ExplanationRequest["recording"]) {
+  if (recording === undefined) return null;
+  const { format, channels, duration_seconds: durationSeconds, sample_rate: sampleRate } = recording;
+  if (format === "mp3" && channels > 2)
+    throw invalidRequest("recording.channels", "`recording.channels`: an mp3 has one channel or two.");
+  const { bytes: sizeBytes, codec } = recording;
+  return {
+    format,
+    durationSeconds,
+    channels,
+    sizeBytes: sizeBytes ?? null,
+    codec: codec ?? null,
+    sampleRate: sampleRate ?? null,
+  };
+}
