@@ -35,6 +35,11 @@ export function restsFor(
   };
 }
 
+/** Since it was chosen: asked before a target that others were tried before, which may have taken long. */
+export function isPausedByNow(services: RestServices, target: Target, payer: { readonly testMode: boolean }): boolean {
+  return restsFor(services, payer)(target)?.kind === "paused";
+}
+
 export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now">;
 
 /** Whether the account that a target, a job or a run was given is there: its connection may be gone, or stand for another provider now. */
