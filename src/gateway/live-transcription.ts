@@ -17,7 +17,7 @@ import { certaintyOf, exhausted, type FailedAttempt, failedAttempt, streamBroke 
 import { createLiveMeter, type LiveMeter } from "./live-meter.ts";
 import { atPricesOfNow, quoteFor } from "./quote.ts";
 import { decided } from "./refuse-route.ts";
-import { restsFor, resolveAccount } from "./resolve-account.ts";
+import { isPausedByNow, restsFor, resolveAccount } from "./resolve-account.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
 import { speechRequest } from "./speech-request.ts";
@@ -93,6 +93,7 @@ type LiveServed = Omit<Served, "kind" | "settlement" | "missedSpeech"> & { reado
 async function runLive(services: GatewayServices, run: LiveRun): Promise<LiveServed | null> {
   const failures: FailedAttempt[] = [];
   for (const candidate of run.decision.candidates) {
+    if (failures.length > 0 && isPausedByNow(services, candidate.target, run.call.principal)) continue;
     const { result, hasBegun } = await runOne(services, run, candidate).catch((error: unknown) => {
       if (error instanceof ProviderError) return { result: failedAttempt(candidate.target, error), hasBegun: false };
       throw error;

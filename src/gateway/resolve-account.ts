@@ -35,6 +35,11 @@ export function restsFor(
   };
 }
 
+/** Since it was chosen: asked before a target that others were tried before, which may have taken long. */
+export function isPausedByNow(services: RestServices, target: Target, payer: { readonly testMode: boolean }): boolean {
+  return restsFor(services, payer)(target)?.kind === "paused";
+}
+
 export type RestServices = Pick<GatewayServices, "circuits" | "directory" | "now">;
 
 /** For what is decided now and called later: what rests now may be in use by then. */

@@ -10,6 +10,7 @@ import type { CandidateRun, RunOutcome, Served } from "./candidate-run.ts";
 import { type Cutter, createCutter } from "./cutter.ts";
 import { createSpeechDetector, EMPTY_TRANSCRIPT, isEmpty } from "./empty-guard.ts";
 import { certaintyOf, type FailedAttempt, failedAttempt } from "./judge-failure.ts";
+import { isPausedByNow } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 
 /** The first answer that is believed: one that is empty though somebody speaks has to be confirmed where it can be. */
@@ -67,6 +68,7 @@ async function serveInOrder(
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   for (const candidate of candidates) {
+    if (candidate !== run.candidates[0] && isPausedByNow(services, candidate.target, run.payer)) continue;
     const result = await callCandidate(services, run, cutter, candidate).catch((error: unknown) => {
       if (error instanceof ProviderError)
         return { ok: false as const, failure: failedAttempt(candidate.target, error) };

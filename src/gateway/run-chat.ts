@@ -19,6 +19,7 @@ import type { ChatContent } from "./chat-answer.ts";
 import { estimateOutputTokens } from "./estimate-tokens.ts";
 import { certaintyOf, chatExhausted, type FailedAttempt, failedAttempt, outcomeUnknown } from "./judge-failure.ts";
 import type { GatewayReply } from "./reply.ts";
+import { isPausedByNow } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
 import type { HeldSlot } from "./with-slot.ts";
 
@@ -45,7 +46,7 @@ export function runChat(
   options: ChatRunOptions = {},
 ): Promise<ServedChat> {
   const hasTime = () => remainingMs(services, call) >= LEAST_FOR_ANOTHER_MS;
-  return firstToServe(decision, { slot, hasTime }, async (candidate) => {
+  return firstToServe(services, call, decision, { slot, hasTime }, async (candidate) => {
     const attempt = await openAttempt(services, call, decision, candidate, {
       slot,
       // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
@@ -75,6 +76,8 @@ export function runChat(
 
 /** Until one serves: a `ProviderError` of an attempt leads to the next target, or to what all of them together mean. */
 export async function firstToServe<Served>(
+  services: GatewayServices,
+  { principal }: Pick<ChatCaller, "principal">,
   decision: DecidedChat,
   { slot, hasTime }: { readonly slot: HeldSlot | null; readonly hasTime: () => boolean },
   serve: (candidate: ChatCandidate) => Promise<Served>,
@@ -82,6 +85,7 @@ export async function firstToServe<Served>(
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   for (const candidate of decision.candidates) {
+    if (candidate !== decision.candidates[0] && isPausedByNow(services, candidate.target, principal)) continue;
     try {
       return await serve(candidate);
     } catch (error) {

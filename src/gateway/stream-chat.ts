@@ -35,7 +35,7 @@ export async function openChatStream(
   call: ChatCall,
   decision: DecidedChat,
 ): Promise<ChatStream> {
-  const opened = await firstToServe(decision, { slot: null, hasTime: () => true }, (candidate) =>
+  const opened = await firstToServe(services, call, decision, { slot: null, hasTime: () => true }, (candidate) =>
     openOne(services, call, decision, candidate),
   );
   return {

@@ -8,7 +8,7 @@ import { audioAmount } from "../gateway/call-accounting.ts";
 import type { Served } from "../gateway/candidate-run.ts";
 import { runCandidates } from "../gateway/run-candidates.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { allFailed, chooseTargets, judgeTargets, requestWithTimes } from "./choose-targets.ts";
+import { allFailed, chooseTargets, judgeTargets, requestWithTimes, waitsForPaused } from "./choose-targets.ts";
 import { enterStage } from "./enter-stage.ts";
 import { deadlineExceeded } from "./job-error.ts";
 import type { OpenJob } from "./job-request.ts";
@@ -55,10 +55,11 @@ export async function callTargets(
   switch (outcome.kind) {
     case "served":
       return outcome;
-    case "exhausted":
-      throw gateway.now() >= deadlineAt
-        ? deadlineExceeded()
-        : allFailed(gateway, [...failures, ...outcome.failures], judged);
+    case "exhausted": {
+      if (gateway.now() >= deadlineAt) throw deadlineExceeded();
+      const all = [...failures, ...outcome.failures];
+      throw waitsForPaused(gateway, payer, judged, all) ? new JobStop("paused") : allFailed(gateway, all, judged);
+    }
     case "unknown":
       throw gateway.now() >= deadlineAt ? deadlineExceeded() : outcomeUnknown(outcome.how);
     case "aborted":

@@ -1,5 +1,6 @@
 // DELETE of a job (spec 3): at once while it is queued; a flag for its worker while it is worked on; nothing once it has ended.
 import type { Job } from "../contract/jobs.ts";
+import { wakeCancelled } from "../storage/job-work.ts";
 import { type JobOwner, lockJob, requestCancel } from "../storage/jobs.ts";
 import { afterCommit } from "../storage/transact.ts";
 import { describeJob } from "./describe-job.ts";
@@ -20,6 +21,7 @@ export async function cancelJob(services: JobServices, owner: JobOwner, id: stri
       });
     } else if (row.status === "processing") {
       await requestCancel(tx, owner, id);
+      await wakeCancelled(tx, id);
       await services.queue.publish(jobTopic(id), tx);
       await services.queue.publish(cancelTopic(id), tx);
     }

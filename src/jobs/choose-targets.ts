@@ -4,7 +4,7 @@ import type { GatewayError } from "../contract/errors.ts";
 import { audioFacts } from "../gateway/audio-call.ts";
 import { type FailedAttempt, exhausted, outcomeUnknown } from "../gateway/judge-failure.ts";
 import { refusalError } from "../gateway/refuse-route.ts";
-import { hasAccount, type RestServices, restsFor } from "../gateway/resolve-account.ts";
+import { hasAccount, isPausedByNow, type RestServices, restsFor } from "../gateway/resolve-account.ts";
 import type { GatewayServices } from "../gateway/services.ts";
 import { speechRequest } from "../gateway/speech-request.ts";
 import type { Feature } from "../contract/features.ts";
@@ -32,16 +32,12 @@ export function chooseTargets(
   candidates: readonly Candidate[],
 ): readonly Candidate[] {
   const { failures } = job;
-  const capable = candidates.filter(({ verdict }) => verdict.missing.length === 0);
+  const capable = capableOf(candidates);
   if (capable.length === 0) {
     const missing = [...new Set(candidates.flatMap(({ verdict }) => verdict.missing))];
     throw refusalError({ kind: "unsupported", missing }, candidates, job.request.showNames);
   }
-  const left = capable.filter(
-    (candidate) =>
-      hasAccount(services, candidate.target) &&
-      !failures.some((failure) => failure.position === candidate.target.position),
-  );
+  const left = notFailed(services, capable, failures);
   // A run that was begun is polled on, whatever became of its target since.
   const begun = left.filter(({ target }) => job.call?.state === "submitted" && job.call.position === target.position);
   const callable = left.filter(({ rest }) => rest?.kind !== "paused");
@@ -51,6 +47,32 @@ export function chooseTargets(
   if (chosen.length === 0 && begun.length === 0)
     throw left.length > 0 ? new JobStop("paused") : allFailed(services, failures, candidates);
   return [...begun, ...chosen.filter((candidate) => !begun.includes(candidate))];
+}
+
+/** Of those that have not failed one was passed over because it was paused, when they were chosen or since. */
+export function waitsForPaused(
+  services: RestServices,
+  payer: OpenJob["payer"],
+  candidates: readonly Candidate[],
+  failures: readonly FailedAttempt[],
+): boolean {
+  return notFailed(services, capableOf(candidates), failures).some(
+    ({ rest, target }) => rest?.kind === "paused" || isPausedByNow(services, target, payer),
+  );
+}
+
+function capableOf(candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.filter(({ verdict }) => verdict.missing.length === 0);
+}
+
+function notFailed(
+  services: Pick<GatewayServices, "directory">,
+  capable: readonly Candidate[],
+  failures: readonly FailedAttempt[],
+): readonly Candidate[] {
+  return capable.filter(
+    ({ target }) => hasAccount(services, target) && !failures.some(({ position }) => position === target.position),
+  );
 }
 
 /** None is left: what became of one that may have been paid is what there is to say. */

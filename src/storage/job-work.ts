@@ -114,11 +114,35 @@ export async function handBack(db: Kysely<Tables>, { id, attempt }: Fence): Prom
   );
 }
 
-/** Looked at again when the lease lapses, or at the deadline: a pause may be ended before its time. The attempt counts for nothing. */
+/** A look costs some milliseconds of a worker, and thousands of jobs may wait. A pause that was not resumed, but replaced or deleted, is noticed so late. */
+const LOOK_AT_LAID_ASIDE_SECONDS = 300;
+/** Resumed, a connection is in use again in every process by then (`directory/follow-directory`). */
+const RESUMED_EVERYWHERE_SECONDS = 6;
+/** No worker holds it: a lease that one renews is never as long. */
+const isAsleep = sql`status = 'processing' and laid_aside > 0 and lease_until > ${lease}`;
+
+/**
+ * Until the first pause that may concern it ends, or until it is looked at again all the same, jobs that were laid aside together not at
+ * once; never beyond the deadline. Where no pause is left by now, no longer than a lease lasts. The attempt counts for nothing.
+ */
 export async function layAside(db: Kysely<Tables>, { id, attempt }: Fence): Promise<void> {
+  const seconds = sql.lit(LOOK_AT_LAID_ASIDE_SECONDS);
+  const later = sql`patchbay_now() + (0.8 + 0.2 * random()) * ${seconds} * interval '1 second'`;
+  const firstEnd = sql`(select min(ends_at) from connection_pauses where scope in ('platform', jobs.workspace_id) and ends_at > patchbay_now())`;
   await sql`update jobs set laid_aside = laid_aside + 1,
-      lease_until = least(deadline_at, ${lease})
+      lease_until = least(deadline_at, greatest(${lease}, least(${later}, coalesce(${firstEnd}, ${lease}))))
     where id = ${id} and attempt = ${attempt} and status = 'processing'`.execute(db);
+}
+
+/** Of those in sight: somebody resumed what they may wait for. Those that wait for something else are laid aside again. */
+export async function wakeLaidAside(tx: Transacting): Promise<void> {
+  await sql`update jobs set lease_until = patchbay_now() + ${sql.lit(RESUMED_EVERYWHERE_SECONDS)} * interval '1 second'
+    where ${isAsleep}`.execute(tx);
+}
+
+/** It is to end, and no worker hears of that. */
+export async function wakeCancelled(tx: Transacting, id: string): Promise<void> {
+  await sql`update jobs set lease_until = ${handedBack} where id = ${id} and ${isAsleep}`.execute(tx);
 }
 
 /** Holds the row until the transaction ends; null when the job is another's. */

@@ -2,6 +2,7 @@
 // waits, holding no worker, until it is resumed or the job's deadline.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { sql } from "kysely";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { offerLapsed } from "../../src/jobs/sweep.ts";
 import { get } from "../harness/client.ts";
@@ -9,12 +10,14 @@ import { shiftClock } from "../harness/database.ts";
 import { KEY, type TestGateway } from "../harness/gateway.ts";
 import { pauseIn, resumeIn } from "../harness/pause.ts";
 import { until } from "../harness/until.ts";
+import { call, OPERATOR_KEY } from "../http/admin/admin.ts";
 import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
 const { gateway, startWorker } = await startIdleGateway((sandbox) => ({
   ...jobsFile(sandbox),
+  operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
   routes: [
     { id: "speech", targets: [{ connection: "dg", model: "nova-3" }] },
     {
@@ -33,10 +36,17 @@ const laidAside = async (id: string): Promise<number> => {
   const row = await database.db.selectFrom("jobs").select("laid_aside").where("id", "=", id).executeTakeFirstOrThrow();
   return row.laid_aside;
 };
-/** Half a minute goes by, and whoever watches over leases looks. */
-const lookAgain = async (times: number): Promise<void> => {
-  await shiftClock(gateway.database, times * 31);
+/** So much time goes by, and whoever watches over leases looks. */
+const passed = async (seconds: number): Promise<void> => {
+  await shiftClock(gateway.database, seconds);
   await offerLapsed(gateway.app.jobs);
+};
+const lookAgain = (times: number): Promise<void> => passed(times * 301);
+const messages = async (): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from pgboss.job`.execute(
+    gateway.database.db,
+  );
+  return rows[0]?.count ?? 0;
 };
 const resumed = async (worker: TestGateway): Promise<void> => {
   await resumeIn(gateway);
@@ -69,6 +79,41 @@ test("experience 31: a job is taken while its only target is paused, waits howev
   await lookAgain(8);
   assert.equal((await ended(origin, id, KEY)).status, "succeeded");
   assert.equal(paidCalls(sandbox), 1);
+});
+
+test("experience 31: a job that waits costs nothing for minutes, and is served at once when what it waits for is resumed", async () => {
+  const { origin, database, sandbox } = gateway;
+  // Another's pause is of no concern.
+  for (const id of ["dg", "oa"]) await call(gateway, "POST", `/admin/v1/connections/${id}/pause`, { body: {} });
+  const worker = await startWorker();
+  const { job_id: id } = await submit(origin);
+  await until(async () => (await laidAside(id)) === 1);
+  const before = await messages();
+  await passed(200);
+  assert.deepEqual([await messages(), await laidAside(id)], [before, 1]);
+  // Of a connection that is not paused: nobody is woken for that.
+  await call(gateway, "POST", "/admin/v1/connections/local/resume", { body: {} });
+  await passed(210);
+  assert.equal(await messages(), before);
+
+  await call(gateway, "POST", "/admin/v1/connections/dg/resume", { body: {} });
+  await worker.app.refreshDirectory();
+  await passed(220);
+  assert.equal((await ended(origin, id, KEY)).status, "succeeded");
+  assert.equal(paidCalls(sandbox), 1);
+  assert.equal((await attemptsOf(database, id)).length, 1);
+});
+
+test("experience 31: a job that waits is looked at when the pause ends, and not before", async () => {
+  const { origin, database } = gateway;
+  await call(gateway, "POST", "/admin/v1/connections/dg/pause", { body: { duration_seconds: 120 } });
+  await startWorker();
+  const { job_id: id } = await submit(origin);
+  await until(async () => (await laidAside(id)) === 1);
+  const { rows } = await sql`select from jobs, connection_pauses where id = ${id} and lease_until = ends_at`.execute(
+    database.db,
+  );
+  assert.equal(rows.length, 1);
 });
 
 test("experience 31: another target of its route serves meanwhile, and only that is called and charged", async () => {
@@ -113,7 +158,7 @@ test("experience 31: a job that waits can be cancelled, and its deadline ends it
   const { job_id: id } = await submit(origin);
   await until(async () => (await laidAside(id)) === 1);
   assert.equal((await cancel(origin, id, KEY)).cancel_requested, true);
-  await lookAgain(1);
+  await passed(10);
   assert.equal((await ended(origin, id, KEY)).status, "cancelled");
 
   const { job_id: late } = await submit(origin);

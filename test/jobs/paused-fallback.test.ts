@@ -1,0 +1,67 @@
+// Targets that somebody pauses while another is called (contract 5, 10; experience 31): none of them is fallen back to.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import type { GatewayServices } from "../../src/gateway/services.ts";
+import { detailsOf, postForm } from "../harness/client.ts";
+import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { shiftClock } from "../harness/database.ts";
+import { pauseIn, resumeIn } from "../harness/pause.ts";
+import { until } from "../harness/until.ts";
+import { offerLapsed } from "../../src/jobs/sweep.ts";
+import { ended, poll, submit } from "../http/jobs/jobs.ts";
+
+let gateway: TestGateway;
+/** Done while Deepgram is asked. */
+let meanwhile: () => Promise<unknown> = async () => undefined;
+const interrupted = (services: GatewayServices): GatewayServices => ({
+  ...services,
+  providers: new Map(
+    [...services.providers].map(([kind, provider]) => {
+      if (kind !== "deepgram") return [kind, provider];
+      const transcribe: typeof provider.transcribe = async (...asked) => {
+        await meanwhile();
+        return provider.transcribe(...asked);
+      };
+      return [kind, { ...provider, transcribe }];
+    }),
+  ),
+});
+before(async () => {
+  gateway = await startGateway({ wrapGateway: interrupted });
+});
+after(() => gateway.close());
+afterEach(async () => {
+  meanwhile = async () => undefined;
+  gateway.sandbox.clearFaults();
+  gateway.sandbox.clearCalls();
+  await shiftClock(gateway.database, 0);
+  await resumeIn(gateway);
+});
+const wires = () => gateway.sandbox.calls.map(({ wire }) => wire);
+
+test("experience 31: a target that is paused while the one before it is called is not called", async () => {
+  const { origin, sandbox } = gateway;
+  sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
+  meanwhile = () => pauseIn(gateway, "oa");
+  const answer = await postForm(origin);
+  assert.deepEqual([answer.status >= 500, wires()], [true, ["deepgram"]], JSON.stringify(detailsOf(answer)));
+});
+
+for (const when of ["before", "while"] as const)
+  test(`experience 31: a job whose other target was paused ${when} its first one failed waits for it, and calls only that`, async () => {
+    const { origin, sandbox, database, app } = gateway;
+    sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 503 } });
+    if (when === "before") await pauseIn(gateway, "oa");
+    else meanwhile = () => pauseIn(gateway, "oa");
+    const { job_id: id } = await submit(origin);
+    await until(async () => {
+      const row = await database.db.selectFrom("jobs").select("laid_aside").where("id", "=", id).executeTakeFirst();
+      return row?.laid_aside === 1 || (await poll(origin, id)).finished_at !== null;
+    });
+    assert.deepEqual([(await poll(origin, id)).status, wires()], ["processing", ["deepgram"]]);
+    await resumeIn(gateway);
+    await shiftClock(database, 301);
+    await offerLapsed(app.jobs);
+    assert.equal((await ended(origin, id)).status, "succeeded");
+    assert.deepEqual(wires(), ["deepgram", "openai"]);
+  });
