@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { GatewayServices } from "../../src/gateway/services.ts";
 import { detailsOf, postForm } from "../harness/client.ts";
-import { startGateway, type TestGateway } from "../harness/gateway.ts";
+import { OTHER_KEY, standardFile, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { shiftClock } from "../harness/database.ts";
 import { pauseIn, resumeIn } from "../harness/pause.ts";
 import { until } from "../harness/until.ts";
 import { offerLapsed } from "../../src/jobs/sweep.ts";
 import { ended, poll, submit } from "../http/jobs/jobs.ts";
+import { call, errorIn, samples, speak, START } from "../http/realtime/setup.ts";
 
 let gateway: TestGateway;
 /** Done while Deepgram is asked. */
@@ -22,12 +23,35 @@ const interrupted = (services: GatewayServices): GatewayServices => ({
         await meanwhile();
         return provider.transcribe(...asked);
       };
-      return [kind, { ...provider, transcribe }];
+      const { stream: real } = provider;
+      assert.ok(real !== undefined);
+      const stream: typeof real = async function* (...asked) {
+        await meanwhile();
+        yield* real(...asked);
+      };
+      return [kind, { ...provider, transcribe, stream }];
     }),
   ),
 });
 before(async () => {
-  gateway = await startGateway({ wrapGateway: interrupted });
+  gateway = await startGateway({
+    wrapGateway: interrupted,
+    file: (sandbox) => {
+      const { connections = [], routes = [], workspaces = [], ...rest } = standardFile(sandbox);
+      // Nothing listens there.
+      const nowhere = { id: "nowhere", kind: "deepgram" as const, api_key: "s", base_url: "http://127.0.0.1:9" };
+      const live = { id: "live", targets: ["nowhere", "dg"].map((connection) => ({ connection, model: "nova-3" })) };
+      const [acme, other] = workspaces;
+      assert.ok(acme !== undefined && other !== undefined);
+      const apps = (other.apps ?? []).map((each) => ({ ...each, route: "live" }));
+      return {
+        ...rest,
+        connections: [...connections, nowhere],
+        routes: [...routes, live],
+        workspaces: [acme, { ...other, apps }],
+      };
+    },
+  });
 });
 after(() => gateway.close());
 afterEach(async () => {
@@ -45,6 +69,14 @@ test("experience 31: a target that is paused while the one before it is called i
   meanwhile = () => pauseIn(gateway, "oa");
   const answer = await postForm(origin);
   assert.deepEqual([answer.status >= 500, wires()], [true, ["deepgram"]], JSON.stringify(detailsOf(answer)));
+});
+
+test("experience 31: nor is one in a conversation, whose first socket did not open", async () => {
+  meanwhile = () => pauseIn(gateway, "dg");
+  const caller = await call(gateway.origin, { key: OTHER_KEY });
+  await speak(caller, START, samples().subarray(0, 32_000));
+  await caller.closed;
+  assert.deepEqual([errorIn(caller).code, wires()], ["NO_HEALTHY_PROVIDER", []]);
 });
 
 for (const when of ["before", "while"] as const)

@@ -312,3 +312,19 @@ test("experience 31: a chat, plain or streamed, goes to no model that is paused;
     await resumeIn(gateway);
   }
 });
+
+test("experience 31: a model that is paused while the one before it is asked is not fallen back to, plain or streamed", async () => {
+  gateway.first.behave(async (call) => {
+    await pauseIn(gateway, "second");
+    json(call, 500, error);
+  });
+  try {
+    for (const ask of [postChat, streamChat]) {
+      await resumeIn(gateway);
+      assert.notEqual((await ask(gateway.origin, {})).status, 200);
+    }
+    assert.deepEqual([gateway.first.calls.length, gateway.second.calls.length], [2, 0]);
+  } finally {
+    await resumeIn(gateway);
+  }
+});
