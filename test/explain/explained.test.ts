@@ -22,7 +22,7 @@ import { type Asked, askAll, traceOf } from "./asked.ts";
 import { type RandomApp, type RandomRequest, randomSetUp } from "./random-set-up.ts";
 
 const SEED = randomInt(2 ** 31);
-const [APPS, REQUESTS_EACH] = [8, 4];
+const [APPS, REQUESTS_EACH] = [10, 6];
 
 let gateway: TestGateway;
 let apps: readonly RandomApp[];

@@ -187,6 +187,7 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   grantCredits: () => ({ amount_usd: "1", note: "for the matrix" }),
   // Whose request it is about stands in the body and not in the path: explain.test.ts has the rows of that.
   explainRequest: () => ({ task: "chat" }),
+  callMcp: () => ({ jsonrpc: "2.0", id: 1, method: "ping" }),
   applyConfiguration: () => ({ dry_run: true }),
   replaceSandboxFaults: () => ({ faults: [] }),
 };
