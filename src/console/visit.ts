@@ -16,6 +16,8 @@ export interface Change {
   readonly body?: unknown;
   /** The ETag of what is replaced. */
   readonly ifMatch?: string | null;
+  /** Only where there is nothing yet. */
+  readonly isFirst?: true;
 }
 
 export interface Answer<T> {

@@ -3,13 +3,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { audioUrlDomains } from "../../src/contract/audio-url-domains.ts";
-import { get } from "../harness/client.ts";
+import { get, send } from "../harness/client.ts";
 import {
   ADMIN,
   assertAccessible,
   assertNarrow,
   type ConsoleWorld,
+  drawn,
   goTo,
+  press,
   screenText,
   startConsoleWorld,
 } from "./world.ts";
@@ -41,6 +43,31 @@ test("contract 6: the list is edited a host a line; all that is wrong is told at
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
   assert.deepEqual(await allowed(), ["media.acme.example", "*.cdn.acme.example"]);
   assert.equal(await list.inputValue(), "media.acme.example\n*.cdn.acme.example");
+});
+
+test("contract 10: what another administrator saved meanwhile is not undone: it is said, and read anew", async (t) => {
+  const page = await world.admin(t, "#/audio-addresses");
+  if (page === null) return;
+  const before = await allowed();
+  const theirs = ["theirs.acme.example", ...before];
+  const { status } = await send(`${world.gateway.origin}/workspace/acme/audio-url-domains`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+    body: JSON.stringify({ domains: theirs }),
+  });
+  assert.equal(status, 200);
+  await page.getByLabel("One host a line").fill([...before, "mine.acme.example"].join("\n"));
+  await press(page, "Save the list");
+  await page.locator("#screen .failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  assert.deepEqual(await allowed(), theirs);
+  await press(page, "Read it anew");
+  await drawn(page);
+  const list = page.getByLabel("One host a line");
+  assert.equal(await list.inputValue(), theirs.join("\n"));
+  await list.fill(before.join("\n"));
+  await press(page, "Save the list");
+  await press(page, "Take them off");
+  await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
 });
 
 test("contract 6: a host goes off the list only when it was asked", async (t) => {
