@@ -18,6 +18,8 @@ export interface Change {
   readonly ifMatch?: string | null;
   /** Only where there is nothing yet. */
   readonly isFirst?: true;
+  /** What must be done once, however often it is sent. */
+  readonly idempotencyKey?: string;
 }
 
 export interface Answer<T> {

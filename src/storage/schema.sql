@@ -341,6 +341,7 @@ create table credit_grants (
   note text not null,
   actor_key_id text not null,
   created_at timestamp with time zone not null default patchbay_now(),
+  key_sha256 bytea,
   constraint credit_grants_nano_usd_check CHECK ((nano_usd <> 0)),
   constraint credit_grants_pkey PRIMARY KEY (id),
   constraint credit_grants_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -737,6 +738,8 @@ CREATE INDEX budget_leases_open ON public.budget_leases USING btree (lease_until
 CREATE INDEX budgets_app ON public.budgets USING btree (app_id);
 
 CREATE INDEX budgets_workspace ON public.budgets USING btree (workspace_id) WHERE (kind <> 'budget'::text);
+
+CREATE UNIQUE INDEX credit_grants_key ON public.credit_grants USING btree (workspace_id, key_sha256);
 
 CREATE INDEX credit_grants_workspace ON public.credit_grants USING btree (workspace_id, id);
 

@@ -661,6 +661,24 @@ test("contract 10: api sends a key with every POST, so that sending again is saf
   assert.equal(again.out, first.out);
 });
 
+test("contract 3: api sends a grant of credits again under its key when the connection broke; given up, it says the key", async (t) => {
+  const keys: unknown[] = [];
+  const far = await httpServer(t, (request, response) => {
+    keys.push(request.headers["idempotency-key"]);
+    if (keys.length === 1) response.destroy();
+    else response.writeHead(201, { "content-type": "application/json" }).end("{}");
+  });
+  const grant = (url: string) =>
+    run("api", "POST", "/admin/v1/workspaces/acme/credits", "--data", "{}", "--url", url, "--api-key", OPERATOR_KEY);
+  const granted = await grant(far.href);
+  assert.equal(granted.code, 0, granted.err);
+  assert.equal(keys.length, 2);
+  assert.ok(typeof keys[0] === "string" && keys[0] === keys[1]);
+  const lost = await grant("http://127.0.0.1:1");
+  assert.equal(lost.code, 7);
+  assert.match(lost.err, /the same command with --idempotency-key [0-9a-f-]{36}/u);
+});
+
 test("contract 10: api refuses what is no request before anybody is asked", async () => {
   for (const [method, path, ...more] of [
     ["PATCH", "/v1/me"],
