@@ -420,6 +420,7 @@ create table jobs (
   purged_at timestamp with time zone,
   candidates jsonb,
   laid_aside integer not null default 0,
+  begins_simulated boolean,
   constraint jobs_attempt_check CHECK ((attempt >= 0)),
   constraint jobs_call_state_check CHECK ((call_state = ANY (ARRAY['reserved'::text, 'submitting'::text, 'submitted'::text]))),
   constraint jobs_check CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = ((finished_at IS NOT NULL) AND (expires_at IS NOT NULL)))),

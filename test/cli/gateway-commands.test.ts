@@ -215,6 +215,22 @@ test("contract 5: a job submitted, waited for, fetched in any form, listed; its 
   assert.match(late.err, /had ended before/u);
 });
 
+test("experience 40: what the sandbox served is marked in the lists of jobs and requests; what a provider did is not", async () => {
+  const made = await asAdmin("keys", "create", "--app", "notes", "--mode", "test", "--scope", "jobs");
+  const asTest = (...command: readonly string[]) =>
+    run(...(command as [string]), "--url", gateway.origin, "--api-key", made.out.trim());
+  const ended = await asTest("jobs", "submit", "--sample", "--wait", "--json");
+  assert.equal(ended.code, 0, ended.err);
+  const { job_id: id, simulated } = job.parse(JSON.parse(ended.out));
+  assert.equal(simulated, true);
+  assert.match((await asTest("jobs", "ls")).out, new RegExp(`^${id}  succeeded \\(simulated\\) `, "mu"));
+  assert.match((await asTest("jobs", "get", id)).out, /^state +succeeded \(simulated\)$/mu);
+  await gateway.app.requestLog.flush();
+  const [latest = "", before = ""] = (await list("--limit", "2")).out.split("\n");
+  assert.match(latest, /POST \/v1\/transcription\/jobs {2}simulated {2}/u);
+  assert.doesNotMatch(before, /simulated/u);
+});
+
 test("contract 5: --wait prints the transcript; a job that failed is exit code 8 with its reason, a foreign one 4", async () => {
   const done = await asApp("jobs", "submit", "--sample", "--purpose", "nowhere", "--wait");
   assert.match(done.out, /^\[simulated transcript/u);
