@@ -2,6 +2,7 @@
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
+import { audioUrlCheckPart } from "./audio-url-check.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
 import { refusedAs } from "./refused-at.ts";
@@ -22,6 +23,7 @@ export async function showAudioAddresses(visit: Visit): Promise<readonly Node[]>
     ),
     ownPart(visit, view, etag),
     globalPart(view),
+    audioUrlCheckPart(visit),
   ];
 }
 

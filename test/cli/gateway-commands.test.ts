@@ -16,6 +16,7 @@ import { job } from "../../src/contract/jobs.ts";
 import { pauseView, resumption } from "../../src/contract/pauses.ts";
 import { providerHealth } from "../../src/contract/provider-health.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
+import { audioUrlCheck } from "../../src/contract/audio-url-check.ts";
 import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription.ts";
@@ -406,6 +407,27 @@ test("contract 6: a webhook set, tested, listed, delivered again, checked and re
   assert.equal((await asAdmin("webhooks", "remove")).code, 2, "nobody is there to be asked");
   assert.equal((await asAdmin("webhooks", "remove", "--yes")).out, "removed\n");
   assert.equal((await asAdmin("webhooks", "test")).code, 4);
+});
+
+test("experience 15: audio-url check tells each rule, as an exit code too; the operator is told what was found", async (t) => {
+  const set = (domains: readonly string[]) =>
+    api(OPERATOR_KEY, "PUT", "/workspace/acme/audio-url-domains", "--data", JSON.stringify({ domains }));
+  assert.equal((await set(["media.example", "*.inside.example"])).code, 0);
+  t.after(() => set([]));
+  internet.name("media.example", ["93.184.216.34"]);
+  internet.name("a.inside.example", ["10.0.0.7"]);
+  const good = await asAdmin("audio-url", "check", "https://media.example/a.wav?sig=1");
+  assert.equal(good.code, 0, good.err);
+  assert.match(
+    good.out,
+    /^(yes {2}.*\n){7}listed as media\.example, by the workspace\nresolves to 93\.184\.216\.34\n$/u,
+  );
+  const inside = await asAdmin("audio-url", "check", "https://a.inside.example/");
+  assert.equal(inside.code, 2);
+  assert.match(inside.out, /^NO {3}Its host has public addresses only\.\n.*\n {5}found: private 10\.0\.0\.7$/mu);
+  assert.match(inside.err, /An app that sends this address is refused: address_not_public\./u);
+  const json = await asAdmin("audio-url", "check", "http://media.example/", "--json");
+  assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
 test("contract 6: providers list shows what routes can name, with --all also what an account would add", async () => {

@@ -1,5 +1,6 @@
 // What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
 // their ETag.
+import type { AudioUrlCheckServices } from "../../admin/check-audio-url.ts";
 import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
 import type { PauseServices } from "../../admin/pauses.ts";
@@ -27,6 +28,7 @@ export interface AdminEdge {
   readonly records: RecordServices;
   readonly setUp: SetUpServices;
   readonly connectionTests: ConnectionTestServices;
+  readonly audioUrlChecks: AudioUrlCheckServices;
   readonly models: ModelListServices;
   readonly pauses: PauseServices;
   readonly explanations: ExplanationServices;

@@ -88,6 +88,13 @@ test("experience 40: a job that ended says who served it, whoever was to", async
     const fellBack = await run("real-first");
     assert.deepEqual([fellBack.done.status, await saidOf(fellBack.id)], ["succeeded", true]);
     assert.ok(fellBack.done.result?.warnings.some(({ code }) => code === "SIMULATED_PROVIDER"));
+    // The call that failed as the latest: who served counts.
+    await worker.database.db
+      .updateTable("attempts")
+      .set({ created_at: new Date(Date.now() + 60_000) })
+      .where("outcome", "like", "failed%")
+      .execute();
+    assert.equal(await saidOf(fellBack.id), true);
     const served = await run("real-first");
     assert.deepEqual([served.done.status, await saidOf(served.id)], ["succeeded", false]);
     worker.sandbox.addFault({ wire: "deepgram", times: 1, fault: { kind: "status", status: 400 } });
