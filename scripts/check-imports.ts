@@ -51,7 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
     "queue",
   ],
   admin: ["contract", "lib", "storage", "auth", "config", "directory", "metering", "outbound", "providers", "gateway"],
-  webhooks: ["contract", "lib", "storage", "queue", "outbound"],
+  webhooks: ["contract", "lib", "storage", "queue", "outbound", "admin/precondition.ts"],
   requests: ["contract", "lib", "storage", "metering", "auth", "gateway"],
   http: [
     "contract",

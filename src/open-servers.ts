@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { OwnFile } from "./admin/apply-file.ts";
+import { MOST_CHECKS } from "./admin/check-audio-url.ts";
 import type { SetUpServices } from "./admin/set-up-scope.ts";
 import type { Spool } from "./audio/spool.ts";
 import { requireWorkspaceAdmin } from "./auth/require-role.ts";
@@ -12,6 +13,7 @@ import type { AdminEdge } from "./http/admin/frame.ts";
 import { getReadiness } from "./http/endpoints/get-readiness.ts";
 import { publicUrlOf } from "./http/listen.ts";
 import { createServer } from "./http/server.ts";
+import { createPlaces } from "./lib/places.ts";
 import { createAdminServer, createWatchServer } from "./open-admin.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import { publicEndpoints } from "./open-public.ts";
@@ -64,6 +66,11 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     connectionTests: parts.connectionTests,
+    audioUrlChecks: {
+      database,
+      remoteAudio: gateway.remoteAudio,
+      places: createPlaces({ ...MOST_CHECKS, perKind: MOST_CHECKS.total }),
+    },
     models: { ...gateway, database, adapters },
     explanations: { ...gateway, ...parts.setUp, limits: configuration.limits },
     pauses: { ...parts.setUp, adapters, circuits: parts.health.circuits },

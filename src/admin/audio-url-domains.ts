@@ -5,6 +5,8 @@ import { invalidRequests, type Issue } from "../contract/invalid-request.ts";
 import { hostNameFault } from "../lib/host-name.ts";
 import { readAudioUrlDomains, replaceAudioUrlDomains } from "../storage/audio-url-domains.ts";
 import type { Database } from "../storage/database.ts";
+import { holdWorkspace } from "../storage/hold-workspace.ts";
+import { allowMatch, type Precondition } from "./precondition.ts";
 
 export interface AudioUrlDomainsServices {
   readonly database: Pick<Database, "inWorkspace">;
@@ -14,6 +16,7 @@ export interface AudioUrlDomainsServices {
 export interface DomainsChange {
   readonly workspaceId: WorkspaceId;
   readonly actor: KeyId;
+  readonly precondition: Precondition;
   readonly domains: readonly string[];
 }
 
@@ -26,10 +29,13 @@ export async function describeDomains(
 
 export async function replaceDomains(
   { database, maxDomains }: AudioUrlDomainsServices,
-  { workspaceId, actor, domains }: DomainsChange,
+  { workspaceId, actor, precondition, domains }: DomainsChange,
 ): Promise<AudioUrlDomainsView> {
   const wanted = judged(domains, maxDomains);
   return database.inWorkspace(workspaceId, async (tx) => {
+    // Of two replacements at once the second one sees the first one's.
+    await holdWorkspace(tx, workspaceId, "change");
+    allowMatch(precondition, view(await readAudioUrlDomains(tx, workspaceId), maxDomains));
     await replaceAudioUrlDomains(tx, workspaceId, wanted, actor);
     return view(await readAudioUrlDomains(tx, workspaceId), maxDomains);
   });

@@ -1,4 +1,6 @@
 // A workspace's credits (spec 2.5; contract 9): what its plan includes, what the operator granted beside it, and what is left.
+import { createHash } from "node:crypto";
+import { keyReused } from "../contract/idempotency-key.ts";
 import { newId, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { CreditsView } from "../contract/plans.ts";
@@ -17,14 +19,22 @@ import type { AdminServices } from "./services.ts";
 export interface Grant {
   readonly amount_usd: string;
   readonly note: string;
+  /** Under one of a workspace's keys at most one grant is made; null: each is another one. */
+  readonly idempotencyKey: string | null;
+}
+
+export interface Granted {
+  readonly view: CreditsView;
+  /** It was made before, and nothing was granted now. */
+  readonly isReplay: boolean;
 }
 
 /** Also of a workspace of the file: what it is granted is no part of what the file says of it. */
 export async function grantCredits(
   { database }: AdminServices,
   { workspaceId, actor }: OfWorkspace,
-  { amount_usd: amount, note }: Grant,
-): Promise<CreditsView> {
+  { amount_usd: amount, note, idempotencyKey }: Grant,
+): Promise<Granted> {
   const isTakenBack = amount.startsWith("-");
   const size = parseUsd(isTakenBack ? amount.slice(1) : amount);
   if (size === null || size === 0n) throw invalidRequest("amount_usd", "`amount_usd` must be an amount other than 0.");
@@ -37,11 +47,15 @@ export async function grantCredits(
       .forUpdate()
       .executeTakeFirst();
     if (workspace === undefined) throw noSuch("workspace");
+    const asked = { nano_usd: isTakenBack ? -size : size, note };
+    // Twins wait for one another at the locks above: the second one sees the first one's row.
+    const key_sha256 = idempotencyKey === null ? null : createHash("sha256").update(idempotencyKey).digest();
+    if (key_sha256 !== null && (await wasGranted(tx, workspaceId, key_sha256, asked)))
+      return { view: await view(tx, workspaceId), isReplay: true };
     const before = await readGranted(tx, workspaceId);
-    const nanoUsd = isTakenBack ? -size : size;
     await tx
       .insertInto("credit_grants")
-      .values({ id: newId("grant"), workspace_id: workspaceId, nano_usd: nanoUsd, note, actor_key_id: actor })
+      .values({ id: newId("grant"), workspace_id: workspaceId, ...asked, actor_key_id: actor, key_sha256 })
       .execute();
     await putPlanBudgets(tx, workspaceId, workspace.plan);
     await writeAudit(tx, {
@@ -50,10 +64,27 @@ export async function grantCredits(
       action: "credits.granted",
       object: workspaceId,
       before: { granted_usd: formatUsd(before) },
-      after: { granted_usd: formatUsd(before + nanoUsd), note },
+      after: { granted_usd: formatUsd(before + asked.nano_usd), note },
     });
-    return view(tx, workspaceId);
+    return { view: await view(tx, workspaceId), isReplay: false };
   });
+}
+
+/** Throws `IDEMPOTENCY_KEY_REUSED` where another grant was made under this key. */
+async function wasGranted(
+  tx: Transacting,
+  workspaceId: WorkspaceId,
+  keySha256: Buffer,
+  asked: { readonly nano_usd: bigint; readonly note: string },
+): Promise<boolean> {
+  const made = await tx
+    .selectFrom("credit_grants")
+    .select(["nano_usd", "note"])
+    .where("workspace_id", "=", workspaceId)
+    .where("key_sha256", "=", keySha256)
+    .executeTakeFirst();
+  if (made !== undefined && (made.nano_usd !== asked.nano_usd || made.note !== asked.note)) throw keyReused();
+  return made !== undefined;
 }
 
 export async function describeCredits({ database }: AdminServices, workspaceId: WorkspaceId): Promise<CreditsView> {

@@ -2,11 +2,20 @@
 import { GatewayError } from "../contract/errors.ts";
 import { etagOf } from "../lib/etag.ts";
 
-/** What `If-Match` said: tags, `any` for `*`, or null when it was not sent. */
-export type Precondition = readonly string[] | "any" | null;
+/** What `If-Match` said: tags, `any` for `*`; `absent` for `If-None-Match: *`; or null when neither was sent. */
+export type Precondition = readonly string[] | "any" | "absent" | null;
 
-/** Moves by itself, or is in one answer only. */
-const UNSTABLE: ReadonlySet<string> = new Set(["last_used_at", "secret", "usage"]);
+/** Moves by itself, is in one answer only, or belongs to somebody whose change undoes nothing of the editor's. */
+const UNSTABLE: ReadonlySet<string> = new Set([
+  "failing_since",
+  "global_domains",
+  "last_used_at",
+  "max_domains",
+  // Ended by its hour. Whoever makes or ends one also moves `updated_at`.
+  "previous_secret_until",
+  "secret",
+  "usage",
+]);
 
 export function viewEtag(view: object): string {
   return etagOf(view, UNSTABLE);
@@ -25,10 +34,14 @@ export function requireMatch(precondition: Precondition, current: object): void 
 
 /** Of any other change: what was sent must hold. `null`: there is no such object yet. */
 export function allowMatch(precondition: Precondition, current: object | null): void {
-  if (precondition === null || (precondition === "any" && current !== null)) return;
-  if (current !== null && precondition !== "any" && precondition.includes(viewEtag(current))) return;
+  if (precondition === null || isMet(precondition, current)) return;
   throw new GatewayError("PRECONDITION_FAILED", {
-    message: "The object is not, or no longer, in the state that If-Match names. Read it again.",
-    param: "if-match",
+    message: "The object is not, or no longer, in the state that the request names. Read it again.",
+    param: precondition === "absent" ? "if-none-match" : "if-match",
   });
+}
+
+function isMet(precondition: NonNullable<Precondition>, current: object | null): boolean {
+  if (precondition === "absent") return current === null;
+  return current !== null && (precondition === "any" || precondition.includes(viewEtag(current)));
 }

@@ -7,12 +7,13 @@ import type { WorkspaceId } from "../contract/ids.ts";
 import { createPlaces } from "../lib/places.ts";
 import { type CallerRequest, GuardRefusal, type Outbound, type OutboundStream } from "../outbound/dial.ts";
 import { audioUrlPolicy, type TargetPolicy } from "../outbound/target-policy.ts";
+import { type AudioUrlExamination, examineUrl } from "./examine-url.ts";
 import { fetchFailed, remoteError, urlRejected } from "./remote-errors.ts";
 import { judgeHead, redirectTarget, type RemoteHead } from "./remote-reply.ts";
 import type { Spool, SpooledAudio } from "./spool.ts";
 
 export interface RemoteAudioServices {
-  readonly outbound: Pick<Outbound, "receive" | "vet">;
+  readonly outbound: Pick<Outbound, "receive" | "examine" | "vet">;
   readonly spool: Spool;
   /** The workspace's domains and the platform's, as they are now. */
   readonly domainsOf: (workspaceId: WorkspaceId) => Promise<readonly string[]>;
@@ -40,6 +41,8 @@ export interface FetchedAudio {
 export interface RemoteAudio {
   /** Everything that can be judged without a request. Throws `AUDIO_URL_REJECTED`. */
   check(request: Pick<RemoteAudioRequest, "workspaceId" | "url">): Promise<void>;
+  /** The same, rule by rule. */
+  examine(request: Omit<RemoteAudioRequest, "maxBytes">): Promise<AudioUrlExamination>;
   /** Throws `AUDIO_URL_REJECTED`, `AUDIO_FETCH_FAILED`, `AUDIO_TOO_LARGE` or `INVALID_AUDIO` (empty). */
   download(request: RemoteAudioRequest): Promise<FetchedAudio>;
 }
@@ -96,6 +99,8 @@ export function createRemoteAudio(services: RemoteAudioServices): RemoteAudio {
         throw noted(services.logger, url, remoteError(error, false));
       }
     },
+    examine: async ({ workspaceId, url, signal }) =>
+      examineUrl(services.outbound, await policyOf(workspaceId), url, signal),
     download: async (request) => {
       using stop = createStop(request.signal);
       // For the limit of a synchronous request; a larger one, of jobs, has as much more time.

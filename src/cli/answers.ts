@@ -67,14 +67,15 @@ export async function reportWarnings(document: unknown, terminal: Terminal): Pro
     await say(terminal, `warning ${textOf(warning["code"]) ?? ""}: ${textOf(warning["message"]) ?? ""}`);
 }
 
+export function saySimulated(terminal: Terminal, what = "recognised"): Promise<void> {
+  return say(terminal, `simulated: no provider was called, nothing was ${what}`);
+}
+
 /** What a person should know beside the result. */
 export async function reportAnswer(response: Response, document: unknown, terminal: Terminal): Promise<void> {
   await reportWarnings(document, terminal);
   if (response.headers.get("x-svc-simulated") === "true")
-    await say(
-      terminal,
-      `simulated: no provider was called, nothing was ${recordOf(document)["object"] === "chat" ? "thought of" : "recognised"}`,
-    );
+    await saySimulated(terminal, recordOf(document)["object"] === "chat" ? "thought of" : "recognised");
   if (response.headers.get("x-svc-idempotent-replay") === "true")
     await say(terminal, "replayed: the stored answer of an earlier request with this Idempotency-Key");
   const requestId = response.headers.get("x-request-id");

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createParser } from "eventsource-parser";
 import type { EndpointMethod } from "../contract/endpoint.ts";
+import { postCreditsContract } from "../contract/plans.ts";
 import { streamError } from "./answers.ts";
 import { EXIT } from "./exit-codes.ts";
 import { recordOf, textOf } from "../lib/loosely.ts";
@@ -10,6 +11,7 @@ import { DEFAULT_ADMIN_URL } from "./gateway-url.ts";
 import { printBytes, printJson, requireWritable } from "./print.ts";
 import { readBody, readBytes } from "./read-answer.ts";
 import { readTextArgument } from "./read-argument.ts";
+import { sayHowToResume } from "./send-audio.ts";
 import { CliError, type Terminal, visible, write, writeTo } from "./terminal.ts";
 
 export interface ApiOptions extends GatewayOptions {
@@ -20,6 +22,8 @@ export interface ApiOptions extends GatewayOptions {
   readonly include?: boolean;
   readonly output?: string;
 }
+
+const GRANT = new RegExp(`^${postCreditsContract.path.replace(":tenant_id", "[^/?]+")}$`, "u");
 
 export async function callApi(
   method: EndpointMethod,
@@ -32,6 +36,9 @@ export async function callApi(
     throw new CliError(EXIT.usage, "The path must begin with one /.", { hints: ["which gateway: --url URL"] });
   const { data, ifMatch, idempotencyKey = randomUUID() } = options;
   await requireWritable(options.output, terminal);
+  // Of the POSTs the one that is never a stream, and takes the key: sent again, it is done once.
+  const isGrant = method === "POST" && GRANT.test(path);
+  const isRepeatable = method !== "POST" || isGrant;
   const body = data === undefined ? null : await readData(data, terminal);
   const call: Call = {
     method,
@@ -41,15 +48,17 @@ export async function callApi(
       ...(method === "POST" ? { "idempotency-key": idempotencyKey } : {}),
     },
     makeBody: () => ({ body, headers: body === null ? {} : { "content-type": "application/json" } }),
-    // Not every POST takes the key.
-    isRepeatable: method !== "POST",
+    isRepeatable,
     ...(options.include === true
       ? { onAnswer: (answer: Response) => write(terminal.stderr, visible(head(answer))) }
       : {}),
   };
   const response = await sessionFor(path, options, terminal, signal)
     .call(path, call)
-    .catch((error: unknown) => printRefusal(error, terminal));
+    .catch(async (error: unknown) => {
+      if (isGrant && !isRefusal(error)) await sayHowToResume(terminal, idempotencyKey);
+      return printRefusal(error, terminal);
+    });
   const type = response.headers.get("content-type") ?? "";
   if (/^application\/(?:[\w.+-]+\+)?json\b/u.test(type))
     return printJson(terminal, await readDocument(response), options.output);
@@ -95,10 +104,12 @@ function sessionFor(path: string, options: ApiOptions, terminal: Terminal, signa
 
 /** An answer as well: the gateway's own is printed where the other would be. */
 async function printRefusal(error: unknown, terminal: Terminal): Promise<never> {
-  if (error instanceof CliError && textOf(recordOf(recordOf(error.document)["error"])["code"]) !== null)
-    await printJson(terminal, error.document);
+  if (isRefusal(error)) await printJson(terminal, error.document);
   throw error;
 }
+
+const isRefusal = (error: unknown): error is CliError =>
+  error instanceof CliError && textOf(recordOf(recordOf(error.document)["error"])["code"]) !== null;
 
 /** As it was typed: what is wrong with it besides is the gateway's to say. */
 async function readData(data: string, terminal: Terminal): Promise<string> {

@@ -1,7 +1,7 @@
 // `patchbay jobs submit|list|get|wait|result|cancel`: durable transcription of long recordings (contract 5).
 import { setTimeout as wait } from "node:timers/promises";
 import { type ExportFormat, type Job, job, type JobStatus, submittedJob } from "../contract/jobs.ts";
-import { reportAnswer, reportWarnings } from "./answers.ts";
+import { reportAnswer, reportWarnings, saySimulated } from "./answers.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import {
   type GatewayOptions,
@@ -19,6 +19,8 @@ import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
 import { printed, requestFields } from "./transcribe.ts";
 
 const JOBS_PATH = "/v1/transcription/jobs";
+/** A gateway of before says nothing of the sandbox. */
+const readableJob = job.extend({ simulated: job.shape.simulated.default(false) });
 /** The longest that a gateway holds a poll. */
 const HOLD_SECONDS = 60;
 /** Between two looks at least, also while there is nobody to look. */
@@ -70,10 +72,14 @@ export async function submitJob(
 export async function listJobs(options: JobListOptions, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const session = openSession(options, terminal, signal);
   const query = { status: options.status };
-  const list = await readList(session, { path: JOBS_PATH, query, item: job, what: "list of jobs" }, options.limit);
+  const list = await readList(
+    session,
+    { path: JOBS_PATH, query, item: readableJob, what: "list of jobs" },
+    options.limit,
+  );
   const columns = {
     head: ["JOB", "STATE", "AUDIO S", "CREATED", "CODE"],
-    row: (one: Job) => [one.job_id, stateOf(one), seconds(one), one.created_at, one.error?.code ?? ""],
+    row: (one: Job) => [one.job_id, markedState(one), seconds(one), one.created_at, one.error?.code ?? ""],
     nothing: "There are no such jobs. Submit one: patchbay jobs submit FILE",
   };
   await printList(terminal, list, columns, options);
@@ -83,7 +89,7 @@ export async function showJob(id: string, options: JobOptions, terminal: Termina
   const session = openSession(options, terminal, signal);
   const document = await session.document(jobPath(id));
   if (options.json === true) return printJson(terminal, document);
-  const found = understood(job, document, "job");
+  const found = understood(readableJob, document, "job");
   await write(terminal.stdout, describe(found));
   await say(terminal, `next: ${nextOf(found)}`);
 }
@@ -112,7 +118,7 @@ export async function printJobResult(
   signal: AbortSignal,
 ): Promise<void> {
   const session = openSession(options, terminal, signal);
-  const found = understood(job, await session.document(jobPath(id)), "job");
+  const found = understood(readableJob, await session.document(jobPath(id)), "job");
   if (found.status === "queued" || found.status === "processing")
     throw new CliError(EXIT.notFound, `The job has no result yet: it is ${stateOf(found)}.`, {
       hints: [`wait for it: patchbay jobs wait ${id}`],
@@ -130,7 +136,7 @@ export async function cancelJob(
   const session = openSession(options, terminal, signal);
   const document = await session.document(jobPath(id), { method: "DELETE" });
   if (options.json === true) return printJson(terminal, document);
-  const found = understood(job, document, "job");
+  const found = understood(readableJob, document, "job");
   await write(terminal.stdout, `${found.status}\n`);
   if (found.status === "processing")
     await say(terminal, `It stops between two of its stages: patchbay jobs wait ${id}`);
@@ -151,7 +157,7 @@ async function untilEnded(session: Session, id: string, terminal: Terminal, sign
         return null;
       });
     if (document === null) continue;
-    const found = understood(job, document, "job");
+    const found = understood(readableJob, document, "job");
     const isOver = found.status !== "queued" && found.status !== "processing";
     if (shows) terminal.stderr.write(`\r\u001b[K${isOver ? "" : visible(`${stateOf(found)}…`)}`);
     if (isOver) return found;
@@ -184,6 +190,7 @@ async function printEnded(session: Session, ended: Job, options: JobResultOption
   // A large one that is wanted in another form is not fetched twice for its warnings.
   const result = format === undefined ? await resultOf(session, ended) : ended.result;
   await reportWarnings(result, terminal);
+  if (result === null && ended.simulated) await saySimulated(terminal);
   const text = format === undefined ? printed(result, false) : await exported(session, id, format);
   await printResult(terminal, text, options.output);
 }
@@ -209,7 +216,7 @@ function describe(found: Job): string {
     ["job", found.job_id],
     [
       "state",
-      `${stateOf(found)}${found.cancel_requested && found.status === "processing" ? ", cancel requested" : ""}`,
+      `${markedState(found)}${found.cancel_requested && found.status === "processing" ? ", cancel requested" : ""}`,
     ],
     ["error", error === null ? null : `${error.code}: ${error.message}`],
     ["created", found.created_at],
@@ -236,6 +243,10 @@ function stateOf({ status, progress }: Job): string {
   if (status !== "processing") return status;
   const { stage, fraction } = progress;
   return `${stage}${fraction === null ? "" : ` ${Math.round(fraction * 100)} %`}`;
+}
+
+function markedState(found: Job): string {
+  return `${stateOf(found)}${found.simulated ? " (simulated)" : ""}`;
 }
 
 function seconds({ usage }: Job): string {

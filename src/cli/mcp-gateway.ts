@@ -35,7 +35,9 @@ export function mcpGateway(options: McpOptions, terminal: Terminal): ToolGateway
 async function answered(call: () => Promise<Response>): Promise<ToolAnswer> {
   try {
     const response = await call();
-    return { text: await readText(response), requestId: response.headers.get("x-request-id") };
+    const { headers } = response;
+    const isSimulated = headers.get("x-svc-simulated") === "true";
+    return { text: await readText(response), requestId: headers.get("x-request-id"), isSimulated };
   } catch (error) {
     if (error instanceof CliError) throw new Refused([error.message, ...error.hints], { cause: error });
     throw error;

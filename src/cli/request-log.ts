@@ -109,6 +109,7 @@ function line(request: ListedRequestView): string {
     request.id,
     `${request.status}${request.code === null ? "" : ` ${request.code}`}`,
     request.endpoint,
+    ...(attempts.at(-1)?.billing_class === "simulated" ? ["simulated"] : []),
     ...(purpose === null || purpose.source === "none"
       ? []
       : [`${purpose.requested ?? "none"} -> ${purpose.applied ?? "none"}`]),

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { addKeys, addUsage } from "./admin-commands.ts";
 import { addApi } from "./api-commands.ts";
+import { addAudioUrl } from "./audio-url-commands.ts";
 import { addChat } from "./chat-commands.ts";
 import { addListen, addTranscribe, addTranslate } from "./client-commands.ts";
 import { examples, type Run } from "./command-kit.ts";
@@ -113,6 +114,7 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies, said:
   addRequests(program, run);
   addUsage(program, run);
   addKeys(program, run);
+  addAudioUrl(program, run);
   addProviders(program, run);
   addPurposes(program, run);
   addApi(program, run);

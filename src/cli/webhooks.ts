@@ -9,7 +9,7 @@ import {
 } from "../contract/webhook.ts";
 import { confirm } from "./confirm.ts";
 import { EXIT } from "./exit-codes.ts";
-import { openSession, type Session, understood, workspacePath } from "./gateway-session.ts";
+import { openSession, readDocument, type Session, understood, workspacePath } from "./gateway-session.ts";
 import type { AdminOptions } from "./keys.ts";
 import { type ListOptions, printList, readList, readPages } from "./lists.ts";
 import { facts, printJson } from "./print.ts";
@@ -76,14 +76,24 @@ export async function removeWebhook(
   signal: AbortSignal,
 ): Promise<void> {
   const { session, path } = await open(options, terminal, signal);
-  if (options.yes !== true) {
-    const webhook = understood(webhookView, await session.document(path), "webhook");
-    await confirm(`Remove the webhook to ${webhook.url}? What waits for delivery is given up.`, terminal, signal);
-  }
-  const document = await session.document(path, { method: "DELETE" });
+  const headers = options.yes === true ? {} : { "if-match": await confirmRemoval(session, path, terminal, signal) };
+  const document = await session.document(path, { method: "DELETE", headers });
   if (options.json === true) return printJson(terminal, document);
   understood(webhookDeleted, document, "answer");
   await write(terminal.stdout, "removed\n");
+}
+
+/** The tag of what was asked about: another one, set up meanwhile, is not removed. */
+async function confirmRemoval(
+  session: Session,
+  path: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string> {
+  const shown = await session.call(path);
+  const webhook = understood(webhookView, await readDocument(shown), "webhook");
+  await confirm(`Remove the webhook to ${webhook.url}? What waits for delivery is given up.`, terminal, signal);
+  return shown.headers.get("etag") ?? "*";
 }
 
 export async function listDeliveries(

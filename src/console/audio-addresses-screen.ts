@@ -2,6 +2,7 @@
 import type { AudioUrlDomainsView } from "../contract/audio-url-domains.ts";
 import type { Outcome } from "../page/ask.ts";
 import { element } from "../page/element.ts";
+import { audioUrlCheckPart } from "./audio-url-check.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
 import { refusedAs } from "./refused-at.ts";
@@ -11,7 +12,7 @@ import { part, timeView } from "./words.ts";
 const PATH = "/audio-url-domains";
 
 export async function showAudioAddresses(visit: Visit): Promise<readonly Node[]> {
-  const view = await visit.read<AudioUrlDomainsView>(PATH);
+  const { data: view, etag } = await visit.readWithEtag<AudioUrlDomainsView>(PATH);
   return [
     element(
       "p",
@@ -20,14 +21,16 @@ export async function showAudioAddresses(visit: Visit): Promise<readonly Node[]>
       element("code", {}, "audio.url"),
       ", and the gateway fetches it: over https, from the hosts below and no other. Whatever is listed, a host must have public addresses only.",
     ),
-    ownPart(visit, view),
+    ownPart(visit, view, etag),
     globalPart(view),
+    audioUrlCheckPart(visit),
   ];
 }
 
 function ownPart(
   visit: Visit,
   { domains, max_domains: most, updated_at: changedAt }: AudioUrlDomainsView,
+  etag: string | null,
 ): HTMLElement {
   if (most === 0)
     return part("Hosts of this workspace", element("p", {}, "The operator allows workspaces no list of their own."));
@@ -48,11 +51,12 @@ function ownPart(
       ],
       submit: "Save the list",
       confirm: (body) => mayGo(domains, hostsIn(body)),
-      send: (body) => replace(visit, hostsIn(body)),
+      send: (body) => replace(visit, hostsIn(body), etag),
       done: async (saved) => {
         visit.say(saved.domains.length === 1 ? "1 host is allowed." : `${saved.domains.length} hosts are allowed.`);
         await visit.redraw();
       },
+      again: () => visit.redraw(),
     }),
   );
 }
@@ -69,8 +73,12 @@ async function mayGo(before: readonly string[], domains: readonly string[]): Pro
 }
 
 /** Each fault by what was typed: `domains[1]` says nothing to whoever typed lines. */
-async function replace(visit: Visit, domains: readonly string[]): Promise<Outcome<AudioUrlDomainsView>> {
-  const outcome = await visit.ask<AudioUrlDomainsView>("PUT", PATH, { body: { domains } });
+async function replace(
+  visit: Visit,
+  domains: readonly string[],
+  ifMatch: string | null,
+): Promise<Outcome<AudioUrlDomainsView>> {
+  const outcome = await visit.ask<AudioUrlDomainsView>("PUT", PATH, { body: { domains }, ifMatch });
   return refusedAs(outcome, (message) =>
     message.replace(/^domains\[(\d+)\]/u, (_, at: string) => `“${domains[Number(at)] ?? ""}”`),
   );

@@ -8,7 +8,11 @@ type Calls = Pick<Visit, "read" | "readWithEtag" | "readPlatform" | "ask">;
 
 /** `signal` ends what is read; what changes something is not taken back. */
 export function callsOf({ key, isOperator }: Session, { base }: Scope, signal: AbortSignal): Calls {
-  const askAt = <T>(path: string, method: string, { body, ifMatch }: Change = {}): Promise<Outcome<T>> =>
+  const askAt = <T>(
+    path: string,
+    method: string,
+    { body, ifMatch, isFirst, idempotencyKey }: Change = {},
+  ): Promise<Outcome<T>> =>
     saidWhile(
       ask(path, key, {
         method,
@@ -16,6 +20,8 @@ export function callsOf({ key, isOperator }: Session, { base }: Scope, signal: A
         headers: {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...(ifMatch === undefined || ifMatch === null ? {} : { "if-match": ifMatch }),
+          ...(isFirst === true ? { "if-none-match": "*" } : {}),
+          ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),

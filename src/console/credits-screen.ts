@@ -60,6 +60,8 @@ function tokens({ allowance }: CreditsView): readonly Node[] {
 }
 
 function grantForm(visit: Visit): HTMLElement {
+  // One for as long as nothing is known to be booked: pressed again after a connection that broke, it books once.
+  const idempotencyKey = `console-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
   return formView<CreditsView>({
     fields: [
       {
@@ -86,10 +88,11 @@ function grantForm(visit: Visit): HTMLElement {
         "Once nothing is left, requests of this workspace that need credits are refused. The same amount can be granted again.";
       return confirmed(`Take back ${usdText(String(amount).slice(1))}?`, what, "Take it back");
     },
-    send: (body) => visit.ask("POST", "/credits", { body }),
+    send: (body) => visit.ask("POST", "/credits", { body, idempotencyKey }),
     done: ({ balance_usd: balance }) => {
       visit.say(`Booked. ${usdText(balance)} are left.`);
       return visit.redraw();
     },
+    again: () => visit.redraw(),
   });
 }

@@ -37,6 +37,7 @@ function factsOf(job: ListedJobView): readonly Fact[] {
     job.finished_at === null ? ["Deadline", timeView(job.deadline_at)] : null,
     job.expires_at === null || job.status !== "succeeded" ? null : ["Result until", timeView(job.expires_at)],
     ["Task", job.task],
+    job.simulated ? ["Served by", job.finished_at === null ? SANDBOX_WILL : SANDBOX_DID] : null,
     ["Attempts", `${job.attempts}`],
     purpose === "–" ? null : ["Purpose", purpose],
     job.usage === null ? null : ["Billable", billableText(job.usage.billable_audio_seconds)],
@@ -46,6 +47,9 @@ function factsOf(job: ListedJobView): readonly Fact[] {
   ];
   return facts.filter((fact) => fact !== null);
 }
+
+const SANDBOX_DID = "the sandbox: simulated, nothing is recognised";
+const SANDBOX_WILL = "the sandbox, as it stands: simulated, nothing will be recognised";
 
 const billableText = (seconds: number): string => (seconds === 0 ? "nothing" : secondsText(seconds));
 

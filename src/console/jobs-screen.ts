@@ -76,10 +76,17 @@ function rowOf(visit: Visit, { apps, workspaces }: Whose, job: ListedJobView): r
   ];
 }
 
-function stateOf({ status, progress, cancel_requested: isCancelled, error }: ListedJobView): HTMLElement {
+function stateOf({
+  status,
+  progress,
+  simulated: isSimulated,
+  cancel_requested: isCancelled,
+  error,
+}: ListedJobView): HTMLElement {
   const box = element("div", {}, mark(JOB_TONES[status], status));
   const { stage, fraction } = progress;
   const soft = (text: string): void => box.append(element("span", { class: "soft" }, text));
+  if (isSimulated) box.append(" ", element("span", { class: "tag" }, "simulated"));
   if (status === "processing") soft(fraction === null ? stage : `${stage}, ${Math.round(fraction * 100)} %`);
   if (isCancelled && status === "processing") soft("is to be cancelled");
   if (error !== null) box.append(element("div", {}, link(`/docs/errors#${error.code}`, ...breakable(error.code))));

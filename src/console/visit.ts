@@ -16,6 +16,10 @@ export interface Change {
   readonly body?: unknown;
   /** The ETag of what is replaced. */
   readonly ifMatch?: string | null;
+  /** Only where there is nothing yet. */
+  readonly isFirst?: true;
+  /** What must be done once, however often it is sent. */
+  readonly idempotencyKey?: string;
 }
 
 export interface Answer<T> {

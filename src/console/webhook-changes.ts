@@ -12,6 +12,8 @@ export const WEBHOOK = "/stt-webhook";
 export interface Changing {
   readonly visit: Visit;
   readonly webhook: WebhookView;
+  /** Of the state that is shown: what somebody else changed meanwhile is not undone. */
+  readonly etag: string | null;
   /** Where a refusal is shown. */
   readonly problem: HTMLElement;
 }
@@ -30,12 +32,16 @@ export async function changed(visit: Visit, { secret }: WebhookView, what: strin
 
 /** The whole of it, because a `PUT` replaces the whole. */
 async function put(
-  { visit, webhook: { url, enabled }, problem }: Changing,
+  { visit, webhook: { url, enabled }, etag: ifMatch, problem }: Changing,
   change: Readonly<Record<string, boolean>>,
   what: string,
 ): Promise<void> {
   const body = { url, enabled, ...change };
-  const made = await toldIn(problem, () => visit.ask<WebhookView>("PUT", WEBHOOK, { body }));
+  const made = await toldIn(
+    problem,
+    () => visit.ask<WebhookView>("PUT", WEBHOOK, { body, ifMatch }),
+    () => visit.redraw(),
+  );
   if (made.ok) await changed(visit, made.data, what);
 }
 
@@ -64,16 +70,25 @@ export async function endPrevious(changing: Changing): Promise<void> {
     await put(changing, { revoke_previous: true }, "The previous secret is ended.");
 }
 
-export async function remove({ visit, problem }: Changing): Promise<void> {
+export async function remove({ visit, etag: ifMatch, problem }: Changing): Promise<void> {
   const what =
     "No job is announced any more. Deliveries that wait are given up. The address and the signing secret are gone: a webhook that is set up again has another secret. The log stays for its seven days.";
   if (!(await confirmed("Remove the webhook?", what, "Remove it"))) return;
-  if (!(await toldIn(problem, () => visit.ask("DELETE", WEBHOOK))).ok) return;
+  if (
+    !(
+      await toldIn(
+        problem,
+        () => visit.ask("DELETE", WEBHOOK, { ifMatch }),
+        () => visit.redraw(),
+      )
+    ).ok
+  )
+    return;
   visit.say("The webhook is removed.");
   await visit.redraw();
 }
 
-export function rotate({ visit, webhook: { url, enabled } }: Changing): void {
+export function rotate({ visit, webhook: { url, enabled }, etag: ifMatch }: Changing): void {
   const form = formView<WebhookView>({
     fields: [
       {
@@ -84,10 +99,14 @@ export function rotate({ visit, webhook: { url, enabled } }: Changing): void {
       },
     ],
     submit: "Make a new secret",
-    send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, url, enabled, rotate_secret: true } }),
+    send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, url, enabled, rotate_secret: true }, ifMatch }),
     done: (made) => {
       shown.close();
       return changed(visit, made, "Deliveries are signed with the new secret.");
+    },
+    again: () => {
+      shown.close();
+      return visit.redraw();
     },
   });
   const cancel = button("Cancel", () => shown.close());

@@ -6,7 +6,7 @@ import type { Delivery } from "./delivery-attempts.ts";
 import { filterView, filtersIn } from "./filter-view.ts";
 import type { LiveList } from "./live-list.ts";
 import { toldIn } from "./told.ts";
-import { Unanswered, type Visit } from "./visit.ts";
+import { type Answer, Unanswered, type Visit } from "./visit.ts";
 import { WEBHOOK } from "./webhook-changes.ts";
 import { settingsView, setUpView } from "./webhook-settings.ts";
 import { part } from "./words.ts";
@@ -18,13 +18,13 @@ export async function showWebhook(visit: Visit): Promise<readonly Node[]> {
   const isOwn = visit.scope.listener === "public";
   const webhook = isOwn ? await webhookOf(visit) : null;
   const settings = isOwn ? (webhook === null ? setUpView(visit) : settingsView(visit, webhook)) : elsewhereView();
-  return [settings, ...(await logOf(visit, webhook?.enabled === true))];
+  return [settings, ...(await logOf(visit, webhook?.data.enabled === true))];
 }
 
 /** null: there is none. */
-async function webhookOf(visit: Visit): Promise<WebhookView | null> {
+async function webhookOf(visit: Visit): Promise<Answer<WebhookView> | null> {
   const outcome = await visit.ask<WebhookView>("GET", WEBHOOK);
-  if (outcome.ok) return outcome.data;
+  if (outcome.ok) return outcome;
   if (outcome.failure.kind === "refused" && outcome.failure.status === 404) return null;
   throw new Unanswered(outcome);
 }

@@ -2,7 +2,7 @@
 import type { WebhookView } from "../contract/webhook.ts";
 import { button, element } from "../page/element.ts";
 import { type Field, formView } from "./form-view.ts";
-import type { Visit } from "./visit.ts";
+import type { Answer, Visit } from "./visit.ts";
 import {
   type Changing,
   changed,
@@ -38,15 +38,17 @@ export function setUpView(visit: Visit): HTMLElement {
     formView<WebhookView>({
       fields: [URL_FIELD],
       submit: "Set it up",
-      send: (body) => visit.ask("PUT", WEBHOOK, { body }),
+      // Somebody else's, set up meanwhile, is not replaced.
+      send: (body) => visit.ask("PUT", WEBHOOK, { body, isFirst: true }),
       done: (made) => changed(visit, made, "The webhook is set up."),
+      again: () => visit.redraw(),
     }),
   );
 }
 
-export function settingsView(visit: Visit, webhook: WebhookView): HTMLElement {
+export function settingsView(visit: Visit, { data: webhook, etag }: Answer<WebhookView>): HTMLElement {
   const problem = element("div", {});
-  const changing: Changing = { visit, webhook, problem };
+  const changing: Changing = { visit, webhook, etag, problem };
   const buttons = [
     named("webhook-test", "Send a test delivery", () => sendTest(changing)),
     webhook.enabled
@@ -75,12 +77,13 @@ function named(id: string, label: string, press: () => void | Promise<void>, loo
   return own;
 }
 
-function moveForm({ visit, webhook: { url, enabled } }: Changing): HTMLFormElement {
+function moveForm({ visit, webhook: { url, enabled }, etag: ifMatch }: Changing): HTMLFormElement {
   return formView<WebhookView>({
     fields: [{ ...URL_FIELD, value: url }],
     submit: "Save the address",
-    send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, enabled } }),
+    send: (body) => visit.ask("PUT", WEBHOOK, { body: { ...body, enabled }, ifMatch }),
     done: (made) => changed(visit, made, "The address is changed."),
+    again: () => visit.redraw(),
   });
 }
 

@@ -1,5 +1,6 @@
 // Every endpoint of the admin listener (contract 10); its own OpenAPI document is generated from this list.
 import { APP_CONTRACTS } from "./apps.ts";
+import { audioUrlCheckContracts } from "./audio-url-check.ts";
 import { listAuditContract, verifyAuditContract, workspaceAuditContracts } from "./audit.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import { listAllDeliveriesContract, workspaceDeliveriesContracts } from "./delivery-list.ts";
@@ -55,6 +56,7 @@ export const ADMIN_ENDPOINTS: readonly EndpointContract[] = [
   workspaceJobsContracts.operator,
   listAllDeliveriesContract,
   workspaceDeliveriesContracts.operator,
+  audioUrlCheckContracts.operator,
   getProviderHealthContract,
   postApplyContract,
   getSandboxFaultsContract,

@@ -1,5 +1,6 @@
 // The allowlist of hosts for `audio.url` as a workspace's administrators see it (spec 4.5; contract 6).
 import { z } from "zod";
+import { jsonWithEtag, optionalMatch } from "./admin.ts";
 import type { EndpointContract } from "./endpoint.ts";
 
 /** Far above any limit on the list: how many it may hold, and whether each is a host name, is the setting's own judgement. */
@@ -26,7 +27,7 @@ export type AudioUrlDomainsView = z.infer<typeof audioUrlDomains>;
 const endpoint = {
   path: "/workspace/:tenant_id/audio-url-domains",
   auth: "key",
-  responses: { 200: { description: "The allowlist.", content: { "application/json": audioUrlDomains } } },
+  responses: { 200: jsonWithEtag("The allowlist.", audioUrlDomains) },
 } as const;
 
 export const getAudioUrlDomainsContract: EndpointContract = {
@@ -45,5 +46,6 @@ export const putAudioUrlDomainsContract: EndpointContract = {
   description:
     "All or nothing. Whatever is listed, the host must have public addresses only: private, loopback, link-local and metadata addresses are refused at every fetch.",
   requestBody: { json: audioUrlDomainsRequest },
-  errors: ["FORBIDDEN", "NOT_FOUND", "BODY_TOO_LARGE"],
+  headers: optionalMatch,
+  errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
 };

@@ -1,6 +1,6 @@
 // The completion webhook's settings and log as a workspace's administrators see them (spec 4.5; contract 6).
 import { z } from "zod";
-import { json } from "./admin.ts";
+import { json, jsonWithEtag, optionalMatch } from "./admin.ts";
 import { workspaceDeliveriesContracts } from "./delivery-list.ts";
 import type { EndpointContract } from "./endpoint.ts";
 import {
@@ -24,8 +24,11 @@ export const putSttWebhookContract: EndpointContract = {
     "One webhook per workspace. The first call makes the signing secret, `rotate_secret` a new one: it is in the answer to that call and never again. The URL must be https and lead to public addresses, now and at every delivery.",
   auth: "key",
   requestBody: { json: webhookRequest },
-  responses: { 200: json("The webhook.", webhookView) },
-  errors: ["FORBIDDEN", "NOT_FOUND", "BODY_TOO_LARGE"],
+  headers: optionalMatch.extend({
+    "If-None-Match": z.literal("*").describe("Only where there is no webhook yet; else 412.").optional(),
+  }),
+  responses: { 200: jsonWithEtag("The webhook.", webhookView) },
+  errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED", "BODY_TOO_LARGE"],
 };
 
 export const getSttWebhookContract: EndpointContract = {
@@ -34,7 +37,7 @@ export const getSttWebhookContract: EndpointContract = {
   operationId: "getSttWebhook",
   summary: "The completion webhook and how it fares",
   auth: "key",
-  responses: { 200: json("The webhook, without its secret.", webhookView) },
+  responses: { 200: jsonWithEtag("The webhook, without its secret.", webhookView) },
   errors: ["FORBIDDEN", "NOT_FOUND"],
 };
 
@@ -45,8 +48,9 @@ export const deleteSttWebhookContract: EndpointContract = {
   summary: "Remove the completion webhook",
   description: "Deliveries that wait are given up. The log of deliveries stays for its seven days.",
   auth: "key",
+  headers: optionalMatch,
   responses: { 200: json("It is gone.", webhookDeleted) },
-  errors: ["FORBIDDEN", "NOT_FOUND"],
+  errors: ["FORBIDDEN", "NOT_FOUND", "PRECONDITION_FAILED"],
 };
 
 export const redeliverWebhookContract: EndpointContract = {

@@ -1,6 +1,7 @@
 // Every endpoint of the public listener; OpenAPI is generated from this list.
 import { APP_CONTRACTS } from "./apps.ts";
 import { workspaceAuditContracts } from "./audit.ts";
+import { audioUrlCheckContracts } from "./audio-url-check.ts";
 import { getAudioUrlDomainsContract, putAudioUrlDomainsContract } from "./audio-url-domains.ts";
 import { getLimitsContract, getMeContract, getMyLimitsContract } from "./endpoint-account.ts";
 import { postChatContract } from "./endpoint-chat.ts";
@@ -62,6 +63,7 @@ export const ENDPOINTS: readonly EndpointContract[] = [
   ...WEBHOOK_ENDPOINTS,
   getAudioUrlDomainsContract,
   putAudioUrlDomainsContract,
+  audioUrlCheckContracts.workspace,
   ...Object.values(APP_CONTRACTS).map(({ workspace }) => workspace),
   ...Object.values(KEY_CONTRACTS).map(({ workspace }) => workspace),
   ...Object.values(BUDGET_CONTRACTS).map(({ workspace }) => workspace),

@@ -1,5 +1,5 @@
 // The published form of an Idempotency-Key (contract 3): demanded wherever the key counts; where it is ignored, so is its form.
-import type { GatewayError } from "./errors.ts";
+import { GatewayError } from "./errors.ts";
 import { invalidRequest } from "./invalid-request.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
@@ -8,6 +8,14 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 export function malformedKey(key: string): GatewayError | null {
   if (FORM.test(key)) return null;
   return invalidRequest("idempotency-key", "Idempotency-Key must be 1 to 255 visible ASCII characters.");
+}
+
+export function keyReused(): GatewayError {
+  return new GatewayError("IDEMPOTENCY_KEY_REUSED", {
+    message:
+      "This Idempotency-Key was used before with another payload or on another endpoint. Use a new key for a new request.",
+    param: "idempotency-key",
+  });
 }
 
 export function refuseMalformedKey(key: string): void {

@@ -96,6 +96,11 @@ export const job = z.strictObject({
   error: jobError.nullable(),
   usage: transcriptionEnvelope.shape.usage.nullable(),
   provider_deletion: providerDeletion,
+  simulated: z
+    .boolean()
+    .describe(
+      "The sandbox served it, or is to serve it: nothing of it is recognised, nor charged. Until it has ended, a target that fails can still hand it to another.",
+    ),
   ...purposeFields.shape,
 });
 export type Job = z.infer<typeof job>;

@@ -131,8 +131,22 @@ export const postCreditsContract = operatorEndpoint({
   summary: "Grant a workspace credits, or take them back",
   description: "On top of what its plan includes; they stay when the plan changes, and count while there is one.",
   requestBody: { json: grantRequest },
-  responses: { 201: json("The credits as they are now.", creditsView) },
-  errors: ["NOT_FOUND", "BODY_TOO_LARGE"],
+  headers: z.object({
+    "Idempotency-Key": z
+      .string()
+      .regex(/^[\x21-\x7e]{1,255}$/)
+      .describe(
+        "Makes retries safe: under one key a workspace is granted the same amount with the same note once, however often it is asked for; with anything else it is a 409. Keys of a workspace never expire.",
+      )
+      .optional(),
+  }),
+  responses: {
+    201: {
+      ...json("The credits as they are now.", creditsView),
+      headers: { "X-SVC-Idempotent-Replay": "`true`: it was granted before, under this key, and not again." },
+    },
+  },
+  errors: ["NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "BODY_TOO_LARGE"],
 });
 
 export const PLAN_ENDPOINTS: readonly EndpointContract[] = [

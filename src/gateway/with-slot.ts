@@ -1,6 +1,7 @@
 // Runs a request under its idempotency key (spec 4.1.2, contract 3): replays what is known, refuses what is not, and leaves
 // the slot as the outcome demands whatever happens in between.
 import { GatewayError } from "../contract/errors.ts";
+import { keyReused } from "../contract/idempotency-key.ts";
 import type { ClaimRequest, SlotRef } from "./idempotency.ts";
 import type { GatewayReply } from "./reply.ts";
 import type { Recorder } from "./request-record.ts";
@@ -38,11 +39,7 @@ async function underKey(
     case "replay":
       return { ...claim.reply, headers: { ...claim.reply.headers, "x-svc-idempotent-replay": "true" } };
     case "reused":
-      throw new GatewayError("IDEMPOTENCY_KEY_REUSED", {
-        message:
-          "This Idempotency-Key was used before with another payload or on another endpoint. Use a new key for a new request.",
-        param: "idempotency-key",
-      });
+      throw keyReused();
     case "in_progress":
       throw new GatewayError("IDEMPOTENCY_REPLAY_IN_PROGRESS", {
         message:

@@ -10,6 +10,7 @@ export const CONSOLE_MODULES = [
   "console/apply-part",
   "console/apps-screen",
   "console/audio-addresses-screen",
+  "console/audio-url-check",
   "console/audit-change",
   "console/audit-screen",
   "console/audit-verification",

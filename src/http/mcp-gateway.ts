@@ -26,7 +26,8 @@ export function mcpGateway({ server, version, logger }: McpServices, { headers, 
       throw new Refused(["The gateway is shutting down. Ask again: another process will answer."], { cause });
     });
     if (answer.status >= 400) throw refusalOf(answer);
-    return { text: answer.text, requestId: requestIdOf(answer) };
+    const isSimulated = answer.headers["x-svc-simulated"] === "true";
+    return { text: answer.text, requestId: requestIdOf(answer), isSimulated };
   };
   return {
     readsFiles: false,

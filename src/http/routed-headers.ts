@@ -17,8 +17,13 @@ export function routedHeaders(headers: IncomingHttpHeaders): RoutedHeaders {
   return {
     purpose: single(headers["x-svc-purpose"]),
     policy,
-    idempotencyKey: single(headers["idempotency-key"]),
+    idempotencyKey: idempotencyKeyOf(headers),
   };
+}
+
+/** Where it counts beside routed requests; its form is judged by `head.ts`. */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
+  return single(headers["idempotency-key"]);
 }
 
 /** Node's type leaves room for a list, which it makes of no header of these. */

@@ -50,6 +50,7 @@ export function summarise(row: JobSummary): Job {
     error: row.error as JobError | null,
     usage: row.usage as TranscriptionEnvelope["usage"] | null,
     provider_deletion: row.provider_deletion,
+    simulated: row.simulated,
     ...(row.purpose as PurposeFields),
   };
 }

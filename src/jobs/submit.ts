@@ -7,7 +7,7 @@ import { objectBody } from "../audio/spool.ts";
 import { type AudioCall, decideFor, payerOf, refuseTooManyKeyterms, slotRequest } from "../gateway/audio-call.ts";
 import { budgetExceeded } from "../gateway/budget-exceeded.ts";
 import { measureAudio, type MeasuredAudio } from "../gateway/measure-audio.ts";
-import { quoteFor } from "../gateway/quote.ts";
+import { billingClassOf, quoteFor } from "../gateway/quote.ts";
 import { type GatewayReply, jsonReply } from "../gateway/reply.ts";
 import { audioAmount, reservationOf } from "../gateway/call-accounting.ts";
 import { appOf } from "../gateway/app-of.ts";
@@ -113,6 +113,7 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
       metadata: call.metadata,
       slotKey: slot?.ref.keySha256 ?? null,
       deadlineSeconds: limits.jobDeadlineSeconds,
+      beginsSimulated: beginsSimulated(call, decision),
     });
     // Its id was free, so no earlier try is still being committed.
     mayBeMade = false;
@@ -141,6 +142,12 @@ async function commit(services: JobServices, call: JobCall, acceptance: Acceptan
   call.recorder.jobMade(jobId);
   gateway.logger.info({ request_id: call.requestId, job_id: jobId, event: "job.submitted" });
   return answer;
+}
+
+/** A test key, or a first target in the sandbox. */
+function beginsSimulated({ principal }: JobCall, { candidates }: Decided): boolean {
+  const [first] = candidates;
+  return first !== undefined && billingClassOf(principal, first.target, null) === "simulated";
 }
 
 /** The most that any target can cost: which of them serves is decided when the job runs. */

@@ -12,6 +12,8 @@ export interface ToolCall {
 export interface ToolAnswer {
   readonly text: string;
   readonly requestId: string | null;
+  /** What stands in it is the sandbox's: nothing was recognised. */
+  readonly isSimulated: boolean;
 }
 
 /** A recording as a tool's caller names it, with the fields of the request. */

@@ -102,6 +102,9 @@ async function resultOf(
   return ask(gateway, { path }, context);
 }
 
+/** Before a text that stands alone; everything else holds it as a field or a warning. */
+const SIMULATED = "Simulated provider: the audio was measured, nothing was recognised.";
+
 function addTranscript(server: McpServer, gateway: ToolGateway): void {
   server.registerResource(
     "transcript",
@@ -110,8 +113,9 @@ function addTranscript(server: McpServer, gateway: ToolGateway): void {
     async (uri, { job: id }, { mcpReq }): Promise<ReadResourceResult> => {
       try {
         const call = { path: `${jobPath(String(id))}?format=text`, accept: "*/*" };
-        const { text } = await gateway.ask(call, mcpReq.signal);
-        return { contents: [{ uri: uri.href, mimeType: "text/plain", text }] };
+        const { text, isSimulated } = await gateway.ask(call, mcpReq.signal);
+        const marked = isSimulated ? `${SIMULATED}\n\n${text}` : text;
+        return { contents: [{ uri: uri.href, mimeType: "text/plain", text: marked }] };
       } catch (error) {
         throw new Error(wordsOf(gateway, error), { cause: error });
       }

@@ -35,11 +35,13 @@ export interface CallerWay {
   open(request: CallerRequest & StreamTimes, count: () => void): Promise<OutboundStream>;
   /** The same request with a connection to what was vetted for it. */
   vetted(request: CallerSocketRequest): Promise<WireSocketRequest>;
+  /** Tells of each rule what a request to a target would meet, without one. */
+  readonly examine: Guard["examine"];
   /** Judges a target as a request to it would, without one. */
   readonly vet: (url: string, policy: TargetPolicy) => Promise<void>;
   /** Judges it and connects as a request to it would, and sends nothing. */
   readonly reach: (url: string, policy: TargetPolicy, signal?: AbortSignal) => Promise<void>;
-  /** Targets that the guard judged, since the start: one for every request, `vet` and `reach`. */
+  /** Targets that the guard judged, since the start: one for every request, `examine`, `vet` and `reach`. */
   readonly judged: () => number;
   /** Waits for the requests under way. */
   close(): Promise<void>;
@@ -108,6 +110,7 @@ export function createCallerWay(guard: Guard | null): CallerWay {
       const { target, socket } = await dial(url, policy, rest.signal);
       return { ...rest, url: target.url, connection: socket };
     },
+    examine: (url, policy, signal) => present().examine(url, policy, signal),
     vet: async (url, policy) => {
       await present().vet(url, policy);
     },

@@ -11,6 +11,7 @@ import { type OutboundReply, WholeReply } from "./whole-reply.ts";
 import type { WireRequest } from "./wire-call.ts";
 
 export { ConnectFailure, GuardRefusal, refusalOf, type RefusalReason } from "./refusal.ts";
+export type { Examination, GuardRule } from "./guard.ts";
 export type { CallerRequest, CallerSocketRequest } from "./caller-way.ts";
 export { OutboundError, type OutboundBody, type OutboundFailure } from "./wire-call.ts";
 export type { OutboundSocket, SocketMessage } from "./socket.ts";
@@ -29,7 +30,7 @@ export interface SocketRequest extends WireSocketRequest {
 
 export type StreamRequest = OutboundRequest & StreamTimes;
 
-export interface Outbound extends Pick<CallerWay, "vet" | "reach" | "judged"> {
+export interface Outbound extends Pick<CallerWay, "examine" | "vet" | "reach" | "judged"> {
   /** For `trust: "caller"`, unless it wants the whole, a body longer than `maxReplyBytes`, slow or cut is left where it is. */
   exchange(request: OutboundRequest | CallerRequest): Promise<OutboundReply>;
   /** Comes back with the head of the reply; any status is a reply. */
@@ -73,6 +74,7 @@ export function createOutbound(options: OutboundOptions = {}): Outbound {
       callers.send(request, async (dispatcher, wire) => read(await new StreamReply(wire, count).open(dispatcher))),
     connect: async (request) =>
       request.trust === "operator" ? openSocket(request, count) : openSocket(await callers.vetted(request), count),
+    examine: callers.examine,
     vet: callers.vet,
     reach: callers.reach,
     dispatched: () => dispatched,

@@ -1,10 +1,21 @@
 // The guard of every request to an address that somebody else supplied (spec 4.4; contract 6; reliability 4). One order for
-// all of them: raw text → parsed and compared → port → allowlist → one resolution → every address public → dial that
+// all of them: scheme → text and what a parser makes of it → port → allowlist → one resolution → every address public → dial that
 // address with the name's certificate → compare whom the socket reached. No setting leaves one out.
 import type { Socket } from "node:net";
-import { behindNat64, isInRange, judgeAddress, sameAddress } from "./address.ts";
+import { behindNat64, sameAddress } from "./address.ts";
 import { ConnectFailure, GuardRefusal } from "./refusal.ts";
-import { isListed, type TargetPolicy } from "./target-policy.ts";
+import type { TargetPolicy } from "./target-policy.ts";
+import {
+  addressesRefusal,
+  bareHost,
+  listRefusal,
+  nameRefusal,
+  parseTarget,
+  portOf,
+  portRefusal,
+  schemeRefusal,
+  selfRefusal,
+} from "./target-rules.ts";
 
 /** Every address of a name, IPv4 and IPv6, of one moment. Absolute names only: no search list. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -41,7 +52,34 @@ export interface VettedTarget {
   readonly addresses: readonly string[];
 }
 
+/** In the order of judgement. */
+export type GuardRule = "scheme" | "form" | "port" | "name" | "listed" | "not_itself" | "public";
+
+export interface Finding {
+  readonly rule: GuardRule;
+  /** Null: it holds. */
+  readonly refusal: GuardRefusal | null;
+}
+
+/** What each rule said that could be judged. What a name resolves to is asked only where all before it hold. */
+export interface Examination {
+  readonly findings: readonly Finding[];
+  /** Null: the text is no URL. */
+  readonly host: string | null;
+  /** Those that the name has; none where it was not asked. */
+  readonly addresses: readonly string[];
+}
+
+type Judgement = Examination &
+  (
+    | { readonly refusal: null; readonly target: VettedTarget }
+    /** The first one: it is what a request is told. */
+    | { readonly refusal: GuardRefusal; readonly target: null }
+  );
+
 export interface Guard {
+  /** Judges as `vet` does, and tells of each rule what came of it. */
+  examine(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<Examination>;
   vet(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<VettedTarget>;
   /** Vets, then dials what was vetted. */
   dial(
@@ -55,8 +93,6 @@ export interface Guard {
 
 const DNS_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-const MAX_ANSWERS = 32;
-const MAX_URL_BYTES = 8_192;
 
 export function createGuard(options: GuardOptions): Guard {
   const { resolve, connect, own } = options;
@@ -65,42 +101,55 @@ export function createGuard(options: GuardOptions): Guard {
   const reachedBy = options.nat64 === true ? behindNat64 : (address: string): string => address;
   let judged = 0;
 
-  async function vet(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<VettedTarget> {
+  async function judge(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<Judgement> {
     judged++;
-    const parsed = parseTarget(rawUrl, policy);
-    const { url, host } = parsed;
-    refusePort(url, policy);
+    const scheme = schemeRefusal(rawUrl, policy);
+    const findings: Finding[] = scheme === "none" ? [] : [{ rule: "scheme", refusal: scheme }];
+    const parsed = parseTarget(rawUrl);
+    if (parsed instanceof GuardRefusal) {
+      findings.push({ rule: "form", refusal: parsed });
+      return { findings, host: null, addresses: [], target: null, refusal: firstIn(findings) ?? parsed };
+    }
+    const { url, host, pathAndQuery } = parsed;
     const self = own?.() ?? { endpoints: [], addresses: [] };
-    if (policy.hosts !== "any" && parsed.kind === "literal") throw new GuardRefusal("address_not_public", "literal");
-    if (policy.hosts !== "any" && !isListed(host, policy.hosts)) throw new GuardRefusal("host_not_allowed", host);
-    if (self.endpoints.includes(`${host}:${portOf(url)}`))
-      throw new GuardRefusal("address_not_public", "the gateway itself");
-    const addresses = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
-    if (addresses.length === 0 || addresses.length > MAX_ANSWERS)
-      throw new GuardRefusal("address_not_public", `${addresses.length} addresses`);
-    // One bad answer refuses the name: it must not depend on which of them is dialled.
-    for (const address of addresses) refuseAddress(address, reachedBy(address), self.addresses, policy);
-    if (
-      policy.httpStaysPrivate === true &&
-      url.protocol === "http:" &&
-      addresses.some((each) => judgeAddress(reachedBy(each)).isPublic)
-    )
-      throw new GuardRefusal("scheme", "plain http to a public address");
-    return { url, pathAndQuery: parsed.pathAndQuery, addresses };
+    findings.push(
+      { rule: "form", refusal: null },
+      { rule: "port", refusal: portRefusal(url, policy) },
+      { rule: "name", refusal: nameRefusal(parsed, policy) },
+      { rule: "listed", refusal: listRefusal(parsed, policy) },
+      { rule: "not_itself", refusal: selfRefusal(parsed, self.endpoints) },
+    );
+    const byItsText = firstIn(findings);
+    if (byItsText !== null) return { findings, host, addresses: [], target: null, refusal: byItsText };
+    const found = parsed.kind === "literal" ? [host] : await lookUp(host, signal);
+    const addresses = found instanceof GuardRefusal ? [] : found;
+    const refusal =
+      found instanceof GuardRefusal ? found : addressesRefusal(url, found, { own: self.addresses, reachedBy }, policy);
+    findings.push({ rule: "public", refusal });
+    return refusal === null
+      ? { findings, host, addresses, refusal, target: { url, pathAndQuery, addresses } }
+      : { findings, host, addresses, refusal, target: null };
   }
 
-  async function lookUp(host: string, signal?: AbortSignal): Promise<readonly string[]> {
+  async function vet(rawUrl: string, policy: TargetPolicy, signal?: AbortSignal): Promise<VettedTarget> {
+    const { refusal, target } = await judge(rawUrl, policy, signal);
+    if (refusal !== null) throw refusal;
+    return target;
+  }
+
+  async function lookUp(host: string, signal?: AbortSignal): Promise<readonly string[] | GuardRefusal> {
     try {
       return await withDeadline(dnsTimeoutMs, signal, (stop) => resolve(host, stop));
     } catch (error) {
       signal?.throwIfAborted();
       // Not found, no answer and not public are one and the same to a caller (case SSRF-413).
       const why = error instanceof Error ? error.message : "";
-      throw new GuardRefusal("address_not_public", `not resolved: ${why}`, true);
+      return new GuardRefusal("address_not_public", `not resolved: ${why}`, true);
     }
   }
 
   return {
+    examine: judge,
     vet,
     judged: () => judged,
     async dial(rawUrl, policy, signal) {
@@ -109,6 +158,9 @@ export function createGuard(options: GuardOptions): Guard {
     },
   };
 }
+
+const firstIn = (findings: readonly Finding[]): GuardRefusal | null =>
+  findings.find(({ refusal }) => refusal !== null)?.refusal ?? null;
 
 /** Each vetted address in turn until one answers. One that hangs may use half of the time that is left, the last one all. */
 async function dialVetted(
@@ -137,73 +189,6 @@ async function dialVetted(
     }
   }
   throw failure;
-}
-
-/** A label: letters, digits and inner hyphens, in ASCII. */
-const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-/** What parsers agree about: no user, no escapes in the host, no blanks, controls, backslashes or quotes anywhere. */
-const TARGET = new RegExp(
-  `^(?<scheme>https?)://(?<host>${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:.]{2,45}\\])(?::(?<port>[0-9]{1,10}))?` +
-    // Without a path, an `@` behind the host makes careless parsers take it for a user name (case SSRF-078).
-    `(?:/[!#-;=?-\\[\\]_a-z{-~]*|[?#][!#-;=?A-\\[\\]_a-z{-~]*)?$`,
-  "i",
-);
-
-type ParsedTarget = {
-  readonly kind: "name" | "literal";
-  readonly url: URL;
-  readonly host: string;
-  readonly pathAndQuery: string;
-};
-
-/** The text must be one that no parser repairs; then the parser must have seen the host that stands in it. */
-function parseTarget(rawUrl: string, policy: TargetPolicy): ParsedTarget {
-  if (rawUrl.length > MAX_URL_BYTES) throw new GuardRefusal("malformed", "too long");
-  const match = TARGET.exec(rawUrl);
-  if (match === null) {
-    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(rawUrl)?.[1]?.toLowerCase();
-    throw scheme !== undefined && !policy.schemes.some((allowed) => allowed === `${scheme}:`)
-      ? new GuardRefusal("scheme", scheme)
-      : new GuardRefusal("malformed", "not a plain https URL");
-  }
-  if (!URL.canParse(rawUrl)) throw new GuardRefusal("malformed", "not a URL");
-  const url = new URL(rawUrl);
-  if (!policy.schemes.some((allowed) => allowed === url.protocol)) throw new GuardRefusal("scheme", url.protocol);
-  const rawHost = match.groups?.["host"]?.toLowerCase();
-  if (url.hostname !== rawHost || rawHost.length > 253) throw new GuardRefusal("malformed", "two readings of the host");
-  url.hash = "";
-  const query = /^[^?#]*(\?[^#]*)/.exec(rawUrl)?.[1] ?? "";
-  const isLiteral = rawHost.startsWith("[") || /\.[0-9]+$/.test(`.${rawHost}`);
-  return {
-    kind: isLiteral ? "literal" : "name",
-    url,
-    host: bareHost(url),
-    pathAndQuery: `${url.pathname}${query}`,
-  };
-}
-
-function bareHost(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, "$1");
-}
-
-function portOf(url: URL): number {
-  if (url.port !== "") return Number(url.port);
-  return url.protocol === "https:" ? 443 : 80;
-}
-
-function refusePort(url: URL, { ports }: TargetPolicy): void {
-  const port = portOf(url);
-  if (port === 0 || (ports !== "any" && !ports.includes(port))) throw new GuardRefusal("port", String(port));
-}
-
-/** `reached`: who answers there, where a NAT64 gateway stands between. Behind one no private range is opened. */
-function refuseAddress(address: string, reached: string, own: readonly string[], policy: TargetPolicy): void {
-  const verdict = judgeAddress(reached);
-  const isOpened =
-    !verdict.isPublic && verdict.mayBeOpened && reached === address && isInRange(address, policy.privateCidrs);
-  if (!verdict.isPublic && !isOpened) throw new GuardRefusal("address_not_public", `${verdict.range} ${address}`);
-  if (verdict.isPublic && own.some((mine) => sameAddress(mine, reached)))
-    throw new GuardRefusal("address_not_public", `the gateway's own address ${address}`);
 }
 
 class Deadline extends Error {}

@@ -43,7 +43,9 @@ export function byokPolicy(rules: { readonly allowedPrivateCidrs: readonly strin
 }
 
 /** Label by label: no substring, no parent, no child of an exact name, and a wildcard is exactly one label. */
-export function isListed(host: string, entries: readonly string[]): boolean {
+export function listedEntry(host: string, entries: readonly string[]): string | null {
   const afterFirstLabel = host.slice(host.indexOf(".") + 1);
-  return entries.some((entry) => (entry.startsWith("*.") ? entry.slice(2) === afterFirstLabel : entry === host));
+  return (
+    entries.find((entry) => (entry.startsWith("*.") ? entry.slice(2) === afterFirstLabel : entry === host)) ?? null
+  );
 }

@@ -3,7 +3,6 @@ import { type Kysely, sql } from "kysely";
 import type { KeyId, WorkspaceId } from "../contract/ids.ts";
 import { writeAudit } from "./audit-log.ts";
 import type { Transacting } from "./database.ts";
-import { holdWorkspace } from "./hold-workspace.ts";
 import type { Tables } from "./tables.ts";
 
 const PLATFORM = "platform";
@@ -29,15 +28,13 @@ export async function readAudioUrlDomains(
   return { own: own?.domains ?? [], platform: platform?.domains ?? [], updatedAt: own?.updated_at ?? null };
 }
 
-/** Replaces a workspace's list; the same list again is no change. */
+/** Replaces the list of a workspace that is held for a change; the same list again is no change. */
 export async function replaceAudioUrlDomains(
   tx: Transacting,
   workspaceId: WorkspaceId,
   domains: readonly string[],
   actorKeyId: KeyId,
 ): Promise<void> {
-  // Two replacements at once: the second one's `before` is the first one's `after`.
-  await holdWorkspace(tx, workspaceId, "change");
   await replace(tx, workspaceId, domains, { workspaceId, actorKeyId });
 }
 

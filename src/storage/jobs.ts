@@ -25,6 +25,7 @@ export interface NewJob {
   readonly metadata: Readonly<Record<string, string>>;
   readonly slotKey: Buffer | null;
   readonly deadlineSeconds: number;
+  readonly beginsSimulated: boolean;
 }
 
 /** Answers when it was made. */
@@ -35,11 +36,11 @@ export async function insertJob(
 ): Promise<{ readonly createdAt: Date; readonly deadlineAt: Date }> {
   const { rows } = await sql<{ createdAt: Date; deadlineAt: Date }>`
     insert into jobs (id, workspace_id, app_id, key_id, request_id, task, request, audio, audio_key, call_attempt_id, call_position,
-      call_state, purpose, metadata, slot_key, deadline_at)
+      call_state, purpose, metadata, slot_key, begins_simulated, deadline_at)
     values (${job.id}, ${workspaceId}, ${appId}, ${job.keyId}, ${job.requestId}, ${job.task}, ${job.request},
       ${job.audio === null ? null : JSON.stringify(job.audio)}::jsonb, ${job.audioKey}, ${job.reserved?.attemptId ?? null},
       ${job.reserved?.position ?? null}, ${job.reserved === null ? null : "reserved"}, ${JSON.stringify(job.purpose)}::jsonb,
-      ${JSON.stringify(job.metadata)}::jsonb, ${job.slotKey}, patchbay_now() + ${job.deadlineSeconds}::float8 * interval '1 second')
+      ${JSON.stringify(job.metadata)}::jsonb, ${job.slotKey}, ${job.beginsSimulated}, patchbay_now() + ${job.deadlineSeconds}::float8 * interval '1 second')
     returning created_at as "createdAt", deadline_at as "deadlineAt"`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error("an insert without its row");
@@ -47,7 +48,10 @@ export async function insertJob(
 }
 
 /** A job as its callers may see it: what was asked stays sealed where it is. */
-export type VisibleJob = Omit<JobRow, "request" | "candidates" | "laid_aside">;
+export interface VisibleJob extends Omit<JobRow, "request" | "candidates" | "laid_aside" | "begins_simulated"> {
+  /** The sandbox served it, or is to serve it. */
+  readonly simulated: boolean;
+}
 /** Without its result, which can be large. */
 export type JobSummary = Omit<VisibleJob, "result">;
 
@@ -85,7 +89,19 @@ const SUMMARY = [
   "finished_at",
   "expires_at",
   "purged_at",
-] as const satisfies readonly (keyof JobSummary)[];
+] as const satisfies readonly Exclude<keyof JobSummary, "simulated">[];
+
+/**
+ * By the calls that served it; before one did by its latest, which is the one that is reserved; before the first by what it was submitted
+ * with. Attempts outlive jobs.
+ */
+const SIMULATED = sql<boolean>`coalesce(
+  (select bool_or(served.billing_class = 'simulated') from attempts as served
+    where served.request_id = jobs.request_id and served.workspace_id = jobs.workspace_id and served.outcome = 'succeeded'),
+  (select latest.billing_class = 'simulated' from attempts as latest
+    where latest.request_id = jobs.request_id and latest.workspace_id = jobs.workspace_id
+    order by latest.created_at desc, latest.id desc limit 1),
+  begins_simulated, false)`.as("simulated");
 
 const IS_PAST = sql<boolean>`coalesce(expires_at <= patchbay_now(), false)`.as("is_past");
 
@@ -97,7 +113,7 @@ function asKept<Row extends JobSummary>(row: Row & { readonly is_past: boolean }
 export async function readJob(db: Kysely<Tables>, owner: JobOwner, id: string): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result", IS_PAST])
+    .select([...SUMMARY, "result", IS_PAST, SIMULATED])
     .where("id", "=", id)
     .where("workspace_id", "=", owner.workspaceId)
     .where("app_id", "=", owner.appId)
@@ -113,7 +129,7 @@ export async function readJobOfWorkspace(
 ): Promise<VisibleJob | null> {
   const row = await db
     .selectFrom("jobs")
-    .select([...SUMMARY, "result", IS_PAST])
+    .select([...SUMMARY, "result", IS_PAST, SIMULATED])
     .where("id", "=", id)
     .where("workspace_id", "=", workspaceId)
     .executeTakeFirst();
@@ -141,7 +157,7 @@ export async function listJobs(
   { workspaceId, appId }: JobScope,
   page: JobPage,
 ): Promise<readonly JobSummary[]> {
-  let query = db.selectFrom("jobs").select([...SUMMARY, IS_PAST]);
+  let query = db.selectFrom("jobs").select([...SUMMARY, IS_PAST, SIMULATED]);
   if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
   if (appId !== null) query = query.where("app_id", "=", appId);
   if (page.status !== null) query = query.where("status", "=", page.status);

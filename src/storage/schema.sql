@@ -341,6 +341,7 @@ create table credit_grants (
   note text not null,
   actor_key_id text not null,
   created_at timestamp with time zone not null default patchbay_now(),
+  key_sha256 bytea,
   constraint credit_grants_nano_usd_check CHECK ((nano_usd <> 0)),
   constraint credit_grants_pkey PRIMARY KEY (id),
   constraint credit_grants_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -419,6 +420,7 @@ create table jobs (
   purged_at timestamp with time zone,
   candidates jsonb,
   laid_aside integer not null default 0,
+  begins_simulated boolean,
   constraint jobs_attempt_check CHECK ((attempt >= 0)),
   constraint jobs_call_state_check CHECK ((call_state = ANY (ARRAY['reserved'::text, 'submitting'::text, 'submitted'::text]))),
   constraint jobs_check CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = ((finished_at IS NOT NULL) AND (expires_at IS NOT NULL)))),
@@ -737,6 +739,8 @@ CREATE INDEX budget_leases_open ON public.budget_leases USING btree (lease_until
 CREATE INDEX budgets_app ON public.budgets USING btree (app_id);
 
 CREATE INDEX budgets_workspace ON public.budgets USING btree (workspace_id) WHERE (kind <> 'budget'::text);
+
+CREATE UNIQUE INDEX credit_grants_key ON public.credit_grants USING btree (workspace_id, key_sha256);
 
 CREATE INDEX credit_grants_workspace ON public.credit_grants USING btree (workspace_id, id);
 

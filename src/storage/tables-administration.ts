@@ -42,6 +42,8 @@ export interface CreditGrantsTable {
   note: string;
   actor_key_id: string;
   created_at: TimeWithDefault;
+  /** Of its Idempotency-Key; null: it had none. */
+  key_sha256: Buffer | null;
 }
 
 export interface PlansTable {

@@ -46,6 +46,8 @@ export interface JobsTable {
   error: ColumnType<unknown, string | null | undefined, string | null>;
   usage: ColumnType<unknown, string | null | undefined, string | null>;
   provider_deletion: Generated<"none" | "pending" | "done" | "failed">;
+  /** Its first target, as it was submitted, is the sandbox. */
+  begins_simulated: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   created_at: TimeWithDefault;
   started_at: TimeOrNull;
   deadline_at: Time;

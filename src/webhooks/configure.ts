@@ -1,6 +1,7 @@
 // PUT /workspace/{tenant_id}/stt-webhook (spec 4.5; contract 6): address rules first, then the change, its secret shown to
 // this one answer, and its audit row in one transaction.
 import { sql } from "kysely";
+import { allowMatch, type Precondition } from "../admin/precondition.ts";
 import { brand, type KeyId, type WorkspaceId } from "../contract/ids.ts";
 import { invalidRequest } from "../contract/invalid-request.ts";
 import type { WebhookRequest, WebhookView } from "../contract/webhook.ts";
@@ -27,6 +28,7 @@ const PREVIOUS_HOURS = 24;
 export interface Change {
   readonly workspaceId: WorkspaceId;
   readonly actor: KeyId;
+  readonly precondition: Precondition;
   readonly wanted: WebhookRequest;
 }
 
@@ -40,6 +42,7 @@ export async function configureWebhook(
   return services.database.inWorkspace(change.workspaceId, async (tx) => {
     await holdWorkspace(tx, change.workspaceId);
     const before = await lockOrMake(services, tx, change);
+    allowMatch(change.precondition, before.isNew ? null : webhookView(before.row, before.opened.url, null));
     const { row, secret } = before.isNew ? before : await update(services, tx, before, change.wanted);
     const { url } = change.wanted;
     await writeAudit(tx, {
@@ -59,11 +62,8 @@ type Locked =
   | { readonly isNew: false; readonly row: CurrentWebhook; readonly opened: OpenedWebhook };
 
 /** Two first calls at once: one makes the row, the other waits for it and changes it. */
-async function lockOrMake(
-  { seal }: Pick<WebhookServices, "seal">,
-  tx: Transacting,
-  { workspaceId, actor, wanted }: Change,
-): Promise<Locked> {
+async function lockOrMake({ seal }: Pick<WebhookServices, "seal">, tx: Transacting, change: Change): Promise<Locked> {
+  const { workspaceId, wanted } = change;
   const secret = makeSecret();
   const made = await tx
     .insertInto("webhooks")
@@ -82,7 +82,7 @@ async function lockOrMake(
   if (made !== undefined) return { isNew: true, row: made, secret };
   const row = await lockWebhook(tx, workspaceId);
   // Deleted between the two statements: then there is room for a new one.
-  if (row === undefined) return lockOrMake({ seal }, tx, { workspaceId, actor, wanted });
+  if (row === undefined) return lockOrMake({ seal }, tx, change);
   return { isNew: false, row, opened: await openWebhook(tx, seal, row) };
 }
 

@@ -1,7 +1,9 @@
 // GET and DELETE /workspace/{tenant_id}/stt-webhook (contract 6).
-import type { KeyId, WorkspaceId } from "../contract/ids.ts";
+import { allowMatch } from "../admin/precondition.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
 import type { WebhookView } from "../contract/webhook.ts";
 import { writeAudit } from "../storage/audit-log.ts";
+import type { Change } from "./configure.ts";
 import { auditView, lockWebhook, noWebhook, openWebhook, readWebhook, webhookView } from "./webhook-row.ts";
 import type { WebhookServices } from "./services.ts";
 
@@ -19,13 +21,13 @@ export async function describeWebhook(
 /** What waits is given up when its turn comes, unless there is a webhook again by then; the log of deliveries stays for its time. */
 export async function deleteWebhook(
   { database, seal }: Pick<WebhookServices, "database" | "seal">,
-  workspaceId: WorkspaceId,
-  actor: KeyId,
+  { workspaceId, actor, precondition }: Omit<Change, "wanted">,
 ): Promise<void> {
   await database.inWorkspace(workspaceId, async (tx) => {
     const row = await lockWebhook(tx, workspaceId);
     if (row === undefined) throw noWebhook();
     const { url } = await openWebhook(tx, seal, row);
+    allowMatch(precondition, webhookView(row, url, null));
     await tx.deleteFrom("webhooks").where("workspace_id", "=", workspaceId).execute();
     await writeAudit(tx, {
       workspaceId,

@@ -33,13 +33,17 @@ const MAKINGS: Readonly<Record<string, Making>> = {
       { ...NONE, app: null, role: "admin", mode: "live", name: null, scopes: [], expires_at: null },
     ),
   "a list of domains": (workspaceId) =>
-    replaceDomains({ database, maxDomains: 20 }, { workspaceId, actor, domains: ["media.example.com"] }),
+    replaceDomains(
+      { database, maxDomains: 20 },
+      { workspaceId, actor, precondition: null, domains: ["media.example.com"] },
+    ),
   "a webhook": (workspaceId) =>
     configureWebhook(
       { database, seal, receivers: { refusal: async () => null } as never },
       {
         workspaceId,
         actor,
+        precondition: null,
         wanted: { url: "https://media.example.com/", enabled: true, rotate_secret: false, revoke_previous: false },
       },
     ),

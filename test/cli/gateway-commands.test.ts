@@ -16,6 +16,7 @@ import { job } from "../../src/contract/jobs.ts";
 import { pauseView, resumption } from "../../src/contract/pauses.ts";
 import { providerHealth } from "../../src/contract/provider-health.ts";
 import { listedRequest } from "../../src/contract/request-list.ts";
+import { audioUrlCheck } from "../../src/contract/audio-url-check.ts";
 import { sandboxFaults } from "../../src/contract/sandbox-faults.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { routingDecision, transcriptionEnvelope } from "../../src/contract/transcription.ts";
@@ -215,6 +216,22 @@ test("contract 5: a job submitted, waited for, fetched in any form, listed; its 
   assert.match(late.err, /had ended before/u);
 });
 
+test("experience 40: what the sandbox served is marked in the lists of jobs and requests; what a provider did is not", async () => {
+  const made = await asAdmin("keys", "create", "--app", "notes", "--mode", "test", "--scope", "jobs");
+  const asTest = (...command: readonly string[]) =>
+    run(...(command as [string]), "--url", gateway.origin, "--api-key", made.out.trim());
+  const ended = await asTest("jobs", "submit", "--sample", "--wait", "--json");
+  assert.equal(ended.code, 0, ended.err);
+  const { job_id: id, simulated } = job.parse(JSON.parse(ended.out));
+  assert.equal(simulated, true);
+  assert.match((await asTest("jobs", "ls")).out, new RegExp(`^${id}  succeeded \\(simulated\\) `, "mu"));
+  assert.match((await asTest("jobs", "get", id)).out, /^state +succeeded \(simulated\)$/mu);
+  await gateway.app.requestLog.flush();
+  const [latest = "", before = ""] = (await list("--limit", "2")).out.split("\n");
+  assert.match(latest, /POST \/v1\/transcription\/jobs {2}simulated {2}/u);
+  assert.doesNotMatch(before, /simulated/u);
+});
+
 test("contract 5: --wait prints the transcript; a job that failed is exit code 8 with its reason, a foreign one 4", async () => {
   const done = await asApp("jobs", "submit", "--sample", "--purpose", "nowhere", "--wait");
   assert.match(done.out, /^\[simulated transcript/u);
@@ -390,6 +407,27 @@ test("contract 6: a webhook set, tested, listed, delivered again, checked and re
   assert.equal((await asAdmin("webhooks", "remove")).code, 2, "nobody is there to be asked");
   assert.equal((await asAdmin("webhooks", "remove", "--yes")).out, "removed\n");
   assert.equal((await asAdmin("webhooks", "test")).code, 4);
+});
+
+test("experience 15: audio-url check tells each rule, as an exit code too; the operator is told what was found", async (t) => {
+  const set = (domains: readonly string[]) =>
+    api(OPERATOR_KEY, "PUT", "/workspace/acme/audio-url-domains", "--data", JSON.stringify({ domains }));
+  assert.equal((await set(["media.example", "*.inside.example"])).code, 0);
+  t.after(() => set([]));
+  internet.name("media.example", ["93.184.216.34"]);
+  internet.name("a.inside.example", ["10.0.0.7"]);
+  const good = await asAdmin("audio-url", "check", "https://media.example/a.wav?sig=1");
+  assert.equal(good.code, 0, good.err);
+  assert.match(
+    good.out,
+    /^(yes {2}.*\n){7}listed as media\.example, by the workspace\nresolves to 93\.184\.216\.34\n$/u,
+  );
+  const inside = await asAdmin("audio-url", "check", "https://a.inside.example/");
+  assert.equal(inside.code, 2);
+  assert.match(inside.out, /^NO {3}Its host has public addresses only\.\n.*\n {5}found: private 10\.0\.0\.7$/mu);
+  assert.match(inside.err, /An app that sends this address is refused: address_not_public\./u);
+  const json = await asAdmin("audio-url", "check", "http://media.example/", "--json");
+  assert.deepEqual([json.code, audioUrlCheck.parse(JSON.parse(json.out)).reason], [2, "scheme"]);
 });
 
 test("contract 6: providers list shows what routes can name, with --all also what an account would add", async () => {
@@ -659,6 +697,24 @@ test("contract 10: api sends a key with every POST, so that sending again is saf
   const [first, again] = [await api(KEY, "POST", "/v1/chat", ...body), await api(KEY, "POST", "/v1/chat", ...body)];
   assert.equal(first.code, 0, first.err);
   assert.equal(again.out, first.out);
+});
+
+test("contract 3: api sends a grant of credits again under its key when the connection broke; given up, it says the key", async (t) => {
+  const keys: unknown[] = [];
+  const far = await httpServer(t, (request, response) => {
+    keys.push(request.headers["idempotency-key"]);
+    if (keys.length === 1) response.destroy();
+    else response.writeHead(201, { "content-type": "application/json" }).end("{}");
+  });
+  const grant = (url: string) =>
+    run("api", "POST", "/admin/v1/workspaces/acme/credits", "--data", "{}", "--url", url, "--api-key", OPERATOR_KEY);
+  const granted = await grant(far.href);
+  assert.equal(granted.code, 0, granted.err);
+  assert.equal(keys.length, 2);
+  assert.ok(typeof keys[0] === "string" && keys[0] === keys[1]);
+  const lost = await grant("http://127.0.0.1:1");
+  assert.equal(lost.code, 7);
+  assert.match(lost.err, /the same command with --idempotency-key [0-9a-f-]{36}/u);
 });
 
 test("contract 10: api refuses what is no request before anybody is asked", async () => {

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { generateKey } from "../../src/auth/key-format.ts";
 import { requestRecord } from "../../src/contract/requests.ts";
 import { jobParts } from "../../src/mcp/tool-answers.ts";
 import { KEY, startGateway, standardFile, type TestGateway } from "../harness/gateway.ts";
@@ -17,6 +18,7 @@ import { run } from "./fake-gateway.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const SAMPLE = join(ROOT, "sandbox/samples/dialogue.mp3");
 let gateway: TestGateway;
+const TEST_KEY = generateKey("test");
 const clients: Client[] = [];
 before(async () => {
   gateway = await startGateway({ works: true, file: withPurpose });
@@ -26,7 +28,9 @@ after(async () => {
   await gateway.close();
 });
 
-async function connect(...options: readonly string[]): Promise<Client> {
+const connect = (...options: readonly string[]): Promise<Client> => connectAs(KEY, ...options);
+
+async function connectAs(key: string, ...options: readonly string[]): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
   const args = [join(ROOT, "src/main.ts"), "mcp", "--url", gateway.origin, ...options];
   await client.connect(
@@ -34,7 +38,7 @@ async function connect(...options: readonly string[]): Promise<Client> {
       command: process.execPath,
       args,
       cwd: join(ROOT, "sandbox"),
-      env: { PATCHBAY_API_KEY: KEY },
+      env: { PATCHBAY_API_KEY: key },
       stderr: "ignore",
     }),
   );
@@ -128,6 +132,20 @@ test("mcp: with --jobs a job is submitted and found with its transcript, which i
   assert.equal(found.texts[1], transcript);
 });
 
+test("experience 40: mcp says of a simulated job that it is, and before its transcript where that stands alone", async () => {
+  const client = await connectAs(TEST_KEY, "--jobs");
+  const submitted = await call(client, "submit_transcription_job", { path: SAMPLE });
+  assert(!submitted.isError, submitted.texts.join());
+  const { job_id: id } = read(submitted.texts[0]);
+  const found = await call(client, "get_job", { job_id: id, wait_seconds: 30 });
+  assert.deepEqual([read(found.texts[0])["status"], read(found.texts[0])["simulated"]], ["succeeded", true]);
+  const { contents } = await client.readResource({ uri: `patchbay://jobs/${String(id)}/transcript` });
+  assert.match(
+    contents.map((content) => ("text" in content ? content.text : "")).join(),
+    /^Simulated provider: .*\n\n\S/u,
+  );
+});
+
 test("mcp: a long transcript of a job is linked to instead of handed over", async () => {
   const ended = { job_id: "job_1" };
   const warnings = [{ code: "SIMULATED_PROVIDER" }];
@@ -161,7 +179,16 @@ function withPurpose(sandbox: Parameters<typeof standardFile>[0]) {
     ...file,
     workspaces: (file.workspaces ?? []).map((workspace) => ({
       ...workspace,
-      apps: (workspace.apps ?? []).map((app) => ({ ...app, purposes: [{ purpose: "meeting", route: "speech" }] })),
+      apps: (workspace.apps ?? []).map((app) => ({
+        ...app,
+        purposes: [{ purpose: "meeting", route: "speech" }],
+        keys: [
+          ...(app.keys ?? []),
+          ...(app.id === "notes"
+            ? [{ id: "test", secret: TEST_KEY, scopes: ["transcribe" as const, "jobs" as const] }]
+            : []),
+        ],
+      })),
     })),
   };
 }

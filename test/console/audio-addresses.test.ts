@@ -3,20 +3,27 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { audioUrlDomains } from "../../src/contract/audio-url-domains.ts";
-import { get } from "../harness/client.ts";
+import { get, send } from "../harness/client.ts";
+import { pretendInternet } from "../outbound/pretend-internet.ts";
 import {
   ADMIN,
   assertAccessible,
   assertNarrow,
   type ConsoleWorld,
+  drawn,
   goTo,
+  press,
   screenText,
+  section,
   startConsoleWorld,
 } from "./world.ts";
 
+const internet = pretendInternet();
 let world: ConsoleWorld;
 before(async () => {
-  world = await startConsoleWorld();
+  internet.name("media.acme.example", ["93.184.216.34"]);
+  internet.name("inside.acme.example", ["10.0.0.7"]);
+  world = await startConsoleWorld({ network: internet });
 });
 after(() => world.close());
 
@@ -43,6 +50,31 @@ test("contract 6: the list is edited a host a line; all that is wrong is told at
   assert.equal(await list.inputValue(), "media.acme.example\n*.cdn.acme.example");
 });
 
+test("contract 10: what another administrator saved meanwhile is not undone: it is said, and read anew", async (t) => {
+  const page = await world.admin(t, "#/audio-addresses");
+  if (page === null) return;
+  const before = await allowed();
+  const theirs = ["theirs.acme.example", ...before];
+  const { status } = await send(`${world.gateway.origin}/workspace/acme/audio-url-domains`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+    body: JSON.stringify({ domains: theirs }),
+  });
+  assert.equal(status, 200);
+  await page.getByLabel("One host a line").fill([...before, "mine.acme.example"].join("\n"));
+  await press(page, "Save the list");
+  await page.locator("#screen .failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  assert.deepEqual(await allowed(), theirs);
+  await press(page, "Read it anew");
+  await drawn(page);
+  const list = page.getByLabel("One host a line");
+  assert.equal(await list.inputValue(), theirs.join("\n"));
+  await list.fill(before.join("\n"));
+  await press(page, "Save the list");
+  await press(page, "Take them off");
+  await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
+});
+
 test("contract 6: a host goes off the list only when it was asked", async (t) => {
   const page = await world.admin(t, "#/audio-addresses", { colorScheme: "dark" });
   if (page === null) return;
@@ -59,6 +91,39 @@ test("contract 6: a host goes off the list only when it was asked", async (t) =>
   assert.deepEqual(await allowed(), []);
   await assertAccessible(page);
   await assertNarrow(page);
+});
+
+test("experience 15: an address is checked rule by rule, each told by a shape and a word; nothing is fetched", async (t) => {
+  const page = await world.admin(t, "#/audio-addresses");
+  if (page === null) return;
+  await page.getByLabel("One host a line").fill("media.acme.example\ninside.acme.example");
+  await press(page, "Save the list");
+  await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
+  await drawn(page);
+  const check = section(page, "Check an address");
+  const told = async (url: string) => {
+    await check.getByLabel("Address of a recording").fill(url);
+    await press(page, "Check it");
+    await check.locator("li").first().waitFor();
+    return check.locator("[role=status]").innerText();
+  };
+  await press(page, "Check it");
+  await check.locator("[aria-invalid]").waitFor();
+  const good = await told("https://media.acme.example/call.wav?signature=secret");
+  assert.match(good, /^● It would be fetched/u);
+  assert.equal(good.match(/● holds: /gu)?.length, 7);
+  assert.match(good, /As media\.acme\.example, of this workspace\./u);
+  const inside = await told("https://inside.acme.example/");
+  assert.match(inside, /^✕ A request with it is refused\.[^]*✕ broken: Its host has public addresses only\./u);
+  assert.ok(!inside.includes("10.0.0.7"));
+  const many = await told("http://8.8.8.8/");
+  assert.match(
+    many,
+    /✕ broken: It begins with https[^]*✕ broken: It names its host[^]*○ not looked at: Its host has public/u,
+  );
+  await assertAccessible(page);
+  await assertNarrow(page);
+  assert.deepEqual(internet.dialled, []);
 });
 
 test("contract 10: it is on the public listener, where its endpoint is", async (t) => {

@@ -57,6 +57,7 @@ test("experience 19: a job appears, is worked on and ends in its row, without a 
   await page.clock.fastForward(RESTING_MS);
   const row = page.locator("#screen tbody tr");
   await row.filter({ hasText: "queued" }).waitFor();
+  assert.doesNotMatch(await row.innerText(), /simulated/u, "its first target is none of the sandbox's");
   const said = page.locator("#screen [role=status]");
   assert.equal(await said.innerText(), "1 new job.");
   await row.locator("summary").click();
@@ -66,10 +67,18 @@ test("experience 19: a job appears, is worked on and ends in its row, without a 
   );
   await page.clock.fastForward(MOVING_MS);
   await row.filter({ hasText: "● succeeded" }).waitFor();
+  assert.match(
+    await row.locator("td").first().innerText(),
+    /succeeded\s+simulated$/u,
+    "experience 40: it fell back to it",
+  );
   assert.match(await row.innerText(), /14\.4 s\s+for (3 d|2 d 23 h)\s+Trace/u);
   assert.equal(await said.innerText(), "1 succeeded.");
   assert.equal(await page.evaluate("window.held === document.activeElement && held.tagName"), "SUMMARY");
-  assert.match(await row.locator("details[open]").innerText(), /Attempts\s+1\s+Billable\s+nothing/u);
+  assert.match(
+    await row.locator("details[open]").innerText(),
+    /Served by\s+the sandbox: simulated[^]*Attempts\s+1\s+Billable\s+nothing/u,
+  );
 });
 
 /** What the page asked for before it was asked for by then, and what it had of an answer it has used. */
@@ -129,7 +138,7 @@ test("contract 10: how a job failed is in its row, with the error's page and the
   await page.waitForURL(/status=failed$/u);
   await drawn(page);
   assert.equal(await rows.count(), 1);
-  assert.match(await rows.innerText(), /✕ failed\s+NO_HEALTHY_PROVIDER[^]*notes/u);
+  assert.match(await rows.innerText(), /✕ failed simulated\s+NO_HEALTHY_PROVIDER[^]*notes/u);
   await rows.locator("summary").click();
   assert.match(await rows.locator("details").innerText(), /Submitting it again may help/u);
   await assertAccessible(page);

@@ -10,6 +10,7 @@ import {
   type ConsoleWorld,
   drawn,
   goTo,
+  press,
   screenText,
   startConsoleWorld,
 } from "./world.ts";
@@ -97,6 +98,47 @@ test("spec 2.5: credits are granted with a note, taken back once it was confirme
   assert.equal((await credits()).balance_usd, "-7.50");
   await assertAccessible(page);
   await assertNarrow(page);
+});
+
+test("contract 3: booked again after an answer that was lost, it is booked once; with another amount it says that the first arrived", async (t) => {
+  const page = await world.operator(t, "#/w/acme/credits");
+  if (page === null) return;
+  const granted = async () => viewOf(creditsView, await world.ask("GET", "/workspaces/acme/credits")).granted_usd;
+  const before = Number(await granted());
+  const loseAnswer = () =>
+    page.route(
+      "**/credits",
+      async (route) => {
+        await route.fetch();
+        await route.abort("connectionreset");
+      },
+      { times: 1 },
+    );
+  const book = async (amount: string) => {
+    await page.getByLabel("US dollars").fill(amount);
+    await page.getByLabel("Why").fill("goodwill");
+    await press(page, "Book it");
+  };
+  await loseAnswer();
+  await book("3");
+  await page.locator("#screen .failure").waitFor();
+  assert.equal(Number(await granted()), before + 3);
+  await press(page, "Book it");
+  await page.locator("#status", { hasText: "Booked." }).waitFor();
+  assert.equal(Number(await granted()), before + 3);
+  await drawn(page);
+  await loseAnswer();
+  await book("4");
+  await page.locator("#screen .failure").waitFor();
+  await book("5");
+  await page.locator("#screen .failure", { hasText: "The first try did arrive" }).waitFor();
+  assert.equal(Number(await granted()), before + 7);
+  await press(page, "Read it anew");
+  await page.locator("#screen .failure").waitFor({ state: "detached" });
+  await drawn(page);
+  await book("5");
+  await page.locator("#status", { hasText: "Booked." }).waitFor();
+  assert.equal(Number(await granted()), before + 12);
 });
 
 test("contract 2: a workspace's administrators read their credits and grant none; without a plan nothing counts", async (t) => {

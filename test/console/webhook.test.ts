@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import { deliveryList, type DeliveryView, webhookView } from "../../src/contract/webhook.ts";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
-import { get } from "../harness/client.ts";
+import { get, send } from "../harness/client.ts";
 import { until } from "../harness/until.ts";
 import { JOBS } from "../http/jobs/jobs.ts";
 import { httpServer, readAll } from "../outbound/loopback.ts";
@@ -142,6 +142,36 @@ test("contract 6: a new secret signs beside the old one, which is ended at once 
   await press(page, "I have kept it");
   await drawn(page);
   assert.equal((await settings())?.previous_secret_until, null);
+});
+
+test("contract 10: a webhook that another administrator moved meanwhile is neither moved, stopped, signed anew nor removed", async (t) => {
+  const page = await world.admin(t, "#/webhook");
+  if (page === null) return;
+  const { status } = await send(`${world.gateway.origin}/workspace/acme/stt-webhook`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" },
+    body: JSON.stringify({ url: `${URL}/theirs` }),
+  });
+  assert.equal(status, 200);
+  const theirs = await settings();
+  const overtaken = page.locator(".failure", { hasText: "Somebody else changed it meanwhile" });
+  await page.click("#webhook-switch");
+  await confirm(page, "Stop deliveries");
+  await overtaken.waitFor();
+  await page.click("#webhook-remove");
+  await confirm(page, "Remove it");
+  await overtaken.waitFor();
+  await page.locator("summary", { hasText: "Change the address" }).click();
+  await page.getByLabel("Address of the receiver").fill(`${URL}/mine`);
+  await press(page, "Save the address");
+  await page.locator("details .failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  await press(page, "New secret");
+  await press(page, "Make a new secret");
+  await page.locator("dialog .failure", { hasText: "Somebody else changed it meanwhile" }).waitFor();
+  assert.deepEqual(await settings(), theirs);
+  await page.locator("dialog").getByRole("button", { name: "Read it anew" }).click();
+  await page.locator("#screen", { hasText: `${URL}/theirs` }).waitFor();
+  assert.equal(await page.locator("dialog[open]").count(), 0);
 });
 
 test("contract 10: the operator reads both logs, and is told where the settings are", async (t) => {

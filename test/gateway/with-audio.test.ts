@@ -10,6 +10,7 @@ type Measure = Services["measurer"]["measure"];
 const workspaceId = newId("workspace");
 const remoteAudio: Services["remoteAudio"] = {
   check: () => assert.fail("nothing is fetched"),
+  examine: () => assert.fail("nothing is asked about"),
   download: () => assert.fail("nothing is fetched"),
 };
 

@@ -67,6 +67,10 @@ test(`spec 4.4: ${CASES.length} URL and DNS rows: what must be refused opens no 
     assert.equal(internet.dialled.length, row.expect === "allow" ? 1 : 0, about);
     assert.ok(internet.lookups.length <= 1, about);
     assert.equal(internet.canaryConnections(), 0, about);
+    const { findings, addresses } = await createGuard(internet).examine(row.url, audio(domains, config.allowedPorts));
+    assert.equal(findings.every(({ refusal }) => refusal === null) ? "allow" : "reject", row.expect, about);
+    assert.equal(findings.at(-1)?.rule === "public", row.expect === "allow" || internet.lookups.length > 0, about);
+    assert.ok(row.expect === "reject" || addresses.length > 0, about);
   }
 });
 

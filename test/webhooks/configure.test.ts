@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { sql } from "kysely";
+import { viewEtag } from "../../src/admin/precondition.ts";
+import type { GatewayError } from "../../src/contract/errors.ts";
 import { webhookView } from "../../src/contract/webhook.ts";
 import { configureWebhook } from "../../src/webhooks/configure.ts";
 import { deleteWebhook, describeWebhook } from "../../src/webhooks/describe.ts";
@@ -10,7 +12,7 @@ import { sweepWebhooks } from "../../src/webhooks/sweep.ts";
 import { verifyWebhook } from "../../src/webhooks/verify.ts";
 import { newId } from "../../src/contract/ids.ts";
 import { openTestDatabase, shiftClock, type TestDatabase } from "../harness/database.ts";
-import { type Bench, openBench, present } from "./harness.ts";
+import { type Bench, openBench, present, status } from "./harness.ts";
 
 let database: TestDatabase;
 before(async () => {
@@ -132,6 +134,57 @@ test("contract 6: two first calls at once make one secret, and it is the one tha
   assert(judge(bench, present(secrets[0])).ok);
 });
 
+test("contract 10: of two changes made from one state the second is refused and changes nothing, whoever was first", async () => {
+  const bench = await openBench(database);
+  const read = viewEtag(await bench.configure());
+  const changes = await Promise.allSettled([
+    bench.configure({ url: "https://one.example/" }, [read]),
+    bench.configure({ rotate_secret: true }, [read]),
+  ]);
+  const made = changes.flatMap((change) => (change.status === "fulfilled" ? [change.value] : []));
+  const refused = changes.flatMap((change) => (change.status === "rejected" ? [change.reason as GatewayError] : []));
+  assert.deepEqual([made.length, refused.map(({ code }) => code)], [1, ["PRECONDITION_FAILED"]]);
+  const { secret: _secret, ...shown } = present(made[0]);
+  assert.deepEqual(await describeWebhook(bench.services, bench.workspaceId), shown);
+  assert.equal((await bench.audits()).length, 2);
+});
+
+test("contract 10: of two first webhooks that must be the first, one is made; one that must be there is none", async () => {
+  const bench = await openBench(database);
+  for (const wrong of ["any", ['"stale"']] as const)
+    await assert.rejects(bench.configure({}, wrong), { code: "PRECONDITION_FAILED" });
+  await assert.rejects(describeWebhook(bench.services, bench.workspaceId), { code: "NOT_FOUND" });
+  const both = await Promise.allSettled([bench.configure({}, "absent"), bench.configure({}, "absent")]);
+  assert.deepEqual(both.map((each) => each.status).toSorted(), ["fulfilled", "rejected"]);
+  assert.equal((await bench.audits()).length, 1);
+  assert.equal((await bench.configure({}, "any")).enabled, true);
+});
+
+test("contract 10: failures and successes leave the tag alone; that the gateway ended deliveries is a change", async () => {
+  const bench = await openBench(database);
+  await bench.configure();
+  await bench.configure({ rotate_secret: true });
+  const tag = async () => viewEtag(await describeWebhook(bench.services, bench.workspaceId));
+  const read = await tag();
+  bench.answer(status(500));
+  await bench.run(present(await bench.event()));
+  assert.notEqual((await describeWebhook(bench.services, bench.workspaceId)).failing_since, null);
+  assert.equal(await tag(), read);
+  await shiftClock(database, 25 * 3_600);
+  try {
+    await sweepWebhooks(bench.services);
+    assert.equal((await describeWebhook(bench.services, bench.workspaceId)).previous_secret_until, null);
+    assert.equal(await tag(), read);
+  } finally {
+    await shiftClock(database, 0);
+  }
+  bench.answer(status(410));
+  await bench.run(present(await bench.event()));
+  assert.notEqual(await tag(), read);
+  await assert.rejects(bench.configure({}, [read]), { code: "PRECONDITION_FAILED" });
+  assert.equal((await describeWebhook(bench.services, bench.workspaceId)).disabled_reason, "gone");
+});
+
 test("contract 6: a URL that may not be delivered to is a fault of the request, and nothing of it is kept", async () => {
   const bench = await openBench(database);
   const refusing = {
@@ -139,7 +192,7 @@ test("contract 6: a URL that may not be delivered to is a fault of the request, 
     receivers: { ...bench.services.receivers, refusal: async () => "The URL's host must have public addresses." },
   };
   const wanted = { url: "https://10.0.0.1/", enabled: true, rotate_secret: true, revoke_previous: false };
-  const change = { workspaceId: bench.workspaceId, actor: newId("key"), wanted };
+  const change = { workspaceId: bench.workspaceId, actor: newId("key"), precondition: null, wanted };
   await assert.rejects(configureWebhook(refusing, change), { code: "INVALID_REQUEST", param: "url" });
   await assert.rejects(describeWebhook(bench.services, bench.workspaceId), { code: "NOT_FOUND" });
   const before = await bench.configure();
@@ -154,7 +207,7 @@ test("contract 6: every change has its audit entry with who, before and after", 
   await bench.configure();
   await bench.configure({ enabled: false });
   const actor = newId("key");
-  await deleteWebhook(bench.services, bench.workspaceId, actor);
+  await deleteWebhook(bench.services, { workspaceId: bench.workspaceId, actor, precondition: null });
   const audits = await bench.audits();
   assert.deepEqual(
     audits.map(({ action }) => action),

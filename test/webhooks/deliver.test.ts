@@ -406,7 +406,7 @@ test("contract 6: deleted, what waits is given up and the log stays", async () =
   const bench = await openBench(database);
   await bench.configure();
   const message = present(await bench.event());
-  await deleteWebhook(bench.services, bench.workspaceId, newId("key"));
+  await deleteWebhook(bench.services, { workspaceId: bench.workspaceId, actor: newId("key"), precondition: null });
   assert.equal(await bench.run(message), null);
   assert.equal(bench.requests.length, 0);
   assert.equal((await delivery(bench, message)).ended_by, "deleted");

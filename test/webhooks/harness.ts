@@ -1,4 +1,5 @@
 // The verbs of the webhook on a real database, with receivers of the test's own making and a queue that only notes.
+import type { Precondition } from "../../src/admin/precondition.ts";
 import { createSeal } from "../../src/storage/seal.ts";
 import { type AppId, brand, newId, type WorkspaceId } from "../../src/contract/ids.ts";
 import type { EventStatus } from "../../src/contract/webhook.ts";
@@ -34,7 +35,10 @@ export interface Bench {
   audits(): Promise<AuditRow[]>;
   /** What the receiver answers from now on. */
   answer(next: ReceiverAnswer | ((request: ReceiverRequest) => Promise<ReceiverAnswer>)): void;
-  configure(wanted?: Partial<Parameters<typeof configureWebhook>[1]["wanted"]>): ReturnType<typeof configureWebhook>;
+  configure(
+    wanted?: Partial<Parameters<typeof configureWebhook>[1]["wanted"]>,
+    precondition?: Precondition,
+  ): ReturnType<typeof configureWebhook>;
   /** A job that ended; the message that was sent for it, if one was. */
   event(status?: EventStatus): Promise<DeliveryMessage | null>;
   /** Delivers what the queue would, and answers the message of the next attempt. */
@@ -98,10 +102,11 @@ export async function openBench(database: TestDatabase, change: Partial<WebhookS
     answer: (next) => {
       answer = typeof next === "function" ? next : async () => next;
     },
-    configure: (wanted = {}) =>
+    configure: (wanted = {}, precondition = null) =>
       configureWebhook(services, {
         workspaceId,
         actor: newId("key"),
+        precondition,
         wanted: { url: URL_OF_RECEIVER, enabled: true, rotate_secret: false, revoke_previous: false, ...wanted },
       }),
     event: async (jobStatus = "succeeded") => {

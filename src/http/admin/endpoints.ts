@@ -4,6 +4,7 @@ import type { Principal } from "../../auth/principal.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { appEndpoints } from "./apps.ts";
 import { getAudit, getAuditVerification, getWorkspaceAudit } from "./audit.ts";
+import { postAudioUrlCheck } from "./audio-url-check.ts";
 import { postApply } from "./apply.ts";
 import { connectionEndpoints } from "./connections.ts";
 import type { EverywhereEndpoint } from "./everywhere.ts";
@@ -72,5 +73,6 @@ function mirroredEndpoints(edge: AdminEdge): readonly MirroredEndpoint[] {
     getWorkspaceDeletions(edge),
     listWorkspaceJobs(edge),
     getWorkspaceDeliveries(edge),
+    postAudioUrlCheck(edge),
   ];
 }

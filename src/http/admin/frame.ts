@@ -1,5 +1,6 @@
 // What the administration's handlers share (contract 10): the page that was asked for, what If-Match said, and answers with
 // their ETag.
+import type { AudioUrlCheckServices } from "../../admin/check-audio-url.ts";
 import type { ReadCheckpoint } from "../../admin/audit-checkpoint.ts";
 import type { ApplyFileServices } from "../../admin/apply-file.ts";
 import type { PauseServices } from "../../admin/pauses.ts";
@@ -27,6 +28,7 @@ export interface AdminEdge {
   readonly records: RecordServices;
   readonly setUp: SetUpServices;
   readonly connectionTests: ConnectionTestServices;
+  readonly audioUrlChecks: AudioUrlCheckServices;
   readonly models: ModelListServices;
   readonly pauses: PauseServices;
   readonly explanations: ExplanationServices;
@@ -81,8 +83,10 @@ export function deletedReply(object: string, id: string): Reply {
 
 /** A weak tag never matches: it promises less than a change needs (RFC 9110 section 13.1.1). */
 export function preconditionOf({ request }: Pick<HandlerContext, "request">): Precondition {
-  const header = request.headers["if-match"];
-  if (header === undefined) return null;
+  const { "if-match": header, "if-none-match": absent } = request.headers;
+  if (absent !== undefined && (absent.trim() !== "*" || header !== undefined))
+    throw invalidRequest("if-none-match", "If-None-Match must be `*`, and goes with no If-Match.");
+  if (header === undefined) return absent === undefined ? null : "absent";
   if (header.trim() === "*") return "any";
   const tags = header.split(",").map((tag) => tag.trim());
   if (tags.every((tag) => /^(W\/)?"[\x21\x23-\x7e]*"$/u.test(tag))) return tags.filter((tag) => !tag.startsWith("W/"));

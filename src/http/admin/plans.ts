@@ -18,6 +18,7 @@ import {
 import { type Endpoint, type HandlerContext, principalOf } from "../endpoint.ts";
 import { pathParameter } from "../path-parameter.ts";
 import { readFields, readQuery } from "../read-fields.ts";
+import { idempotencyKeyOf } from "../routed-headers.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
 import {
   type AdminEdge,
@@ -74,7 +75,10 @@ export function planEndpoints({ requireAdmin, admin }: AdminEdge): readonly Endp
       handle: async (context) => {
         const whose = await workspaceAdmin(requireAdmin, context);
         const given = await readFields(context.request, grantRequest);
-        return { status: 201, body: { json: await grantCredits(admin, whose, given) } };
+        const idempotencyKey = idempotencyKeyOf(context.request.headers);
+        const { view, isReplay } = await grantCredits(admin, whose, { ...given, idempotencyKey });
+        const headers = isReplay ? { "x-svc-idempotent-replay": "true" } : {};
+        return { status: 201, headers, body: { json: view } };
       },
     },
   ];

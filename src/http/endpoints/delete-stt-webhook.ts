@@ -2,6 +2,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { deleteSttWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { deleteWebhook } from "../../webhooks/describe.ts";
+import { preconditionOf } from "../admin/frame.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
 import type { WebhookEdge } from "../webhook-edge.ts";
@@ -10,8 +11,8 @@ export function deleteSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpo
   return {
     contract: deleteSttWebhookContract,
     handle: async (context) => {
-      const { workspaceId, actor } = await workspaceAdmin(requireAdmin, context);
-      await deleteWebhook(webhooks, workspaceId, actor);
+      const admin = await workspaceAdmin(requireAdmin, context);
+      await deleteWebhook(webhooks, { ...admin, precondition: preconditionOf(context) });
       return { status: 200, body: { json: { object: "stt_webhook", deleted: true } } };
     },
   };

@@ -2,6 +2,7 @@
 import { describeDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { getAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
+import { objectReply } from "../admin/frame.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
 import type { DomainsEdge } from "./put-audio-url-domains.ts";
@@ -11,7 +12,7 @@ export function getAudioUrlDomains({ requireAdmin, domains }: DomainsEdge): Endp
     contract: getAudioUrlDomainsContract,
     handle: async (context) => {
       const { workspaceId } = await workspaceAdmin(requireAdmin, context);
-      return { status: 200, body: { json: await describeDomains(domains, workspaceId) } };
+      return objectReply(await describeDomains(domains, workspaceId));
     },
   };
 }

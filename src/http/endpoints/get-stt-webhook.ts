@@ -2,6 +2,7 @@
 import type { Principal } from "../../auth/principal.ts";
 import { getSttWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { describeWebhook } from "../../webhooks/describe.ts";
+import { objectReply } from "../admin/frame.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { workspaceAdmin } from "../workspace-admin.ts";
 import type { WebhookEdge } from "../webhook-edge.ts";
@@ -11,7 +12,7 @@ export function getSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint
     contract: getSttWebhookContract,
     handle: async (context) => {
       const { workspaceId } = await workspaceAdmin(requireAdmin, context);
-      return { status: 200, body: { json: await describeWebhook(webhooks, workspaceId) } };
+      return objectReply(await describeWebhook(webhooks, workspaceId));
     },
   };
 }

@@ -2,6 +2,7 @@
 import { type AudioUrlDomainsServices, replaceDomains } from "../../admin/audio-url-domains.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { audioUrlDomainsRequest, putAudioUrlDomainsContract } from "../../contract/audio-url-domains.ts";
+import { objectReply, preconditionOf } from "../admin/frame.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readFields } from "../read-fields.ts";
 import { type RequireAdmin, workspaceAdmin } from "../workspace-admin.ts";
@@ -16,8 +17,9 @@ export function putAudioUrlDomains({ requireAdmin, domains }: DomainsEdge): Endp
     contract: putAudioUrlDomainsContract,
     handle: async (context) => {
       const admin = await workspaceAdmin(requireAdmin, context);
+      const precondition = preconditionOf(context);
       const wanted = await readFields(context.request, audioUrlDomainsRequest);
-      return { status: 200, body: { json: await replaceDomains(domains, { ...admin, domains: wanted.domains }) } };
+      return objectReply(await replaceDomains(domains, { ...admin, precondition, domains: wanted.domains }));
     },
   };
 }

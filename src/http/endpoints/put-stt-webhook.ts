@@ -3,6 +3,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { putSttWebhookContract } from "../../contract/endpoint-webhook.ts";
 import { webhookRequest } from "../../contract/webhook.ts";
 import { configureWebhook } from "../../webhooks/configure.ts";
+import { objectReply, preconditionOf } from "../admin/frame.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { readFields } from "../read-fields.ts";
 import type { WebhookEdge } from "../webhook-edge.ts";
@@ -13,8 +14,9 @@ export function putSttWebhook({ requireAdmin, webhooks }: WebhookEdge): Endpoint
     contract: putSttWebhookContract,
     handle: async (context) => {
       const admin = await workspaceAdmin(requireAdmin, context);
+      const precondition = preconditionOf(context);
       const wanted = await readFields(context.request, webhookRequest);
-      return { status: 200, body: { json: await configureWebhook(webhooks, { ...admin, wanted }) } };
+      return objectReply(await configureWebhook(webhooks, { ...admin, precondition, wanted }));
     },
   };
 }

@@ -21,6 +21,8 @@ import * as closedLeases from "./0024-closed-leases.ts";
 import * as keyPepper from "./0025-key-pepper.ts";
 import * as softLimits from "./0026-soft-limits.ts";
 import * as connectionPauses from "./0027-connection-pauses.ts";
+import * as grantKeys from "./0028-grant-keys.ts";
+import * as simulatedJobs from "./0029-simulated-jobs.ts";
 
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-foundation": foundation,
@@ -44,4 +46,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0025-key-pepper": keyPepper,
   "0026-soft-limits": softLimits,
   "0027-connection-pauses": connectionPauses,
+  "0028-grant-keys": grantKeys,
+  "0029-simulated-jobs": simulatedJobs,
 };

@@ -7,7 +7,7 @@ import { creditsView, planView } from "../../../src/contract/plans.ts";
 import { appView } from "../../../src/contract/apps.ts";
 import { usageReport } from "../../../src/contract/usage.ts";
 import { workspaceView } from "../../../src/contract/workspaces.ts";
-import { detailsOf, get, postForm } from "../../harness/client.ts";
+import { type Answer, detailsOf, get, postForm } from "../../harness/client.ts";
 import { applyConfiguration } from "../../../src/directory/apply-configuration.ts";
 import { setClock, shiftClock } from "../../harness/database.ts";
 import { createSeal } from "../../../src/storage/seal.ts";
@@ -225,6 +225,38 @@ test("spec 2.5: credits are granted beside the plan, taken back, kept when the p
       call(gateway, "POST", path, { body: { amount_usd, note: "x" } }),
     );
   await refuses(gateway, [400, "INVALID_REQUEST"], () => call(gateway, "POST", path, { body: { amount_usd: "1" } }));
+});
+
+test("contract 3, 10: credits asked for again under their Idempotency-Key are granted once, also by twins at once", async () => {
+  for (const slug of ["keyed", "keyed-too"])
+    assert.equal((await call(gateway, "POST", "/admin/v1/workspaces", { body: { slug, plan: "free" } })).status, 201);
+  const grant = (
+    amount_usd: string,
+    more: { readonly note?: string; readonly slug?: string; readonly key?: string } = {},
+  ) =>
+    call(gateway, "POST", `/admin/v1/workspaces/${more.slug ?? "keyed"}/credits`, {
+      body: { amount_usd, note: more.note ?? "goodwill" },
+      headers: { "idempotency-key": more.key ?? "one" },
+    });
+  const replayed = ({ headers }: Answer) => headers.get("x-svc-idempotent-replay");
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => grant("0"));
+  const audited = (await auditRows(gateway)).length;
+  const twins = await Promise.all([grant("2.5"), grant("2.50"), grant("2.5")]);
+  assert.deepEqual(twins.map(replayed).filter((value) => value === null).length, 1);
+  for (const twin of twins) assert.equal(viewOf(creditsView, twin).granted_usd, "2.50");
+  assert.equal((await auditRows(gateway)).length, audited + 1);
+  assert.equal(viewOf(creditsView, await grant("1", { key: "two" })).granted_usd, "3.50");
+  const again = await grant("2.5");
+  assert.deepEqual([again.status, replayed(again), viewOf(creditsView, again).granted_usd], [201, "true", "3.50"]);
+  for (const other of [() => grant("2.6"), () => grant("-2.5"), () => grant("2.5", { note: "Goodwill" })])
+    await refuses(gateway, [409, "IDEMPOTENCY_KEY_REUSED"], other);
+  await refuses(gateway, [400, "INVALID_REQUEST"], () => grant("2.5", { key: "x".repeat(256) }));
+  const elsewhere = await grant("7", { slug: "keyed-too" });
+  assert.deepEqual([replayed(elsewhere), viewOf(creditsView, elsewhere).granted_usd], [null, "7.00"]);
+  const unkeyed = () =>
+    call(gateway, "POST", "/admin/v1/workspaces/keyed/credits", { body: { amount_usd: "1", note: "goodwill" } });
+  await unkeyed();
+  assert.equal(viewOf(creditsView, await unkeyed()).granted_usd, "5.50");
 });
 
 test("contract 2: what an app of the new workspace may spend is its administrators' to set, credits are the operator's alone", async () => {

@@ -163,6 +163,7 @@ export const BODIES: Readonly<Record<string, (at: { readonly name: string }) => 
   createChat: () => ({ messages: [{ role: "user", content: "Hello" }] }),
   createChatCompletion: () => ({ model: "auto", messages: [{ role: "user", content: "Hello" }] }),
   putSttWebhook: () => ({ url: "https://taken.example/hook", rotate_secret: true }),
+  checkAudioUrl: () => ({ url: "https://media.example.com/a.wav" }),
   putAudioUrlDomains: () => ({ domains: ["taken.example.com"] }),
   createApp: ({ name }) => ({ slug: name, route: "speech" }),
   replaceApp: () => ({ route: "speech", name: "taken" }),

@@ -5,17 +5,17 @@ import type { RemoteGateway } from "../audio-url/setup.ts";
 
 export interface DomainsClient {
   read(key: string, tenant?: string): Promise<Answer>;
-  put(key: string, body: unknown, tenant?: string): Promise<Answer>;
+  put(key: string, body: unknown, tenant?: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
 export function domainsClient(remote: () => RemoteGateway): DomainsClient {
   const url = (tenant: string) => `${remote().gateway.origin}/workspace/${tenant}/audio-url-domains`;
   return {
     read: (key, tenant = "acme") => send(url(tenant), { headers: { authorization: `Bearer ${key}` } }),
-    put: (key, body, tenant = "acme") =>
+    put: (key, body, tenant = "acme", headers = {}) =>
       send(url(tenant), {
         method: "PUT",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
         body: JSON.stringify(body),
       }),
   };

@@ -14,6 +14,7 @@ import {
   startRemoteGateway,
   URL_OF_SPEECH,
 } from "../audio-url/setup.ts";
+import { etagOf } from "../admin/admin.ts";
 import { auditRows, domainsClient, viewOf } from "./domains.ts";
 
 let remote: RemoteGateway;
@@ -50,6 +51,34 @@ test("contract 6: what is put counts at once for the next request, and empty ref
   assert.equal((await call()).status, 200);
   viewOf(await client.put(OTHER_ADMIN_KEY, { domains: [] }, "other"));
   assert.equal((await call()).code, "AUDIO_URL_REJECTED");
+});
+
+test("contract 10: the answer names its state; a change that names another one is refused, and nothing is changed", async () => {
+  const put = (domains: readonly string[], ifMatch?: string) =>
+    client.put(OTHER_ADMIN_KEY, { domains }, "other", ifMatch === undefined ? {} : { "if-match": ifMatch });
+  const read = etagOf(await client.read(OTHER_ADMIN_KEY, "other"));
+  const first = await put(["first.example.com"], read);
+  assert.deepEqual(viewOf(first).domains, ["first.example.com"]);
+  assert.equal(etagOf(first), etagOf(await client.read(OTHER_ADMIN_KEY, "other")));
+  const audited = (await auditRows(remote)).length;
+  assert.deepEqual([(await put(["second.example.com"], read)).code], ["PRECONDITION_FAILED"]);
+  assert.deepEqual(viewOf(await client.read(OTHER_ADMIN_KEY, "other")), viewOf(first));
+  assert.equal((await auditRows(remote)).length, audited);
+  assert.equal((await put(["third.example.com"], "*")).status, 200);
+  assert.equal((await put(["fourth.example.com"])).status, 200, "contract 6: it is never asked for");
+  assert.equal((await put(["fifth.example.com"], "fifth")).code, "INVALID_REQUEST");
+});
+
+test("contract 10: of two changes made from one state at once, one is made and the other refused", async () => {
+  const read = etagOf(await client.read(OTHER_ADMIN_KEY, "other"));
+  const both = await Promise.all(
+    ["left.example.com", "right.example.com"].map((domain) =>
+      client.put(OTHER_ADMIN_KEY, { domains: [domain] }, "other", { "if-match": read }),
+    ),
+  );
+  assert.deepEqual(both.map(({ code }) => code ?? "made").toSorted(), ["PRECONDITION_FAILED", "made"]);
+  const made = both.find(({ status }) => status === 200);
+  assert.deepEqual((await client.read(OTHER_ADMIN_KEY, "other")).json, made?.json);
 });
 
 test("contract 2: the operator administers every workspace, by its slug and by its id", async () => {
@@ -106,13 +135,15 @@ test("spec 5.4: the database refuses to change, remove or empty the audit log", 
 });
 
 test("contract 10: applying the file again leaves a workspace's list alone, and replaces the platform's with an audit row", async () => {
-  viewOf(await client.put(ADMIN_KEY, { domains: ["kept.example.com"] }));
+  const tag = etagOf(await client.put(ADMIN_KEY, { domains: ["kept.example.com"] }));
   const before = await auditRows(remote);
   const { configuration, database } = remote.gateway;
   const services = { database, seal: createSeal({ keys: [ENCRYPTION_KEY] }), pepper: PEPPER };
   const audioUrl = { ...configuration.audioUrl, globalDomains: ["new.global.example"] };
   await applyConfiguration(services, { ...configuration, audioUrl }, { isFile: false });
-  const view = viewOf(await client.read(ADMIN_KEY));
+  const read = await client.read(ADMIN_KEY);
+  assert.equal(etagOf(read), tag, "the operator's list is no part of what a workspace replaces");
+  const view = viewOf(read);
   assert.deepEqual([view.domains, view.global_domains], [["kept.example.com"], ["new.global.example"]]);
   const rows = (await auditRows(remote)).slice(before.length);
   assert.deepEqual(

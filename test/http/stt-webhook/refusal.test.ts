@@ -50,6 +50,35 @@ test("contract 6: an address that has become private since is refused at the att
   assert.equal(world.received.length, 0);
 });
 
+test("contract 10: a change from a state that is no more is refused, and leaves settings and secret as they are", async (t) => {
+  const { gateway } = await openWorld(t);
+  const put = (headers: Readonly<Record<string, string>>, body: object = {}) =>
+    call(gateway, "PUT", PATH, { headers, body: { url: RECEIVER, ...body } });
+  assert.equal((await put({ "if-match": "*" })).code, "PRECONDITION_FAILED", "there is none yet");
+  const made = await put({ "if-none-match": "*" });
+  assert.equal(made.status, 200, made.text);
+  const read = await call(gateway, "GET", PATH);
+  assert.ok(made.etag !== null && made.etag === read.etag, "the secret is no part of the state");
+  assert.equal((await put({ "if-none-match": "*" }, { rotate_secret: true })).code, "PRECONDITION_FAILED");
+  for (const unclear of [{ "if-none-match": made.etag }, { "if-none-match": "*", "if-match": "*" }])
+    assert.equal((await put(unclear)).code, "INVALID_REQUEST");
+  const moved = await put({ "if-match": made.etag }, { enabled: false });
+  assert.notEqual(moved.etag, made.etag);
+  for (const method of ["PUT", "DELETE"])
+    assert.equal(
+      (
+        await call(gateway, method, PATH, {
+          headers: { "if-match": made.etag },
+          ...(method === "PUT" ? { body: { url: RECEIVER, rotate_secret: true } } : {}),
+        })
+      ).code,
+      "PRECONDITION_FAILED",
+    );
+  assert.deepEqual((await call(gateway, "GET", PATH)).json, moved.json);
+  assert.equal((await put({})).status, 200, "contract 6: it is never asked for");
+  assert.equal((await call(gateway, "DELETE", PATH, { headers: { "if-match": "*" } })).status, 200);
+});
+
 test("contract 1: unknown and mistyped fields, a body that is none, queries out of range: all faults at once", async (t) => {
   const { gateway } = await openWorld(t);
   const bad = await call(gateway, "PUT", PATH, { body: { url: 5, enabled: "yes", secret: "whsec_mine" } });

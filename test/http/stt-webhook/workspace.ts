@@ -88,25 +88,38 @@ export interface Called {
   readonly json: Readonly<Record<string, unknown>>;
   readonly code: string | null;
   readonly requestId: string;
+  readonly etag: string | null;
 }
 
 export async function call(
   { origin }: Pick<TestGateway, "origin">,
   method: string,
   path: string,
-  options: { readonly key?: string; readonly body?: unknown } = {},
+  options: {
+    readonly key?: string;
+    readonly body?: unknown;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
 ): Promise<Called> {
-  const { key = ADMIN, body } = options;
+  const { key = ADMIN, body, headers } = options;
   const response = await fetch(`${origin}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${key}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const json = JSON.parse(text) as Readonly<Record<string, unknown>>;
   const code = response.ok ? null : errorBody.parse(json).error.code;
-  return { status: response.status, text, json, code, requestId: response.headers.get("x-request-id") ?? "" };
+  return {
+    status: response.status,
+    text,
+    json,
+    code,
+    requestId: response.headers.get("x-request-id") ?? "",
+    etag: response.headers.get("etag"),
+  };
 }

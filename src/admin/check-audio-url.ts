@@ -1,0 +1,75 @@
+// Whether an address would be fetched as `audio.url` (spec 4.4; contract 6): what the fetch itself would judge, told rule by rule.
+// A workspace's administrators are told what a request is told, and no more: what a name resolves to in here is the operator's alone.
+import type { AudioUrlCheck, AudioUrlRule } from "../contract/audio-url-check.ts";
+import { AUDIO_URL_RULES } from "../contract/audio-url-check.ts";
+import type { WorkspaceId } from "../contract/ids.ts";
+import type { GatewayServices } from "../gateway/services.ts";
+import type { Places } from "../lib/places.ts";
+import { readAudioUrlDomains } from "../storage/audio-url-domains.ts";
+import type { Database } from "../storage/database.ts";
+
+export interface AudioUrlCheckServices {
+  readonly database: Pick<Database, "inWorkspace">;
+  readonly remoteAudio: Pick<GatewayServices["remoteAudio"], "examine">;
+  /** Each of them asks a name server; who comes when all are taken waits in line. */
+  readonly places: Places;
+}
+
+export interface AskedUrl {
+  readonly workspaceId: WorkspaceId;
+  readonly url: string;
+  readonly isOperator: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** At once on one process: enough for people at their screens, too few to ask name servers for lists of names. */
+export const MOST_CHECKS = { total: 8, perOwner: 2 } as const;
+
+const TEXTS: Readonly<Record<AudioUrlRule, string>> = {
+  scheme: "It begins with https://.",
+  form: "It is a plain URL that can be read in one way only, without a user or a password.",
+  port: "Its port is one that this gateway fetches from.",
+  name: "It names its host, and no address.",
+  listed: "Its host is on the list of this workspace or on the operator's.",
+  not_itself: "It does not lead to this gateway.",
+  public: "Its host has public addresses only.",
+};
+
+export async function checkAudioUrl(
+  { database, remoteAudio, places }: AudioUrlCheckServices,
+  { workspaceId, url, isOperator, signal }: AskedUrl,
+): Promise<AudioUrlCheck> {
+  const examine = () => remoteAudio.examine({ workspaceId, url, signal });
+  const { host, listedAs, addresses, findings } = await places.within("checks", signal, examine, workspaceId);
+  const listed = listedAs === null ? null : { entry: listedAs, owner: await ownerOf(database, workspaceId, listedAs) };
+  const first = findings.find(({ broken }) => broken !== null)?.broken ?? null;
+  const rules = AUDIO_URL_RULES.map((rule): AudioUrlCheck["rules"][number] => {
+    const finding = findings.find((each) => each.rule === rule);
+    const broken = finding?.broken ?? null;
+    return {
+      rule,
+      text: TEXTS[rule],
+      outcome: finding === undefined ? "not_judged" : broken === null ? "met" : "broken",
+      message: broken?.message ?? null,
+      ...(isOperator ? { detail: broken?.detail ?? null } : {}),
+    };
+  });
+  return {
+    object: "audio_url_check",
+    allowed: first === null,
+    reason: first?.reason ?? null,
+    host,
+    listed,
+    rules,
+    ...(isOperator ? { addresses: [...addresses] } : {}),
+  };
+}
+
+async function ownerOf(
+  database: AudioUrlCheckServices["database"],
+  workspaceId: WorkspaceId,
+  entry: string,
+): Promise<"workspace" | "platform"> {
+  const { own } = await database.inWorkspace(workspaceId, (tx) => readAudioUrlDomains(tx, workspaceId));
+  return own.includes(entry) ? "workspace" : "platform";
+}

@@ -1,0 +1,63 @@
+// "Check an address": each rule by which an address is fetched or refused, held against one, and nothing is fetched.
+import type { AudioUrlCheck } from "../contract/audio-url-check.ts";
+import { element } from "../page/element.ts";
+import { formView } from "./form-view.ts";
+import type { Visit } from "./visit.ts";
+import { mark, part, type Tone } from "./words.ts";
+
+type Rule = AudioUrlCheck["rules"][number];
+
+export function audioUrlCheckPart(visit: Visit): HTMLElement {
+  const told = element("div", { role: "status" });
+  const form = formView<AudioUrlCheck>({
+    fields: [
+      {
+        kind: "text",
+        name: "url",
+        label: "Address of a recording",
+        isRequired: true,
+        placeholder: "https://media.example.com/call.wav",
+        hint: "As an app would send it. The list counts as it is saved. Nothing is fetched, and the address is kept nowhere.",
+      },
+    ],
+    submit: "Check it",
+    send: (body) => {
+      told.replaceChildren();
+      return visit.ask("POST", "/audio-url-domains/check", { body });
+    },
+    done: (check) => told.replaceChildren(...resultOf(check)),
+  });
+  return part("Check an address", form, told);
+}
+
+function resultOf({ allowed, host, listed, rules, addresses = [] }: AudioUrlCheck): readonly Node[] {
+  const verdict = allowed
+    ? mark("good", "It would be fetched, if the server behind it answers with a length and a supported type.")
+    : mark("bad", "A request with it is refused.");
+  return [
+    element("p", {}, verdict),
+    element("ul", { class: "changes" }, ...rules.map((rule) => element("li", {}, ...ruleView(rule, listed)))),
+    ...(addresses.length === 0
+      ? []
+      : [element("p", { class: "soft" }, `${host ?? ""} resolves to ${addresses.join(", ")}.`)]),
+  ];
+}
+
+const OUTCOMES: Readonly<Record<Rule["outcome"], readonly [tone: Tone, words: string]>> = {
+  met: ["good", "holds: "],
+  broken: ["bad", "broken: "],
+  not_judged: ["soft", "not looked at: "],
+};
+
+function ruleView({ rule, outcome, text, message, detail }: Rule, listed: AudioUrlCheck["listed"]): readonly Node[] {
+  const [tone, words] = OUTCOMES[outcome];
+  const found = rule === "listed" && listed !== null ? [" As ", element("code", {}, listed.entry), whose(listed)] : [];
+  return [
+    element("div", {}, mark(tone, words), text, ...found),
+    ...(message === null ? [] : [element("div", { class: "soft" }, message)]),
+    ...(detail === undefined || detail === null ? [] : [element("div", { class: "soft" }, `Found: ${detail}.`)]),
+  ];
+}
+
+const whose = ({ owner }: NonNullable<AudioUrlCheck["listed"]>): string =>
+  owner === "workspace" ? ", of this workspace." : ", of the operator's.";

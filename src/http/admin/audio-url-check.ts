@@ -1,0 +1,17 @@
+// POST …/audio-url-domains/check, of a workspace's administrators and the operator (spec 4.4; contract 6).
+import { checkAudioUrl } from "../../admin/check-audio-url.ts";
+import { audioUrlCheckContracts, audioUrlCheckRequest } from "../../contract/audio-url-check.ts";
+import { principalOf } from "../endpoint.ts";
+import { readFields } from "../read-fields.ts";
+import { workspaceAdmin } from "../workspace-admin.ts";
+import { type AdminEdge, type MirroredEndpoint, mirroredEndpoint } from "./frame.ts";
+
+export function postAudioUrlCheck({ requireAdmin, audioUrlChecks }: AdminEdge): MirroredEndpoint {
+  return mirroredEndpoint(audioUrlCheckContracts, async (context) => {
+    const { workspaceId } = await workspaceAdmin(requireAdmin, context);
+    const { url } = await readFields(context.request, audioUrlCheckRequest);
+    const isOperator = principalOf(context).key.role === "operator";
+    const asked = { workspaceId, url, isOperator, signal: context.clientGone };
+    return { status: 200, body: { json: await checkAudioUrl(audioUrlChecks, asked) } };
+  });
+}

@@ -1,0 +1,11 @@
+// A grant of credits that was made under an Idempotency-Key is made once, however often it is asked for (contract 9, 10).
+import { type Kysely, sql } from "kysely";
+
+const STATEMENTS = [
+  "alter table credit_grants add column key_sha256 bytea",
+  "create unique index credit_grants_key on credit_grants (workspace_id, key_sha256)",
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+}
