@@ -27,8 +27,9 @@ export function destinationsFor(
   screens: readonly Screen[],
 ): readonly Destination[] {
   const text = typed.trim();
-  const named = ofId(text, here);
-  if (named !== null) return [named];
+  // Whoever rules the platform may have the id of something that is not of the workspace where they are.
+  const named = [...new Set(session.isOperator ? [here, null] : [here])].flatMap((place) => ofId(text, place));
+  if (named.length > 0) return named;
   const places = [...(session.isOperator ? [null] : []), ...session.workspaces.map(({ slug }) => slug)];
   // One that was opened by its address may lie behind the workspaces that are known.
   const others = places.filter((place) => place !== here);
@@ -37,13 +38,13 @@ export function destinationsFor(
   return all.filter(({ label, whose }) => isMeant(words, `${whose} ${label}`.toLowerCase())).slice(0, MOST);
 }
 
-function ofId(text: string, workspace: string | null): Destination | null {
+function ofId(text: string, workspace: string | null): readonly Destination[] {
   const id = text.toLowerCase();
   const found = BY_ID[ID.exec(id)?.groups?.["kind"] ?? ""];
-  if (found === undefined) return null;
+  if (found === undefined) return [];
   const [screen, what] = found;
   const href = screen === "jobs" ? linkTo(workspace, screen, [], { job: id }) : linkTo(workspace, screen, [id]);
-  return { label: `${what} ${id}`, whose: whoseOf(workspace), href };
+  return [{ label: `${what} ${id}`, whose: whoseOf(workspace), href }];
 }
 
 function inPlace(workspace: string | null, listener: Listener, screens: readonly Screen[]): readonly Destination[] {

@@ -5,8 +5,8 @@ import { showDialog } from "./dialog.ts";
 
 const LIST = "go-to-list";
 
-/** Ends when somebody went, or closed it. `find` is asked at each letter. */
-export async function goTo(find: (typed: string) => readonly Destination[]): Promise<void> {
+/** Ends when somebody went, or closed it. `find` is asked at each letter; `nothing` is said where it finds nothing. */
+export async function goTo(find: (typed: string) => readonly Destination[], nothing: string): Promise<void> {
   let found: readonly Destination[] = [];
   let chosen = 0;
   const input = element("input", {
@@ -34,11 +34,13 @@ export async function goTo(find: (typed: string) => readonly Destination[]): Pro
   const search = (): void => {
     found = find(input.value);
     list.replaceChildren(...found.map((each, index) => optionOf(each, index, go)));
-    told.textContent = found.length === 0 ? "Nothing has this name. Ids of requests and jobs are found whole." : "";
+    told.textContent = found.length === 0 ? `${nothing} Ids of requests and jobs are found whole.` : "";
     show(0);
   };
   input.addEventListener("input", search);
   input.addEventListener("keydown", (event) => {
+    // Then these keys choose among the letters that an input method offers.
+    if (event.isComposing) return;
     const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
     const step = steps[event.key];
     if (step !== undefined) show(chosen + step);

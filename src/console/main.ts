@@ -109,7 +109,8 @@ function leave(why: string): void {
   shown = "";
   led = "";
   main.replaceChildren();
-  // Nothing of what was seen is left for whoever sits here next.
+  // Nothing of what was seen is left for whoever sits here next: nor where one could have gone.
+  document.querySelector("#go-to-text")?.closest("dialog")?.close();
   for (const part of [places, byId("nav", HTMLElement), byId("who", HTMLElement), title]) part.replaceChildren();
   status.textContent = "";
   document.title = "Console · Patchbay";
@@ -121,12 +122,21 @@ function leave(why: string): void {
 
 /** Not over something that is asked or shown already. */
 async function search(): Promise<void> {
-  const [{ goTo }, { destinationsFor }] = await Promise.all([import("./go-to.ts"), import("./destinations.ts")]);
+  if (session === null) return;
+  const modules = await saidWhile(Promise.all([import("./go-to.ts"), import("./destinations.ts")])).catch(() => null);
+  if (modules === null) {
+    status.textContent = "Go to … could not be loaded: the gateway did not answer.";
+    return;
+  }
+  const [{ goTo }, { destinationsFor }] = modules;
   if (document.querySelector("dialog[open]") !== null) return;
   if (session === null) return;
-  const { isOperator, workspaces } = session;
+  const { isOperator, workspaces, areAll } = session;
   const here = { listener, workspace: workspaceOf(addressIn(location.hash), session) };
-  await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, here, SCREENS));
+  const nothing = areAll
+    ? "Nothing has this name."
+    : `Nothing has this name among the first ${workspaces.length} workspaces; the others are on the screen Workspaces.`;
+  await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, here, SCREENS), nothing);
 }
 
 /** Draws what the address says. Whatever was being drawn before it ends. */

@@ -15,6 +15,8 @@ export interface Session {
   readonly keyId: string | null;
   /** Those that can be chosen, in their order. */
   readonly workspaces: readonly Place[];
+  /** Whether there are no others. */
+  readonly areAll: boolean;
   /** Whether there is more than workspaces: the platform. */
   readonly isOperator: boolean;
 }
@@ -57,7 +59,8 @@ async function asOperator(key: string): Promise<SignedIn> {
       ? "This key is not the operator's. A workspace's administrators find their console on the gateway's public address."
       : outcome;
   const workspaces = outcome.data.data.toSorted(({ slug: one }, { slug: other }) => (one < other ? -1 : 1));
-  return { key, who: "Operator", keyId: null, workspaces, isOperator: true };
+  const areAll = outcome.data.next_cursor === null;
+  return { key, who: "Operator", keyId: null, workspaces, areAll, isOperator: true };
 }
 
 async function asAdministrator(key: string): Promise<SignedIn> {
@@ -66,7 +69,7 @@ async function asAdministrator(key: string): Promise<SignedIn> {
   const { workspace, key: own } = outcome.data;
   if (own.role === "member")
     return `This key belongs to an app${outcome.data.app === null ? "" : ` (${outcome.data.app.name})`}: it calls the API and administers nothing. Here a key of the role admin is needed. With this one, try the playground.`;
-  return { key, who: own.name, keyId: own.id, workspaces: [workspace], isOperator: false };
+  return { key, who: own.name, keyId: own.id, workspaces: [workspace], areAll: true, isOperator: false };
 }
 
 /** Not so where nobody answered, or nobody could just then: the key may well be one. */

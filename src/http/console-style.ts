@@ -6,7 +6,7 @@ const FRAME = `
 .sign-in{max-width:34rem;margin:8vh auto;padding:1.5rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
 .shell{display:grid;grid-template-columns:13rem minmax(0,1fr);gap:1.5rem;max-width:96rem;margin:0 auto;padding:1.25rem}
 .side{position:sticky;top:1rem;align-self:start}
-dialog label{display:block;margin-bottom:.5rem}
+[for=go-to-text]{display:block;margin-bottom:.5rem}
 #go-to{width:100%;margin-bottom:.6rem;text-align:left}#go-to kbd{float:right;color:var(--soft)}
 .choices{min-height:12rem;margin:.6rem 0 0;padding:0;list-style:none}.choices li{padding:.35rem .7rem;border-radius:.4rem;cursor:pointer;overflow-wrap:anywhere}
 .choices [aria-selected=true]{background:color-mix(in srgb,var(--accent) 14%,transparent);box-shadow:inset 3px 0 var(--accent)}

@@ -10,6 +10,8 @@ export type Failure =
     }
   | { readonly kind: "unreadable"; readonly status: number }
   | { readonly kind: "unreachable" }
+  /** What was to be sent, on this machine. */
+  | { readonly kind: "unsendable" }
   | { readonly kind: "cancelled" };
 export type Outcome<T> =
   | { readonly ok: true; readonly data: T; readonly requestId: string | null; readonly etag: string | null }

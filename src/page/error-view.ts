@@ -49,11 +49,12 @@ const WORDS: Readonly<Record<Exclude<Failure["kind"], "refused">, readonly [titl
     "No answer from the gateway",
     "The connection failed, so nothing is known of the request. Does the gateway still run, and is this machine online? A large file may have been refused before all of it was sent.",
   ],
+  unsendable: ["The file cannot be read", "It was changed or removed since it was chosen. Choose it again."],
   unreadable: [
     "An answer that is not the gateway's",
     "Something between this page and the gateway answered, a proxy perhaps. Ask whoever runs it.",
   ],
-  cancelled: ["Cancelled", "The request was ended here. What a provider had begun may still be charged."],
+  cancelled: ["Cancelled", "This page waits for its answer no longer."],
 };
 
 export function requestIdLine(requestId: string): HTMLElement {

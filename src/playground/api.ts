@@ -17,17 +17,26 @@ export interface Asked {
   readonly entries: Entries;
 }
 
-export function transcribe(
+type Answer = TranscriptionEnvelope | RoutingDecision;
+
+export async function transcribe(
   { key, audio, entries }: Asked,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Outcome<TranscriptionEnvelope | RoutingDecision>> {
+): Promise<Outcome<Answer>> {
   const body = new FormData();
   for (const [name, value] of entries) body.append(name, value);
   // Last: what is wrong with the fields is told before the audio is sent.
   if (audio.kind === "url") body.append("audio.url", audio.url);
   else body.append("file", audio.blob, audio.name);
-  return ask(`/v1/${taskOf(entries)}`, key, { method: "POST", body, signal, headers });
+  const outcome = await ask<Answer>(`/v1/${taskOf(entries)}`, key, { method: "POST", body, signal, headers });
+  if (outcome.ok || outcome.failure.kind !== "unreachable" || audio.kind === "url") return outcome;
+  // A file that cannot be read fails alike.
+  const read = await audio.blob
+    .slice(0, 1)
+    .text()
+    .catch(() => null);
+  return read === null ? { ...outcome, failure: { kind: "unsendable" } } : outcome;
 }
 
 const TRIES = 20;

@@ -14,14 +14,14 @@ export interface PlannedSide {
 }
 
 export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run: () => Promise<void>): HTMLElement {
-  const refused = sides.filter(({ outcome }) => isRefused(outcome)).map(({ label }) => label);
+  const stopped = sides.filter(({ outcome }) => !isServed(outcome));
   const box = element("section", { "aria-labelledby": "result-title" });
   box.append(
     element("h2", { id: "result-title", tabindex: "-1" }, "Before both are asked"),
-    element("p", {}, refused.length > 0 ? whyNot(refused) : whatItCosts(isTestKey)),
+    element("p", {}, stopped.length > 0 ? whyNot(stopped) : whatItCosts(isTestKey)),
   );
   const [one, other] = sides.map(servedBy);
-  if (refused.length === 0 && typeof one === "string" && one === other)
+  if (stopped.length === 0 && typeof one === "string" && one === other)
     box.append(
       element(
         "p",
@@ -30,7 +30,7 @@ export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run:
       ),
     );
   box.append(element("div", { class: "pair" }, ...sides.map(sideView)));
-  if (refused.length === 0) {
+  if (stopped.length === 0) {
     const start = button(isTestKey ? "Run both" : "Run both, at the price of two", run);
     start.classList.add("primary");
     box.append(element("div", { class: "row tools" }, start));
@@ -38,9 +38,13 @@ export function planView(sides: readonly PlannedSide[], isTestKey: boolean, run:
   return box;
 }
 
-function whyNot(refused: readonly Label[]): string {
-  const sides = refused.length > 1 ? "both sides" : `side ${refused.join("")}`;
-  return `Nothing runs: ${sides} would be refused, for the reason below. Choose another purpose or other options.`;
+function whyNot(stopped: readonly PlannedSide[]): string {
+  const sides = stopped.length > 1 ? "both sides" : `side ${stopped.map(({ label }) => label).join("")}`;
+  // Nobody answered, or was waited for.
+  const isKnown = stopped.every(({ outcome }) => outcome.ok || outcome.failure.kind === "refused");
+  return isKnown
+    ? `Nothing runs: ${sides} would be refused, for the reason below. Choose another purpose or other options.`
+    : `Nothing runs: what ${sides} would be was not told, for the reason below. Compare once more.`;
 }
 
 function whatItCosts(isTestKey: boolean): string {
@@ -49,8 +53,8 @@ function whatItCosts(isTestKey: boolean): string {
     : "These are two calls, and both are charged, each by its own price; one that is simulated costs nothing.";
 }
 
-function isRefused(outcome: PlannedSide["outcome"]): boolean {
-  return !outcome.ok || outcome.data.object !== "routing.decision" || outcome.data.outcome.position === null;
+function isServed(outcome: PlannedSide["outcome"]): boolean {
+  return outcome.ok && outcome.data.object === "routing.decision" && outcome.data.outcome.position !== null;
 }
 
 /** null: nobody, or a target that is but a number to this key. */

@@ -36,7 +36,7 @@ export const purposeWords = (purpose: string | null): string =>
   purpose === null ? "no purpose" : `purpose ${purpose}`;
 
 type Teller = (heard: Heard) => string;
-const UNKNOWN = { reading: "reading the record…", unreadable: "the record cannot be read" } as const;
+const UNKNOWN = { reading: "its record is not read yet", unreadable: "the record cannot be read" } as const;
 const ofRecord =
   (tell: (record: RequestRecordView) => string): Teller =>
   ({ record }) =>

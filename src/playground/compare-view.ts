@@ -10,7 +10,7 @@ import { type Comparison, compareWords } from "./comparison.ts";
 import { exportText, isSimulated } from "./exports.ts";
 import { inTurns } from "./in-turns.ts";
 import { otherRecording } from "./result-view.ts";
-import { mayPass } from "./paid-once.ts";
+import { costText, mayPass } from "./paid-once.ts";
 
 export type Sides = readonly [Side, Side];
 
@@ -45,14 +45,27 @@ export function comparisonView({ audioName, options, player, again }: Comparison
     const mark = simulatedMark(sides);
     ribbon.hidden = mark === null;
     ribbon.textContent = mark;
-    if (sides.some(({ now }) => now.state === "heard")) facts.replaceChildren(factsTable(sides));
+    if (sides.some(({ now }) => now.state === "heard")) showFacts(factsTable(sides));
     const were = states;
     states = sides.map(({ now }) => now.state).join(" ");
-    // A record that was read changes the facts alone, and takes nobody's focus.
+    // A record that was read changes the facts alone.
     if (states === were) return;
+    const isHere = [said, tools].some((part) => part.contains(document.activeElement));
     const heard = bothHeard(sides);
     if (heard === null) showEach(sides);
     else await showBoth(heard);
+    // What was in focus is no longer there.
+    if (isHere && !root.contains(document.activeElement)) title.focus();
+  }
+
+  /** Cell by cell, so that nobody loses the one where they are. */
+  function showFacts(next: HTMLElement): void {
+    const cells = facts.querySelectorAll("td");
+    if (cells.length === 0) return facts.replaceChildren(next);
+    for (const [index, cell] of [...next.querySelectorAll("td")].entries()) {
+      const shown = cells[index];
+      if (shown !== undefined && !shown.isEqualNode(cell)) shown.replaceWith(cell);
+    }
   }
 
   function showEach(sides: Sides): void {
@@ -150,7 +163,7 @@ function sideView(side: Side, again: ComparisonViewOptions["again"]): HTMLElemen
     if (mayPass(failure))
       box.append(
         button(`Ask ${label} again`, () => again(side)),
-        element("p", { class: "soft" }, "With the same idempotency key: what was paid already is not paid again."),
+        element("p", { class: "soft" }, costText(failure)),
       );
   }
   return box;

@@ -15,8 +15,8 @@ export interface Desk {
   readonly choose: (compared: string | null) => void;
   /** What is chosen now; null: something is missing, which was said. */
   readonly asked: () => Asked | null;
-  /** The signal is raised by whoever cancels. */
-  readonly begin: (text: string) => AbortSignal;
+  /** The signal is raised by whoever cancels; null: it is not the time, which was said. */
+  readonly begin: (text: string) => AbortSignal | null;
   readonly end: (text: string) => void;
   /** In the place of the answer. */
   readonly show: (shown: HTMLElement, view: { step(places: number): void; close(): void } | null) => void;
@@ -65,6 +65,7 @@ async function plan(desk: Desk, chosen: () => string | null, why = ""): Promise<
   const pair = pairOf(desk, chosen());
   if (pair === null) return;
   const signal = desk.begin("Asking what each side would be…");
+  if (signal === null) return;
   const planned: PlannedSide[] = [];
   // One after the other: a key that may run one request at a time is refused neither.
   for (const [index, { label, purpose }] of pair.sides.entries()) {
@@ -87,10 +88,16 @@ const OF_TEST_KEYS = "svc_test_";
 
 function show(desk: Desk, shown: HTMLElement, step: ((places: number) => void) | null): void {
   desk.show(shown, step === null ? null : { step, close: () => undefined });
+  focusTitle();
+}
+
+function focusTitle(): void {
   document.querySelector<HTMLElement>("#result-title")?.focus();
 }
 
 async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
+  const begun = desk.begin("Both sides are asked; each is shown as it ends…");
+  if (begun === null) return;
   const keys = [newIdempotencyKey(), newIdempotencyKey()];
   const { audio, entries } = asked[0];
   let sides = first;
@@ -99,20 +106,24 @@ async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
     options: entries.filter(([name]) => name !== "purpose"),
     player: desk.player,
     again: async (side) => {
+      const signal = desk.begin(`Asking ${side.label} again…`);
+      if (signal === null) return;
       const index = side.label === "A" ? 0 : 1;
       await change(index, WAITING);
-      await askFor([index], `Asking ${side.label} again…`);
+      await askFor([index], signal);
     },
   });
   await view.update(sides);
   show(desk, view.root, view.step);
-  await askFor([0, 1], "Both sides are asked; each is shown as it ends…");
+  await askFor([0, 1], begun);
 
-  async function askFor(indices: readonly (0 | 1)[], text: string): Promise<void> {
-    const signal = desk.begin(text);
+  async function askFor(indices: readonly (0 | 1)[], signal: AbortSignal): Promise<void> {
     await Promise.all(indices.map((index) => askSide(index, signal)));
     const isWhole = sides.every(({ now }) => now.state === "heard");
+    const isLost = document.activeElement === byId("cancel", HTMLButtonElement);
     desk.end(isWhole ? "Done." : "Not both sides answered; what to do stands with them.");
+    // Its button goes away.
+    if (isLost) focusTitle();
     // A file that was opened meanwhile took its place; this was paid for.
     if (!view.root.isConnected) show(desk, view.root, view.step);
   }

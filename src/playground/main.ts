@@ -3,13 +3,13 @@ import { type Asked, getRecord, transcribe } from "./api.ts";
 import { type Audio, chooseAudio } from "./audio.ts";
 import { showCode } from "./code-view.ts";
 import { byId, element } from "../page/element.ts";
-import type { Failure, Outcome } from "../page/ask.ts";
+import type { Refused } from "../page/ask.ts";
 import { failureView, wordsOf } from "../page/error-view.ts";
 import { type Transcript, transcriptIn } from "./exports.ts";
 import { useKey } from "./key.ts";
 import { chosenIn, fieldsIn, fill } from "./options-form.ts";
 import { comparedIn, type Entries, entriesOf, type OptionField, queryOf } from "./options.ts";
-import { mayPass, payOnce } from "./paid-once.ts";
+import { costText, payOnce } from "./paid-once.ts";
 import { usePlayerKeys } from "./player-keys.ts";
 import { showTranscript } from "./result-view.ts";
 import { decisionView, traceView } from "../page/trace-view.ts";
@@ -82,15 +82,13 @@ async function ask(dry: boolean): Promise<void> {
   const request = asked();
   if (request === null) return;
   const signal = begin(dry ? "Asking for the decision…" : "Sending the audio and waiting for the transcript…");
+  if (signal === null) return;
   // Nothing is paid for a dry run.
   const outcome = await transcribe(request, signal, dry ? {} : { "idempotency-key": once.keyFor(request) });
   if (!dry) once.ended(outcome);
-  setBusy(
-    false,
-    outcome.ok ? "Done." : `It did not work; what to do stands with the answer.${againText(outcome, dry)}`,
-  );
+  setBusy(false, outcome.ok ? "Done." : "It did not work; what to do stands with the answer.");
   clear();
-  if (!outcome.ok) showFailure(outcome.failure, outcome.requestId);
+  if (!outcome.ok) showFailure(outcome, dry ? "" : costText(outcome.failure));
   else if (outcome.data.object === "routing.decision") result.replaceChildren(decisionView(outcome.data));
   else
     show(
@@ -99,11 +97,6 @@ async function ask(dry: boolean): Promise<void> {
     );
   document.querySelector<HTMLElement>("#result-title")?.focus();
   if (outcome.requestId !== null) await showTrace(request.key, outcome.requestId);
-}
-
-function againText(outcome: Outcome<unknown>, dry: boolean): string {
-  const isWorthIt = !dry && !outcome.ok && mayPass(outcome.failure);
-  return isWorthIt ? " Ask once more as it is: it is not paid twice." : "";
 }
 
 /** Loaded once, by whoever wants it; null: it was not to be had. */
@@ -141,8 +134,12 @@ function take(shown: HTMLElement, next: typeof view): void {
   result.replaceChildren(shown);
 }
 
-/** Until it ends, the signal is raised by whoever cancels. */
-function begin(text: string): AbortSignal {
+/** Until it ends, the signal is raised by whoever cancels; null: it is not the time. */
+function begin(text: string): AbortSignal | null {
+  if (run.disabled) {
+    progress.textContent = "Wait for the answer first, or cancel.";
+    return null;
+  }
   const ending = new AbortController();
   cancel.addEventListener("click", () => ending.abort(), { signal: ending.signal });
   setBusy(true, text);
@@ -168,8 +165,10 @@ function show(transcript: Transcript, name: string): void {
   view = showTranscript(transcript, name, player);
 }
 
-function showFailure(failure: Failure, requestId: string | null): void {
-  result.replaceChildren(failureView(failure, requestId, { id: "result-title", tabindex: "-1" }));
+function showFailure({ failure, requestId }: Refused, cost: string): void {
+  const shown = failureView(failure, requestId, { id: "result-title", tabindex: "-1" });
+  if (cost !== "") shown.append(element("p", {}, cost));
+  result.replaceChildren(shown);
 }
 
 async function showTrace(held: string, requestId: string): Promise<void> {

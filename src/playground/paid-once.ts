@@ -14,7 +14,15 @@ export function newIdempotencyKey(): string {
 }
 
 /** Its answer may be made, kept, or had at another try. */
-export const mayPass = (failure: Failure): boolean => failure.kind !== "refused" || failure.error.retryable;
+export const mayPass = (failure: Failure): boolean =>
+  failure.kind === "refused" ? failure.error.retryable : failure.kind !== "unsendable";
+
+/** What another try costs; empty: nothing is to be said. */
+export function costText(failure: Failure): string {
+  if (!mayPass(failure)) return "";
+  const fate = failure.kind === "cancelled" ? "If it had reached the gateway, it goes on there and is charged. " : "";
+  return `${fate}Asked once more as it is, within 24 hours, it is not paid twice.`;
+}
 
 export interface PaidOnce {
   readonly keyFor: (asked: Asked) => string;

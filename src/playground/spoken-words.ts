@@ -22,10 +22,26 @@ export interface SpokenWords {
 export function spokenWords(transcript: Timed & { readonly language: string | null }): SpokenWords {
   const { content, words, language } = transcript;
   const pieces = piecesOf(transcript);
-  if (pieces.length === 0) return { words: wordsIn(content, null, language), times: "none" };
+  if (pieces.length === 0) return { words: whole(wordsIn(content, null, language)), times: "none" };
   if (words.length === 0)
-    return { words: pieces.flatMap(({ text, start }) => wordsIn(text, start, language)), times: "segments" };
-  return { words: pieces.map(({ text, start }) => spoken(text.trim(), start)), times: "words" };
+    return { words: whole(pieces.flatMap(({ text, start }) => wordsIn(text, start, language))), times: "segments" };
+  return { words: whole(pieces.map(({ text, start }) => spoken(text.trim(), start))), times: "words" };
+}
+
+/** Punctuation that stands alone, as before a French question mark, goes with the word before it, or, where none is, after it. */
+function whole(words: readonly SpokenWord[]): readonly SpokenWord[] {
+  const found: SpokenWord[] = [];
+  let lead = "";
+  for (const word of words) {
+    const last = found.at(-1);
+    if (word.text === "") continue;
+    if (IS_SAID.test(word.text)) {
+      found.push({ ...word, text: lead + word.text });
+      lead = "";
+    } else if (last === undefined) lead += `${word.text} `;
+    else found[found.length - 1] = { ...last, text: `${last.text} ${word.text}` };
+  }
+  return lead === "" ? found : [spoken(lead.trim(), words[0]?.start ?? null)];
 }
 
 function wordsIn(text: string, start: number | null, language: string | null): readonly SpokenWord[] {
@@ -62,9 +78,12 @@ const spoken = (text: string, start: number | null): SpokenWord => ({ text, key:
 /** Punctuation is how it is written, but for signs that are read aloud. */
 const IS_SAID = /[^\p{P}\s]|[%‰#@&§]/u;
 
+/** Marks of a direction, of a place to break, and of none: two words that look the same are. */
+const UNSEEN = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
+
 /** Case, the form of an apostrophe and what stands around a word are how it is written, not what was heard. */
 function keyOf(text: string): string {
-  const letters = Array.from(text.toLowerCase().normalize("NFC").replaceAll("’", "'"));
+  const letters = Array.from(text.toLowerCase().normalize("NFC").replaceAll("’", "'").replaceAll(UNSEEN, ""));
   const isSaid = (letter: string): boolean => IS_SAID.test(letter);
   const from = letters.findIndex(isSaid);
   return from === -1 ? text : letters.slice(from, letters.findLastIndex(isSaid) + 1).join("");

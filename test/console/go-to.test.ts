@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, startConsoleWorld } from "./world.ts";
+import { assertAccessible, assertNarrow, type ConsoleWorld, drawn, OPERATOR, startConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
@@ -56,6 +56,7 @@ test("experience 12, 16: Ctrl+K leads to another screen, to a request by its id,
   await page.locator("#trace-title").waitFor();
 
   await page.locator("#go-to").click();
+  await fieldOf(page).waitFor();
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
@@ -76,5 +77,71 @@ test("experience 12: an administrator is led nowhere but to their own workspace;
   assert.deepEqual(await found(page, "audio"), ["Audio addresses acme"]);
   for (const nothing of ["plans", "north", `req_${ID.slice(1)}`, `con_${ID}`])
     assert.deepEqual(await found(page, nothing), [], nothing);
+  assert.deepEqual(await found(page, `req_${ID}`), [`Request req_${ID} acme`]);
   await enter(page, `job_${ID}`, new RegExp(`#/w/acme/jobs\\?job=job_${ID}$`, "u"));
+});
+
+test("experience 12: an id leads the operator to what is of another workspace, too", async (t) => {
+  const page = await world.operator(t, "#/w/north-wind/keys");
+  if (page === null) return;
+  assert.equal(await world.transcribe(), 200);
+  const { data } = await world.api<{ readonly data: readonly { readonly id: string }[] }>("GET", "/requests");
+  const id = data[0]?.id ?? "";
+  await page.keyboard.press("Control+k");
+  assert.deepEqual(await found(page, id), [`Request ${id} north-wind`, `Request ${id} the whole platform`]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.locator("#trace-title").waitFor();
+  assert.match(page.url(), /#\/requests\/req_/u);
+});
+
+test("experience 12: what an input method's keys choose among is its own letters", async (t) => {
+  const page = await world.operator(t, "#/plans");
+  if (page === null) return;
+  await page.keyboard.press("Control+k");
+  await fieldOf(page).waitFor();
+  const press = (key: string, isComposing: boolean) =>
+    fieldOf(page).dispatchEvent("keydown", { key, isComposing, bubbles: true, cancelable: true });
+  await press("ArrowDown", true);
+  await press("Enter", true);
+  assert.equal(await fieldOf(page).getAttribute("aria-activedescendant"), "go-to-0");
+  await press("Enter", false);
+  await page.waitForURL(/#\/overview$/u);
+});
+
+test("experience 12: with more workspaces than are known, none is said not to be there", async (t) => {
+  const page = await world.page(t, `${world.gateway.adminOrigin}/console`);
+  if (page === null) return;
+  await page.route(/\/admin\/v1\/workspaces\?/u, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), next_cursor: "more" } });
+  });
+  await page.fill("#key", OPERATOR);
+  await page.keyboard.press("Enter");
+  await page.locator("#shell").waitFor();
+  await drawn(page);
+  await page.keyboard.press("Control+k");
+  await found(page, "south");
+  await page.getByText(/among the first \d+ workspaces; the others/u).waitFor();
+});
+
+test("contract 2: whoever's key ends sees nothing of where they could have gone; and a search that does not come says so", async (t) => {
+  const page = await world.operator(t, "#/plans");
+  if (page === null) return;
+  await page.route(/go-to/u, (route) => route.abort());
+  await page.keyboard.press("Control+k");
+  await page.locator("#status", { hasText: "could not be loaded" }).waitFor();
+  const other = await world.operator(t, "#/plans");
+  if (other === null) return;
+  await other.keyboard.press("Control+k");
+  await fieldOf(other).waitFor();
+  await other.route(/\/admin\/v1\//u, (route) =>
+    route.fulfill({
+      status: 401,
+      json: { error: { code: "UNAUTHENTICATED", message: "No.", param: null, retryable: false, details: null } },
+    }),
+  );
+  await other.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))");
+  await other.locator("#sign-in-refusal", { hasText: "works no more" }).waitFor();
+  await fieldOf(other).waitFor({ state: "detached" });
 });

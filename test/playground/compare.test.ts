@@ -145,7 +145,7 @@ async function plan(page: Page): Promise<string> {
 async function run(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Run both" }).click();
   await page.locator("#result table", { hasText: "Cost" }).waitFor();
-  await page.locator("td", { hasText: "reading the record" }).first().waitFor({ state: "detached" });
+  await page.locator("td", { hasText: "is not read yet" }).first().waitFor({ state: "detached" });
 }
 
 const factOf = async (page: Page, name: string): Promise<readonly string[]> => {
@@ -155,6 +155,7 @@ const factOf = async (page: Page, name: string): Promise<readonly string[]> => {
     .allInnerTexts();
   return cells.slice(1);
 };
+const focused = (page: Page) => page.evaluate("document.activeElement?.id");
 const heardAt = (page: Page): Promise<number> => page.evaluate("document.querySelector('audio').currentTime");
 
 test("experience 11: a link names the other side; what both would cost is told before either runs; then the words that differ are marked, and nothing is called a mistake", async (t) => {
@@ -178,8 +179,10 @@ test("experience 11: a link names the other side; what both would cost is told b
   const isRun = run(page);
   await page.locator(".aligned").waitFor();
   await page.evaluate("document.querySelector('.aligned').id = 'as-it-was'");
+  await page.getByRole("button", { name: "Copy id" }).first().focus();
   release.resolve(undefined);
   await isRun;
+  assert.equal(await page.locator(":focus").innerText(), "Copy id", "nor in the table");
   assert.equal(
     await page.locator("#as-it-was").count(),
     1,
@@ -249,9 +252,52 @@ test("experience 25: one side's failure loses nothing of the other; asked again 
   assert.ok(await page.getByRole("button", { name: "A as JSON" }).isVisible());
   await page.getByRole("button", { name: "Ask B again" }).click();
   await page.locator(".aligned").waitFor();
+  assert.equal(await focused(page), "result-title", "the button that was pressed is gone");
   assert.deepEqual(called.toSorted(), ["one", "two", "two"]);
   assert.equal(keys.length, 3);
   assert.equal(new Set(keys).size, 2);
+});
+
+test("contract 3: while something is asked nothing else is, though its button is there: it would take the place of what was paid for", async (t) => {
+  const page = await open(t, "?compare=second");
+  if (page === null) return;
+  await plan(page);
+  await page.route("**/v1/transcription", (route) => route.abort());
+  await page.getByRole("button", { name: "Run both" }).click();
+  await page.getByRole("button", { name: "Ask A again" }).waitFor();
+  await page.unrouteAll();
+  const release = Promise.withResolvers<undefined>();
+  t.after(() => release.resolve(undefined));
+  held = release.promise;
+  await page.getByRole("button", { name: "Ask B again" }).click();
+  await page.getByRole("button", { name: "Ask A again" }).click();
+  await page.locator("#progress", { hasText: "Wait for the answer first" }).waitFor();
+  assert.ok(await page.locator("#cancel").isVisible());
+  release.resolve(undefined);
+  await page.locator("#cancel").waitFor({ state: "hidden" });
+  await plan(page);
+  const answer = Promise.withResolvers<undefined>();
+  await page.route("**/v1/transcription", async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await page.click("#run");
+  await page.getByRole("button", { name: "Run both" }).click();
+  await page.locator("#progress", { hasText: "Wait for the answer first" }).waitFor();
+  answer.resolve(undefined);
+  await page.locator("#result-title", { hasText: "Transcript" }).waitFor();
+});
+
+test("contract 3: a plan that was cancelled was neither refused nor charged", async (t) => {
+  const page = await open(t, "?compare=second");
+  if (page === null) return;
+  await page.route("**/v1/transcription", () => undefined);
+  await page.click("#compare-run");
+  await page.click("#cancel");
+  await page.locator("#result-title", { hasText: "Before both are asked" }).waitFor();
+  const planned = await page.locator("#result").innerText();
+  assert.match(planned, /what both sides would be was not told/u);
+  assert.doesNotMatch(planned, /refused|charged/u);
 });
 
 test("contract 3: where one side would be refused nothing runs, and why stands with it", async (t) => {
@@ -298,6 +344,7 @@ test("contract 3: what came first is shown while the other is awaited; a side th
   assert.match(await page.locator("#result").innerText(), /B: purpose second\s+Waiting for its answer/u);
   await page.click("#cancel");
   await page.locator(".failure", { hasText: "Cancelled" }).waitFor();
+  assert.equal(await focused(page), "result-title", "the button that was pressed is gone");
   assert.equal(await page.locator(".plain").innerText(), HEARD["one"]);
   release.resolve(undefined);
   // Until the gateway has it, the first request still runs.

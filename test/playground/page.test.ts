@@ -2,7 +2,10 @@
 // anywhere else. Of embedded storage alone: what is tested lies in front of it.
 // Of embedded storage alone.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContextOptions, Download, Page, Route } from "playwright-core";
@@ -452,7 +455,29 @@ test("contract 1: no answer, a cancelled one and one that is not the gateway's a
   await page.click("#run");
   await page.click("#cancel");
   await page.locator(".failure", { hasText: "Cancelled" }).waitFor();
+  assert.match(await textOf(page, ".failure"), /had reached the gateway, it goes on there and is charged/u);
   assert.ok(await page.isEnabled("#run"));
+  await page.click("#explain");
+  await page.click("#cancel");
+  await page.locator(".failure", { hasText: "Cancelled" }).waitFor();
+  assert.doesNotMatch(await textOf(page, ".failure"), /charged/u, "a dry run costs nothing");
+});
+
+test("contract 1: a file that was changed since it was chosen is the file's fault, and is to be chosen again", async (t) => {
+  const page = await open(t);
+  if (page === null) return;
+  await useKey(page);
+  const path = join(tmpdir(), `${randomUUID()}.mp3`);
+  t.after(() => rm(path, { force: true }));
+  await writeFile(path, "one");
+  await page.setInputFiles("#file", path);
+  await page.locator("#audio-status", { hasText: ".mp3" }).waitFor();
+  await writeFile(path, "another");
+  await utimes(path, 1, 1);
+  await page.click("#run");
+  const failure = await textOf(page, ".failure");
+  assert.match(failure, /^The file cannot be read.*Choose it again/su);
+  assert.doesNotMatch(failure, /once more/u);
 });
 
 test("§4.1.2: what broke off is asked again under the same Idempotency-Key until it is answered; what was answered or changed is not", async (t) => {
@@ -473,18 +498,18 @@ test("§4.1.2: what broke off is asked again under the same Idempotency-Key unti
     keys.push(route.request().headers()["idempotency-key"]);
     await answers[keys.length - 1]?.(route);
   });
-  for (const expected of [/paid twice/u, /paid twice/u, /^Done/u]) {
+  const ask = async (): Promise<string> => {
     await page.click("#run");
-    await page.locator("#progress").filter({ hasText: expected }).waitFor();
-  }
-  await page.click("#run");
-  await page.locator("#progress").filter({ hasText: "paid twice" }).waitFor();
+    await page.locator("#cancel").waitFor({ state: "hidden" });
+    return textOf(page, "#result");
+  };
+  assert.match(await ask(), /within 24 hours, it is not paid twice/u);
+  assert.match(await ask(), /not paid twice/u);
+  assert.doesNotMatch(await ask(), /paid twice/u);
+  assert.match(await ask(), /not paid twice/u);
   await page.fill("#options [name=language]", "en");
-  await page.click("#run");
-  await page.locator(".failure", { hasText: "422" }).waitFor();
-  assert.doesNotMatch(await textOf(page, "#progress"), /paid twice/u);
-  await page.click("#run");
-  await page.locator("#progress").filter({ hasText: /^Done/u }).waitFor();
+  assert.doesNotMatch(await ask(), /paid/u);
+  await ask();
   const [first, second, third, ...others] = keys;
   assert.match(first ?? "", /^playground-\d+$/u);
   assert.deepEqual([second, third], [first, first]);
