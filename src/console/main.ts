@@ -135,7 +135,7 @@ async function search(): Promise<void> {
   const here = { listener, workspace: workspaceOf(addressIn(location.hash), session) };
   const nothing = areAll
     ? "Nothing has this name."
-    : `Nothing has this name among the first ${workspaces.length} workspaces; the others are on the screen Workspaces.`;
+    : `Nothing has this name among the ${workspaces.length} workspaces that are known here; the others are on the screen Workspaces.`;
   await goTo((typed) => destinationsFor(typed, { isOperator, workspaces }, here, SCREENS), nothing);
 }
 

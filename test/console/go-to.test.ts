@@ -122,7 +122,7 @@ test("experience 12: with more workspaces than are known, none is said not to be
   await drawn(page);
   await page.keyboard.press("Control+k");
   await found(page, "south");
-  await page.getByText(/among the first \d+ workspaces; the others/u).waitFor();
+  await page.getByText(/among the \d+ workspaces that are known here; the others/u).waitFor();
 });
 
 test("contract 2: whoever's key ends sees nothing of where they could have gone; and a search that does not come says so", async (t) => {
