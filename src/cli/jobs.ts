@@ -11,8 +11,9 @@ import {
   type Session,
   understood,
 } from "./gateway-session.ts";
+import { audioSeconds, describeJob, markedState, nextOf, stateOf } from "./job-text.ts";
 import { type ListOptions, printList, readList } from "./lists.ts";
-import { facts, printJson, printResult, requireWritable } from "./print.ts";
+import { printJson, printResult, requireWritable } from "./print.ts";
 import { readText } from "./read-answer.ts";
 import { type AudioOptions, sendAudio } from "./send-audio.ts";
 import { CliError, say, type Terminal, visible, write } from "./terminal.ts";
@@ -79,7 +80,7 @@ export async function listJobs(options: JobListOptions, terminal: Terminal, sign
   );
   const columns = {
     head: ["JOB", "STATE", "AUDIO S", "CREATED", "CODE"],
-    row: (one: Job) => [one.job_id, markedState(one), seconds(one), one.created_at, one.error?.code ?? ""],
+    row: (one: Job) => [one.job_id, markedState(one), audioSeconds(one), one.created_at, one.error?.code ?? ""],
     nothing: "There are no such jobs. Submit one: patchbay jobs submit FILE",
   };
   await printList(terminal, list, columns, options);
@@ -90,7 +91,7 @@ export async function showJob(id: string, options: JobOptions, terminal: Termina
   const document = await session.document(jobPath(id));
   if (options.json === true) return printJson(terminal, document);
   const found = understood(readableJob, document, "job");
-  await write(terminal.stdout, describe(found));
+  await write(terminal.stdout, describeJob(found));
   await say(terminal, `next: ${nextOf(found)}`);
 }
 
@@ -207,50 +208,6 @@ async function exported(session: Session, id: string, format: ExportFormat): Pro
   const response = await session.call(`${jobPath(id)}${queryOf({ format })}`, { headers: { accept: "*/*" } });
   const text = await readText(response);
   return text.endsWith("\n") ? text : `${text}\n`;
-}
-
-function describe(found: Job): string {
-  const { error, usage, metadata } = found;
-  const purpose = found.svc_requested_purpose;
-  return facts([
-    ["job", found.job_id],
-    [
-      "state",
-      `${markedState(found)}${found.cancel_requested && found.status === "processing" ? ", cancel requested" : ""}`,
-    ],
-    ["error", error === null ? null : `${error.code}: ${error.message}`],
-    ["created", found.created_at],
-    ["started", found.started_at],
-    ["finished", found.finished_at],
-    ["result until", found.result_expired ? "deleted" : found.expires_at],
-    ["audio", usage === null ? null : `${usage.audio_seconds} s, ${usage.billable_audio_seconds} s billable`],
-    [
-      "purpose",
-      purpose === null ? null : `${purpose} -> ${found.svc_applied_purpose ?? "none"} (${found.svc_purpose_source})`,
-    ],
-    ["attempts", String(found.attempts)],
-    ["deletion", found.provider_deletion === "none" ? null : found.provider_deletion],
-    ...Object.entries(metadata).map(([name, text]) => [name, text] as const),
-  ]);
-}
-
-function nextOf({ job_id: id, status, result_expired: isGone }: Job): string {
-  if (status === "queued" || status === "processing") return `patchbay jobs wait ${id}`;
-  return status === "succeeded" && !isGone ? `patchbay jobs result ${id} --format srt` : "patchbay jobs submit FILE";
-}
-
-function stateOf({ status, progress }: Job): string {
-  if (status !== "processing") return status;
-  const { stage, fraction } = progress;
-  return `${stage}${fraction === null ? "" : ` ${Math.round(fraction * 100)} %`}`;
-}
-
-function markedState(found: Job): string {
-  return `${stateOf(found)}${found.simulated ? " (simulated)" : ""}`;
-}
-
-function seconds({ usage }: Job): string {
-  return usage === null ? "-" : String(usage.audio_seconds);
 }
 
 function jobPath(id: string): string {

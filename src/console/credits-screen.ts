@@ -1,6 +1,7 @@
 // What is left of a workspace's credits and monthly tokens. The operator grants more, or takes back.
 import type { CreditsView } from "../contract/plans.ts";
 import { element } from "../page/element.ts";
+import { newIdempotencyKey } from "../page/idempotency-key.ts";
 import { confirmed } from "./dialog.ts";
 import { formView } from "./form-view.ts";
 import type { Visit } from "./visit.ts";
@@ -61,7 +62,7 @@ function tokens({ allowance }: CreditsView): readonly Node[] {
 
 function grantForm(visit: Visit): HTMLElement {
   // One for as long as nothing is known to be booked: pressed again after a connection that broke, it books once.
-  const idempotencyKey = `console-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
+  const idempotencyKey = newIdempotencyKey("console");
   return formView<CreditsView>({
     fields: [
       {

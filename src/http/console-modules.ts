@@ -108,6 +108,7 @@ export const CONSOLE_MODULES = [
   "page/download",
   "page/element",
   "page/error-view",
+  "page/idempotency-key",
   "page/keep",
   "page/lack-words",
   "page/outcome-words",

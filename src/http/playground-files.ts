@@ -14,6 +14,7 @@ export const PLAYGROUND_MODULES = [
   "page/download",
   "page/element",
   "page/error-view",
+  "page/idempotency-key",
   "page/keep",
   "page/lack-words",
   "page/outcome-words",

@@ -1,11 +1,12 @@
 // The same recording and options on two purposes: what each would be, then, when that is wanted, both at once. Loaded when it is first asked for.
 import { byId } from "../page/element.ts";
+import { newIdempotencyKey } from "../page/idempotency-key.ts";
 import { type Asked, getRecord, transcribe } from "./api.ts";
 import { choosePurpose } from "./compare-choice.ts";
 import { type PlannedSide, planView } from "./compare-plan.ts";
 import { type Heard, heard, type SideState } from "./compare-side.ts";
 import { comparisonView, type Sides } from "./compare-view.ts";
-import { isSame, newIdempotencyKey } from "./paid-once.ts";
+import { isSame } from "./paid-once.ts";
 
 /** What the page lends. */
 export interface Desk {
@@ -98,7 +99,7 @@ function focusTitle(): void {
 async function run(desk: Desk, { asked, sides: first }: Pair): Promise<void> {
   const begun = desk.begin("Both sides are asked; each is shown as it ends…");
   if (begun === null) return;
-  const keys = [newIdempotencyKey(), newIdempotencyKey()];
+  const keys = [newIdempotencyKey("playground"), newIdempotencyKey("playground")];
   const { audio, entries } = asked[0];
   let sides = first;
   const view = comparisonView({

@@ -1,16 +1,12 @@
 // Under which Idempotency-Key something is asked: what broke off may have been paid for, and is asked again under the same.
 import type { Failure, Outcome } from "../page/ask.ts";
+import { newIdempotencyKey } from "../page/idempotency-key.ts";
 import type { Asked } from "./api.ts";
 
 export function isSame(one: Asked, other: Asked | undefined): boolean {
   return (
     one.key === other?.key && one.audio === other.audio && JSON.stringify(one.entries) === JSON.stringify(other.entries)
   );
-}
-
-/** Without https a browser makes no UUID. */
-export function newIdempotencyKey(): string {
-  return `playground-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
 }
 
 /** Its answer may be made, kept, or had at another try. */
@@ -34,7 +30,8 @@ export function payOnce(): PaidOnce {
   let open: { readonly asked: Asked; readonly idempotencyKey: string } | null = null;
   return {
     keyFor: (asked) => {
-      if (open === null || !isSame(asked, open.asked)) open = { asked, idempotencyKey: newIdempotencyKey() };
+      if (open === null || !isSame(asked, open.asked))
+        open = { asked, idempotencyKey: newIdempotencyKey("playground") };
       return open.idempotencyKey;
     },
     ended: (outcome) => {

@@ -28,7 +28,7 @@ import { cancel, ended, JOBS, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
-const { gateway, startWorker } = await startIdleGateway();
+const { gateway, startWorker, leftWhilePolled } = await startIdleGateway();
 
 /** As after kill -9: nothing was handed back, and the lease lasts on. */
 async function kill(worker: TestGateway, id: string): Promise<void> {
@@ -260,12 +260,7 @@ test("reliability 2: between two polls of a run at least 1.6 s pass, for a worke
 
 test("contract 5: a worker that stops in order hands a run back at once, without waiting for its lease", async () => {
   const { sandbox, origin } = gateway;
-  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
-  const first = await startWorker();
-  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
-  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  first.app.startDraining();
-  await first.app.close({ graceMs: 60_000 });
+  const id = await leftWhilePolled();
   await startWorker();
   const done = await ended(origin, id, REMOTE_KEY);
   assert.equal(done.status, "succeeded");

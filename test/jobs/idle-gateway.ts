@@ -3,12 +3,15 @@
 import { after, afterEach } from "node:test";
 import { shiftClock } from "../harness/database.ts";
 import { startGateway, type TestGateway, type TestGatewayOptions } from "../harness/gateway.ts";
-import { assertEvents, jobsFile } from "./setting.ts";
+import { submit } from "../http/jobs/jobs.ts";
+import { assertEvents, jobsFile, REMOTE_KEY } from "./setting.ts";
 
 export interface IdleGateway {
   readonly gateway: TestGateway;
   /** Of the same file unless given another. */
   readonly startWorker: (options?: TestGatewayOptions) => Promise<TestGateway>;
+  /** A job of the polled provider, whose run goes on there, and whose worker has handed it back and stopped. */
+  readonly leftWhilePolled: () => Promise<string>;
 }
 
 export async function startIdleGateway(file: NonNullable<TestGatewayOptions["file"]> = jobsFile): Promise<IdleGateway> {
@@ -22,12 +25,23 @@ export async function startIdleGateway(file: NonNullable<TestGatewayOptions["fil
     await shiftClock(gateway.database, 0);
     await assertEvents(gateway.database);
   });
+  const startWorker: IdleGateway["startWorker"] = async (options) => {
+    const worker = await startGateway({ file, beside: gateway, ...options });
+    workers.push(worker);
+    return worker;
+  };
   return {
     gateway,
-    async startWorker(options) {
-      const worker = await startGateway({ file, beside: gateway, ...options });
-      workers.push(worker);
-      return worker;
+    startWorker,
+    async leftWhilePolled() {
+      const { origin, sandbox } = gateway;
+      sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
+      const first = await startWorker();
+      const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
+      await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
+      first.app.startDraining();
+      await first.app.close({ graceMs: 60_000 });
+      return id;
     },
   };
 }

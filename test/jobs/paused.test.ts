@@ -15,7 +15,7 @@ import { cancel, ended, poll, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, jobsFile, paidCalls, pass, REMOTE_KEY } from "./setting.ts";
 
-const { gateway, startWorker } = await startIdleGateway((sandbox) => ({
+const { gateway, startWorker, leftWhilePolled } = await startIdleGateway((sandbox) => ({
   ...jobsFile(sandbox),
   operator_keys: [{ id: "root", secret: OPERATOR_KEY }],
   routes: [
@@ -138,12 +138,7 @@ test("experience 31: another target of its route serves meanwhile, and only that
 
 test("experience 31: a run that was begun before its target was paused is polled to its end", async () => {
   const { origin, sandbox } = gateway;
-  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
-  const first = await startWorker();
-  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
-  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  first.app.startDraining();
-  await first.app.close({ graceMs: 60_000 });
+  const id = await leftWhilePolled();
   await pauseIn(gateway, "aa");
   await startWorker();
   assert.equal((await ended(origin, id, REMOTE_KEY)).status, "succeeded");

@@ -11,7 +11,7 @@ import { cancel, ended, submit } from "../http/jobs/jobs.ts";
 import { startIdleGateway } from "./idle-gateway.ts";
 import { attemptsOf, jobsFile, paidCalls, REMOTE_KEY, SECOND_APP_KEY } from "./setting.ts";
 
-const { gateway, startWorker } = await startIdleGateway(twoTargets);
+const { gateway, startWorker, leftWhilePolled } = await startIdleGateway(twoTargets);
 afterEach(async () => {
   const windows = await gateway.database.db.selectFrom("budget_windows").selectAll().execute();
   assert.ok(windows.every((window) => window.reserved_nano_usd === 0n && window.reserved_audio_ms === 0n));
@@ -215,18 +215,6 @@ function twoTargets(sandbox: Sandbox): ConfigurationFile {
     ],
     workspaces: [{ ...acme, apps }, ...others],
   };
-}
-
-/** A job whose run goes on at its provider, and whose worker has stopped. */
-async function leftWhilePolled(): Promise<string> {
-  const { origin, sandbox } = gateway;
-  sandbox.addFault({ wire: "assemblyai", fault: { kind: "unfinished", polls: 2 } });
-  const first = await startWorker();
-  const { job_id: id } = await submit(origin, { key: REMOTE_KEY });
-  await sandbox.waitForCall(({ method, path }) => method === "GET" && path.includes("/transcript/"));
-  first.app.startDraining();
-  await first.app.close({ graceMs: 60_000 });
-  return id;
 }
 
 function withRemoteElsewhere(sandbox: Sandbox): ConfigurationFile {

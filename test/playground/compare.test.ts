@@ -7,12 +7,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, beforeEach, test, type TestContext } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContextOptions, Download, Page } from "playwright-core";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { type BorrowedBrowser, borrowBrowser } from "../harness/browser.ts";
 import { KEY, neverResting, startGateway, type TestGateway } from "../harness/gateway.ts";
+import { judgePage } from "./judge-page.ts";
 
 /** What each model of the ear hears, a word in each half second. */
 const HEARD: Readonly<Record<string, string>> = {
@@ -383,18 +383,7 @@ for (const colorScheme of ["light", "dark"] as const)
   test(`experience 35: ${colorScheme}, what both would be, and both beside each other: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
     const page = await open(t, "?compare=second", { colorScheme, viewport: { width: 360, height: 740 } });
     if (page === null) return;
-    const judge = async (where: string): Promise<void> => {
-      const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
-      // The theme changes colours and nothing else.
-      const { violations } = await (colorScheme === "light" ? axe : axe.withRules(["color-contrast"])).analyze();
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(
-        serious.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]),
-        [],
-        where,
-      );
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, where);
-    };
+    const judge = (where: string) => judgePage(page, colorScheme, where);
     await plan(page);
     await judge("before");
     await run(page);

@@ -7,12 +7,12 @@ import { readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContextOptions, Download, Page, Route } from "playwright-core";
 import type { TranscriptionEnvelope } from "../../src/contract/transcription.ts";
 import { SIMULATED } from "../../src/playground/exports.ts";
 import { KEY, startGateway, type TestGateway } from "../harness/gateway.ts";
 import { borrowBrowser, type BorrowedBrowser } from "../harness/browser.ts";
+import { judgePage } from "./judge-page.ts";
 
 let gateway: TestGateway;
 let browser: BorrowedBrowser;
@@ -531,19 +531,7 @@ for (const colorScheme of ["light", "dark"] as const)
   test(`experience 35: ${colorScheme}, with an answer, a refusal and the keys: axe finds nothing serious, and 360 px are wide enough`, async (t) => {
     const page = await open(t, "?diarization=true", { colorScheme, viewport: { width: 360, height: 740 } });
     if (page === null) return;
-    const judge = async (where: string): Promise<void> => {
-      // In the page itself: it has no frames, for which another page would be opened each time.
-      const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
-      // The theme changes colours and nothing else.
-      const { violations } = await (colorScheme === "light" ? axe : axe.withRules(["color-contrast"])).analyze();
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      assert.deepEqual(
-        serious.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" "))]),
-        [],
-        where,
-      );
-      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, where);
-    };
+    const judge = (where: string) => judgePage(page, colorScheme, where);
     const name = `${"one_word_".repeat(9)}.mp3`;
     await page.setInputFiles("#file", { name, mimeType: "audio/mpeg", buffer: Buffer.from("long") });
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 360, "with a long name");
