@@ -30,6 +30,8 @@ export interface GrowLease {
   readonly lease: (Slice & { readonly id: LeaseId }) | null;
   /** What the next call must find in it. */
   readonly need: Slice;
+  /** How many calls like this one it is to be for, where the budgets have room. */
+  readonly calls: bigint;
   /** Where it does not fit, whether others are asked for what they hold and do not use. */
   readonly asksOthers: boolean;
 }
@@ -45,8 +47,6 @@ export type Grown =
   /** `isAsked`: others hold some of the budgets and were asked for it, so that it may fit in a moment. */
   | { readonly ok: false; readonly exceeded: BudgetExceeded; readonly isAsked: boolean };
 
-/** How many calls like this one a slice is for, where the budgets have room. */
-const CALLS_PER_SLICE = 256n;
 /** Of what is left in a budget at most this part is held in advance, so that other processes find some too. */
 const SHARE = 8n;
 
@@ -64,7 +64,7 @@ export function growLease(database: Database, request: GrowLease): Promise<Grown
       .find((verdict) => verdict !== null);
     if (exceeded !== undefined) return { ok: false, exceeded, isAsked: await askOthers(tx, request) };
 
-    const slice = sliceOf(budgets, request.need, left);
+    const slice = sliceOf(budgets, request, left);
     const id = isSame && request.lease !== null ? request.lease.id : newId("lease");
     if (!isSame) await insertLease(tx, { ...request.owner, id, holder: request.holder, windows });
     await addGranted(tx, { id, ...slice });
@@ -145,27 +145,19 @@ export function move(key: WindowKey, { reserved, spent }: { readonly reserved: S
 }
 
 /** What is missing now, and in advance as much as the slice is for and the tightest budget can spare. */
-function sliceOf(budgets: readonly BudgetState[], need: Slice, left: Slice): Slice {
+function sliceOf(
+  budgets: readonly BudgetState[],
+  { need, calls }: Pick<GrowLease, "need" | "calls">,
+  left: Slice,
+): Slice {
   const rooms = budgets.map(headroomOf);
-  return {
-    nanoUsd: amountOf(
-      need.nanoUsd,
-      left.nanoUsd,
-      rooms.map((room) => room.nanoUsd),
-    ),
-    tokens: amountOf(
-      need.tokens,
-      left.tokens,
-      rooms.map((room) => room.tokens),
-    ),
+  const amountOf = (unit: keyof Slice): bigint => {
+    const missing = need[unit] > left[unit] ? need[unit] - left[unit] : 0n;
+    const spare = rooms.flatMap(({ [unit]: room }) => (room === null ? [] : [(room - missing) / SHARE]));
+    const inAdvance = spare.reduce((least, each) => (each < least ? each : least), need[unit] * calls);
+    return missing + (inAdvance > 0n ? inAdvance : 0n);
   };
-}
-
-function amountOf(need: bigint, left: bigint, rooms: readonly (bigint | null)[]): bigint {
-  const missing = need > left ? need - left : 0n;
-  const spare = rooms.flatMap((room) => (room === null ? [] : [(room - missing) / SHARE]));
-  const inAdvance = spare.reduce((least, each) => (each < least ? each : least), need * CALLS_PER_SLICE);
-  return missing + (inAdvance > 0n ? inAdvance : 0n);
+  return { nanoUsd: amountOf("nanoUsd"), tokens: amountOf("tokens") };
 }
 
 /** What this lease holds already counts as reserved there; to it, it is available. */

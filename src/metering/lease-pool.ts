@@ -1,63 +1,10 @@
 // The leases of one app in this process: the one that is spent, and replaced ones whose calls are still under way (contract 9).
 import { setTimeout as pause } from "node:timers/promises";
-import type { LeaseId } from "../contract/ids.ts";
 import type { LeaseOwner } from "../storage/budget-leases.ts";
 import type { Database } from "../storage/database.ts";
 import type { BudgetExceeded } from "./budget.ts";
 import { type Grown, growLease, shrinkLease, type Slice } from "./grow-lease.ts";
-
-/** A slice as this process knows it. */
-export class Lease {
-  readonly id: LeaseId;
-  readonly #nowMs: () => number;
-  /** A lease of yesterday's windows is not spent today, and one of yesterday's limits not for long. */
-  readonly #usableUntilMs: number;
-  #left: Slice;
-  #running = 0;
-  #lastUsedMs: number;
-
-  constructor(id: LeaseId, left: Slice, usableMs: number, nowMs: () => number) {
-    this.id = id;
-    this.#left = left;
-    this.#nowMs = nowMs;
-    this.#lastUsedMs = nowMs();
-    this.#usableUntilMs = nowMs() + usableMs;
-  }
-
-  get left(): Slice {
-    return this.#left;
-  }
-
-  get isRunning(): boolean {
-    return this.#running > 0;
-  }
-
-  isUsable(): boolean {
-    return this.#nowMs() < this.#usableUntilMs;
-  }
-
-  isIdle(forMs: number): boolean {
-    return !this.isRunning && this.#nowMs() - this.#lastUsedMs >= forMs;
-  }
-
-  add(more: Slice): void {
-    this.#left = { nanoUsd: this.#left.nanoUsd + more.nanoUsd, tokens: this.#left.tokens + more.tokens };
-  }
-
-  take(need: Slice): boolean {
-    if (this.#left.nanoUsd < need.nanoUsd || this.#left.tokens < need.tokens) return false;
-    this.add({ nanoUsd: -need.nanoUsd, tokens: -need.tokens });
-    this.#running += 1;
-    this.#lastUsedMs = this.#nowMs();
-    return true;
-  }
-
-  /** A call has ended: what it did not use comes back. */
-  put(unused: Slice): void {
-    this.add(unused);
-    this.#running -= 1;
-  }
-}
+import { Lease } from "./lease.ts";
 
 export type Taken =
   | { readonly ok: true; readonly lease: Lease }
@@ -65,6 +12,8 @@ export type Taken =
 
 export interface LeasePool {
   take(need: Slice): Promise<Taken>;
+  /** Nothing more is being taken from the budgets. */
+  grown(): Promise<void>;
   /** All that must be renewed. */
   leases(): readonly Lease[];
   retireIdle(forMs: number): void;
@@ -78,6 +27,12 @@ export interface LeasePool {
 
 /** Budgets that are set or lowered meanwhile hold within this time for what is paid from leases. */
 const MAX_AGE_MS = 60_000;
+/** How many calls a slice is for, at least and at most; one that was spent in less than a second is followed by one twice as large. */
+const MIN_CALLS = 256n;
+const MAX_CALLS = 16_384n;
+const GROW_EVERY_MS = 1_000;
+/** After so long without another growth a slice is small again. */
+const CALM_MS = 8_000;
 /** So long others have to give back what was asked for; it is asked for at most once a second, or a spent budget would cost them more. */
 const RETURN_MS = 150;
 const ASK_EVERY_MS = 1_000;
@@ -85,51 +40,53 @@ const ASK_EVERY_MS = 1_000;
 export function createLeasePool(database: Database, owner: LeaseOwner, holder: string, nowMs: () => number): LeasePool {
   let current: Lease | null = null;
   let growing: Promise<unknown> | null = null;
+  const pace = createPace(nowMs);
   const retired = new Set<Lease>();
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let returning: Promise<void> | null = null;
+  const others = createOthers();
 
   const retire = (): void => {
     if (current !== null) retired.add(current);
     current = null;
   };
 
-  /** False: nothing is on its way back. */
-  const returned = async (isAsked: boolean): Promise<boolean> => {
-    if (isAsked) {
-      askedAtMs = performance.now();
-      returning = pause(RETURN_MS, undefined, { ref: false }).finally(() => {
-        returning = null;
-      });
-    }
-    if (returning === null) return false;
-    await returning;
-    return true;
+  const grown = async (): Promise<void> => {
+    for (let asked = growing; asked !== null; asked = growing) await asked;
   };
 
-  const grow = async (need: Slice, asksOthers: boolean): Promise<Grown> => {
-    const before = current;
+  const begin = ({ id, usableMs }: Grown & { readonly ok: true }): Lease => {
+    retire();
+    current = new Lease(id, Math.min(MAX_AGE_MS, usableMs ?? MAX_AGE_MS), nowMs);
+    return current;
+  };
+
+  /** `before` null: another takes the place of the one that is spent. */
+  const grow = async (before: Lease | null, need: Slice, asksOthers: boolean): Promise<Grown> => {
     const asked = growLease(database, {
       owner,
       holder,
       lease: before === null ? null : { id: before.id, ...before.left },
       need,
+      calls: pace.calls(),
       asksOthers,
     });
     growing = asked.catch(() => undefined);
     try {
-      const grown = await asked;
-      if (!grown.ok) return grown;
-      if (before?.id === grown.id) before.add(grown);
-      else {
-        retire();
-        const { nanoUsd, tokens } = grown;
-        current = new Lease(grown.id, { nanoUsd, tokens }, Math.min(MAX_AGE_MS, grown.usableMs ?? MAX_AGE_MS), nowMs);
-      }
-      return grown;
+      const more = await asked;
+      if (!more.ok) return more;
+      const lease = before?.id === more.id ? before : begin(more);
+      lease.grow(more, need);
+      pace.grown();
+      return more;
     } finally {
       growing = null;
     }
+  };
+
+  /** So that no call waits for it. Whoever is refused, or finds the database gone, hears of it when it is needed. */
+  const growAhead = (lease: Lease, need: Slice): void => {
+    if (growing !== null || !lease.isDue) return;
+    lease.asked();
+    grow(lease.isEnding() ? null : lease, need, false).catch(() => undefined);
   };
 
   return {
@@ -137,29 +94,31 @@ export function createLeasePool(database: Database, owner: LeaseOwner, holder: s
       for (let hasWaited = false; ; ) {
         if (current !== null && !current.isUsable()) retire();
         const lease: Lease | null = current;
-        if (lease?.take(need) === true) return { ok: true, lease };
+        if (lease?.take(need) === true) {
+          growAhead(lease, need);
+          return { ok: true, lease };
+        }
         // Whoever waits for another's growth looks again before asking for more.
         if (growing !== null) {
           await growing;
           continue;
         }
-        const grown = await grow(need, !hasWaited && performance.now() - askedAtMs >= ASK_EVERY_MS);
-        if (grown.ok) continue;
-        if (hasWaited || !(await returned(grown.isAsked))) return { ok: false, exceeded: grown.exceeded };
+        const more = await grow(lease, need, !hasWaited && others.mayBeAsked());
+        if (more.ok) continue;
+        if (hasWaited || !(await others.gaveBack(more.isAsked))) return { ok: false, exceeded: more.exceeded };
         hasWaited = true;
       }
     },
+    grown,
     leases: () => [...(current === null ? [] : [current]), ...retired],
     retireIdle: (forMs) => {
       if (current?.isIdle(forMs) === true) retire();
     },
     giveBack: async () => {
-      // Should another begin right behind it: it is judged by the rows alone, and only asks once more.
-      if (growing !== null) await growing;
+      await grown();
       const lease: Lease | null = current;
       if (lease === null || (lease.left.nanoUsd <= 0n && lease.left.tokens <= 0n)) return;
-      const rest = lease.left;
-      lease.add({ nanoUsd: -rest.nanoUsd, tokens: -rest.tokens });
+      const rest = lease.empty();
       // Where this fails it goes back with the lease's end, which the row alone decides.
       const shrinking = shrinkLease(database, lease.id, rest);
       growing = shrinking.catch(() => undefined);
@@ -173,6 +132,44 @@ export function createLeasePool(database: Database, owner: LeaseOwner, holder: s
     forget: (gone) => {
       if (current !== null && gone.has(current.id)) current = null;
       for (const lease of retired) if (gone.has(lease.id)) retired.delete(lease);
+    },
+  };
+}
+
+/** How many calls the next slice is for. */
+function createPace(nowMs: () => number) {
+  let calls = MIN_CALLS;
+  let grownAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    calls: (): bigint => {
+      const sinceMs = nowMs() - grownAtMs;
+      if (sinceMs >= CALM_MS) calls = MIN_CALLS;
+      else if (sinceMs < GROW_EVERY_MS && calls < MAX_CALLS) calls *= 2n;
+      return calls;
+    },
+    grown: (): void => {
+      grownAtMs = nowMs();
+    },
+  };
+}
+
+/** Other processes, which may hold what a call here is in want of. */
+function createOthers() {
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let returning: Promise<void> | null = null;
+  return {
+    mayBeAsked: (): boolean => performance.now() - askedAtMs >= ASK_EVERY_MS,
+    /** False: nothing is on its way back. */
+    gaveBack: async (isAsked: boolean): Promise<boolean> => {
+      if (isAsked) {
+        askedAtMs = performance.now();
+        returning = pause(RETURN_MS, undefined, { ref: false }).finally(() => {
+          returning = null;
+        });
+      }
+      if (returning === null) return false;
+      await returning;
+      return true;
     },
   };
 }

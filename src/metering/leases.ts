@@ -4,7 +4,8 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../storage/database.ts";
 import { closeHeld, type Slice } from "./grow-lease.ts";
-import { createLeasePool, type Lease, type LeasePool } from "./lease-pool.ts";
+import type { Lease } from "./lease.ts";
+import { createLeasePool, type LeasePool } from "./lease-pool.ts";
 import type { Ledger, Reservation } from "./ledger.ts";
 import { renewLeases } from "../storage/budget-leases.ts";
 import { spentTokens } from "./settle-batch.ts";
@@ -116,6 +117,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
     sweep: () => sweeps(database).transaction((tx) => sweepLeases(tx)),
     close: async () => {
       clearInterval(timer);
+      await Promise.all([...pools.values()].map((pool) => pool.grown()));
       for (const pool of pools.values()) pool.retireIdle(0);
       await giveBack();
       await queue.flush();
