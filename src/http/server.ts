@@ -10,7 +10,7 @@ import { createUnderWay } from "../lib/under-way.ts";
 import { allowedMethods, noSuchEndpoint, nowhereHint } from "./allowed-methods.ts";
 import { type Schedule, schedule } from "./body-rate.ts";
 import { answerClientErrors, type ClientErrorParts } from "./client-error.ts";
-import { endSilentConnections, noteConnections } from "./connections.ts";
+import { endSilentConnections, noteConnections, noteKnocks } from "./connections.ts";
 import type { Edge } from "./edge.ts";
 import type { EdgePrincipal, Endpoint, EndpointWithToken } from "./endpoint.ts";
 import { openExchange } from "./exchange.ts";
@@ -60,8 +60,8 @@ export function createServer<P extends EdgePrincipal>(options: ServerOptions<P>)
   const hint = nowhereHint(options.endpoints.map(({ contract }) => contract));
   const contracts = new Map(options.endpoints.map(({ contract }) => [endpointName(contract), contract]));
   const turns = createTurns();
-  const inLockstep = createLockstep();
   const server = nodeServer(edge, { allowed, socketPaths, turns });
+  const inLockstep = createLockstep(noteKnocks(server));
   const connections = noteConnections(server);
   const app = fastify({
     logger: false,

@@ -1,8 +1,28 @@
 // What became ready in one look at the sockets goes on side by side: whenever one of them awaits, the next takes the same step. The
 // processor then has each step's code at hand for all but the first of them (docs/measurements.md).
-import { gradually } from "./gradually.ts";
 
-/** Does what it is given in one turn of the event loop at its end, in the order given. */
-export function createLockstep(): (work: () => void) => void {
-  return gradually(Number.POSITIVE_INFINITY);
+/** So many turns are waited for others, one after the other. */
+const MAX_HELD = 32;
+
+/**
+ * Does what it is given in one turn of the event loop at its end, in the order given; at the end of the next one while `mayWait` says at each
+ * end that others are on their way.
+ */
+export function createLockstep(mayWait: () => boolean = () => false): (work: () => void) => void {
+  let waiting: (() => void)[] = [];
+  let held = 0;
+  const turn = (): void => {
+    if (mayWait() && held < MAX_HELD) {
+      held += 1;
+      setImmediate(turn);
+      return;
+    }
+    held = 0;
+    const now = waiting;
+    waiting = [];
+    for (const work of now) work();
+  };
+  return (work) => {
+    if (waiting.push(work) === 1) setImmediate(turn);
+  };
 }

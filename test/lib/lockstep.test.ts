@@ -20,3 +20,25 @@ test("what became ready in one turn of the loop takes each step side by side, in
   await turn();
   assert.deepEqual(steps, ["a1", "b1", "a2", "b2", "a3", "b3", "c1", "c2", "c3"]);
 });
+
+test("work is held back while others are on their way, and not for ever", async () => {
+  let mayWait = true;
+  const inLockstep = createLockstep(() => mayWait);
+  const done: string[] = [];
+  const turns = async (count: number): Promise<void> => {
+    for (let passed = 0; passed < count; passed += 1) await turn();
+  };
+  inLockstep(() => done.push("a"));
+  await turns(5);
+  inLockstep(() => done.push("b"));
+  assert.equal(done.length, 0);
+  mayWait = false;
+  await turns(1);
+  assert.deepEqual(done, ["a", "b"]);
+  mayWait = true;
+  inLockstep(() => done.push("c"));
+  await turns(32);
+  assert.deepEqual(done, ["a", "b"]);
+  await turns(1);
+  assert.deepEqual(done, ["a", "b", "c"]);
+});
