@@ -1,5 +1,6 @@
 // From an Authorization header to a principal, or the one identical 401 (spec 5, contract 2). Looked-up keys are remembered
 // until a change is announced, and at most for a few seconds: so long a revoked key works where the announcement was lost.
+// Requests with one key share one look-up, and a key in use is looked up anew before its time is over: nobody waits for it.
 import { hash as digest } from "node:crypto";
 import { GatewayError } from "../contract/errors.ts";
 import type { KeyId } from "../contract/ids.ts";
@@ -8,6 +9,8 @@ import type { Principal } from "./principal.ts";
 
 /** A revoked key works at most this long on a process that had just seen it (contract 2: within 5 s). */
 const REMEMBER_MS = 4_000;
+/** From then on the next request has it looked up again, and does not wait. */
+const RENEW_AFTER_MS = 3_000;
 const MAX_REMEMBERED = 10_000;
 /** Longer than any key of ours: refused before it is hashed. */
 const MAX_HEADER_CHARACTERS = 200;
@@ -34,39 +37,61 @@ interface Remembered {
 
 export function createKeyVerifier(services: VerifyKeyServices): KeyVerifier {
   const remembered = new Map<string, Remembered>();
-  let changes = 0;
+  const underWay = new Map<string, Promise<Principal | null>>();
   // A clock that was set back makes nothing younger.
   const isFresh = ({ principal, fromMs }: Remembered, nowMs: number): boolean =>
     nowMs >= fromMs && nowMs < fromMs + REMEMBER_MS && !hasExpired(principal, nowMs);
 
-  const verify = async (authorization: string | undefined): Promise<Principal> => {
-    const secret = bearerToken(authorization);
-    if (secret === null || !checkFormat(secret).ok) throw unauthenticated();
-    // In memory a plain digest will do, made at a tenth of the cost of the stored form's (3 of 25 µs a request).
-    const cacheKey = digest("sha256", secret, "base64");
-    const known = remembered.get(cacheKey);
-    const fromMs = services.nowMs();
-    if (known !== undefined && isFresh(known, fromMs)) {
-      services.onUsed?.(known.principal.key.id);
-      return known.principal;
-    }
+  const remember = (cacheKey: string, principal: Principal | null, fromMs: number): void => {
     remembered.delete(cacheKey);
-    const before = changes;
-    const principal = await services.findKey(hashKey(services.pepper, secret), secret.startsWith(KEY_PREFIXES.test));
-    if (principal === null) throw unauthenticated();
-    services.onUsed?.(principal.key.id);
-    // What was read before a change that was announced meanwhile is good for this request only.
-    if (before !== changes) return principal;
     // Unknown keys are not remembered: a flood of them must not push out those in use.
+    if (principal === null) return;
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");
     remembered.set(cacheKey, { principal, fromMs });
-    return principal;
   };
+
+  const lookUp = (cacheKey: string, secret: string): Promise<Principal | null> => {
+    const shared = underWay.get(cacheKey);
+    if (shared !== undefined) return shared;
+    const fromMs = services.nowMs();
+    // What was read before a change that was announced meanwhile is good for those who wait already.
+    const isLatest = (): boolean => underWay.get(cacheKey) === asked;
+    const asked = services
+      .findKey(hashKey(services.pepper, secret), secret.startsWith(KEY_PREFIXES.test))
+      .then((principal) => {
+        if (isLatest()) remember(cacheKey, principal, fromMs);
+        return principal;
+      })
+      .finally(() => {
+        if (isLatest()) underWay.delete(cacheKey);
+      });
+    underWay.set(cacheKey, asked);
+    return asked;
+  };
+
+  const find = (cacheKey: string, secret: string): Principal | Promise<Principal | null> => {
+    const known = remembered.get(cacheKey);
+    const nowMs = services.nowMs();
+    if (known === undefined || !isFresh(known, nowMs)) return lookUp(cacheKey, secret);
+    // Where the database is away, whoever comes when the time is over hears of it.
+    if (nowMs >= known.fromMs + RENEW_AFTER_MS) lookUp(cacheKey, secret).catch(() => undefined);
+    return known.principal;
+  };
+
   return {
-    verify,
+    verify: async (authorization) => {
+      const secret = bearerToken(authorization);
+      if (secret === null || !checkFormat(secret).ok) throw unauthenticated();
+      // In memory a plain digest will do, made at a tenth of the cost of the stored form's (3 of 25 µs a request).
+      const found = find(digest("sha256", secret, "base64"), secret);
+      const principal = found instanceof Promise ? await found : found;
+      if (principal === null) throw unauthenticated();
+      services.onUsed?.(principal.key.id);
+      return principal;
+    },
     forget: () => {
-      changes += 1;
       remembered.clear();
+      underWay.clear();
     },
   };
 }

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateKey } from "../../src/auth/key-format.ts";
 import { createKeyVerifier } from "../../src/auth/verify-key.ts";
+import type { Principal } from "../../src/auth/principal.ts";
 import { GatewayError } from "../../src/contract/errors.ts";
+import { setImmediate as turn } from "node:timers/promises";
 
 const PEPPER = Buffer.alloc(32, 7);
 
@@ -38,4 +40,116 @@ test("contract 2: a key that cannot exist is refused without a look-up, and told
     `Bearer ${"a".repeat(100_000)}`,
   ])
     assert.deepEqual(await refusalOf(authorization), { lookUps: 0, told: unknown.told }, authorization?.slice(0, 60));
+});
+
+/** One key whose look-ups are answered by hand. */
+function lookedUpByHand() {
+  const asked: PromiseWithResolvers<Principal | null>[] = [];
+  let nowMs = 0;
+  const verifier = createKeyVerifier({
+    pepper: PEPPER,
+    findKey: () => {
+      const answer = Promise.withResolvers<Principal | null>();
+      asked.push(answer);
+      return answer.promise;
+    },
+    nowMs: () => nowMs,
+  });
+  return {
+    asked,
+    setClock: (ms: number) => {
+      nowMs = ms;
+    },
+    forget: () => verifier.forget(),
+    verify: () => verifier.verify(`Bearer ${key}`),
+  };
+}
+
+const principal = (id: string) => ({ key: { id, expiresAt: null } }) as unknown as Principal;
+
+test("contract 2: requests that come with one key at once share its look-up, and are told the same", async () => {
+  const { asked, verify } = lookedUpByHand();
+  const waiting = Array.from({ length: 100 }, verify);
+  await turn();
+  assert.equal(asked.length, 1);
+  asked[0]?.resolve(principal("first"));
+  assert.deepEqual(new Set((await Promise.all(waiting)).map((each) => each.key.id)), new Set(["first"]));
+  await verify();
+  assert.equal(asked.length, 1);
+});
+
+test("contract 2: a look-up that fails fails those who wait for it, and the next request looks again", async () => {
+  const { asked, verify } = lookedUpByHand();
+  const waiting = [verify(), verify()];
+  asked[0]?.reject(new Error("the database is away"));
+  for (const each of waiting) await assert.rejects(each, /the database is away/u);
+  const next = verify();
+  asked[1]?.resolve(principal("second"));
+  assert.equal((await next).key.id, "second");
+});
+
+test("contract 2: a key in use is looked up again before its time is over, and nobody waits for it", async () => {
+  const { asked, setClock, verify } = lookedUpByHand();
+  const first = verify();
+  asked[0]?.resolve(principal("first"));
+  await first;
+  setClock(2_999);
+  await verify();
+  assert.equal(asked.length, 1);
+  setClock(3_000);
+  for (let request = 0; request < 10; request += 1) assert.equal((await verify()).key.id, "first");
+  assert.equal(asked.length, 2, "once");
+  asked[1]?.resolve(principal("renewed"));
+  await turn();
+  setClock(5_999);
+  assert.equal((await verify()).key.id, "renewed");
+});
+
+test("contract 2: a key that was revoked without a word is refused as soon as it is looked up again, after 4 s at the latest", async () => {
+  const { asked, setClock, verify } = lookedUpByHand();
+  const first = verify();
+  asked[0]?.resolve(principal("first"));
+  await first;
+  setClock(3_000);
+  await verify();
+  asked[1]?.resolve(null);
+  await turn();
+  const refused = verify();
+  asked[2]?.resolve(null);
+  await assert.rejects(refused, { code: "UNAUTHENTICATED" });
+});
+
+test("contract 2: while the database is away a key that is remembered works until its time is over, and not longer", async () => {
+  const { asked, setClock, verify } = lookedUpByHand();
+  const first = verify();
+  asked[0]?.resolve(principal("first"));
+  await first;
+  setClock(3_500);
+  await verify();
+  asked[1]?.reject(new Error("the database is away"));
+  await turn();
+  setClock(3_999);
+  assert.equal((await verify()).key.id, "first");
+  asked[2]?.reject(new Error("the database is away"));
+  await turn();
+  setClock(4_000);
+  const late = verify();
+  asked[3]?.reject(new Error("the database is away"));
+  await assert.rejects(late, /the database is away/u);
+});
+
+test("contract 2: who comes after a change was announced does not share a look-up that began before it, nor is that remembered", async () => {
+  const { asked, forget, verify } = lookedUpByHand();
+  const before = verify();
+  forget();
+  const behind = verify();
+  assert.equal(asked.length, 2);
+  asked[0]?.resolve(principal("before"));
+  assert.equal((await before).key.id, "before");
+  asked[1]?.resolve(null);
+  await assert.rejects(behind, { code: "UNAUTHENTICATED" });
+  const next = verify();
+  assert.equal(asked.length, 3);
+  asked[2]?.resolve(null);
+  await assert.rejects(next, { code: "UNAUTHENTICATED" });
 });
