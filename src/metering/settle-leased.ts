@@ -6,7 +6,7 @@ import { addSettled, type LeaseChange, lockLeases } from "../storage/budget-leas
 import { changeWindows, readWindowKeys } from "../storage/budget-windows.ts";
 import { lockBudgets } from "../storage/budgets.ts";
 import type { Database, Transacting } from "../storage/database.ts";
-import { PREPARED } from "../storage/prepared.ts";
+import { AHEAD, PREPARED } from "../storage/prepared.ts";
 import { columnsBut, sharedRows, type SharingRow, timedBy } from "../storage/shared-rows.ts";
 import { batches } from "../storage/system.ts";
 import { transact } from "../storage/transact.ts";
@@ -58,8 +58,8 @@ export async function settleLeased(
   writing: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<void> {
   await transact(batches(database), async (tx) => {
-    const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
     const inserted = await insertSettled(tx, batch, writing);
+    const leases = await lockLeases(tx, [...new Set(batch.map((item) => item.leaseId))]);
     // A lease that lapsed was counted as spent as a whole: its calls are put on record, and nothing is counted twice.
     const sums = sumByLease(inserted.filter((item) => leases.has(item.leaseId)));
     const changes = sums.flatMap((sum) => {
@@ -142,7 +142,7 @@ async function insertSettled(
   { nowMs, mayBeThere }: { readonly nowMs: number; readonly mayBeThere: boolean },
 ): Promise<readonly LeasedAttempt[]> {
   // Settled when it is written, which the roll-up of usage rests on.
-  const insert = sql`${PREPARED} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
+  const insert = sql`${mayBeThere ? PREPARED : AHEAD} insert into attempts (${COLUMNS}, audio_ms, state, created_at, deadline_at, settled_at, billable_audio_ms)
     select ${COLUMNS}, 0, 'settled', ${timedBy(nowMs, "reserved_at_ms")}, patchbay_now(), patchbay_now(), 0 from ${sharedRows(batch, OWN, SHARED)}`;
   if (!mayBeThere) {
     await insert.execute(tx);

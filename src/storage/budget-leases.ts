@@ -3,7 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { AppId, LeaseId, WorkspaceId } from "../contract/ids.ts";
 import { type WindowKey, windowKeyJson } from "./budget-windows.ts";
-import { PREPARED } from "./prepared.ts";
+import { AHEAD, PREPARED } from "./prepared.ts";
 import type { Funding } from "./tables-metering.ts";
 import type { Tables } from "./tables.ts";
 
@@ -94,7 +94,7 @@ export async function addSettled(tx: Handle, changes: readonly LeaseChange[]): P
     nano_usd: nanoUsd.toString(),
     tokens: tokens.toString(),
   }));
-  await sql`${PREPARED} update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
+  await sql`${AHEAD} update budget_leases l set settled_nano_usd = l.settled_nano_usd + given.nano_usd, settled_tokens = l.settled_tokens + given.tokens
     from jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as given (id text, nano_usd bigint, tokens bigint)
     where l.id = given.id`.execute(tx);
 }

@@ -6,27 +6,24 @@ import type { ClientBase } from "pg";
 import type { Transacting } from "./database.ts";
 
 const MARK = "/* prepared */";
-const FIRST_MARK = "/* prepared, first */";
-const LAST_MARK = "/* prepared, last */";
+const AHEAD_MARK = "/* prepared, ahead */";
 
 /** At the very beginning of a statement whose text is always the same. */
 export const PREPARED: RawBuilder<unknown> = sql.raw(MARK);
 
 /**
- * The same, of a transaction's last statement whose answer nobody looks at: on a server it answers at once, and the commit that leaves with
- * it answers for both. What it fails with, the commit fails with.
+ * The same, of a statement of a transaction whose answer nobody looks at: it answers at once, leaves with the statement behind it, and takes
+ * no trip of its own. What it fails with, whoever comes behind it fails with, the commit at the latest.
  */
-export const LAST: RawBuilder<unknown> = sql.raw(LAST_MARK);
-
-const FIRST = sql.raw(FIRST_MARK);
+export const AHEAD: RawBuilder<unknown> = sql.raw(AHEAD_MARK);
 
 /**
  * Until the transaction ends rows are found by their keys, whatever the planner takes a table's size for: a plan that is kept stays as good while
- * the table grows. It leaves with the statement behind it, and takes no trip of its own.
+ * the table grows.
  */
 export async function byKeys(tx: Transacting): Promise<void> {
   const off = (name: string) => sql`set_config(${sql.lit(`enable_${name}`)}, 'off', true)`;
-  await sql`${FIRST} select ${off("seqscan")}, ${off("hashjoin")}, ${off("mergejoin")}`.execute(tx);
+  await sql`${AHEAD} select ${off("seqscan")}, ${off("hashjoin")}, ${off("mergejoin")}`.execute(tx);
 }
 
 type Run = (text: unknown, values?: unknown, ...more: unknown[]) => unknown;
@@ -37,26 +34,24 @@ const names = new Map<string, string>();
 export function prepareMarked(client: ClientBase): void {
   const insides = client as unknown as { query: Run };
   const run = insides.query.bind(client);
-  let last: Promise<unknown> | null = null;
+  /** Of the transaction under way, in their order: what was answered ahead. */
+  const owed: Promise<unknown>[] = [];
   insides.query = (text, values, ...more) => {
     if (typeof text !== "string") return run(text, values, ...more);
-    // The first statement leaves together with the beginning, which fails only where the connection does; then that one fails too.
-    if (text === "begin") {
-      last = null;
-      return ahead(run(text), "BEGIN");
+    // It leaves together with the first statement, and fails only where the connection does; then that one fails too.
+    if (text === "begin") return ahead(run(text), "BEGIN");
+    if (text === "rollback") owed.length = 0;
+    const isAhead = text.startsWith(AHEAD_MARK);
+    const sent =
+      isAhead || text.startsWith(MARK) ? run({ name: nameOf(text), text, values }) : run(text, values, ...more);
+    if (isAhead) {
+      owed.push(Promise.resolve(sent));
+      return ahead(sent, "SELECT");
     }
-    if (text === "commit" && last !== null) {
-      const answers = Promise.allSettled([last, run(text)]);
-      last = null;
-      return answers.then(afterBoth);
-    }
-    if (!isMarked(text)) return run(text, values, ...more);
-    const sent = run({ name: nameOf(text), text, values });
-    // What follows it fails where it does.
-    if (text.startsWith(FIRST_MARK)) return ahead(sent, "SELECT");
-    if (!text.startsWith(LAST_MARK)) return sent;
-    last = Promise.resolve(sent);
-    return ahead(sent, "SELECT");
+    if (owed.length === 0) return sent;
+    const answers = Promise.allSettled([...owed, sent]);
+    if (text === "commit") owed.length = 0;
+    return answers.then(lastOf);
   };
 }
 
@@ -65,14 +60,11 @@ function ahead(sent: unknown, command: string): Promise<{ command: string; rowCo
   return Promise.resolve({ command, rowCount: 0, rows: [] });
 }
 
-/** A statement that failed is why the commit undid all. */
-function afterBoth([last, committed]: readonly PromiseSettledResult<unknown>[]): unknown {
-  for (const each of [last, committed]) if (each?.status === "rejected") throw each.reason;
-  return committed?.status === "fulfilled" ? committed.value : undefined;
-}
-
-function isMarked(text: string): boolean {
-  return [MARK, FIRST_MARK, LAST_MARK].some((mark) => text.startsWith(mark));
+/** The first that failed is why those behind it did, or why the commit undid all. */
+function lastOf(answers: readonly PromiseSettledResult<unknown>[]): unknown {
+  for (const each of answers) if (each.status === "rejected") throw each.reason;
+  const last = answers.at(-1);
+  return last?.status === "fulfilled" ? last.value : undefined;
 }
 
 /** The same for as long as the process lives. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sql } from "kysely";
-import { LAST, PREPARED } from "../../src/storage/prepared.ts";
+import { AHEAD, PREPARED } from "../../src/storage/prepared.ts";
 import { openTestDatabase } from "../harness/database.ts";
 
 test("a marked statement answers with its own values each time, and the session has prepared it once", async () => {
@@ -22,7 +22,7 @@ test("a marked statement answers with its own values each time, and the session 
   }
 });
 
-test("a transaction's last statement commits with it; where it fails, its own error comes and all is undone", async () => {
+test("a statement that is answered ahead commits with its transaction; where it fails, its own error comes and all is undone", async () => {
   const database = await openTestDatabase();
   const has = async (name: string) => {
     const { rows } = await sql<{ is: string | null }>`select to_regclass(${name})::text as is`.execute(database.db);
@@ -31,21 +31,30 @@ test("a transaction's last statement commits with it; where it fails, its own er
   try {
     await database.transaction(async (tx) => {
       await sql`create table kept (n int)`.execute(tx);
-      await sql`${LAST} insert into kept select ${1}::int`.execute(tx);
+      await sql`${AHEAD} insert into kept select ${1}::int`.execute(tx);
     });
     const { rows } = await sql`select n from kept`.execute(database.db);
     assert.deepEqual(rows, [{ n: 1 }]);
 
     const failing = database.transaction(async (tx) => {
       await sql`create table undone (n int)`.execute(tx);
-      await sql`${LAST} select 1 / ${0}::int`.execute(tx);
+      await sql`${AHEAD} select 1 / ${0}::int`.execute(tx);
     });
     await assert.rejects(failing, { code: "22012" });
     assert.equal(await has("undone"), false);
 
+    const behind = database.transaction(async (tx) => {
+      await sql`create table undone (n int)`.execute(tx);
+      await sql`${AHEAD} select 1 / ${0}::int`.execute(tx);
+      await sql`select 1`.execute(tx);
+      assert.fail("whoever comes behind it fails with it");
+    });
+    await assert.rejects(behind, { code: "22012" });
+    assert.equal(await has("undone"), false);
+
     const left = database.transaction(async (tx) => {
       await sql`create table undone (n int)`.execute(tx);
-      await sql`${LAST} select ${1}::int`.execute(tx);
+      await sql`${AHEAD} select ${1}::int`.execute(tx);
       throw new Error("left");
     });
     await assert.rejects(left, { message: "left" });
