@@ -7,6 +7,8 @@ export interface WriteBehind<Item> {
   isWriting(): boolean;
   /** Everything pushed so far is durable when it resolves; what could not be written stays for the next. */
   flush(): Promise<void>;
+  /** The next batch, if there is one, is durable when it resolves. Rejects where it could not be written. */
+  written(): Promise<void>;
   /** Gives up the oldest of those that no batch holds. Answers how many. */
   dropOldest(most: number): number;
 }
@@ -27,6 +29,7 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
   let batch: readonly Item[] = [];
   let mayBeThere = false;
   let writing: Promise<void> | null = null;
+  let next = nextBatch();
 
   /** What had come when it began. What comes meanwhile waits for company. */
   const turn = async (): Promise<void> => {
@@ -39,6 +42,8 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
       await writeAll(batch);
       batch = [];
       mayBeThere = false;
+      next.resolve();
+      next = nextBatch();
     }
   };
 
@@ -59,18 +64,39 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
     }
   };
 
+  const flush = async (): Promise<void> => {
+    // A turn under way began before the last push.
+    if (writing !== null) await writing.catch(() => undefined);
+    writing ??= turn()
+      .catch((error: unknown) => {
+        next.reject(error);
+        next = nextBatch();
+        throw error;
+      })
+      .finally(() => {
+        writing = null;
+      });
+    await writing;
+  };
+
   return {
     push: (item) => fresh.push(item),
     size: () => batch.length + fresh.length,
     isWriting: () => writing !== null,
-    flush: async () => {
-      // A turn under way began before the last push.
-      if (writing !== null) await writing.catch(() => undefined);
-      writing ??= turn().finally(() => {
-        writing = null;
-      });
-      await writing;
+    flush,
+    written: async () => {
+      if (batch.length + fresh.length === 0) return;
+      const { promise } = next;
+      if (writing === null) flush().catch(() => undefined);
+      await promise;
     },
     dropOldest: (most) => fresh.splice(0, most).length,
   };
+}
+
+function nextBatch(): PromiseWithResolvers<void> {
+  const made = Promise.withResolvers<void>();
+  // Nobody may wait for it.
+  made.promise.catch(() => undefined);
+  return made;
 }

@@ -38,7 +38,7 @@ export interface LeaseOptions {
 const RENEW_EVERY_MS = 10_000;
 /** A lease nobody spent from for so long goes back to its budgets. */
 const IDLE_MS = 10_000;
-/** With so many settlements unwritten, the next reservation waits: memory is bounded, and a crash loses no more. */
+/** With so many settlements unwritten, the next reservation waits for a batch: memory is bounded, and a crash loses no more. */
 const MAX_UNWRITTEN = 20_000;
 
 export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptions): Leases {
@@ -90,7 +90,7 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
 
   return {
     reserve: async (item) => {
-      if (queue.size() >= MAX_UNWRITTEN) await queue.flush();
+      while (queue.size() >= MAX_UNWRITTEN) await queue.written();
       const taken = await poolOf(item).take(needOf(item));
       if (!taken.ok) return taken;
       open.set(item.attemptId, { reservation: item, lease: taken.lease, reservedAtMs: nowMs() });

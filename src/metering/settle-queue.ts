@@ -4,7 +4,7 @@ import type { Database } from "../storage/database.ts";
 import { isBadData } from "../storage/transact.ts";
 import { type LeasedAttempt, settleLeased } from "./settle-leased.ts";
 
-export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "flush"> {
+export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "flush" | "written"> {
   push(item: LeasedAttempt): void;
 }
 
@@ -54,5 +54,6 @@ export function createSettleQueue(
     },
     size: () => queue.size(),
     flush,
+    written: () => queue.written(),
   };
 }

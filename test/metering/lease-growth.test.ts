@@ -1,6 +1,7 @@
 // Slices that are taken ahead of need (contract 9): no call waits while there is something left, however fast it is spent.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
@@ -14,6 +15,7 @@ let nowMs = 0;
 /** Every transaction of the leases passes here first. */
 let beforeEachTransaction: () => Promise<void> | void;
 let transactions = 0;
+let ended = 0;
 const made: Reservation[] = [];
 
 before(async () => {
@@ -23,12 +25,15 @@ beforeEach(async () => {
   tenant = await makeTenant(database);
   nowMs = 0;
   transactions = 0;
+  ended = 0;
   made.length = 0;
   beforeEachTransaction = () => undefined;
   const transaction: TestDatabase["transaction"] = async (work) => {
     transactions += 1;
     await beforeEachTransaction();
-    return database.transaction(work);
+    const result = await database.transaction(work);
+    ended += 1;
+    return result;
   };
   leases = createLeases({ database: { ...database, transaction }, nowMs: () => nowMs });
 });
@@ -106,6 +111,12 @@ function failed(attemptId: Reservation["attemptId"]): Settlement {
   };
 }
 
+/** So many transactions, and the leases have heard of it. */
+async function untilEnded(count: number): Promise<void> {
+  await until(() => ended === count);
+  await turn();
+}
+
 /** Transactions from now on wait until it is opened. */
 function shutGate(): { readonly open: () => void } {
   const gate = Promise.withResolvers<void>();
@@ -120,15 +131,18 @@ test("contract 9: while half of a slice is left the next is taken, and calls go 
   await reserveMany(128);
   assert.equal(transactions, 2, "asked for once, however many came");
   gate.open();
-  await until(async () => (await granted())[0] !== FIRST);
+  await untilEnded(2);
+  assert.deepEqual(await granted(), [FIRST + 512 * TOKENS]);
 });
 
 test("contract 9: a slice that is spent within a second is followed by one twice as large; after a calm they are small again", async () => {
   await reserveMany(TO_HALF + 1);
-  await until(async () => (await granted())[0] === FIRST + 512 * TOKENS);
+  await untilEnded(2);
+  assert.deepEqual(await granted(), [FIRST + 512 * TOKENS]);
   nowMs = 9_000;
   await reserveMany(325);
-  await until(async () => (await granted())[0] === FIRST + (512 + 256) * TOKENS);
+  await untilEnded(3);
+  assert.deepEqual(await granted(), [FIRST + (512 + 256) * TOKENS]);
 });
 
 test("contract 9: where a budget has no room for another call in advance, nothing is asked for before it is needed", async () => {
@@ -146,7 +160,8 @@ test("contract 9: a lease near its end is replaced while it is spent", async () 
   const gate = shutGate();
   await reserveMany(10);
   gate.open();
-  await until(async () => (await granted()).length === 2);
+  await untilEnded(2);
+  assert.equal((await granted()).length, 2);
   nowMs = 60_000;
   await reserveMany(10);
   assert.equal(transactions, 2, "the new one serves when the old one may not");
@@ -175,4 +190,25 @@ test("contract 9: a slice that could not be taken ahead fails no call that finds
   await assert.rejects(reserve(), /the database is away/u);
   beforeEachTransaction = () => undefined;
   assert(await reserve());
+});
+
+test("contract 9: with 20,000 settlements unwritten a call waits for a batch of them, and not for all", async () => {
+  await reserveMany(20_000);
+  const waiting: (() => void)[] = [];
+  beforeEachTransaction = () => new Promise((resolve) => waiting.push(resolve));
+  for (const { attemptId } of made.splice(0)) await leases.settle(failed(attemptId));
+  let isReserved = false;
+  const reserved = reserve().finally(() => {
+    isReserved = true;
+  });
+  await until(() => waiting.length > 0);
+  assert.equal(isReserved, false);
+  // Another slice may have been on its way.
+  for (const _ of ["a slice", "a batch"]) {
+    await until(() => isReserved || waiting.length > 0);
+    waiting.shift()?.();
+  }
+  await reserved;
+  beforeEachTransaction = () => undefined;
+  for (const goOn of waiting) goOn();
 });

@@ -1,0 +1,58 @@
+// Items on their way to a store: who waits for room waits for a batch, not for all of them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { createWriteBehind } from "../../src/lib/write-behind.ts";
+
+function byHand() {
+  const writes: (PromiseWithResolvers<void> & { readonly items: readonly number[] })[] = [];
+  const queue = createWriteBehind<number>({
+    maxBatch: 2,
+    write: (items) => {
+      const write = { ...Promise.withResolvers<void>(), items };
+      writes.push(write);
+      return write.promise;
+    },
+    isOneItemsFault: () => false,
+    onLeftOut: () => assert.fail("nothing is left out"),
+  });
+  return { writes, queue };
+}
+
+test("who asks for the next batch waits until it is there, while those behind it are on their way", async () => {
+  const { writes, queue } = byHand();
+  for (const item of [1, 2, 3, 4, 5]) queue.push(item);
+  const written = queue.written();
+  await turn();
+  writes[0]?.resolve();
+  await written;
+  assert.deepEqual([queue.size(), queue.isWriting()], [3, true]);
+  const second = queue.written();
+  await turn();
+  writes[1]?.resolve();
+  await second;
+  writes[2]?.resolve();
+  await queue.flush();
+  assert.deepEqual(
+    writes.map(({ items }) => items),
+    [[1, 2], [3, 4], [5]],
+  );
+});
+
+test("who waits for a batch that could not be written hears of it, and who comes next has it tried again", async () => {
+  const { writes, queue } = byHand();
+  queue.push(1);
+  const failing = queue.written();
+  await turn();
+  writes[0]?.reject(new Error("the database is away"));
+  await assert.rejects(failing, /the database is away/u);
+  const again = queue.written();
+  await turn();
+  writes[1]?.resolve();
+  await again;
+  assert.deepEqual([writes[1]?.items, queue.size()], [[1], 0]);
+});
+
+test("where nothing is to be written nobody waits", async () => {
+  await byHand().queue.written();
+});
