@@ -19,6 +19,8 @@ export interface ChatLoadResult {
   readonly latenciesMs: readonly number[];
   /** To the first byte behind the head. */
   readonly firstMs: readonly number[];
+  /** In which no answer ended, on none of the connections. */
+  readonly longestGapMs: number;
   readonly firstFault: string | null;
 }
 
@@ -32,12 +34,14 @@ const request = Buffer.from(
 const latenciesMs: number[] = [];
 const firstMs: number[] = [];
 let firstFault: string | null = null;
+let longestGapMs = 0;
+let endedMs: number | null = null;
 const startedMs = performance.now();
 
 process.once("disconnect", () => process.exit(0));
 await Promise.all(Array.from({ length: argument.connections }, () => run()));
 const seconds = (performance.now() - startedMs) / 1000;
-tellParent({ requests: latenciesMs.length, seconds, latenciesMs, firstMs, firstFault } satisfies ChatLoadResult);
+tellParent({ requests: latenciesMs.length, seconds, latenciesMs, firstMs, longestGapMs, firstFault } satisfies ChatLoadResult);
 
 function run(): Promise<void> {
   return new Promise((resolve) => {
@@ -58,7 +62,10 @@ function run(): Promise<void> {
       socket.write(request);
     };
     const finished = (): void => {
-      latenciesMs.push(performance.now() - sentMs);
+      const nowMs = performance.now();
+      latenciesMs.push(nowMs - sentMs);
+      longestGapMs = Math.max(longestGapMs, nowMs - (endedMs ?? nowMs));
+      endedMs = nowMs;
       next();
     };
     const body = (text: string): void => {

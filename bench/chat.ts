@@ -124,6 +124,7 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
       "p50 ms": row.p50Ms,
       "added p50 ms": row.addedP50Ms,
       "p99 ms": row.p99Ms,
+      "longest gap ms": row.longestGapMs ?? "",
       "first byte p50 ms": row.firstP50Ms ?? "",
       "added first ms": row.addedFirstMs,
       "CPU ms/request": row.cpuMs ?? "",
@@ -131,7 +132,7 @@ function report(options: ChatBench, results: readonly Result[], profile: Profile
     })),
     notes: [
       `ratios ${ours.map(({ mode, connections, ratio }) => `${mode} ${connections}: ${ratio}`).join(", ")} (target ${TARGET_RATIO}: ${met ? "met" : "MISSED"}); CPU is user and system time of all threads`,
-      `rounds of ${round(options.seconds / 3, 1)} s; a streamed answer is ${CHUNKS_PER_ANSWER} chunks, each a write of its own`,
+      `rounds of ${round(options.seconds / 3, 1)} s; a streamed answer is ${CHUNKS_PER_ANSWER} chunks, each a write of its own; a gap is a time in which no answer ended`,
       ...(data.some(({ name }) => name === "Portkey gateway") ? [] : [`no peer: it comes with \`${PEER_INSTALL}\``]),
       profileNote("plain", profile),
     ],

@@ -37,6 +37,8 @@ export interface Loaded {
   readonly latenciesMs: readonly number[];
   /** To the first byte behind the head, where it is looked at. */
   readonly firstMs?: readonly number[];
+  /** The longest time in which no answer ended, where it is looked at. */
+  readonly longestGapMs?: number;
   readonly firstFault: string | null;
 }
 
@@ -142,6 +144,7 @@ export interface Figures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly firstP50Ms: number | null;
+  readonly longestGapMs: number | null;
   readonly cpuMs: number | null;
   readonly databaseCpuMs: number | null;
 }
@@ -150,6 +153,7 @@ export interface Figures {
 export function figuresOf(rounds: readonly Round[]): Figures {
   const latencies = rounds.flatMap((each) => each.latenciesMs);
   const first = rounds.flatMap((each) => each.firstMs ?? []);
+  const gaps = rounds.flatMap((each) => each.longestGapMs ?? []);
   const n = rounds.reduce((sum, each) => sum + each.requests, 0);
   const perSecond = rounds.map((each) => each.requests / each.seconds);
   const share = (of: (each: Round) => number | null) => {
@@ -163,6 +167,7 @@ export function figuresOf(rounds: readonly Round[]): Figures {
     p50Ms: round(quantile(latencies, 0.5), 2),
     p99Ms: round(quantile(latencies, 0.99), 2),
     firstP50Ms: first.length === 0 ? null : round(quantile(first, 0.5), 2),
+    longestGapMs: gaps.length === 0 ? null : round(Math.max(...gaps), 1),
     cpuMs: share((each) => each.cpuMs),
     databaseCpuMs: share((each) => each.databaseCpuMs),
   };
