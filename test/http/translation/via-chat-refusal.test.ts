@@ -11,6 +11,8 @@ let gateway: ViaChat;
 const settled = new EventEmitter();
 /** Of a model; none is sent anything while it rests. */
 let resting: string | null = null;
+/** When the speech is reserved, and so its targets and the chat's are chosen. */
+let whenChosen: () => Promise<unknown> = async () => undefined;
 before(async () => {
   gateway = await startViaChat({
     wrapGateway: (services) => ({
@@ -18,6 +20,10 @@ before(async () => {
       circuits: { isHealthy: (key) => resting === null || !key.endsWith(`/${resting}`), begin: () => () => undefined },
       ledger: {
         ...services.ledger,
+        reserve: async (reservation) => {
+          if (reservation.audioMs > 0) await whenChosen();
+          return services.ledger.reserve(reservation);
+        },
         settle: async (settlement) => {
           const answered = await services.ledger.settle(settlement);
           settled.emit(settlement.outcome);
@@ -30,6 +36,7 @@ before(async () => {
 after(() => gateway.close());
 beforeEach(() => {
   resting = null;
+  whenChosen = async () => undefined;
   gateway.sandbox.clearCalls();
   gateway.sandbox.clearFaults();
   for (const upstream of [gateway.first, gateway.second]) {
@@ -221,6 +228,22 @@ test("experience 31: where every chat model is paused the recording is not trans
     assert.deepEqual([refused.status, refused.code], [503, "all_providers_exhausted"]);
     assert.match(refused.text, /paused by hand/u);
     assert.deepEqual(called(), [1, 0, 1]);
+  } finally {
+    await resumeIn(gateway);
+  }
+});
+
+test("experience 31: a chat target that is paused while the speech is heard is not called; where all are, nothing is charged", async () => {
+  try {
+    whenChosen = () => pauseIn(gateway, "first");
+    assert.equal((await translateVia(gateway)).status, 200);
+    assert.deepEqual(called(), [1, 0, 1]);
+    await resumeIn(gateway);
+    whenChosen = () => Promise.all(["first", "second"].map((connection) => pauseIn(gateway, connection)));
+    const refused = await translateVia(gateway);
+    assert.deepEqual([refused.status, refused.code], [503, "all_providers_exhausted"]);
+    assert.deepEqual(called(), [2, 0, 1]);
+    assert.deepEqual(await attemptsIn(gateway, refused), [NOT_DELIVERED]);
   } finally {
     await resumeIn(gateway);
   }
