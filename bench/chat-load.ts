@@ -41,7 +41,14 @@ const startedMs = performance.now();
 process.once("disconnect", () => process.exit(0));
 await Promise.all(Array.from({ length: argument.connections }, () => run()));
 const seconds = (performance.now() - startedMs) / 1000;
-tellParent({ requests: latenciesMs.length, seconds, latenciesMs, firstMs, longestGapMs, firstFault } satisfies ChatLoadResult);
+tellParent({
+  requests: latenciesMs.length,
+  seconds,
+  latenciesMs,
+  firstMs,
+  longestGapMs,
+  firstFault,
+} satisfies ChatLoadResult);
 
 function run(): Promise<void> {
   return new Promise((resolve) => {
