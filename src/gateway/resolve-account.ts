@@ -35,7 +35,7 @@ export function restsFor(
   };
 }
 
-/** Since it was chosen: asked before a target that others were tried before, which may have taken long. */
+/** Since it was chosen: others were tried before it, or speech was heard that it is to translate, which may have taken long. */
 export function isPausedByNow(services: RestServices, target: Target, payer: { readonly testMode: boolean }): boolean {
   return restsFor(services, payer)(target)?.kind === "paused";
 }

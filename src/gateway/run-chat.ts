@@ -85,7 +85,7 @@ export async function firstToServe<Served>(
   const failures: FailedAttempt[] = [];
   let unknown: "unknown" | "timeout" | null = null;
   for (const candidate of decision.candidates) {
-    if (candidate !== decision.candidates[0] && isPausedByNow(services, candidate.target, principal)) continue;
+    if (isPausedByNow(services, candidate.target, principal)) continue;
     try {
       return await serve(candidate);
     } catch (error) {

@@ -24,7 +24,7 @@ import type { AttemptLedger, ChatCaller, DecidedChat } from "./chat-attempt.ts";
 import { chatQuote } from "./chat-quote.ts";
 import { chatPlanner } from "./plan-chat.ts";
 import type { GatewayReply } from "./reply.ts";
-import { isPausedByNow, type RestServices, restsFor } from "./resolve-account.ts";
+import { type RestServices, restsFor } from "./resolve-account.ts";
 import { runChat, type ServedChat } from "./run-chat.ts";
 import type { Served } from "./candidate-run.ts";
 import type { GatewayServices } from "./services.ts";
@@ -151,7 +151,7 @@ async function translate(
   request: ChatRequest,
 ): Promise<ServedChat> {
   try {
-    return await runChat(services, call, chatDecision(services, call, { decision, byChat }, request), slot, {
+    return await runChat(services, call, chatDecision(services, decision, byChat, request), slot, {
       ledger: settlingBoth(services, transcribed.settlement, keeper),
       judge: (content) => void translationIn(content),
     });
@@ -165,15 +165,13 @@ async function translate(
   }
 }
 
-/** Chosen before anybody listened: a target that was paused meanwhile is not called. */
 function chatDecision(
   services: GatewayServices,
-  { principal }: Pick<ChatCaller, "principal">,
-  { decision: { route, purpose }, byChat: { considered, candidates } }: Pick<ToTranslate, "decision" | "byChat">,
+  { route, purpose }: ToTranslate["decision"],
+  { considered, candidates }: ByChat,
   request: ChatRequest,
 ): DecidedChat {
   const judge = chatJudge(chatPlanner(services, request));
-  const callable = candidates.filter(({ target }) => !isPausedByNow(services, target, principal));
   return {
     ok: true,
     route,
@@ -181,7 +179,7 @@ function chatDecision(
     warnings: [],
     considered,
     wanted: request,
-    candidates: callable.map((each) => ({ ...each, verdict: judge(each.target, route, each.settings) })),
+    candidates: candidates.map((each) => ({ ...each, verdict: judge(each.target, route, each.settings) })),
   };
 }
 

@@ -1,5 +1,6 @@
 // What became ready in one look at the sockets goes on side by side: whenever one of them awaits, the next takes the same step. The
 // processor then has each step's code at hand for all but the first of them (docs/measurements.md).
+import { gradually } from "./gradually.ts";
 
 /** So many turns are waited for others, one after the other. */
 const MAX_HELD = 32;
@@ -9,20 +10,10 @@ const MAX_HELD = 32;
  * end that others are on their way.
  */
 export function createLockstep(mayWait: () => boolean = () => false): (work: () => void) => void {
-  let waiting: (() => void)[] = [];
   let held = 0;
-  const turn = (): void => {
-    if (mayWait() && held < MAX_HELD) {
-      held += 1;
-      setImmediate(turn);
-      return;
-    }
-    held = 0;
-    const now = waiting;
-    waiting = [];
-    for (const work of now) work();
-  };
-  return (work) => {
-    if (waiting.push(work) === 1) setImmediate(turn);
-  };
+  return gradually(Number.POSITIVE_INFINITY, () => {
+    const isHeld = held < MAX_HELD && mayWait();
+    held = isHeld ? held + 1 : 0;
+    return isHeld;
+  });
 }

@@ -130,7 +130,7 @@ export async function releaseRemainder(
   await changeWindows(tx, changes);
 }
 
-const NOTHING: Slice = { nanoUsd: 0n, tokens: 0n };
+export const NOTHING: Slice = { nanoUsd: 0n, tokens: 0n };
 
 export function move(key: WindowKey, { reserved, spent }: { readonly reserved: Slice; readonly spent: Slice }) {
   return {

@@ -1,6 +1,6 @@
 // A lease as this process knows it: what is left of its slices, and until when they may be spent (contract 9).
 import type { LeaseId } from "../contract/ids.ts";
-import type { Slice } from "./grow-lease.ts";
+import { NOTHING, type Slice } from "./grow-lease.ts";
 
 /** Of a lease's time: from then on the next one is made, while this one is still spent. */
 const RENEW_AFTER = 0.9;
@@ -11,7 +11,7 @@ export class Lease {
   /** A lease of yesterday's windows is not spent today, and one of yesterday's limits not for long. */
   readonly #usableUntilMs: number;
   readonly #renewFromMs: number;
-  #left: Slice = { nanoUsd: 0n, tokens: 0n };
+  #left = NOTHING;
   /** Null: more is taken when a call does not fit, and not before. */
   #growBelow: Slice | null = null;
   #running = 0;
@@ -66,7 +66,7 @@ export class Lease {
   /** All that is not under way, to be given back. */
   empty(): Slice {
     const rest = this.#left;
-    this.#left = { nanoUsd: 0n, tokens: 0n };
+    this.#left = NOTHING;
     return rest;
   }
 

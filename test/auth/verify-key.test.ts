@@ -55,13 +55,19 @@ function lookedUpByHand() {
     },
     nowMs: () => nowMs,
   });
+  const verify = () => verifier.verify(`Bearer ${key}`);
   return {
     asked,
     setClock: (ms: number) => {
       nowMs = ms;
     },
     forget: () => verifier.forget(),
-    verify: () => verifier.verify(`Bearer ${key}`),
+    verify,
+    rememberFirst: async () => {
+      const first = verify();
+      asked[0]?.resolve(principal("first"));
+      await first;
+    },
   };
 }
 
@@ -89,10 +95,8 @@ test("contract 2: a look-up that fails fails those who wait for it, and the next
 });
 
 test("contract 2: a key in use is looked up again before its time is over, and nobody waits for it", async () => {
-  const { asked, setClock, verify } = lookedUpByHand();
-  const first = verify();
-  asked[0]?.resolve(principal("first"));
-  await first;
+  const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
+  await rememberFirst();
   setClock(2_999);
   await verify();
   assert.equal(asked.length, 1);
@@ -106,10 +110,8 @@ test("contract 2: a key in use is looked up again before its time is over, and n
 });
 
 test("contract 2: a key that was revoked without a word is refused as soon as it is looked up again, after 4 s at the latest", async () => {
-  const { asked, setClock, verify } = lookedUpByHand();
-  const first = verify();
-  asked[0]?.resolve(principal("first"));
-  await first;
+  const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
+  await rememberFirst();
   setClock(3_000);
   await verify();
   asked[1]?.resolve(null);
@@ -120,10 +122,8 @@ test("contract 2: a key that was revoked without a word is refused as soon as it
 });
 
 test("contract 2: while the database is away a key that is remembered works until its time is over, and not longer", async () => {
-  const { asked, setClock, verify } = lookedUpByHand();
-  const first = verify();
-  asked[0]?.resolve(principal("first"));
-  await first;
+  const { asked, rememberFirst, setClock, verify } = lookedUpByHand();
+  await rememberFirst();
   setClock(3_500);
   await verify();
   asked[1]?.reject(new Error("the database is away"));

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
-import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
+import type { Reservation } from "../../src/metering/ledger.ts";
 import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
 import { until } from "../harness/until.ts";
+import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 let database: TestDatabase;
 let tenant: Awaited<ReturnType<typeof makeTenant>>;
@@ -47,24 +47,7 @@ const FIRST = TOKENS + 256 * TOKENS;
 const TO_HALF = 1 + 128;
 
 async function reserve(tokens = TOKENS): Promise<boolean> {
-  const item: Reservation = {
-    attemptId: newId("attempt"),
-    requestId: newId("request"),
-    ...tenant,
-    keyId: null,
-    endpoint: "POST /v1/chat",
-    connection: "c",
-    provider: "openai",
-    model: "m",
-    position: 1,
-    billingClass: "metered",
-    audioMs: 0,
-    tokens,
-    reserveNanoUsd: 0n,
-    estimateNanoUsd: 0n,
-    price: null,
-    deadlineAt: new Date(60_000),
-  };
+  const item = chatReservation(tenant, tokens);
   made.push(item);
   return (await leases.reserve(item)).ok;
 }
@@ -97,18 +80,6 @@ async function budget(limit: bigint): Promise<string> {
 function windowsOf(id: string) {
   const rows = database.db.selectFrom("budget_windows").select(["spent_tokens", "reserved_tokens"]);
   return rows.where("budget_id", "=", id).execute();
-}
-
-function failed(attemptId: Reservation["attemptId"]): Settlement {
-  return {
-    attemptId,
-    outcome: "failed:provider_error",
-    providerMs: null,
-    billableAudioMs: 0,
-    chargeNanoUsd: 0n,
-    providerRequestId: null,
-    receipts: [],
-  };
 }
 
 /** So many transactions, and the leases have heard of it. */
@@ -173,7 +144,7 @@ test("contract 9: what is taken ahead while the process ends goes back too", asy
   const gate = shutGate();
   await reserveMany(2);
   beforeEachTransaction = () => undefined;
-  for (const { attemptId } of made) await leases.settle(failed(attemptId));
+  for (const item of made) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
   const closed = leases.close();
   // Whatever does not wait for the slice is done in this time.
   for (let look = 0; look < 10; look += 1) await windowsOf(id);
@@ -196,7 +167,7 @@ test("contract 9: with 20,000 settlements unwritten a call waits for a batch of 
   await reserveMany(20_000);
   const waiting: (() => void)[] = [];
   beforeEachTransaction = () => new Promise((resolve) => waiting.push(resolve));
-  for (const { attemptId } of made.splice(0)) await leases.settle(failed(attemptId));
+  for (const item of made.splice(0)) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
   let isReserved = false;
   const reserved = reserve().finally(() => {
     isReserved = true;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { newId } from "../../src/contract/ids.ts";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
-import type { Reservation, Settlement } from "../../src/metering/ledger.ts";
+import type { Reservation } from "../../src/metering/ledger.ts";
 import { purgeLeases } from "../../src/storage/budget-leases.ts";
 import { keepBudget } from "../../src/storage/keep-budget.ts";
 import { purgeWindows } from "../../src/storage/budget-windows.ts";
@@ -13,6 +13,7 @@ import { listenForChanges } from "../../src/storage/changes.ts";
 import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 import { sessionCut } from "../harness/session-cut.ts";
 import { until } from "../harness/until.ts";
+import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
 let database: TestDatabase;
 let leases: Leases;
@@ -60,43 +61,7 @@ async function budget(limits: {
 }
 
 function reservation(tokens: number, nanoUsd = 0n, rest: Partial<Reservation> = {}): Reservation {
-  return {
-    attemptId: newId("attempt"),
-    requestId: newId("request"),
-    ...tenant,
-    keyId: null,
-    endpoint: "POST /v1/chat",
-    connection: "c",
-    provider: "openai",
-    model: "m",
-    position: 1,
-    billingClass: "metered",
-    audioMs: 0,
-    tokens,
-    reserveNanoUsd: nanoUsd,
-    estimateNanoUsd: nanoUsd,
-    price: null,
-    deadlineAt: new Date(Date.now() + 60_000),
-    ...rest,
-  };
-}
-
-function settlement(
-  item: Reservation,
-  used: number,
-  chargeNanoUsd = 0n,
-  outcome: Settlement["outcome"] = "succeeded",
-): Settlement {
-  return {
-    attemptId: item.attemptId,
-    outcome,
-    providerMs: null,
-    billableAudioMs: 0,
-    chargeNanoUsd,
-    providerRequestId: null,
-    receipts: [],
-    usage: { inputTokens: used, outputTokens: 0, cachedInputTokens: 0, source: "reported" },
-  };
+  return chatReservation(tenant, tokens, nanoUsd, rest);
 }
 
 async function windows(id: string) {
@@ -127,7 +92,7 @@ test("contract 9: a budget deleted and made again counts what a lease holds of i
     keepBudget(tx, { ...name, limit_tokens: 1_000n, managed_by: "test" }, { limit_tokens: 1_000n }),
   );
   assert.deepEqual(await windows(id), [before]);
-  await leases.settle(settlement(item, 5));
+  await leases.settle(chatSettlement(item, 5));
   await leases.close();
   assert.deepEqual(await windows(id), [{ tokens: [5n, 0n], nanoUsd: [0n, 0n] }]);
 });
@@ -141,7 +106,7 @@ test("contract 9: what fits exactly is granted, what could exceed is refused wit
   const { kind, limit, spent, reserved, requested } = refused.exceeded;
   assert.deepEqual([kind, limit, spent, reserved, requested], ["tokens", 1_000n, 0n, 600n, 401n]);
   assert.deepEqual(await leases.reserve(reservation(400)), { ok: true });
-  await leases.settle(settlement(first, 100));
+  await leases.settle(chatSettlement(first, 100));
   assert.deepEqual(await leases.reserve(reservation(501)).then((answer) => answer.ok), false);
   assert.deepEqual(await leases.reserve(reservation(500)), { ok: true });
 });
@@ -152,8 +117,8 @@ test("contract 9: many reservations of one app take one durable slice, and each 
   for (const answer of await Promise.all(items.map((item) => leases.reserve(item)))) assert(answer.ok);
   assert.equal((await ownLeases()).length, 1);
   for (const item of items) {
-    assert.equal((await leases.settle(settlement(item, 7, 15n))).changed, true);
-    assert.equal((await leases.settle(settlement(item, 7, 15n))).changed, false);
+    assert.equal((await leases.settle(chatSettlement(item, 7, 15n))).changed, true);
+    assert.equal((await leases.settle(chatSettlement(item, 7, 15n))).changed, false);
   }
   await leases.flush();
   const rows = await attempts();
@@ -190,8 +155,8 @@ test("contract 9: what another process holds and does not use is asked for befor
     assert.equal(await wanted.promise, tenant.workspaceId);
     assert.equal((await leases.reserve(reservation(1))).ok, false);
     assert.deepEqual(await windows(id), [{ tokens: [0n, 1_000n], nanoUsd: [0n, 0n] }]);
-    await there.settle(settlement(used, 60));
-    await leases.settle(settlement(rest, 900));
+    await there.settle(chatSettlement(used, 60));
+    await leases.settle(chatSettlement(rest, 900));
     await there.close();
     await leases.close();
     assert.deepEqual(await windows(id), [{ tokens: [960n, 0n], nanoUsd: [0n, 0n] }]);
@@ -206,8 +171,8 @@ test("contract 9: failed attempts cost the app nothing; more than was reserved i
   const [failed, greedy] = [reservation(100), reservation(100)];
   await leases.reserve(failed);
   await leases.reserve(greedy);
-  await leases.settle(settlement(failed, 60, 0n, "failed:server_error"));
-  await leases.settle(settlement(greedy, 5_000));
+  await leases.settle(chatSettlement(failed, 60, 0n, "failed:server_error"));
+  await leases.settle(chatSettlement(greedy, 5_000));
   await leases.close();
   assert.deepEqual(await windows(id), [{ tokens: [100n, 0n], nanoUsd: [0n, 0n] }]);
   assert.deepEqual(
@@ -220,7 +185,7 @@ test("contract 9: after a crash the unsettled remainder is spent and unresolved,
   const id = await budget({ tokens: 1_000n });
   const [done, lost, late] = [reservation(100), reservation(100), reservation(100)];
   for (const item of [done, lost, late]) assert((await leases.reserve(item)).ok);
-  await leases.settle(settlement(done, 40));
+  await leases.settle(chatSettlement(done, 40));
   await leases.flush();
   const granted = (await ownLeases())[0]?.granted_tokens ?? 0n;
   await shiftClock(database, 31);
@@ -231,7 +196,7 @@ test("contract 9: after a crash the unsettled remainder is spent and unresolved,
   assert.deepEqual([lease?.state, lease?.unresolved], ["closed", true]);
   assert.deepEqual(await windows(id), [{ tokens: [granted, 0n], nanoUsd: [0n, 0n] }]);
   // The process was only frozen.
-  await leases.settle(settlement(late, 30));
+  await leases.settle(chatSettlement(late, 30));
   await leases.flush();
   assert.deepEqual(await windows(id), [{ tokens: [granted, 0n], nanoUsd: [0n, 0n] }]);
   assert.equal((await attempts()).length, 2);
@@ -252,7 +217,7 @@ test("contract 9, 10: a lease that was given back goes with the request log, one
   };
   assert.deepEqual(await keptAfter(500 * DAY), [false, false], "in use");
   await shiftClock(database, 0);
-  await leases.settle(settlement(item, 1));
+  await leases.settle(chatSettlement(item, 1));
   await leases.close();
   await shiftClock(database, 31);
   await open().sweep();
@@ -280,7 +245,7 @@ test("contract 9, 10: a window of a budget that ended goes with usage; one that 
   };
   assert.deepEqual(await keptAfter(500 * DAY), ["day", "month", "total"], "a reservation is open in each");
   await shiftClock(database, 0);
-  await leases.settle(settlement(item, 1));
+  await leases.settle(chatSettlement(item, 1));
   await leases.close();
   assert.deepEqual(await keptAfter(400 * DAY), ["day", "month", "total"]);
   assert.deepEqual(await keptAfter(463 * DAY), ["total"]);
@@ -299,7 +264,7 @@ test("contract 9: a settlement that the database refuses holds up no other", asy
       cachedInputTokens: 0,
       source: "reported",
     } as const;
-    await own.settle({ ...settlement(item, 1, 0n, "failed:server_error"), usage });
+    await own.settle({ ...chatSettlement(item, 1, 0n, "failed:server_error"), usage });
   }
   await own.flush();
   assert.equal((await attempts()).length, 8);
@@ -319,12 +284,12 @@ test("contract 9: settlements whose commit was made and never answered for are w
   opened.push(own);
   const items = Array.from({ length: 7 }, () => reservation(10));
   for (const item of items) assert((await own.reserve(item)).ok);
-  for (const item of items.slice(0, 5)) await own.settle(settlement(item, 7));
+  for (const item of items.slice(0, 5)) await own.settle(chatSettlement(item, 7));
   isLost = true;
   await assert.rejects(own.flush(), { code: "ECONNRESET" });
   assert.equal((await attempts()).length, 5);
   // What is settled meanwhile is written behind them.
-  for (const item of items.slice(5)) await own.settle(settlement(item, 7));
+  for (const item of items.slice(5)) await own.settle(chatSettlement(item, 7));
   await own.flush();
   assert.equal((await attempts()).length, 7);
   await own.close();
@@ -353,9 +318,9 @@ test("contract 9: what is settled while others are written is written behind the
   opened.push(own);
   for (const item of items) assert((await own.reserve(item)).ok);
   isReserved = true;
-  await own.settle(settlement(items[0] as Reservation, 7));
+  await own.settle(chatSettlement(items[0] as Reservation, 7));
   await began.promise;
-  for (const item of items.slice(1)) await own.settle(settlement(item, 7));
+  for (const item of items.slice(1)) await own.settle(chatSettlement(item, 7));
   mayEnd.resolve();
   await until(() => batches.length === 2);
   assert.deepEqual(batches, [1, 6]);
@@ -366,7 +331,7 @@ test("contract 9: what a provider calls its exchange is kept to the letter, and 
   const items = ids.map((_id, index) => reservation(10 + index, BigInt(index), { position: 1 + (index % 2) }));
   for (const item of items) assert((await leases.reserve(item)).ok);
   for (const [index, item] of items.entries())
-    await leases.settle({ ...settlement(item, index), providerRequestId: ids[index] ?? null });
+    await leases.settle({ ...chatSettlement(item, index), providerRequestId: ids[index] ?? null });
   await leases.flush();
   const rows = new Map((await attempts()).map((row) => [row.id, row]));
   assert.deepEqual(
@@ -389,7 +354,7 @@ test("contract 9: leases in use are renewed, idle ones given back", async () => 
   await own.renew();
   await shiftClock(database, 40);
   assert.equal(await own.sweep(), 0);
-  await own.settle(settlement(item, 50));
+  await own.settle(chatSettlement(item, 50));
   now = 10_000;
   await own.renew();
   assert.deepEqual(await windows(id), [{ tokens: [50n, 0n], nanoUsd: [0n, 0n] }]);
@@ -406,7 +371,7 @@ test("contract 9: a lease of yesterday is not spent today", async () => {
   now = 10_000;
   await setClock(database, "2026-04-01T00:00:00Z");
   assert((await own.reserve(reservation(900))).ok);
-  await own.settle(settlement(yesterday, 900));
+  await own.settle(chatSettlement(yesterday, 900));
   await own.flush();
   const spent = await database.db
     .selectFrom("budget_windows")
@@ -449,7 +414,7 @@ test("contract 9: whatever two processes do at once, the sum of what is spent an
       const used = random(tokens + 1);
       underWay -= tokens;
       spent += used;
-      await own.settle(settlement(item, used));
+      await own.settle(chatSettlement(item, used));
       if (random(8) === 0) await processes[random(2)]?.giveBack(null);
     }
   };
@@ -465,7 +430,7 @@ test("contract 10: what a lease pays for is on record from when it was reserved,
   const item = reservation(10);
   await timed.reserve(item);
   nowMs += 5_000;
-  await timed.settle(settlement(item, 10));
+  await timed.settle(chatSettlement(item, 10));
   await timed.flush();
   const { created_at: createdAt, settled_at: settledAt } = await database.db
     .selectFrom("attempts")
@@ -484,7 +449,7 @@ test("contract 10: the attempts of one request are read in the order they were m
     const item = reservation(10, 0n, { requestId });
     ids.push(item.attemptId);
     assert.deepEqual(await held.reserve(item), { ok: true });
-    await held.settle(settlement(item, 10));
+    await held.settle(chatSettlement(item, 10));
     // The longer it waits for its turn, the less is known of when it began.
     nowMs += waitedMs;
     await held.flush();
