@@ -11,6 +11,7 @@ import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { COMPILED, pruneCompiled } from "../test/harness/compile-cache.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
+import type { Took } from "./test-worker.ts";
 
 /** Only by their whole path. */
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
@@ -147,16 +148,22 @@ function showSlowest(all: readonly string[], queue: string): readonly string[] {
   const finished = all.flatMap((file, index) => {
     const path = join(queue, `${index}.done`);
     if (!existsSync(path)) return [];
-    return [{ file, ...(JSON.parse(readFileSync(path, "utf8")) as { seconds: number; cpuSeconds: number }) }];
+    return [{ file, ...(JSON.parse(readFileSync(path, "utf8")) as Took) }];
   });
-  const cpuSeconds = finished.reduce((sum, each) => sum + each.cpuSeconds, 0);
-  console.log(
-    `\nslowest of ${finished.length} files, which took ${cpuSeconds.toFixed(0)} s of CPU in their processes:`,
-  );
+  console.log(`\nslowest of ${finished.length} files, which took ${cpuOf(finished)}:`);
   for (const { file, ...took } of finished.toSorted((one, other) => other.seconds - one.seconds).slice(0, SHOWN))
-    console.log(`${took.seconds.toFixed(1).padStart(7)} s (${took.cpuSeconds.toFixed(1)} s of CPU)  ${file}`);
+    console.log(`${took.seconds.toFixed(1).padStart(7)} s (${cpuOf([took])})  ${file}`);
   const done = new Set(finished.map(({ file }) => file));
   return all.filter((file) => !done.has(file));
+}
+
+function cpuOf(all: readonly Took[]): string {
+  const [own, childrens] = [sum(all.map((each) => each.cpuSeconds)), sum(all.map((each) => each.childrenCpuSeconds))];
+  return `${own.toFixed(1)} s of CPU, ${childrens.toFixed(1)} s in their children`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 /** So that the processes end together: of those not known those with a database, and the big ones before the small ones. */
