@@ -124,6 +124,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "*">> = {
   "work.ts": "*",
   "processes.ts": "*",
   "prepare.ts": "*",
+  "stop-signal.ts": ["cli/exit-codes.ts"],
   "first-start.ts": "*",
 };
 

@@ -2,11 +2,8 @@
 // Process start: hands the environment to the command line and the exit code back to the shell.
 import { EXIT } from "./cli/exit-codes.ts";
 import { runCli } from "./cli/run-cli.ts";
-import { openDoctorNetwork } from "./open-outbound.ts";
 import { makeOperations } from "./operations/operations.ts";
 import { PROCESS_NUMBER, upInProcesses } from "./processes.ts";
-import { up } from "./up.ts";
-import { work } from "./work.ts";
 
 // Behind the launcher: a gateway whose launcher was killed would keep its port and data directory with nobody to stop it.
 if (process.channel !== undefined) {
@@ -17,10 +14,13 @@ if (process.channel !== undefined) {
 const number = process.env[PROCESS_NUMBER];
 const processNumber = number === undefined ? null : Number(number);
 
+// Whoever asks a gateway something does not wait until one is loaded.
 process.exitCode = await runCli(process.argv.slice(2), {
-  up: (options) => upInProcesses(options, { processNumber, up: (given) => up(given, processNumber ?? 1) }),
-  work,
-  operations: makeOperations(openDoctorNetwork),
+  up: (options) => upInProcesses(options, processNumber),
+  work: async (options) => (await import("./work.ts")).work(options),
+  operations: makeOperations(async (configuration) =>
+    (await import("./open-outbound.ts")).openDoctorNetwork(configuration),
+  ),
   env: process.env,
 });
 // A start that failed half way has opened what keeps a process: it would neither serve nor end, and nobody would start another.

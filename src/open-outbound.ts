@@ -23,7 +23,7 @@ export function openOutbound({ configuration, network }: OutboundParts): Outboun
   });
 }
 
-export const openDoctorNetwork: OpenNetwork = (configuration) =>
+export const openDoctorNetwork: OpenNetwork = async (configuration) =>
   doctorNetwork(openOutbound({ configuration }), configuration);
 
 export function doctorNetwork(outbound: Outbound, { webhooks }: Pick<Configuration, "webhooks">): DoctorNetwork {

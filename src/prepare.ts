@@ -193,15 +193,6 @@ export function unsafeEnvironment(env: Readonly<Record<string, string | undefine
     : null;
 }
 
-/** Resolves with the first one; a second one ends the process there and then. */
-export async function stopSignal(): Promise<NodeJS.Signals> {
-  const signal = await new Promise<NodeJS.Signals>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, resolve);
-  });
-  for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => process.exit(EXIT.interrupted));
-  return signal;
-}
-
 function steps(say: (text: string) => void, started: number): (text: string) => void {
   return (text) => say(`  ${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${text}`);
 }

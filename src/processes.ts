@@ -4,7 +4,7 @@ import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "./cli/exit-codes.ts";
 import type { UpOptions } from "./cli/process-commands.ts";
-import { stopSignal } from "./prepare.ts";
+import { stopSignal } from "./stop-signal.ts";
 
 /** Which of the processes a gateway is, from 1; told by this file to the ones it starts. */
 export const PROCESS_NUMBER = "PATCHBAY_PROCESS_NUMBER";
@@ -14,16 +14,14 @@ const LONGEST_PAUSE_MS = 30_000;
 /** One that served for so long before it died is replaced after the shortest pause. */
 const STEADY_MS = 60_000;
 
-export interface Processes {
-  /** Of a gateway that was started by this file; null: of one alone, or of the process that starts them. */
-  readonly processNumber: number | null;
-  readonly up: (options: UpOptions) => Promise<number>;
-}
-
-/** Resolves with the exit code once every gateway has ended. */
-export function upInProcesses(options: UpOptions, { processNumber, up }: Processes): Promise<number> {
-  if (processNumber !== null || options.processes === 1) return up(options);
-  return supervise(options.processes);
+/**
+ * Resolves with the exit code once every gateway has ended. `processNumber`: of a gateway that was started by this file; null: of one
+ * alone, or of the process that starts them, which loads nothing of what they are made of.
+ */
+export async function upInProcesses(options: UpOptions, processNumber: number | null): Promise<number> {
+  if (processNumber === null && options.processes > 1) return supervise(options.processes);
+  const { up } = await import("./up.ts");
+  return up(options, processNumber ?? 1);
 }
 
 async function supervise(count: number): Promise<number> {

@@ -9,9 +9,9 @@ import { IN_CHECKOUT } from "./cli/package-root.ts";
 import { CliError } from "./cli/terminal.ts";
 import { drain } from "./http/drain.ts";
 import { type FirstStart, firstStart, selfCheck } from "./first-start.ts";
-import { type Prepared, prepare, stopSignal } from "./prepare.ts";
+import { type Prepared, prepare } from "./prepare.ts";
+import { stopSignal } from "./stop-signal.ts";
 
-/** Run from sources, or from the published build. */
 const ACCEPT_WHILE_DRAINING_MS = 5_000;
 /** A connection that is used more often than every 15 s loses no request. */
 const KEPT_WHILE_DRAINING_MS = 10_000;

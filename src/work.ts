@@ -3,7 +3,8 @@ import { listen } from "./http/listen.ts";
 import { type App, createApp } from "./app.ts";
 import type { WorkerOptions } from "./cli/process-commands.ts";
 import { EXIT } from "./cli/exit-codes.ts";
-import { type Prepared, prepare, stopSignal } from "./prepare.ts";
+import { type Prepared, prepare } from "./prepare.ts";
+import { stopSignal } from "./stop-signal.ts";
 
 const NEEDS_SERVER =
   "patchbay worker needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process, and patchbay up works on its jobs itself.";

@@ -1,7 +1,7 @@
 // Which key a command calls with: `--api-key`, PATCHBAY_API_KEY, else the one the server on this machine saved for it.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { findFile } from "../config/load-configuration.ts";
+import { findFile } from "../config/find-file.ts";
 import { readYaml, toPlainData } from "../config/read-yaml.ts";
 import { field, text } from "../config/raw-data.ts";
 import { EXIT } from "./exit-codes.ts";

@@ -1,7 +1,6 @@
 // The directory of the installed package, found from this file: two levels up in a checkout, three in a build.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { z } from "zod";
 
 export function packageRoot(): string {
   let directory = import.meta.dirname;
@@ -35,12 +34,12 @@ export function neededNode(): string {
   return manifest().engines.node.slice(">=".length);
 }
 
-function manifest() {
-  const content: unknown = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
-  return manifestSchema.parse(content);
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: `>=${number}.${number}` };
 }
 
-const manifestSchema = z.object({
-  version: z.string(),
-  engines: z.object({ node: z.string().regex(/^>=\d+\.\d+$/u) }),
-});
+/** This package's own, and no input: a schema library would be loaded for it before `--version` is answered. */
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as Manifest;
+}

@@ -1,29 +1,12 @@
 // The command line: what exists, its help, and how every outcome becomes an exit code.
 import { Command, CommanderError } from "commander";
-import { addKeys, addUsage } from "./admin-commands.ts";
-import { addApi } from "./api-commands.ts";
-import { addAudioUrl } from "./audio-url-commands.ts";
-import { addChat } from "./chat-commands.ts";
-import { addListen, addTranscribe, addTranslate } from "./client-commands.ts";
 import { examples, type Run } from "./command-kit.ts";
-import { addCompletion } from "./completion.ts";
-import { addConfig } from "./config-commands.ts";
+import { type Behind, commandsFor } from "./commands.ts";
 import { EXIT, EXIT_CODE_HELP } from "./exit-codes.ts";
-import { addInit } from "./init.ts";
-import { addJobs } from "./jobs-commands.ts";
-import { addMcp } from "./mcp-command.ts";
 import { packageVersion } from "./package-root.ts";
-import { addOperations, type Operations } from "./operations-commands.ts";
-import { addUp, addWorker, type Processes } from "./process-commands.ts";
-import { addProviders } from "./providers-commands.ts";
-import { addPurposes } from "./purposes-commands.ts";
-import { addRequests } from "./requests-commands.ts";
-import { addSimulate } from "./simulate-commands.ts";
 import { CliError, red, say, type Terminal, visible, write } from "./terminal.ts";
-import { addWebhooks } from "./webhooks-commands.ts";
 
-export interface CliDependencies extends Processes {
-  readonly operations: Operations;
+export interface CliDependencies extends Behind {
   readonly env: Terminal["env"];
   readonly cwd?: string;
   readonly stdin?: Terminal["stdin"];
@@ -48,13 +31,13 @@ export async function runCli(argv: readonly string[], dependencies: CliDependenc
     exitCode: EXIT.ok,
   };
   const said: Promise<void>[] = [];
-  const program = buildProgram(run, dependencies, said);
   // Who writes a result hears what became of it (`write`). Of what is said nobody has to: a gateway serves on while the disk is full that
   // keeps it.
   const ignore = () => undefined;
   terminal.stdout.on("error", ignore);
   terminal.stderr.on("error", ignore);
   try {
+    const program = await buildProgram(argv, run, dependencies, said);
     await program.parseAsync([...argv], { from: "user" });
     return run.exitCode;
   } catch (error) {
@@ -74,7 +57,12 @@ async function unprinted(thrown: unknown, said: readonly Promise<void>[]): Promi
 }
 
 /** `said`: what commander prints by itself, help above all; whether it could be printed is known later. */
-function buildProgram(run: Run, { up, work, operations }: CliDependencies, said: Promise<void>[]): Command {
+async function buildProgram(
+  argv: readonly string[],
+  run: Run,
+  dependencies: CliDependencies,
+  said: Promise<void>[],
+): Promise<Command> {
   const { terminal } = run;
   const program = new Command("patchbay")
     .description("A gateway for speech-to-text and chat: one key, routed, refused rather than degraded.")
@@ -101,27 +89,7 @@ function buildProgram(run: Run, { up, work, operations }: CliDependencies, said:
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  addInit(program, run);
-  addUp(program, run, up);
-  addWorker(program, run, work);
-  addTranscribe(program, run);
-  addTranslate(program, run);
-  addChat(program, run);
-  addJobs(program, run);
-  addListen(program, run);
-  addMcp(program, run);
-  addWebhooks(program, run);
-  addRequests(program, run);
-  addUsage(program, run);
-  addKeys(program, run);
-  addAudioUrl(program, run);
-  addProviders(program, run);
-  addPurposes(program, run);
-  addApi(program, run);
-  addSimulate(program, run);
-  addConfig(program, run);
-  addOperations(program, run, operations);
-  addCompletion(program, run);
+  for (const { add } of commandsFor(argv)) await add(program, run, dependencies);
   return program;
 }
 

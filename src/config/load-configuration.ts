@@ -1,22 +1,19 @@
 // Every setting, from `--config FILE`, PATCHBAY_CONFIG or ./patchbay.yaml, else from the environment alone (contract 10).
 // All faults are reported together, before anything listens.
-import { readFileSync, statSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, relative } from "node:path";
 import { errorCode } from "../lib/error-code.ts";
 import type { Configuration } from "./configuration.ts";
 import { defaultFile } from "./default-configuration.ts";
 import { compareFaults, type Fault, formatPath } from "./fault.ts";
+import { findFile, type Search } from "./find-file.ts";
 import { interpolate } from "./interpolate.ts";
 import type { ListenerOverrides } from "./listeners.ts";
 import { parseConfiguration } from "./parse-configuration.ts";
 import { readYaml, toPlainData, type YamlFile } from "./read-yaml.ts";
 import type { SchemaFault } from "./schema-faults.ts";
 
-export interface LoadOptions {
-  /** What `--config` named; null: search. */
-  readonly file: string | null;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
+export interface LoadOptions extends Search {
   readonly overrides?: ListenerOverrides;
 }
 
@@ -30,19 +27,10 @@ export type LoadResult =
   | { readonly ok: false; readonly faults: readonly Fault[] };
 
 const MAX_FILE_BYTES = 4_194_304;
-const DEFAULT_NAME = "patchbay.yaml";
 
 export function loadConfiguration(options: LoadOptions): LoadResult {
   const file = findFile(options);
   return file === null ? loadDefault(options) : loadFile(file, options);
-}
-
-/** Absolute path of the file to read; one that was named is taken even if it is missing, which is then the fault. */
-export function findFile(options: Pick<LoadOptions, "file" | "env" | "cwd">): string | null {
-  const named = options.file ?? options.env["PATCHBAY_CONFIG"];
-  if (named !== undefined && named !== "") return resolve(options.cwd, named);
-  const inPlace = resolve(options.cwd, DEFAULT_NAME);
-  return statSync(inPlace, { throwIfNoEntry: false }) === undefined ? null : inPlace;
 }
 
 function loadFile(path: string, options: LoadOptions): LoadResult {

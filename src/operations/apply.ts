@@ -6,7 +6,7 @@ import { callGateway } from "../cli/gateway-client.ts";
 import type { ApplyFileOptions } from "../cli/operations-commands.ts";
 import { CliError, say, type Terminal, write } from "../cli/terminal.ts";
 import type { Configuration } from "../config/configuration.ts";
-import { findFile } from "../config/load-configuration.ts";
+import { findFile } from "../config/find-file.ts";
 import { reachableHost } from "../config/parse-configuration.ts";
 import { applied, type Applied } from "../contract/apply.ts";
 import { applyAndCompare } from "../directory/apply-configuration.ts";

@@ -10,4 +10,4 @@ export interface DoctorNetwork {
   readonly close: () => Promise<void>;
 }
 
-export type OpenNetwork = (configuration: Configuration) => DoctorNetwork;
+export type OpenNetwork = (configuration: Configuration) => Promise<DoctorNetwork>;

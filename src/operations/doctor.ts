@@ -51,7 +51,7 @@ async function examine(
   const { storage } = configuration;
   const isRunning = storage.databaseUrl === null && (await holderOf(storage.dataDir).catch(() => null)) !== null;
   await using opened = new AsyncDisposableStack();
-  const network = openNetwork(configuration);
+  const network = await openNetwork(configuration);
   opened.defer(() => network.close());
   // Asked for while the rest is looked at: a name server may take its time.
   const names = checkNames(configuration, network);

@@ -6,9 +6,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Writable } from "node:stream";
 import { after, test } from "node:test";
+import { Command } from "commander";
 import { findApiKey, OPERATOR_KEY_FILE } from "../../src/cli/api-key.ts";
+import type { Run } from "../../src/cli/command-kit.ts";
 import type { UpOptions } from "../../src/cli/process-commands.ts";
 import { urlFlag } from "../../src/cli/gateway-url.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { runCli } from "../../src/cli/run-cli.ts";
 import { run, operations } from "./fake-gateway.ts";
 
@@ -234,6 +237,54 @@ test("the launcher passes SIGTERM on, and the exit code of a program that a sign
   assert.equal(spawnSync(process.execPath, [join(root, "bin/patchbay.js")]).status, 5);
   const killed = installation({ "dist/src/main.js": "process.kill(process.pid, 'SIGKILL');" });
   assert.equal(spawnSync(process.execPath, [join(killed, "bin/patchbay.js")]).status, 137);
+});
+
+test("every command is found by its name, in the module that adds it", async () => {
+  for (const { names, add } of COMMANDS.filter((each) => each.names.length > 0)) {
+    const program = new Command();
+    const nothing = () => Promise.resolve(0);
+    await add(program, {} as Run, { up: nothing, work: nothing, operations });
+    assert.deepEqual(
+      program.commands.map((command) => command.name()),
+      names,
+    );
+  }
+  const { stdout: help } = await run(["--help"]);
+  for (const name of COMMANDS.flatMap(({ names }) => names)) assert.match(help, new RegExp(`^ {2}${name}\\b`, "mu"));
+});
+
+test("what only asks a gateway loads nothing of one, nor of the configuration's schema; --version loads no command", () => {
+  const told = join(directory, "told.mjs");
+  writeFileSync(
+    told,
+    `import { registerHooks } from "node:module";
+     registerHooks({ load: (url, context, next) => (process.stderr.write(url + "\\n"), next(url, context)) });`,
+  );
+  const loadedBy = (line: string): readonly string[] => {
+    const args = ["--import", told, join(ROOT, "src/main.ts"), ...line.split(" ")];
+    const ran = spawnSync(process.execPath, args, { encoding: "utf8" });
+    assert.equal(ran.status, 0, ran.stderr);
+    return ran.stderr.split("\n").map((url) => url.replace(/^.*\/(src|node_modules)\//u, "$1/"));
+  };
+  const heavy =
+    /^(src\/(gateway|http|jobs|metering|providers|storage|config\/load-)|node_modules\/(fastify|kysely|undici|jose))/u;
+  for (const line of ["transcribe --help", "jobs list --help", "keys list --help", "mcp --help", "doctor --help"]) {
+    const loaded = loadedBy(line);
+    assert.ok(loaded.includes("src/cli/run-cli.ts"));
+    assert.deepEqual(
+      loaded.filter((path) => heavy.test(path)),
+      [],
+      line,
+    );
+  }
+  assert.ok(
+    loadedBy("config schema").some((path) => heavy.test(path)),
+    "who needs them has them",
+  );
+  assert.deepEqual(
+    loadedBy("--version").filter((path) => /-commands?\.ts$|^node_modules\/zod/u.test(path)),
+    [],
+  );
 });
 
 /** What bash would offer for the last word. */

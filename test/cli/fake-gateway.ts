@@ -123,7 +123,7 @@ const EVERYTHING_IS_THERE: Pick<DoctorNetwork, "lookUp" | "reach"> = {
 export const operations = operationsIn(EVERYTHING_IS_THERE);
 
 function operationsIn(network: Pick<DoctorNetwork, "lookUp" | "reach">): ReturnType<typeof makeOperations> {
-  return makeOperations(() => ({ ...network, close: async () => undefined }));
+  return makeOperations(async () => ({ ...network, close: async () => undefined }));
 }
 
 /** Runs the command line in this process. */
