@@ -2,10 +2,11 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { openSync, readFileSync, rmSync } from "node:fs";
+import { openSync, rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startFlags } from "../test/harness/node-flags.ts";
 import { end } from "../test/harness/programs.ts";
 import { ended, type Running, tooLate } from "./child-process.ts";
 import type { ChatLoadArgument, ChatLoadResult } from "./chat-load.ts";
@@ -58,13 +59,12 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
   const file = join(folder, "patchbay.yaml");
   await writeFile(file, JSON.stringify(configuration(options, folder)));
   const profile = profileDir === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profileDir}`];
-  const root = join(import.meta.dirname, "..");
-  const main = join(root, "src", "main.ts");
+  const main = join(import.meta.dirname, "..", "src", "main.ts");
   // The request log is written, as in production, and to a file.
   const log = openSync(join(folder, "log"), "w");
   const child = spawn(
     process.execPath,
-    [...startFlags(root), ...profile, main, "up", "--config", file, "--processes", `${processes}`],
+    [...startFlags(), ...profile, main, "up", "--config", file, "--processes", `${processes}`],
     {
       cwd: folder,
       env: { PATH: process.env["PATH"] ?? "" },
@@ -89,12 +89,6 @@ export async function startPatchbay(options: GatewayOptions): Promise<Running> {
     await stop();
     throw error;
   }
-}
-
-/** What `npm start` gives to Node. */
-function startFlags(root: string): readonly string[] {
-  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
-  return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
 
 function configuration(options: GatewayOptions, dataDir: string): object {

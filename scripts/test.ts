@@ -10,6 +10,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { CANARY_PORT, startCanary } from "../test/harness/canary.ts";
 import { COMPILED, pruneCompiled } from "../test/harness/compile-cache.ts";
+import { testFlags } from "../test/harness/node-flags.ts";
 import { startPostgresServer } from "../test/harness/postgres-server.ts";
 import type { Took } from "./test-worker.ts";
 
@@ -114,8 +115,7 @@ async function runOn(
     files: workers,
     concurrency: AT_ONCE,
     signal: interrupt.signal,
-    // Optimising the embedded engine, in each of the processes, costs more than it earns; most of what is made lives no longer than a request.
-    execArgv: ["--liftoff-only", "--max-semi-space-size=64", `--test-timeout=${TIMEOUT_MS}`],
+    execArgv: [...testFlags(), `--test-timeout=${TIMEOUT_MS}`],
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: COMPILED,

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { testFlags } from "../harness/node-flags.ts";
 import type { FaultReport } from "./report.ts";
 
 export interface RunApart {
@@ -30,9 +31,8 @@ export async function runApart({ names, options, atOnce, onEnd }: RunApart): Pro
 }
 
 async function runOne(name: string, options: readonly string[]): Promise<FaultReport | string> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "main.ts"), name, "--json", ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const trial = [join(import.meta.dirname, "main.ts"), name, "--json", ...options];
+  const child = spawn(process.execPath, [...testFlags(), ...trial], { stdio: ["ignore", "pipe", "pipe"] });
   const endWithParent = (): void => void child.kill("SIGTERM");
   process.once("exit", endWithParent);
   const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr), exited(child)]);

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { testFlags } from "../../harness/node-flags.ts";
 
 export interface PatchbayProcess {
   readonly name: string;
@@ -74,7 +75,7 @@ export function createPatchbayProcess({
     async start() {
       if (isRunning()) return;
       const log = openSync(logFile, "a");
-      const started = spawn(process.execPath, [...nodeOptions, MAIN, command, "--config", configFile], {
+      const started = spawn(process.execPath, [...testFlags(), ...nodeOptions, MAIN, command, "--config", configFile], {
         cwd: folder,
         // The cache of what was compiled, so that not each of them compiles the whole gateway.
         env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" },
