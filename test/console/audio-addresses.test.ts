@@ -46,6 +46,7 @@ test("contract 6: the list is edited a host a line; all that is wrong is told at
   await list.fill("Media.acme.example\n\n*.cdn.acme.example");
   await page.getByRole("button", { name: "Save the list" }).click();
   await page.locator("#status", { hasText: "2 hosts are allowed." }).waitFor();
+  await drawn(page);
   assert.deepEqual(await allowed(), ["media.acme.example", "*.cdn.acme.example"]);
   assert.equal(await list.inputValue(), "media.acme.example\n*.cdn.acme.example");
 });

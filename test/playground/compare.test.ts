@@ -224,11 +224,12 @@ test("experience 14, 16: without a mouse from difference to difference, and a wo
   await page.keyboard.press("ArrowLeft");
   assert.equal(await heardAt(page), 0.5);
   const next = page.getByRole("button", { name: "Next" });
-  for (let presses = 0; presses < 3; presses += 1) await next.press("Enter");
-  assert.match(
-    await page.locator(".steps [role=status]").innerText(),
-    /^Difference 3 of 3, at 0:02\.5\. A: nothing\. B: all\.$/u,
-  );
+  const position = page.locator(".steps [role=status]");
+  for (const difference of [2, 3, 3]) {
+    await next.press("Enter");
+    await position.filter({ hasText: `Difference ${difference} of 3` }).waitFor();
+  }
+  assert.match(await position.innerText(), /^Difference 3 of 3, at 0:02\.5\. A: nothing\. B: all\.$/u);
   assert.equal(await page.locator(":focus").innerText(), "Next", "it can be pressed again");
   await page.locator(".word", { hasText: "receipt" }).click();
   assert.equal(await page.evaluate("document.querySelector('audio').paused"), false);
