@@ -20,6 +20,7 @@ export interface Collected {
   readonly before: readonly Hook[];
   readonly after: readonly Hook[];
   readonly beforeEach: readonly Hook[];
+  readonly afterEach: readonly Hook[];
 }
 
 const nothing = () => ({
@@ -27,6 +28,7 @@ const nothing = () => ({
   before: [] as Hook[],
   after: [] as Hook[],
   beforeEach: [] as Hook[],
+  afterEach: [] as Hook[],
 });
 let collected = nothing();
 
@@ -34,6 +36,7 @@ export const test = (name: string, work: Work): void => void collected.tests.pus
 export const before = (hook: Hook): void => void collected.before.push(hook);
 export const after = (hook: Hook): void => void collected.after.push(hook);
 export const beforeEach = (hook: Hook): void => void collected.beforeEach.push(hook);
+export const afterEach = (hook: Hook): void => void collected.afterEach.push(hook);
 
 /** What the file that was just imported has said. */
 export function takeCollected(): Collected {
@@ -91,7 +94,7 @@ export async function within(work: () => unknown, usualMs: number): Promise<void
 
 /** One test between the hooks of its file. */
 export async function runTest(
-  { beforeEach: hooks }: Pick<Collected, "beforeEach">,
+  hooks: Pick<Collected, "beforeEach" | "afterEach">,
   { name, work }: Collected["tests"][number],
   usualMs: number,
 ): Promise<void> {
@@ -105,12 +108,12 @@ export async function runTest(
   let isFailed = true;
   try {
     await within(async () => {
-      for (const hook of hooks) await hook();
+      for (const hook of hooks.beforeEach) await hook();
       await work(context);
     }, usualMs);
     isFailed = false;
   } finally {
-    for (const hook of afterwards)
+    for (const hook of [...afterwards, ...hooks.afterEach])
       await within(hook, usualMs).catch((error: unknown) => {
         if (!isFailed) throw error;
       });
