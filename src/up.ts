@@ -20,7 +20,7 @@ const NEEDS_SERVER =
   "patchbay up --processes needs a PostgreSQL server (storage.database_url or DATABASE_URL): the embedded database belongs to one process.";
 
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. `processNumber`: of `options.processes`, from 1. */
-export async function up(options: UpOptions, processNumber = 1): Promise<number> {
+export async function up(options: UpOptions, processNumber: number): Promise<number> {
   const prepared = await prepare({ ...options, isQuiet: processNumber > 1 }, ({ storage }) =>
     options.processes > 1 && storage.databaseUrl === null ? NEEDS_SERVER : null,
   );

@@ -9,69 +9,40 @@ export interface Behind extends Processes {
   readonly operations: Operations;
 }
 
+type Add = (program: Command, run: Run, behind: Behind) => void;
+
 export interface CommandModule {
   /** Of the commands that it adds to the program. */
   readonly names: readonly string[];
-  readonly add: (program: Command, run: Run, behind: Behind) => Promise<void>;
+  readonly load: () => Promise<Add>;
 }
 
 export const COMMANDS: readonly CommandModule[] = [
-  { names: ["init"], add: async (program, run) => (await import("./init.ts")).addInit(program, run) },
-  {
-    names: ["up"],
-    add: async (program, run, { up }) => (await import("./process-commands.ts")).addUp(program, run, up),
-  },
-  {
-    names: ["worker"],
-    add: async (program, run, { work }) => (await import("./process-commands.ts")).addWorker(program, run, work),
-  },
-  {
-    names: ["transcribe"],
-    add: async (program, run) => (await import("./client-commands.ts")).addTranscribe(program, run),
-  },
-  {
-    names: ["translate"],
-    add: async (program, run) => (await import("./client-commands.ts")).addTranslate(program, run),
-  },
-  { names: ["chat"], add: async (program, run) => (await import("./chat-commands.ts")).addChat(program, run) },
-  { names: ["jobs"], add: async (program, run) => (await import("./jobs-commands.ts")).addJobs(program, run) },
-  { names: ["listen"], add: async (program, run) => (await import("./client-commands.ts")).addListen(program, run) },
-  { names: ["mcp"], add: async (program, run) => (await import("./mcp-command.ts")).addMcp(program, run) },
-  {
-    names: ["webhooks"],
-    add: async (program, run) => (await import("./webhooks-commands.ts")).addWebhooks(program, run),
-  },
-  {
-    names: ["requests"],
-    add: async (program, run) => (await import("./requests-commands.ts")).addRequests(program, run),
-  },
-  { names: ["usage"], add: async (program, run) => (await import("./admin-commands.ts")).addUsage(program, run) },
-  { names: ["keys"], add: async (program, run) => (await import("./admin-commands.ts")).addKeys(program, run) },
-  {
-    names: ["audio-url"],
-    add: async (program, run) => (await import("./audio-url-commands.ts")).addAudioUrl(program, run),
-  },
-  {
-    names: ["providers"],
-    add: async (program, run) => (await import("./providers-commands.ts")).addProviders(program, run),
-  },
-  {
-    names: ["purposes"],
-    add: async (program, run) => (await import("./purposes-commands.ts")).addPurposes(program, run),
-  },
-  { names: ["api"], add: async (program, run) => (await import("./api-commands.ts")).addApi(program, run) },
-  {
-    names: ["simulate"],
-    add: async (program, run) => (await import("./simulate-commands.ts")).addSimulate(program, run),
-  },
-  { names: ["config"], add: async (program, run) => (await import("./config-commands.ts")).addConfig(program, run) },
+  { names: ["init"], load: async () => (await import("./init.ts")).addInit },
+  { names: ["up"], load: async () => (await import("./process-commands.ts")).addUp },
+  { names: ["worker"], load: async () => (await import("./process-commands.ts")).addWorker },
+  { names: ["transcribe"], load: async () => (await import("./client-commands.ts")).addTranscribe },
+  { names: ["translate"], load: async () => (await import("./client-commands.ts")).addTranslate },
+  { names: ["chat"], load: async () => (await import("./chat-commands.ts")).addChat },
+  { names: ["jobs"], load: async () => (await import("./jobs-commands.ts")).addJobs },
+  { names: ["listen"], load: async () => (await import("./client-commands.ts")).addListen },
+  { names: ["mcp"], load: async () => (await import("./mcp-command.ts")).addMcp },
+  { names: ["webhooks"], load: async () => (await import("./webhooks-commands.ts")).addWebhooks },
+  { names: ["requests"], load: async () => (await import("./requests-commands.ts")).addRequests },
+  { names: ["usage"], load: async () => (await import("./admin-commands.ts")).addUsage },
+  { names: ["keys"], load: async () => (await import("./admin-commands.ts")).addKeys },
+  { names: ["audio-url"], load: async () => (await import("./audio-url-commands.ts")).addAudioUrl },
+  { names: ["providers"], load: async () => (await import("./providers-commands.ts")).addProviders },
+  { names: ["purposes"], load: async () => (await import("./purposes-commands.ts")).addPurposes },
+  { names: ["api"], load: async () => (await import("./api-commands.ts")).addApi },
+  { names: ["simulate"], load: async () => (await import("./simulate-commands.ts")).addSimulate },
+  { names: ["config"], load: async () => (await import("./config-commands.ts")).addConfig },
   {
     names: ["route", "console", "apply", "doctor", "down", "backup", "restore", "migrate-storage", "audit", "secrets"],
-    add: async (program, run, { operations }) =>
-      (await import("./operations-commands.ts")).addOperations(program, run, operations),
+    load: async () => (await import("./operations-commands.ts")).addOperations,
   },
   // Its scripts say what all the others are, so that it cannot do without them.
-  { names: [], add: async (program, run) => (await import("./completion.ts")).addCompletion(program, run) },
+  { names: [], load: async () => (await import("./completion.ts")).addCompletion },
 ];
 
 /** Those that a command line may need: all of them where it names none, as when it asks for help. */

@@ -63,7 +63,7 @@ export interface Operations {
   readonly replacePepper: (options: ReplacePepperOptions, terminal: Terminal, signal: AbortSignal) => Promise<number>;
 }
 
-export function addOperations(program: Command, run: Run, operations: Operations): void {
+export function addOperations(program: Command, run: Run, { operations }: { readonly operations: Operations }): void {
   addRoute(program, run, operations.explainRoute);
   addConsole(program, run, operations);
   program

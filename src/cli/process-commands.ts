@@ -25,7 +25,7 @@ export interface Processes {
 
 const MOST_PROCESSES = 64;
 
-export function addUp(program: Command, run: Run, up: Processes["up"]): void {
+export function addUp(program: Command, run: Run, { up }: Pick<Processes, "up">): void {
   program
     .command("up")
     .description("Start the gateway.")
@@ -52,7 +52,7 @@ export function addUp(program: Command, run: Run, up: Processes["up"]): void {
     });
 }
 
-export function addWorker(program: Command, run: Run, work: Processes["work"]): void {
+export function addWorker(program: Command, run: Run, { work }: Pick<Processes, "work">): void {
   program
     .command("worker")
     .description("Work on jobs beside gateways on the same PostgreSQL.")

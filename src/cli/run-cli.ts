@@ -89,7 +89,7 @@ async function buildProgram(
       ),
     )
     .addHelpText("after", `\n${EXIT_CODE_HELP}`);
-  for (const { add } of commandsFor(argv)) await add(program, run, dependencies);
+  for (const { load } of commandsFor(argv)) (await load())(program, run, dependencies);
   return program;
 }
 

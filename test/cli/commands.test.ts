@@ -240,10 +240,10 @@ test("the launcher passes SIGTERM on, and the exit code of a program that a sign
 });
 
 test("every command is found by its name, in the module that adds it", async () => {
-  for (const { names, add } of COMMANDS.filter((each) => each.names.length > 0)) {
+  for (const { names, load } of COMMANDS.filter((each) => each.names.length > 0)) {
     const program = new Command();
     const nothing = () => Promise.resolve(0);
-    await add(program, {} as Run, { up: nothing, work: nothing, operations });
+    (await load())(program, {} as Run, { up: nothing, work: nothing, operations });
     assert.deepEqual(
       program.commands.map((command) => command.name()),
       names,
