@@ -143,7 +143,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     nowMs,
     readCheckpoint,
     metrics,
-    openRecord: requestLog.open,
+    records: accounts.records,
     keys: remembered.keys,
     setUp: setUpServices(options, outbound, remembered),
     connectionTests: connectionTestServices(gateway, options, outbound, remembered),

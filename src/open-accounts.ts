@@ -75,6 +75,13 @@ export function openAccounts(
     quotas,
     requestLog,
     rollUp,
+    records: {
+      open: requestLog.open,
+      /** What could not be written is tried again; whoever asks is told what is there. */
+      written: async (requestId: string): Promise<void> => {
+        await Promise.allSettled([leases.written(requestId), requestLog.written(requestId)]);
+      },
+    },
     stopSweeps: async (): Promise<void> => {
       await Promise.all([...sweeps, rollUp].map((each) => each.stop()));
     },

@@ -100,7 +100,7 @@ export function publicEndpoints(parts: PublicParts): readonly (Endpoint<Principa
     ...getConsole(pageModules(), "public", publicUrl),
     getMe(gateway),
     ...getLimits({ figures: limitFigures(limits), ledger: gateway.ledger }),
-    getRequest({ database, deletions: gateway.deletions }),
+    getRequest(edge.records),
     getUsage({ database, ledger: gateway.ledger }),
     postTranscription(speech),
     postTranslation(speech),

@@ -18,6 +18,7 @@ import { createAdminServer, createWatchServer } from "./open-admin.ts";
 import type { OpenedJobs } from "./open-jobs.ts";
 import { publicEndpoints } from "./open-public.ts";
 import type { Telemetry } from "./open-telemetry.ts";
+import type { RecordServices } from "./requests/describe.ts";
 import type { RequestLog } from "./requests/log.ts";
 import type { Database } from "./storage/database.ts";
 
@@ -39,7 +40,7 @@ export interface ServerParts {
   readonly isDraining: () => boolean;
   readonly nowMs: () => number;
   readonly keys: KeyVerifier;
-  readonly openRecord: RequestLog["open"];
+  readonly records: Pick<RequestLog, "open"> & Pick<RecordServices, "written">;
   readonly readCheckpoint: AdminEdge["readCheckpoint"];
   readonly metrics: Telemetry;
   readonly setUp: SetUpServices;
@@ -56,13 +57,13 @@ export interface Servers {
 
 export function createServers(options: ServersOptions, parts: ServerParts): Servers {
   const { configuration, database, logger } = options;
-  const { gateway, isDraining, nowMs, keys, openRecord, metrics } = parts;
+  const { gateway, isDraining, nowMs, keys, metrics } = parts;
   const forgetKeys = () => keys.forget();
   const adapters = { speech: gateway.providers, chat: gateway.chatProviders };
   const edge: AdminEdge = {
     requireAdmin: (principal, tenantId) => requireWorkspaceAdmin(database, principal, tenantId),
     admin: { database, pepper: options.pepper, forgetKeys },
-    records: { database, deletions: gateway.deletions },
+    records: { database, deletions: gateway.deletions, written: parts.records.written },
     readCheckpoint: parts.readCheckpoint,
     setUp: parts.setUp,
     connectionTests: parts.connectionTests,
@@ -106,7 +107,7 @@ export function createServers(options: ServersOptions, parts: ServerParts): Serv
   const server: FastifyInstance = createServer({
     ...frame,
     endpoints,
-    openRecord,
+    openRecord: parts.records.open,
     quotaFields: (principal) => parts.gateway.quotas.standing(principal),
   });
   // Read once, while it is there: requests are answered after the last address was given up too.

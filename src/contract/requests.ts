@@ -136,7 +136,7 @@ export const getRequestContract: EndpointContract = {
   operationId: "getRequest",
   summary: "Why a request went where it went",
   description:
-    "The record of one request of the app: what was asked, every target with why it was taken or left, every call with its outcome and cost. Refused requests have one too. Readable within 5 s of the answer; the id is the answer's `X-Request-Id`. It never holds what was said or sent.",
+    "The record of one request of the app: what was asked, every target with why it was taken or left, every call with its outcome and cost. Refused requests have one too. Readable right behind the answer on the process that gave it, on the others within 5 s; the id is the answer's `X-Request-Id`. It never holds what was said or sent.",
   auth: "key",
   responses: { 200: { description: "The record.", content: { "application/json": requestRecord } } },
   errors: ["FORBIDDEN", "NOT_FOUND"],

@@ -5,6 +5,8 @@ export interface WriteBehind<Item> {
   /** How many are not written yet. */
   size(): number;
   isWriting(): boolean;
+  /** Of those that are not written yet. */
+  holds(matches: (item: Item) => boolean): boolean;
   /** Everything pushed so far is durable when it resolves; what could not be written stays for the next. */
   flush(): Promise<void>;
   /** The next batch, if there is one, is durable when it resolves. Rejects where it could not be written. */
@@ -83,6 +85,7 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
     push: (item) => fresh.push(item),
     size: () => batch.length + fresh.length,
     isWriting: () => writing !== null,
+    holds: (matches) => batch.some(matches) || fresh.some(matches),
     flush,
     written: async () => {
       if (batch.length + fresh.length === 0) return;

@@ -18,6 +18,8 @@ import { batches, sweeps } from "../storage/system.ts";
 export interface Leases extends Pick<Ledger, "reserve" | "settle"> {
   /** Everything settled so far is durable when it resolves. */
   flush(): Promise<void>;
+  /** What this request has used so far is durable when it resolves. */
+  written(requestId: string): Promise<void>;
   /** Renews what is in use and gives back what is not; the timer calls it. */
   renew(): Promise<void>;
   /** Gives back at once what is not in use of this workspace's budgets, or of all (null): somebody else's chat was refused for want of it. */
@@ -109,6 +111,9 @@ export function createLeases({ database, nowMs = Date.now, onError }: LeaseOptio
       return { changed: true, slotEnded: false };
     },
     flush: () => queue.flush(),
+    written: async (requestId) => {
+      if (queue.holds((item) => item.requestId === requestId)) await queue.flush();
+    },
     renew,
     giveBack: async (workspaceId) => {
       const asked = [...pools.values()].filter((pool) => workspaceId === null || ownerOf.get(pool) === workspaceId);

@@ -4,7 +4,7 @@ import type { Database } from "../storage/database.ts";
 import { isBadData } from "../storage/transact.ts";
 import { type LeasedAttempt, settleLeased } from "./settle-leased.ts";
 
-export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "flush" | "written"> {
+export interface SettleQueue extends Pick<WriteBehind<LeasedAttempt>, "size" | "holds" | "flush" | "written"> {
   push(item: LeasedAttempt): void;
 }
 
@@ -53,6 +53,7 @@ export function createSettleQueue(
       later(LINGER_MS);
     },
     size: () => queue.size(),
+    holds: (matches) => queue.holds(matches),
     flush,
     written: () => queue.written(),
   };

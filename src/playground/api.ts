@@ -42,12 +42,12 @@ export async function transcribe(
 const TRIES = 20;
 const AGAIN_MS = 300;
 
-/** A record is readable within 5 s of the answer. */
+/** A record is readable at once where it was answered, by another process within 5 s. */
 export async function getRecord(key: string, requestId: string): Promise<Outcome<RequestRecordView>> {
   for (let tries = 1; ; tries += 1) {
-    await new Promise((done) => setTimeout(done, AGAIN_MS));
     const outcome = await ask<RequestRecordView>(`/v1/requests/${encodeURIComponent(requestId)}`, key);
     const isMissing = !outcome.ok && outcome.failure.kind === "refused" && outcome.failure.status === 404;
     if (!isMissing || tries === TRIES) return outcome;
+    await new Promise((done) => setTimeout(done, AGAIN_MS));
   }
 }

@@ -23,6 +23,8 @@ import { summarise } from "./summarise.ts";
 export interface RecordServices {
   readonly database: Database;
   readonly deletions: Pick<ProviderDeletions, "state">;
+  /** What waits here to be written of a request is written when it resolves: a caller may ask right behind the answer. */
+  readonly written: (requestId: string) => Promise<void>;
 }
 
 export async function findRequest(
@@ -47,10 +49,11 @@ export async function findAnyRequest(
 }
 
 async function readRecorded(
-  { database, deletions }: RecordServices,
+  { database, deletions, written }: RecordServices,
   scope: RequestScope,
   id: string,
 ): Promise<Recorded> {
+  await written(id);
   const recorded = await asWorkspaceOrSystem(database, scope.workspaceId, async (db) => {
     const row = await readRequest(db, scope, id);
     if (row === null) throw new GatewayError("NOT_FOUND", { message: "There is no record of such a request." });

@@ -16,6 +16,8 @@ export interface RequestLog {
   readonly open: (opening: RecordOpening) => OpenRecord;
   /** Everything kept so far is durable when it resolves. */
   flush(): Promise<void>;
+  /** The record of this request is durable when it resolves, if it ended here. */
+  written(requestId: string): Promise<void>;
   /** Forgets what is older than its retention. Answers how many. */
   sweep(): Promise<number>;
   /** Writes what is left; what cannot be written now is lost, and the log says so. */
@@ -87,6 +89,9 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   return {
     open: (opening) => openRecord(opening, nowMs, keep),
     flush: () => queue.flush(),
+    written: async (requestId) => {
+      if (queue.holds(({ id }) => id === requestId)) await queue.flush();
+    },
     sweep,
     close: async () => {
       await Promise.all([writer.stop(), purger.stop()]);

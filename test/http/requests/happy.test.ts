@@ -4,11 +4,12 @@ import { after, afterEach, before, test } from "node:test";
 import { fixture } from "../../audio/build-audio.ts";
 import { HELLO, postChat, streamChat } from "../../harness/chat-client.ts";
 import { json } from "../../harness/chat-upstream.ts";
-import { postForm, postJson } from "../../harness/client.ts";
+import { requestRecord } from "../../../src/contract/requests.ts";
+import { get, postForm, postJson } from "../../harness/client.ts";
 import { KEY } from "../../harness/gateway.ts";
 import type { ChatGateway } from "../chat/chat-gateway.ts";
 import { ended, submit } from "../jobs/jobs.ts";
-import { recordOf, startRecordGateway } from "./records.ts";
+import { recordOf, SEEING_KEY, startRecordGateway } from "./records.ts";
 
 /** One second exactly. */
 const AUDIO = fixture("speech-44k-stereo.wav");
@@ -18,6 +19,26 @@ before(async () => {
 });
 afterEach(() => gateway.sandbox.clearFaults());
 after(() => gateway.close());
+
+test("contract 10: who asks right behind the answer finds the record and the calls of a transcription, a chat and a stream", async () => {
+  const ask = [
+    () => postForm(gateway.origin, { file: AUDIO }),
+    () => postChat(gateway.origin, { messages: HELLO }),
+    () => streamChat(gateway.origin, { messages: HELLO }),
+    () => postChat(gateway.origin, { messages: HELLO, response_format: { type: "no such" } }),
+  ];
+  for (const each of ask) {
+    const { status, headers } = await each();
+    const found = await get(gateway.origin, `/v1/requests/${headers.get("x-request-id")}`, SEEING_KEY);
+    assert.equal(found.status, 200, found.text);
+    const record = requestRecord.parse(found.json);
+    assert.equal(record.status, status);
+    assert.deepEqual(
+      record.attempts.map(({ outcome }) => outcome),
+      status === 200 ? ["succeeded"] : [],
+    );
+  }
+});
 
 test("contract 10: a transcription leaves what was asked, every target, its call, its cost and its receipts", async () => {
   const answer = await postForm(gateway.origin, {
