@@ -1,11 +1,12 @@
 // One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
-// loaded already, and the embedded engine and the browser have been started. What a file does to the environment is undone after it.
+// loaded already, and the embedded engine and the browser have been started, a database made. What a file does to the environment is undone after it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { endBrowser, keepBrowser } from "../test/harness/browser.ts";
 import { endIdleEngines, keepEngines } from "../test/harness/embedded-engines.ts";
+import { endIdleCopies, keepCopies } from "../test/harness/server-databases.ts";
 
 /** What a file of tests took. */
 export interface Took {
@@ -21,6 +22,7 @@ const queue = process.env["PATCHBAY_TEST_QUEUE"] ?? "";
 const files = JSON.parse(readFileSync(join(queue, "files.json"), "utf8")) as readonly string[];
 
 keepEngines();
+keepCopies();
 keepBrowser();
 // A test may wait for nothing but a timer that holds up no process.
 const stay = setInterval(() => undefined, 2 ** 30);
@@ -44,6 +46,7 @@ for (const [index, file] of files.entries()) {
   writeFileSync(join(queue, `${index}.done`), JSON.stringify(took));
 }
 await endIdleEngines();
+await endIdleCopies();
 await endBrowser();
 clearInterval(stay);
 // Not by itself a reason to stay: whatever else stays is something that a test forgot to close.

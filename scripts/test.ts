@@ -18,7 +18,7 @@ import type { Took } from "./test-worker.ts";
 const LEFT_OUT = /^test\/(sdk-oracle|faults|fixtures)\//u;
 const DATABASE = "test/harness/database.ts";
 /** In the opening comment of a file whose database is always an embedded one, whatever the run's engine. */
-const EMBEDDED_ALONE = /^\/\/ Of embedded storage alone\b/mu;
+const EMBEDDED_ALONE = /^\/\/.*\bOf embedded storage alone\b/mu;
 /** Names the folder that scripts/test-worker.ts takes its files from. */
 const QUEUE = "PATCHBAY_TEST_QUEUE";
 /** As many as the machine that CI has has cores: a third took more from the other two than it gave. */

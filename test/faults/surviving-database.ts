@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copyTemplate, fillDataDir, TEST_ENGINE } from "../harness/database.ts";
+import { fillDataDir, TEMPLATE, TEST_ENGINE } from "../harness/database.ts";
+import { borrowCopy } from "../harness/server-databases.ts";
 
 export interface SurvivingDatabase {
   readonly engine: typeof TEST_ENGINE;
@@ -23,9 +24,9 @@ export async function makeSurvivingDatabase(): Promise<SurvivingDatabase> {
     await fillDataDir(dataDir);
     return { engine: TEST_ENGINE, dataDir, databaseUrl: null, remove: removeFolder };
   }
-  const { databaseUrl, drop } = await copyTemplate();
+  const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE);
   const remove = async () => {
-    await drop();
+    await giveBack();
     await removeFolder();
   };
   return { engine: TEST_ENGINE, dataDir, databaseUrl, remove };

@@ -8,12 +8,12 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { Client } from "pg";
 import { newId } from "../../src/contract/ids.ts";
 import { createQueue } from "../../src/queue/queue.ts";
 import { type Database, openDatabase } from "../../src/storage/database.ts";
 import { EMBEDDED_FOLDER, startInMemory } from "../../src/storage/pglite.ts";
 import { borrowEngine } from "./embedded-engines.ts";
+import { borrowCopy, type Template } from "./server-databases.ts";
 
 export const TEST_ENGINE: Database["engine"] =
   process.env["PATCHBAY_TEST_ENGINE"] === "postgres" ? "postgres" : "pglite";
@@ -109,60 +109,24 @@ async function installQueue(database: Database): Promise<void> {
 }
 
 async function openCopyOfTemplate(): Promise<TestDatabase> {
-  const { databaseUrl, drop } = await copyTemplate();
+  const { databaseUrl, giveBack } = await borrowCopy(TEMPLATE);
   const database = await openDatabase({ databaseUrl });
   const close = async () => {
     await database.close();
-    await drop();
+    await giveBack();
   };
   return { ...database, close, openSecond: () => openDatabase({ databaseUrl }) };
 }
 
 /** On the server of DATABASE_URL: migrated, and nothing in it. */
-export async function copyTemplate(): Promise<{ readonly databaseUrl: string; readonly drop: () => Promise<void> }> {
-  const server = serverUrl();
-  const template = `patchbay_template_${schemaHash()}`;
-  const name = `patchbay_test_${randomBytes(8).toString("hex")}`;
-  await withAdmin(server, async (admin) => {
-    // Test files start in parallel: one makes the template, the others wait. A template in use cannot be copied.
-    await admin.query("select pg_advisory_lock(7270701)");
-    const { rowCount } = await admin.query("select 1 from pg_database where datname = $1", [template]);
-    if (rowCount === 0) {
-      await admin.query(`create database ${template}_new`);
-      const database = await openDatabase({ databaseUrl: withName(server, `${template}_new`), poolSize: 1 });
-      await installQueue(database);
-      await database.close();
-      await admin.query(`alter database ${template}_new rename to ${template}`);
-    }
-    await admin.query(`create database ${name} template ${template}`);
-  });
-  const drop = () =>
-    withAdmin(server, async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`)));
-  return { databaseUrl: withName(server, name), drop };
-}
-
-async function withAdmin(server: string, work: (admin: Client) => Promise<unknown>): Promise<void> {
-  const admin = new Client({ connectionString: server });
-  await admin.connect();
-  try {
-    await work(admin);
-  } finally {
-    await admin.end();
-  }
-}
-
-function serverUrl(): string {
-  const url = process.env["DATABASE_URL"];
-  if (url === undefined || url === "")
-    throw new Error("PATCHBAY_TEST_ENGINE=postgres needs DATABASE_URL, a server on which databases may be made.");
-  return url;
-}
-
-function withName(server: string, name: string): string {
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
-}
+export const TEMPLATE: Template = {
+  name: () => `patchbay_template_${schemaHash()}`,
+  fill: async (databaseUrl) => {
+    const database = await openDatabase({ databaseUrl, poolSize: 1 });
+    await installQueue(database);
+    await database.close();
+  },
+};
 
 function schemaHash(): string {
   const root = new URL("../../", import.meta.url);

@@ -1,0 +1,109 @@
+// What a migrated database without any data looks like, and how one that was used becomes that again: tests share databases one after
+// the other, since making one takes much longer than emptying one.
+import type { Client } from "pg";
+
+export interface Beginning {
+  readonly sharing: Sharing;
+  readonly catalogue: string;
+  readonly functions: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly rows: string }[];
+  readonly sequences: readonly { readonly name: string; readonly value: string; readonly isCalled: boolean }[];
+}
+
+/** Of its server or engine others use nothing: who may do what there is its own as well. */
+type Sharing = "alone" | "beside others";
+
+export type Asked = Pick<Client, "query">;
+
+export async function lookAt(client: Asked, sharing: Sharing): Promise<Beginning> {
+  const catalogue = await catalogueOf(client, sharing);
+  const functions = await column(
+    client,
+    `select pg_get_functiondef(oid) as value from pg_proc where proname = 'patchbay_now'`,
+  );
+  const rows: { name: string; rows: string }[] = [];
+  for (const name of await filledTables(client)) {
+    const [all] = await column(client, `select coalesce(json_agg(t), '[]')::text as value from ${name} t`);
+    if (all !== undefined && all !== "[]") rows.push({ name, rows: all });
+  }
+  const sequences: { name: string; value: string; isCalled: boolean }[] = [];
+  for (const name of await column(client, `select oid::regclass::text as value from pg_class where relkind = 'S'`)) {
+    const read = await client.query<{ value: string; is_called: boolean }>(
+      `select last_value::text as value, is_called from ${name}`,
+    );
+    for (const { value, is_called } of read.rows) sequences.push({ name, value, isCalled: is_called });
+  }
+  return { sharing, catalogue, functions, rows, sequences };
+}
+
+/** Whether it is now what it was at its beginning. */
+export async function empty(client: Asked, beginning: Beginning): Promise<boolean> {
+  const { sharing, catalogue, functions, rows, sequences } = beginning;
+  // The clock is a function that tests replace.
+  await client.query(functions.join(";\n"));
+  // Rules of the tables, append-only ones among them, are for those who use them.
+  await client.query("set session_replication_role = replica");
+  const filled = await filledTables(client);
+  if (filled.length > 0) await client.query(`truncate ${filled.join(", ")} cascade`);
+  for (const { name, rows: all } of rows)
+    await client.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1::json)`, [all]);
+  for (const { name, value, isCalled } of sequences)
+    await client.query(`select setval($1::regclass, $2::bigint, $3)`, [name, value, isCalled]);
+  await client.query("reset session_replication_role");
+  return (await catalogueOf(client, sharing)) === catalogue;
+}
+
+async function filledTables(client: Asked): Promise<readonly string[]> {
+  return column(
+    client,
+    `select oid::regclass::text as value from pg_class where relkind = 'r' and oid >= 16384 and pg_relation_size(oid) > 0`,
+  );
+}
+
+/** A row of a catalogue that was added or changed has a later `xmin`; one that is gone is missing in the count. */
+const CATALOGUES = [
+  "pg_attrdef",
+  "pg_attribute",
+  "pg_constraint",
+  "pg_default_acl",
+  "pg_description",
+  "pg_event_trigger",
+  "pg_extension",
+  "pg_index",
+  "pg_inherits",
+  "pg_largeobject_metadata",
+  "pg_policy",
+  "pg_rewrite",
+  "pg_sequence",
+  "pg_statistic_ext",
+  "pg_trigger",
+  "pg_type",
+];
+
+/** Of all databases of a server. */
+const SHARED_CATALOGUES = ["pg_auth_members", "pg_authid", "pg_db_role_setting"];
+
+async function catalogueOf(client: Asked, sharing: Sharing): Promise<string> {
+  const names = sharing === "alone" ? [...CATALOGUES, ...SHARED_CATALOGUES] : CATALOGUES;
+  const counts = names.map(
+    (name) => `select '${name} ' || count(*) || ' ' || max(xmin::text::bigint) as line from ${name}`,
+  );
+  const [all = ""] = await column(
+    client,
+    `select string_agg(line, E'\\n' order by line) as value from (
+      ${counts.join(" union all ")}
+      union all select 'function ' || oid || ' ' || md5(p.*::text) from pg_proc p where oid >= 16384
+      union all select 'schema ' || md5(n.*::text) from pg_namespace n
+      union all select 'relation ' || (to_jsonb(c) - ${VOLATILE})::text from pg_class c where oid >= 16384
+      union all select 'setting ' || name || ' ' || setting || ' ' || source from pg_settings where source <> 'default'
+    ) lines`,
+  );
+  return all;
+}
+
+/** What emptying a table, or counting its rows, changes. */
+const VOLATILE = `'{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid}'::text[]`;
+
+async function column(client: Asked, statement: string): Promise<readonly string[]> {
+  return (await client.query<{ value: string }>(statement)).rows.map(({ value }) => value);
+}
