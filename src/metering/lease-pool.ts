@@ -72,7 +72,11 @@ export function createLeasePool(database: Database, owner: LeaseOwner, holder: s
     growing = asked.catch(() => undefined);
     try {
       const more = await asked;
-      if (!more.ok) return more;
+      if (!more.ok) {
+        // Before anybody who waited for this growth goes on, and would ask too.
+        if (more.isAsked) others.asked();
+        return more;
+      }
       const lease = before?.id === more.id ? before : begin(more);
       lease.grow(more, need);
       pace.grown();
@@ -105,7 +109,7 @@ export function createLeasePool(database: Database, owner: LeaseOwner, holder: s
         }
         const more = await grow(lease, need, !hasWaited && others.mayBeAsked());
         if (more.ok) continue;
-        if (hasWaited || !(await others.gaveBack(more.isAsked))) return { ok: false, exceeded: more.exceeded };
+        if (hasWaited || !(await others.gaveBack())) return { ok: false, exceeded: more.exceeded };
         hasWaited = true;
       }
     },
@@ -159,14 +163,14 @@ function createOthers() {
   let returning: Promise<void> | null = null;
   return {
     mayBeAsked: (): boolean => performance.now() - askedAtMs >= ASK_EVERY_MS,
+    asked: (): void => {
+      askedAtMs = performance.now();
+      returning = pause(RETURN_MS, undefined, { ref: false }).finally(() => {
+        returning = null;
+      });
+    },
     /** False: nothing is on its way back. */
-    gaveBack: async (isAsked: boolean): Promise<boolean> => {
-      if (isAsked) {
-        askedAtMs = performance.now();
-        returning = pause(RETURN_MS, undefined, { ref: false }).finally(() => {
-          returning = null;
-        });
-      }
+    gaveBack: async (): Promise<boolean> => {
       if (returning === null) return false;
       await returning;
       return true;

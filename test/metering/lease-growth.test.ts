@@ -4,7 +4,7 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createLeases, type Leases } from "../../src/metering/leases.ts";
 import type { Reservation } from "../../src/metering/ledger.ts";
-import { makeTenant, openTestDatabase, type TestDatabase } from "../harness/database.ts";
+import { makeTenant, openTestDatabase, setClock, shiftClock, type TestDatabase } from "../harness/database.ts";
 import { until } from "../harness/until.ts";
 import { chatReservation, chatSettlement } from "./chat-reservation.ts";
 
@@ -22,6 +22,7 @@ before(async () => {
   database = await openTestDatabase();
 });
 beforeEach(async () => {
+  await shiftClock(database, 0);
   tenant = await makeTenant(database);
   nowMs = 0;
   transactions = 0;
@@ -66,10 +67,10 @@ async function granted(): Promise<readonly number[]> {
   return rows.map((row) => Number(row.granted_tokens));
 }
 
-async function budget(limit: bigint): Promise<string> {
-  const id = `${tenant.appId}/total`;
+async function budget(limit: bigint, period: "day" | "month" | "total" = "total"): Promise<string> {
+  const id = `${tenant.appId}/${period}`;
   const { workspaceId, appId } = tenant;
-  const name = { id, workspace_id: workspaceId, app_id: appId, period: "total" as const };
+  const name = { id, workspace_id: workspaceId, app_id: appId, period };
   await database.db
     .insertInto("budgets")
     .values({ ...name, limit_tokens: limit, managed_by: "test" })
@@ -86,6 +87,31 @@ function windowsOf(id: string) {
 async function untilEnded(count: number): Promise<void> {
   await until(() => ended === count);
   await turn();
+}
+
+/** Answers how much the next slice is, in calls. */
+async function spendUntilMore(): Promise<number> {
+  const [count, before] = [transactions, sum(await granted())];
+  const isAsked = () => transactions > count;
+  while (!isAsked()) assert(await reserve());
+  await untilEnded(count + 1);
+  return (sum(await granted()) - before) / TOKENS;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+/** Whose provider answered nothing: all that was reserved for them is free again. */
+async function endAll(): Promise<void> {
+  for (const item of made.splice(0)) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
+}
+
+async function states(): Promise<readonly string[]> {
+  const rows = await database.db
+    .selectFrom("budget_leases")
+    .select("state")
+    .where("app_id", "=", tenant.appId)
+    .execute();
+  return rows.map(({ state }) => state);
 }
 
 /** Transactions from now on wait until it is opened. */
@@ -107,13 +133,35 @@ test("contract 9: while half of a slice is left the next is taken, and calls go 
 });
 
 test("contract 9: a slice that is spent within a second is followed by one twice as large; after a calm they are small again", async () => {
-  await reserveMany(TO_HALF + 1);
-  await untilEnded(2);
-  assert.deepEqual(await granted(), [FIRST + 512 * TOKENS]);
-  nowMs = 9_000;
-  await reserveMany(325);
-  await untilEnded(3);
-  assert.deepEqual(await granted(), [FIRST + (512 + 256) * TOKENS]);
+  await reserveMany(1);
+  for (const [afterMs, calls] of [
+    [0, 512],
+    [999, 1_024],
+    [1_000, 1_024],
+    [7_999, 1_024],
+    [999, 2_048],
+    [8_000, 256],
+  ] as const) {
+    nowMs += afterMs;
+    assert.equal(await spendUntilMore(), calls, `after ${afterMs} ms`);
+  }
+});
+
+test("contract 9: however fast they are spent, slices are of 16,384 calls at most", async () => {
+  await reserveMany(1);
+  const sizes: number[] = [];
+  for (let slices = 0; slices < 8; slices += 1) sizes.push(await spendUntilMore());
+  assert.deepEqual(sizes, [512, 1_024, 2_048, 4_096, 8_192, 16_384, 16_384, 16_384]);
+});
+
+test("contract 9: of several budgets the tightest says what a slice takes in advance, and the first that is exceeded refuses", async () => {
+  await budget(1_000n, "month");
+  await budget(100_000n);
+  assert(await reserve());
+  assert.deepEqual(await granted(), [TOKENS + Math.floor((1_000 - TOKENS) / 8)]);
+  const refused = await leases.reserve(chatReservation(tenant, 200_000));
+  assert(!refused.ok && "exceeded" in refused);
+  assert.deepEqual([refused.exceeded.period, refused.exceeded.limit], ["month", 1_000n]);
 });
 
 test("contract 9: where a budget has no room for another call in advance, nothing is asked for before it is needed", async () => {
@@ -125,7 +173,8 @@ test("contract 9: where a budget has no room for another call in advance, nothin
   assert.equal(transactions, 2);
 });
 
-test("contract 9: a lease near its end is replaced while it is spent", async () => {
+test("contract 9: a lease near its end is replaced while it is spent, and goes back when its calls have ended", async () => {
+  const id = await budget(1_000_000n);
   await reserveMany(1);
   nowMs = 54_000;
   const gate = shutGate();
@@ -136,6 +185,96 @@ test("contract 9: a lease near its end is replaced while it is spent", async () 
   nowMs = 60_000;
   await reserveMany(10);
   assert.equal(transactions, 2, "the new one serves when the old one may not");
+  await endAll();
+  await leases.renew();
+  assert.deepEqual((await states()).toSorted(), ["closed", "open"]);
+  await leases.close();
+  assert.deepEqual(await windowsOf(id), [{ spent_tokens: 0n, reserved_tokens: 0n }]);
+});
+
+test("contract 9: a lease whose time is over is spent no more, though much of it is left", async () => {
+  await budget(1_000n);
+  assert(await reserve(600));
+  nowMs = 59_999;
+  assert(await reserve(25));
+  assert.equal(transactions, 1);
+  nowMs = 60_000;
+  assert(await reserve(25));
+  assert.deepEqual([transactions, (await granted()).length], [2, 2]);
+});
+
+test("contract 9: a lease is spent until the first window of its budgets ends", async () => {
+  await setClock(database, "2026-03-30T23:59:50Z");
+  for (const period of ["day", "month", "total"] as const) await budget(1_000_000n, period);
+  await reserveMany(1);
+  nowMs = 8_999;
+  await reserveMany(1);
+  assert.equal(transactions, 1);
+  nowMs = 10_000;
+  await reserveMany(1);
+  assert.deepEqual([transactions, (await granted()).length], [2, 2]);
+});
+
+test("contract 9: what is left of another window is not counted for a call of this one", async () => {
+  await setClock(database, "2026-03-30T23:59:50Z");
+  const id = await budget(1_000n, "day");
+  assert(await reserve(100));
+  await setClock(database, "2026-03-31T00:00:00Z");
+  assert(await reserve(900));
+  assert.deepEqual(await granted(), [100 + 112, 900 + 12]);
+  await endAll();
+  await leases.close();
+  assert.deepEqual(
+    (await windowsOf(id)).map(({ reserved_tokens: reserved }) => reserved),
+    [0n, 0n],
+  );
+});
+
+test("contract 9: a lease in use stays while another goes back, and one that was just used is kept", async () => {
+  const id = await budget(1_000_000n);
+  assert(await reserve());
+  const [running] = made.splice(0);
+  nowMs = 60_000;
+  assert(await reserve());
+  await endAll();
+  nowMs = 69_999;
+  await leases.renew();
+  assert.deepEqual(await states(), ["open", "open"]);
+  nowMs = 70_000;
+  await leases.renew();
+  assert.deepEqual(await states(), ["open", "closed"]);
+  assert(running);
+  await leases.settle(chatSettlement(running, TOKENS));
+  await leases.renew();
+  assert.deepEqual(await states(), ["closed", "closed"]);
+  assert.deepEqual(await windowsOf(id), [{ spent_tokens: BigInt(TOKENS), reserved_tokens: 0n }]);
+});
+
+test("contract 9: what is not in use goes back when it is asked for, with what was being taken, and not what is in use", async () => {
+  const id = await budget(100_000n);
+  const reserved = async () => (await windowsOf(id)).map(({ reserved_tokens: tokens }) => Number(tokens));
+  await reserveMany(1);
+  await leases.giveBack("another-workspace");
+  assert.deepEqual(await reserved(), [FIRST]);
+  await leases.giveBack(tenant.workspaceId);
+  assert.deepEqual(await reserved(), [TOKENS]);
+  const before = transactions;
+  await leases.giveBack(null);
+  assert.equal(transactions, before, "nothing is left");
+
+  await reserveMany(TO_HALF);
+  const gate = shutGate();
+  await reserveMany(1);
+  let isBack = false;
+  const back = leases.giveBack(null).finally(() => {
+    isBack = true;
+  });
+  for (let look = 0; look < 10; look += 1) await windowsOf(id);
+  assert.equal(isBack, false, "it is told when it is there");
+  gate.open();
+  await back;
+  assert.deepEqual(await reserved(), [made.length * TOKENS]);
+  assert(await reserve());
 });
 
 test("contract 9: what is taken ahead while the process ends goes back too", async () => {

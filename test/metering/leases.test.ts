@@ -135,24 +135,32 @@ test("contract 9: many reservations of one app take one durable slice, and each 
   );
 });
 
-test("contract 9: what another process holds and does not use is asked for before a chat is refused, and what it uses is not taken", async (context) => {
-  if (database.direct.engine === "pglite") return context.skip("the embedded database belongs to one process");
-  const id = await budget({ tokens: 1_000n });
-  const there = open();
+/** How often others were asked for what they hold, while `work` went on; they give it back at once. */
+async function asksDuring(others: Leases, work: () => Promise<void>): Promise<readonly (string | null)[]> {
+  const asked: (string | null)[] = [];
   const changes = await listenForChanges(database, { onError: (error) => assert.fail(String(error)), keyIds: [] });
-  const wanted = Promise.withResolvers<string | null>();
   changes.onChange("leases", (workspaceId) => {
-    wanted.resolve(workspaceId);
-    void there.giveBack(workspaceId);
+    asked.push(workspaceId);
+    void others.giveBack(workspaceId);
   });
   try {
+    await work();
+  } finally {
+    await changes.close();
+  }
+  return asked;
+}
+
+test("contract 9: what another process holds and does not use is asked for before a chat is refused, and what it uses is not taken", async () => {
+  const id = await budget({ tokens: 1_000n });
+  const there = open();
+  const asked = await asksDuring(there, async () => {
     const used = reservation(100);
     assert((await there.reserve(used)).ok);
     const [held] = await ownLeases();
     assert((held?.granted_tokens ?? 0n) > 100n, "some of it in advance");
     const rest = reservation(900);
     assert.deepEqual(await leases.reserve(rest), { ok: true });
-    assert.equal(await wanted.promise, tenant.workspaceId);
     assert.equal((await leases.reserve(reservation(1))).ok, false);
     assert.deepEqual(await windows(id), [{ tokens: [0n, 1_000n], nanoUsd: [0n, 0n] }]);
     await there.settle(chatSettlement(used, 60));
@@ -161,9 +169,31 @@ test("contract 9: what another process holds and does not use is asked for befor
     await leases.close();
     assert.deepEqual(await windows(id), [{ tokens: [960n, 0n], nanoUsd: [0n, 0n] }]);
     assert((await ownLeases()).every((row) => row.state === "closed" && !row.unresolved));
-  } finally {
-    await changes.close();
-  }
+  });
+  assert.deepEqual(asked, [tenant.workspaceId], "once a second at most, whoever is refused");
+});
+
+test("contract 9: a chat that others hold nothing for is refused at once, and nobody is asked", async () => {
+  await budget({ tokens: 1_000n });
+  const there = open();
+  const asked = await asksDuring(there, async () => {
+    assert((await leases.reserve(reservation(600))).ok);
+    assert.equal((await leases.reserve(reservation(500))).ok, false);
+    assert((await there.reserve(reservation(10))).ok, "and others find something");
+  });
+  assert.deepEqual(asked, []);
+});
+
+test("contract 9: chats that are refused at one time wait together for what others give back", async () => {
+  await budget({ tokens: 10_000n });
+  const there = open();
+  assert((await there.reserve(reservation(1_000))).ok);
+  assert((await leases.reserve(reservation(7_500))).ok);
+  const asked = await asksDuring(there, async () => {
+    const answers = await Promise.all([leases.reserve(reservation(400)), leases.reserve(reservation(400))]);
+    assert.deepEqual(answers, [{ ok: true }, { ok: true }], "of either only 375 were left");
+  });
+  assert.equal(asked.length, 1);
 });
 
 test("contract 9: failed attempts cost the app nothing; more than was reserved is never counted", async () => {

@@ -24,6 +24,7 @@ const WAY_OUT = [
   "test/outbound/stream.test.ts",
 ];
 const LEASES = [
+  "test/metering/lease.test.ts",
   "test/metering/lease-growth.test.ts",
   "test/metering/leases.test.ts",
   "test/metering/soft-limits.test.ts",
