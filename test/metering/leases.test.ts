@@ -188,15 +188,18 @@ test("contract 9: a chat that others hold nothing for is refused at once, and no
 });
 
 test("contract 9: what cannot be taken in advance is asked of nobody: no call is in want of it", async () => {
-  await budget({ tokens: 1_000n });
-  const there = open();
+  const id = await budget({ tokens: 1_000n });
+  let now = 0;
+  const [own, there] = [open(() => now), open()];
   const asked = await asksDuring(there, async () => {
-    assert((await leases.reserve(reservation(10))).ok);
+    assert((await own.reserve(reservation(10))).ok);
     const [first] = await ownLeases();
     assert((await there.reserve(reservation(1_000 - Number(first?.granted_tokens)))).ok);
-    for (let calls = 0; calls < 8; calls += 1) assert((await leases.reserve(reservation(10))).ok);
-    // Waits for the slice that was refused.
-    await leases.giveBack(null);
+    // The next lease is due, and there is nothing left for it.
+    now = 54_000;
+    assert((await own.reserve(reservation(10))).ok);
+    await own.giveBack(null);
+    for (let looks = 0; looks < 5; looks += 1) await windows(id);
   });
   assert.deepEqual(asked, []);
 });
