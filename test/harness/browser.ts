@@ -77,7 +77,9 @@ async function launch(): Promise<Browser | string> {
     import("playwright-core"),
   ]);
   try {
-    return await chromium.launch({ executablePath: await sparticuz.executablePath(), args: SWITCHES, timeout: 60_000 });
+    const executablePath = await sparticuz.executablePath();
+    // An interrupt that a test makes up for a command is none of this process: Playwright would end it with its browser.
+    return await chromium.launch({ executablePath, args: SWITCHES, timeout: 60_000, handleSIGINT: false });
   } catch (error) {
     return `Chromium does not start here (unpacked in ${tmpdir()}): ${error instanceof Error ? error.message : "unknown"}`;
   }
