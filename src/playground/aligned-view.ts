@@ -61,9 +61,11 @@ export function alignedView(rows: readonly Row[], languages: Languages, player: 
   };
   root.addEventListener("click", choose);
   root.addEventListener("keydown", choose);
-  // Who presses a button again and again keeps it in focus.
+  // Who presses a button again and again keeps it in focus, and does not wait for the scrolling: newer browsers promise its end.
   const lead = (label: string, places: number): HTMLElement =>
-    button(label, () => stepped(places)?.scrollIntoView({ block: "nearest" }));
+    button(label, () => {
+      stepped(places)?.scrollIntoView({ block: "nearest" });
+    });
   const steps = element("div", { class: "row wrap steps", role: "group", "aria-label": "Differences" });
   steps.append(lead("Previous", -1), lead("Next", 1), position);
   return {

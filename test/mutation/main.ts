@@ -26,6 +26,8 @@ if (unknown.length > 0) {
   console.error(`there is no ${unknown.join(", ")}; there is ${Object.keys(SUBJECTS).join(", ")}`);
   process.exit(2);
 }
+// An interrupt ends what was started on the way out.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const random = seeded(Number(values.seed));
 const server = values.engine === "postgres" ? await startPostgresServer() : null;
 if (server !== null) Object.assign(process.env, { PATCHBAY_TEST_ENGINE: "postgres", DATABASE_URL: server.url });

@@ -118,6 +118,10 @@ async function startHost(place: string): Promise<Host> {
     env: { ...process.env, PATCHBAY_FEWER_ADDRESSES: "20" },
   });
   const closed = once(child, "close");
+  // One that goes round in circles hears of nothing.
+  const endWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  void closed.then(() => process.off("exit", endWithUs));
   await Promise.race([once(child, "message"), closed]);
   let rounds = 0;
   return {
