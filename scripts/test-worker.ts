@@ -1,5 +1,6 @@
 // One of the processes that share the test files of a run (scripts/test.ts). Each file is a suite; most of the modules it needs are
-// loaded already, and the embedded engine and the browser have been started, a database made. What a file does to the environment is undone after it.
+// loaded already, the embedded engine and the browser have been started, and a database has been made. What a file does to the
+// environment is undone after it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe } from "node:test";

@@ -63,15 +63,13 @@ async function reserveMany(count: number): Promise<void> {
   for (let call = 0; call < count; call += 1) assert(await reserve());
 }
 
-async function granted(): Promise<readonly number[]> {
-  const rows = await database.db
-    .selectFrom("budget_leases")
-    .select("granted_tokens")
-    .where("app_id", "=", tenant.appId)
-    .orderBy("id")
-    .execute();
-  return rows.map((row) => Number(row.granted_tokens));
+function ownLeases() {
+  const rows = database.db.selectFrom("budget_leases").select(["granted_tokens", "state"]);
+  return rows.where("app_id", "=", tenant.appId).orderBy("id").execute();
 }
+
+const granted = async () => (await ownLeases()).map((row) => Number(row.granted_tokens));
+const states = async () => (await ownLeases()).map(({ state }) => state);
 
 async function budget(limit: bigint, period: "day" | "month" | "total" = "total"): Promise<string> {
   const id = `${tenant.appId}/${period}`;
@@ -95,12 +93,17 @@ async function untilEnded(count: number): Promise<void> {
   await turn();
 }
 
-/** Answers how much the next slice is, in calls. */
-async function spendUntilMore(): Promise<number> {
-  const [count, before] = [transactions, sum(await granted())];
+async function spendUntilAsked(): Promise<void> {
+  const count = transactions;
   const isAsked = () => transactions > count;
   while (!isAsked()) assert(await reserve());
-  await untilEnded(count + 1);
+}
+
+/** Answers how much the next slice is, in calls. */
+async function spendUntilMore(): Promise<number> {
+  const before = sum(await granted());
+  await spendUntilAsked();
+  await untilEnded(transactions);
   return (sum(await granted()) - before) / TOKENS;
 }
 
@@ -109,16 +112,6 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, each)
 /** Whose provider answered nothing: all that was reserved for them is free again. */
 async function endAll(): Promise<void> {
   for (const item of made.splice(0)) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
-}
-
-async function states(): Promise<readonly string[]> {
-  const rows = await database.db
-    .selectFrom("budget_leases")
-    .select("state")
-    .where("app_id", "=", tenant.appId)
-    .orderBy("id")
-    .execute();
-  return rows.map(({ state }) => state);
 }
 
 /** Transactions from now on wait until it is opened. */
@@ -281,8 +274,7 @@ test("contract 9: what is not in use goes back when it is asked for, with what w
 
   await reserveMany(1);
   const gate = shutGate();
-  const isAsked = () => transactions > before + 1;
-  while (!isAsked()) await reserveMany(1);
+  await spendUntilAsked();
   let isBack = false;
   const back = leases.giveBack(null).finally(() => {
     isBack = true;
@@ -306,7 +298,7 @@ test("contract 9: what is taken ahead while the process ends goes back too", asy
   const gate = shutGate();
   await reserveMany(2);
   beforeEachTransaction = () => undefined;
-  for (const item of made) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
+  await endAll();
   const closed = leases.close();
   // Whatever does not wait for the slice is done in this time.
   for (let look = 0; look < 10; look += 1) await windowsOf(id);
@@ -329,7 +321,7 @@ test("contract 9: with 20,000 settlements unwritten a call waits for a batch of 
   await reserveMany(20_000);
   const waiting: (() => void)[] = [];
   beforeEachTransaction = () => new Promise((resolve) => waiting.push(resolve));
-  for (const item of made.splice(0)) await leases.settle(chatSettlement(item, 0, 0n, "failed:provider_error"));
+  await endAll();
   let isReserved = false;
   const reserved = reserve().finally(() => {
     isReserved = true;
