@@ -1,6 +1,6 @@
 // A process that asks for one chat after another over keep-alive connections, plain or streamed, and looks at nothing but
 // where an answer begins and ends: a client library's cost would be measured as the gateway's on a small machine.
-import { connect, type Socket } from "node:net";
+import { Answers, connectReading } from "./answers.ts";
 import { childArgument, tellParent } from "./child.ts";
 
 export interface ChatLoadArgument {
@@ -25,7 +25,7 @@ export interface ChatLoadResult {
 }
 
 const argument = childArgument() as ChatLoadArgument;
-const { hostname, port, host } = new URL(argument.origin);
+const { host } = new URL(argument.origin);
 const headers = Object.entries(argument.headers).map(([name, value]) => `${name}: ${value}\r\n`);
 const request = Buffer.from(
   `POST ${argument.path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${argument.key}\r\nContent-Type: application/json\r\n${headers.join("")}Content-Length: ${Buffer.byteLength(argument.body)}\r\n\r\n${argument.body}`,
@@ -37,6 +37,7 @@ let firstFault: string | null = null;
 let longestGapMs = 0;
 let endedMs: number | null = null;
 const startedMs = performance.now();
+const endMs = startedMs + argument.seconds * 1000;
 
 process.once("disconnect", () => process.exit(0));
 await Promise.all(Array.from({ length: argument.connections }, () => run()));
@@ -52,56 +53,39 @@ tellParent({
 
 function run(): Promise<void> {
   return new Promise((resolve) => {
-    const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    let head = "";
-    let lengthLeft: number | null = null;
-    let tail = "";
+    const answers = new Answers();
     let sentMs = 0;
+    let hasBegun = false;
     const next = (): void => {
-      if (performance.now() - startedMs >= argument.seconds * 1000) {
-        socket.destroy();
-        return;
-      }
-      head = "";
-      lengthLeft = null;
-      tail = "";
       sentMs = performance.now();
-      socket.write(request);
+      hasBegun = false;
+      if (sentMs < endMs) socket.write(request);
+      else socket.destroy();
     };
-    const finished = (): void => {
+    const read = (text: string): void => {
+      const hasEnded = answers.take(text);
+      if (hasEnded || !hasBegun) came(hasEnded);
+    };
+    const came = (hasEnded: boolean): void => {
       const nowMs = performance.now();
+      if (!hasBegun && answers.hasBody) {
+        hasBegun = true;
+        firstMs.push(nowMs - sentMs);
+      }
+      if (!hasEnded) return;
+      firstFault ??= answers.fault;
       latenciesMs.push(nowMs - sentMs);
       longestGapMs = Math.max(longestGapMs, nowMs - (endedMs ?? nowMs));
       endedMs = nowMs;
       next();
     };
-    const body = (text: string): void => {
-      if (text === "") return;
-      if (tail === "" && lengthLeft !== 0) firstMs.push(performance.now() - sentMs);
-      tail = (tail + text).slice(-7);
-      if (lengthLeft !== null) {
-        lengthLeft -= text.length;
-        if (lengthLeft <= 0) finished();
-      } else if (tail === "\r\n0\r\n\r\n") finished();
-    };
-    socket.setEncoding("latin1");
+    const socket = connectReading(argument.origin, read);
     socket.on("connect", next);
-    socket.on("data", (text: string) => {
-      if (head.endsWith("\r\n\r\n")) return body(text);
-      const all = head + text;
-      const end = all.indexOf("\r\n\r\n");
-      head = end === -1 ? all : all.slice(0, end + 4);
-      if (end === -1) return;
-      if (!head.startsWith("HTTP/1.1 200")) firstFault ??= all.slice(0, 1_000);
-      const length = /\r\ncontent-length: *(\d+)/iu.exec(head)?.[1];
-      lengthLeft = length === undefined ? null : Number(length);
-      body(all.slice(end + 4));
-    });
     socket.on("error", (error) => {
       firstFault ??= error.message;
     });
     socket.on("close", () => {
-      if (performance.now() - startedMs < argument.seconds * 1000) firstFault ??= "a connection was closed";
+      if (performance.now() < endMs) firstFault ??= "a connection was closed";
       resolve();
     });
   });

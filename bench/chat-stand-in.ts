@@ -1,6 +1,6 @@
 // A process in the place of OpenAI's chat completions: a fixed answer at once, or as a stream whose every chunk is a write of
-// its own, so that what is measured is the gateway.
-import { createServer, type ServerResponse } from "node:http";
+// its own, so that what is measured is the gateway. Without `node:http`, which would take as much of the cores as the bare forwarder.
+import { createServer, type Socket } from "node:net";
 import { serveParent } from "./child.ts";
 
 const CHUNKS = 64;
@@ -8,44 +8,58 @@ const WORDS = Array.from({ length: CHUNKS }, (_, index) => `word${index} `);
 const USAGE = { prompt_tokens: 120, completion_tokens: CHUNKS, total_tokens: 120 + CHUNKS };
 const HEAD = { id: "chatcmpl-bench", created: 1_700_000_000, model: "bench" };
 
+const head = (more: string) =>
+  `HTTP/1.1 200 OK\r\n${more}\r\nDate: ${new Date().toUTCString()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=60\r\n\r\n`;
+const completion = JSON.stringify({
+  ...HEAD,
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: WORDS.join("") }, finish_reason: "stop" }],
+  usage: USAGE,
+});
 const PLAIN = Buffer.from(
-  JSON.stringify({
-    ...HEAD,
-    object: "chat.completion",
-    choices: [{ index: 0, message: { role: "assistant", content: WORDS.join("") }, finish_reason: "stop" }],
-    usage: USAGE,
-  }),
+  `${head(`Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(completion)}`)}${completion}`,
 );
+const chunk = (data: string) => `${Buffer.byteLength(data).toString(16)}\r\n${data}\r\n`;
 const event = (choices: readonly object[], more: object = {}) =>
-  `data: ${JSON.stringify({ ...HEAD, object: "chat.completion.chunk", choices, ...more })}\n\n`;
+  chunk(`data: ${JSON.stringify({ ...HEAD, object: "chat.completion.chunk", choices, ...more })}\n\n`);
 const STREAM = [
+  head("Content-Type: text/event-stream\r\nTransfer-Encoding: chunked"),
   ...WORDS.map((content) => event([{ index: 0, delta: { content }, finish_reason: null }])),
   event([{ index: 0, delta: {}, finish_reason: "stop" }]),
   event([], { usage: USAGE }),
-  "data: [DONE]\n\n",
+  `${chunk("data: [DONE]\n\n")}0\r\n\r\n`,
 ];
 
-const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (request, response) => {
-  let body = "";
-  request.setEncoding("utf8").on("data", (text: string) => {
-    body += text;
+const server = createServer({ noDelay: true }, (socket) => {
+  let asked = "";
+  socket.setEncoding("latin1").on("data", (text: string) => {
+    asked += text;
+    if (!isWhole(asked)) return;
+    if (asked.includes('"stream":true')) stream(socket);
+    else socket.write(PLAIN);
+    asked = "";
   });
-  request.on("end", () => {
-    if (body.includes('"stream":true')) stream(response);
-    else response.writeHead(200, { "content-type": "application/json", "content-length": PLAIN.length }).end(PLAIN);
-  });
+  // Who asks goes while it is answered, when its time is over.
+  socket.on("error", () => socket.destroy());
 });
 serveParent(server);
 
-function stream(response: ServerResponse): void {
-  response.writeHead(200, { "content-type": "text/event-stream" });
+/** Every contender says how long its body is. */
+function isWhole(request: string): boolean {
+  const headEnd = request.indexOf("\r\n\r\n");
+  if (headEnd === -1) return false;
+  const length = /\r\ncontent-length: *(\d+)/iu.exec(request.slice(0, headEnd))?.[1];
+  if (length === undefined) throw new Error("a request without Content-Length");
+  return request.length >= headEnd + 4 + Number(length);
+}
+
+function stream(socket: Socket): void {
   let next = 0;
   const write = (): void => {
-    if (response.destroyed) return;
-    response.write(STREAM[next]);
+    if (socket.destroyed) return;
+    socket.write(STREAM[next] ?? "");
     next += 1;
     if (next < STREAM.length) setImmediate(write);
-    else response.end();
   };
   write();
 }

@@ -1,6 +1,5 @@
 // What a benchmark's own processes share: an argument from the parent, an answer to it, and an end with it.
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 
 /** What the parent passed; each program casts it to the type that its parent's call is checked against. */
 export function childArgument(): unknown {

@@ -1,7 +1,7 @@
 // A process that uploads one recording, or asks for one address after another, over keep-alive connections, each sending its
 // next request when it has its answer.
 // Plain sockets and one shared body: a client library's cost would be measured as the gateway's on a small machine.
-import { connect, type Socket } from "node:net";
+import { Answers, connectReading } from "./answers.ts";
 import { childArgument, tellParent } from "./child.ts";
 import { formAround, noiseWav } from "./wav.ts";
 
@@ -28,7 +28,7 @@ export interface LoadResult {
 }
 
 const argument = childArgument() as LoadArgument;
-const { hostname, port, host } = new URL(argument.origin);
+const { host } = new URL(argument.origin);
 const nextRequest = requestsOf(argument.request);
 
 const latenciesMs: number[] = [];
@@ -36,29 +36,50 @@ const statuses: Record<string, number> = {};
 let firstFault: string | null = null;
 let begun = 0;
 const startedMs = performance.now();
+const endMs = startedMs + argument.seconds * 1000;
 
 process.once("disconnect", () => process.exit(0));
 await Promise.all(Array.from({ length: argument.connections }, () => run()));
 const seconds = (performance.now() - startedMs) / 1000;
 tellParent({ requests: latenciesMs.length, seconds, latenciesMs, statuses, firstFault } satisfies LoadResult);
 
-async function run(): Promise<void> {
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-  const answers = answersOf(socket);
-  while (begun < argument.maxRequests && performance.now() - startedMs < argument.seconds * 1000) {
-    begun += 1;
-    const sentMs = performance.now();
-    socket.cork();
-    for (const piece of nextRequest()) socket.write(piece);
-    socket.uncork();
-    const { value: answer } = await answers.next();
-    latenciesMs.push(performance.now() - sentMs);
-    const status = answer === undefined ? "closed" : answer.subarray(9, 12).toString("latin1");
-    statuses[status] = (statuses[status] ?? 0) + 1;
-    if (!status.startsWith("2")) firstFault ??= answer?.subarray(0, 1_000).toString() ?? "the connection was closed";
-    if (answer === undefined) return;
-  }
-  socket.destroy();
+function run(): Promise<void> {
+  return new Promise((resolve) => {
+    const answers = new Answers();
+    let sentMs = 0;
+    let isAsking = false;
+    const next = (): void => {
+      sentMs = performance.now();
+      if (begun >= argument.maxRequests || sentMs >= endMs) {
+        socket.destroy();
+        return;
+      }
+      begun += 1;
+      isAsking = true;
+      socket.cork();
+      for (const piece of nextRequest()) socket.write(piece);
+      socket.uncork();
+    };
+    const answered = (status: string): void => {
+      isAsking = false;
+      latenciesMs.push(performance.now() - sentMs);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      firstFault ??= answers.fault;
+    };
+    const socket = connectReading(argument.origin, (text) => {
+      if (!answers.take(text)) return;
+      answered(answers.status);
+      next();
+    });
+    socket.on("connect", next);
+    socket.on("error", (error) => {
+      firstFault ??= error.message;
+    });
+    socket.on("close", () => {
+      if (isAsking) answered("closed");
+      resolve();
+    });
+  });
 }
 
 function requestsOf(request: LoadArgument["request"]): () => readonly Buffer[] {
@@ -80,26 +101,4 @@ function requestsOf(request: LoadArgument["request"]): () => readonly Buffer[] {
     next += 1;
     return pieces;
   };
-}
-
-/** Whole answers, one after the other; every server here sends a length. */
-async function* answersOf(socket: Socket): AsyncGenerator<Buffer, undefined> {
-  let held: Buffer = Buffer.alloc(0);
-  try {
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      const headEnd = held.indexOf("\r\n\r\n");
-      if (headEnd === -1) continue;
-      const length = /\r\ncontent-length: *(\d+)/iu.exec(held.subarray(0, headEnd).toString("latin1"))?.[1];
-      if (length === undefined) throw new Error("an answer without Content-Length");
-      const end = headEnd + 4 + Number(length);
-      if (held.length < end) continue;
-      const answer = held.subarray(0, end);
-      held = held.subarray(end);
-      yield answer;
-    }
-  } catch (error) {
-    firstFault ??= error instanceof Error ? error.message : "the connection broke";
-  }
-  return undefined;
 }
