@@ -26,12 +26,10 @@ export interface ChatAttempt {
   readonly dropped: readonly ChatDropped[];
   readonly billing: ChatBilling;
   readonly io: StreamingIo;
-  /** Stops the call; a `ProviderError` as the reason says what kind of failure that is. */
-  readonly stop: (reason: ProviderError) => void;
   /** The answer is there: charged by what was used, and kept under the slot where there is one. */
   readonly succeed: (used: Used, providerRequestId: string | null, slot?: SlotEnd) => Promise<unknown>;
   /**
-   * Stops what still runs. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
+   * When nothing of it runs any more. Charged only when its caller hung up on it after it was sent. A fault of ours says nothing of
    * the provider, and leaves the reservation to the sweeper.
    */
   readonly endBadly: (error: unknown, used: Used) => Promise<void>;
@@ -55,8 +53,8 @@ interface AttemptOptions {
   readonly slot: HeldSlot | null;
   /** Where it is reserved and settled; absent: as the slot demands. */
   readonly ledger?: AttemptLedger;
-  /** Aborts the call; absent: nobody's hanging up does. */
-  readonly clientGone: AbortSignal | null;
+  /** Aborts the call; a `ProviderError` as its reason says what kind of failure that is. Null: only its deadline ends it. */
+  readonly signal: AbortSignal | null;
   readonly timeoutMs: number;
   /** Of a stream: called whenever bytes of it came. */
   readonly onReceived?: () => void;
@@ -94,9 +92,7 @@ export async function openAttempt(
   const { testMode } = call.principal;
   const watched = watchCall(services, { requestId: call.requestId, attemptId, operation: "chat", target, testMode });
   let dispatched = false;
-  const { signal, stop, release } = linkedSignal(options.clientGone);
   const end = (failure: FailureKind | null, usage: TokenUsage | null, charged: boolean) => {
-    release();
     countTokens(usage === null ? 0 : usage.inputTokens + usage.outputTokens);
     watched.end(failure, usage === null ? null : spentOn(billing, usage, charged));
   };
@@ -130,14 +126,14 @@ export async function openAttempt(
       baseUrl: account.baseUrl,
       isCallersAddress: account.isCallersAddress,
       credential: account.credential,
-      signal,
+      // One for each: whoever listens to a signal is looked for among all that do.
+      signal: options.signal ?? new AbortController().signal,
       timeoutMs,
       onDispatch: () => {
         dispatched = true;
       },
       ...(options.onReceived === undefined ? {} : { onReceived: options.onReceived }),
     }),
-    stop,
     succeed: (used, providerRequestId, slot) => {
       const usage = usageOf(billing, used);
       end(null, usage, true);
@@ -145,11 +141,9 @@ export async function openAttempt(
     },
     endBadly: async (error, used) => {
       if (!(error instanceof ProviderError)) {
-        stop(new ProviderError("aborted"));
         end("aborted", null, false);
         return;
       }
-      stop(error);
       const asRun = error.kind === "aborted" && dispatched;
       const known = asRun || used.reported !== null || used.outputTokens > 0;
       const usage = known ? usageOf(billing, used) : null;
@@ -182,18 +176,5 @@ function spentOn(billing: ChatBilling, usage: TokenUsage, charged: boolean): Spe
     chargeNanoUsd: charged ? chargeNanoUsd(billing, usage) : 0n,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
-  };
-}
-
-/** Aborts with the caller's, or by our own word. */
-function linkedSignal(clientGone: AbortSignal | null) {
-  const controller = new AbortController();
-  const gone = () => controller.abort(clientGone?.reason);
-  if (clientGone?.aborted === true) gone();
-  clientGone?.addEventListener("abort", gone, { once: true });
-  return {
-    signal: controller.signal,
-    stop: (reason: ProviderError) => controller.abort(reason),
-    release: () => clientGone?.removeEventListener("abort", gone),
   };
 }

@@ -50,7 +50,7 @@ export function runChat(
     const attempt = await openAttempt(services, call, decision, candidate, {
       slot,
       // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
-      clientGone: slot === null ? call.clientGone : null,
+      signal: slot === null ? call.clientGone : null,
       timeoutMs: remainingMs(services, call),
       ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
     });

@@ -22,9 +22,14 @@ import type { GatewayServices } from "./services.ts";
 /** A stream has no deadline of its own as long as it flows; the connection's `timeout_seconds` bounds it. */
 const NO_DEADLINE_MS = Number.MAX_SAFE_INTEGER;
 
-/** A stream whose first content has come. */
-interface Opened {
+interface Stoppable {
   readonly attempt: ChatAttempt;
+  /** Stops the call; a `ProviderError` as the reason says what kind of failure that is. */
+  readonly stopping: AbortController;
+}
+
+/** A stream whose first content has come. */
+interface Opened extends Stoppable {
   readonly source: Source;
   /** Those that came with it. */
   readonly first: readonly ChatEvent[];
@@ -54,15 +59,15 @@ async function openOne(
   decision: DecidedChat,
   candidate: ChatCandidate,
 ): Promise<Opened> {
-  const { clientGone } = call;
+  const stopping = new AbortController();
   let heard: () => void = () => undefined;
   const attempt = await openAttempt(services, call, decision, candidate, {
     slot: null,
-    clientGone,
+    signal: AbortSignal.any([call.clientGone, stopping.signal]),
     timeoutMs: NO_DEADLINE_MS,
     onReceived: () => heard(),
   });
-  const source = createSource(attempt, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
+  const source = createSource({ attempt, stopping }, candidate.target.firstContentTimeoutMs, services.streamIdleMs);
   ({ heard } = source);
   try {
     for (;;) {
@@ -70,11 +75,11 @@ async function openOne(
       if (events === null) throw new ProviderError("bad_reply", { reason: "no_finish" });
       if (events.some(isContent)) {
         source.contentCame();
-        return { attempt, source, first: events };
+        return { attempt, stopping, source, first: events };
       }
     }
   } catch (error) {
-    await attempt.endBadly(error, usedOf(source, 0));
+    await endBadly({ attempt, stopping }, error, usedOf(source, 0));
     throw error;
   }
 }
@@ -83,7 +88,7 @@ async function* relay(
   services: GatewayServices,
   { recorder }: ChatCall,
   decision: DecidedChat,
-  { attempt, source, first }: Opened,
+  { attempt, stopping, source, first }: Opened,
 ): AsyncGenerator<readonly ChatStreamPart[]> {
   const id = newId("chat");
   const createdAt = services.now();
@@ -106,7 +111,7 @@ async function* relay(
   } catch (error) {
     if (ended) throw error;
     ended = true;
-    await attempt.endBadly(error, usedOf(source, parts.tokens()));
+    await endBadly({ attempt, stopping }, error, usedOf(source, parts.tokens()));
     if (!(error instanceof ProviderError)) throw error;
     if (error.kind === "aborted") return;
     const told = streamBroke(error.kind);
@@ -115,10 +120,16 @@ async function* relay(
   } finally {
     // The reader left between two parts.
     if (!ended) {
-      await attempt.endBadly(new ProviderError("aborted"), usedOf(source, parts.tokens()));
+      await endBadly({ attempt, stopping }, new ProviderError("aborted"), usedOf(source, parts.tokens()));
       await source.close();
     }
   }
+}
+
+/** Stops what still runs. */
+async function endBadly({ attempt, stopping }: Stoppable, error: unknown, used: Used): Promise<void> {
+  stopping.abort(error);
+  await attempt.endBadly(error, used);
 }
 
 /** What a provider said before it broke off counts for the input; of the output it knows less than what came. */
@@ -147,11 +158,11 @@ interface Source {
   providerRequestId(): string | null;
 }
 
-function createSource(attempt: ChatAttempt, firstContentTimeoutMs: number, idleMs: number): Source {
+function createSource({ attempt, stopping }: Stoppable, firstContentTimeoutMs: number, idleMs: number): Source {
   let waiting = false;
   const iterator = attempt.provider.stream(attempt.plan, attempt.io)[Symbol.asyncIterator]();
   const tooLate = () => {
-    if (waiting) attempt.stop(new ProviderError("timeout"));
+    if (waiting) stopping.abort(new ProviderError("timeout"));
   };
   // One wait for the first content, whatever else comes before it; then one for each sign of life.
   const firstContent = setTimeout(tooLate, firstContentTimeoutMs);

@@ -31,11 +31,11 @@ export function openExchange(raw: IncomingMessage, response: ServerResponse, rec
   let onCut: (error: GatewayError) => void = () => undefined;
   let finished = false;
   let gone = false;
-  response.once("finish", () => {
+  response.on("finish", () => {
     finished = true;
   });
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  response.once("close", () => {
+  response.on("close", () => {
     close();
     if (finished) return;
     gone = true;

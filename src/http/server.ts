@@ -168,7 +168,7 @@ function open(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
   edge.exchanges.set(request.raw, exchange);
   // Repeated, it is joined, and then it is none.
   edge.watch?.arrived(request.id, request.raw.headers["traceparent"]?.toString());
-  reply.raw.once("close", () => {
+  reply.raw.on("close", () => {
     const { method, id } = request;
     const route = request.routeOptions.url ?? null;
     const status = exchange.isGone() ? CLIENT_GONE : reply.raw.statusCode;

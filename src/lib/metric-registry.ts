@@ -77,18 +77,30 @@ export function createMetricRegistry(): MetricRegistry {
 function createSeries<S>(labels: readonly string[], make: () => S) {
   const series = new Map<string, S>();
   const rest = labels.map(() => REST).join(BETWEEN);
+  // Most count what the one before counted.
+  let latest: { readonly values: readonly string[]; readonly kept: S } | null = null;
   return {
     of: (values: readonly string[]): S => {
-      const key = values.length === 1 ? (values[0] ?? "") : values.join(BETWEEN);
-      const found = series.get(key);
-      if (found !== undefined) return found;
-      const kept = series.size < MAX_SERIES - 1 ? key : rest;
-      const made = series.get(kept) ?? make();
-      series.set(kept, made);
-      return made;
+      if (latest === null || !isSame(latest.values, values)) latest = { values, kept: find(values) };
+      return latest.kept;
     },
     all: () => [...series].map(([key, value]) => [pairsOf(labels, key.split(BETWEEN)), value] as const),
   };
+
+  function find(values: readonly string[]): S {
+    const key = values.length === 1 ? (values[0] ?? "") : values.join(BETWEEN);
+    const found = series.get(key);
+    if (found !== undefined) return found;
+    const kept = series.size < MAX_SERIES - 1 ? key : rest;
+    const made = series.get(kept) ?? make();
+    series.set(kept, made);
+    return made;
+  }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
+  return true;
 }
 
 function histogramLines(

@@ -96,3 +96,20 @@ test("reliability 6: in tests a field that nobody listed is a fault", () => {
   const logger = createLogger({ write: () => undefined }, { isStrict: true });
   assert.throws(() => logger.info({ unlisted: 1 }), /no field unlisted/u);
 });
+
+test("reliability 6: each line says when it was, also the next millisecond's, and one before it when the clock is set back", (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: 1_000_000_000_000 });
+  const lines: string[] = [];
+  const logger = createLogger({ write: (line: string) => lines.push(line) });
+  for (const now of [1_000_000_000_000, 1_000_000_000_000, 1_000_000_000_001, 999_999_999_999]) {
+    t.mock.timers.setTime(now);
+    logger.info({ task: "look" });
+  }
+  const times = lines.map((line) => (JSON.parse(line) as { readonly time: string }).time);
+  assert.deepEqual(times, [
+    "2001-09-09T01:46:40.000Z",
+    "2001-09-09T01:46:40.000Z",
+    "2001-09-09T01:46:40.001Z",
+    "2001-09-09T01:46:39.999Z",
+  ]);
+});
