@@ -47,7 +47,7 @@ export async function benchTranscription(options: TranscriptionBench): Promise<R
   const figures = results.map(({ contender, rounds }) => ({ name: contender.name, ...figuresOf(rounds) }));
   const data = figures.map((each) => ({
     ...each,
-    ratio: round(each.perSecond / (figures[0]?.perSecond ?? Number.NaN), 2),
+    ratio: round(each.perSecond / (figures[0]?.perSecond ?? Number.NaN), 3),
   }));
   const ratio = data.at(-1)?.ratio ?? Number.NaN;
   return {
