@@ -1,6 +1,7 @@
 // A process in the place of OpenAI's chat completions: a fixed answer at once, or as a stream whose every chunk is a write of
 // its own, so that what is measured is the gateway. Without `node:http`, which would take as much of the cores as the bare forwarder.
 import { createServer, type Socket } from "node:net";
+import { contentLength } from "./ask-in-turn.ts";
 import { serveParent } from "./child.ts";
 
 const CHUNKS = 64;
@@ -48,9 +49,9 @@ serveParent(server);
 function isWhole(request: string): boolean {
   const headEnd = request.indexOf("\r\n\r\n");
   if (headEnd === -1) return false;
-  const length = /\r\ncontent-length: *(\d+)/iu.exec(request.slice(0, headEnd))?.[1];
-  if (length === undefined) throw new Error("a request without Content-Length");
-  return request.length >= headEnd + 4 + Number(length);
+  const length = contentLength(request.slice(0, headEnd));
+  if (length === null) throw new Error("a request without Content-Length");
+  return request.length >= headEnd + 4 + length;
 }
 
 function stream(socket: Socket): void {

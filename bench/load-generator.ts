@@ -1,7 +1,7 @@
 // A process that uploads one recording, or asks for one address after another, over keep-alive connections, each sending its
 // next request when it has its answer.
 // Plain sockets and one shared body: a client library's cost would be measured as the gateway's on a small machine.
-import { Answers, connectReading } from "./answers.ts";
+import { type Answered, askInTurn } from "./ask-in-turn.ts";
 import { childArgument, tellParent } from "./child.ts";
 import { formAround, noiseWav } from "./wav.ts";
 
@@ -33,53 +33,29 @@ const nextRequest = requestsOf(argument.request);
 
 const latenciesMs: number[] = [];
 const statuses: Record<string, number> = {};
-let firstFault: string | null = null;
 let begun = 0;
 const startedMs = performance.now();
 const endMs = startedMs + argument.seconds * 1000;
 
 process.once("disconnect", () => process.exit(0));
-await Promise.all(Array.from({ length: argument.connections }, () => run()));
+const faults = await Promise.all(
+  Array.from({ length: argument.connections }, () =>
+    askInTurn({ origin: argument.origin, success: "2", next, answered }),
+  ),
+);
 const seconds = (performance.now() - startedMs) / 1000;
+const firstFault = faults.find((fault) => fault !== null) ?? null;
 tellParent({ requests: latenciesMs.length, seconds, latenciesMs, statuses, firstFault } satisfies LoadResult);
 
-function run(): Promise<void> {
-  return new Promise((resolve) => {
-    const answers = new Answers();
-    let sentMs = 0;
-    let isAsking = false;
-    const next = (): void => {
-      sentMs = performance.now();
-      if (begun >= argument.maxRequests || sentMs >= endMs) {
-        socket.destroy();
-        return;
-      }
-      begun += 1;
-      isAsking = true;
-      socket.cork();
-      for (const piece of nextRequest()) socket.write(piece);
-      socket.uncork();
-    };
-    const answered = (status: string): void => {
-      isAsking = false;
-      latenciesMs.push(performance.now() - sentMs);
-      statuses[status] = (statuses[status] ?? 0) + 1;
-      firstFault ??= answers.fault;
-    };
-    const socket = connectReading(argument.origin, (text) => {
-      if (!answers.take(text)) return;
-      answered(answers.status);
-      next();
-    });
-    socket.on("connect", next);
-    socket.on("error", (error) => {
-      firstFault ??= error.message;
-    });
-    socket.on("close", () => {
-      if (isAsking) answered("closed");
-      resolve();
-    });
-  });
+function next(): readonly Buffer[] | null {
+  if (begun >= argument.maxRequests || performance.now() >= endMs) return null;
+  begun += 1;
+  return nextRequest();
+}
+
+function answered({ status, sentMs, endedMs }: Answered): void {
+  latenciesMs.push(endedMs - sentMs);
+  statuses[status] = (statuses[status] ?? 0) + 1;
 }
 
 function requestsOf(request: LoadArgument["request"]): () => readonly Buffer[] {
