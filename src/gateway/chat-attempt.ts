@@ -53,8 +53,8 @@ interface AttemptOptions {
   readonly slot: HeldSlot | null;
   /** Where it is reserved and settled; absent: as the slot demands. */
   readonly ledger?: AttemptLedger;
-  /** Aborts the call; a `ProviderError` as its reason says what kind of failure that is. Null: only its deadline ends it. */
-  readonly signal: AbortSignal | null;
+  /** Aborts the call; a `ProviderError` as its reason says what kind of failure that is. */
+  readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** Of a stream: called whenever bytes of it came. */
   readonly onReceived?: () => void;
@@ -126,8 +126,7 @@ export async function openAttempt(
       baseUrl: account.baseUrl,
       isCallersAddress: account.isCallersAddress,
       credential: account.credential,
-      // One for each: whoever listens to a signal is looked for among all that do.
-      signal: options.signal ?? new AbortController().signal,
+      signal: options.signal,
       timeoutMs,
       onDispatch: () => {
         dispatched = true;

@@ -21,7 +21,7 @@ import { certaintyOf, chatExhausted, type FailedAttempt, failedAttempt, outcomeU
 import type { GatewayReply } from "./reply.ts";
 import { isPausedByNow } from "./resolve-account.ts";
 import type { GatewayServices } from "./services.ts";
-import type { HeldSlot } from "./with-slot.ts";
+import { type HeldSlot, wantedUntil } from "./with-slot.ts";
 
 export interface ServedChat {
   readonly attempt: ChatAttempt;
@@ -49,8 +49,7 @@ export function runChat(
   return firstToServe(services, call, decision, { slot, hasTime }, async (candidate) => {
     const attempt = await openAttempt(services, call, decision, candidate, {
       slot,
-      // With a key the work goes on for the retry that will ask for it; without one nobody is left to want it.
-      signal: slot === null ? call.clientGone : null,
+      signal: wantedUntil(call, slot),
       timeoutMs: remainingMs(services, call),
       ...(options.ledger === undefined ? {} : { ledger: options.ledger }),
     });

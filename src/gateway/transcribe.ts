@@ -19,7 +19,7 @@ import type { GatewayServices } from "./services.ts";
 import { type SlotKeeper, slotKeeper } from "./slot-keeper.ts";
 import { decideWithChat, type MadeTranscript, translateByChat } from "./translate-by-chat.ts";
 import { type AudioRequest, withAudio } from "./with-audio.ts";
-import { type HeldSlot, withSlot } from "./with-slot.ts";
+import { type HeldSlot, wantedUntil, withSlot } from "./with-slot.ts";
 import { unlessAway } from "./unless-away.ts";
 
 export interface TranscribeCall extends AudioCall {
@@ -116,13 +116,6 @@ async function callTargets(
     default:
       return assertNever(outcome);
   }
-}
-
-const NEVER = new AbortController().signal;
-
-/** With a key the work goes on for the retry that will ask for it; without one nobody is left to want it. */
-function wantedUntil(call: TranscribeCall, slot: HeldSlot | null): AbortSignal {
-  return slot === null ? call.clientGone : NEVER;
 }
 
 function audioRequest({ limits }: GatewayServices, call: TranscribeCall, slot: HeldSlot | null): AudioRequest {

@@ -17,6 +17,12 @@ export interface HeldSlot {
   burn(): Promise<void>;
 }
 
+/** With a key the work goes on for the retry that will ask for it; without one nobody is left to want it. */
+export function wantedUntil({ clientGone }: { readonly clientGone: AbortSignal }, slot: HeldSlot | null): AbortSignal {
+  // One for each: whoever stops listening is looked for among all that listen.
+  return slot === null ? clientGone : new AbortController().signal;
+}
+
 /** `work` completes the slot itself, in the transaction that settles the charge. */
 export function withSlot(
   services: Pick<GatewayServices, "idempotency">,
